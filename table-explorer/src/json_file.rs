@@ -1,5 +1,6 @@
 //! A JSON file shared by several processes. Alternatively, its contents are kept in memory only.
 
+use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,6 +52,7 @@ impl<T: Clone + Default + PartialEq + Serialize + DeserializeOwned + Send + 'sta
         let mut content = self.content.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(path) = &self.path else { return Ok(run(&mut content)) };
         let refuse = |error: io::Error| Failure::Refused(format!("{}: {error}", path.display()));
+        let _lock = lock(path).map_err(refuse)?;
         let before: T = read(path).map_err(refuse)?;
         *content = before.clone();
         let answer = run(&mut content);
@@ -68,18 +70,29 @@ fn read<T: Default + DeserializeOwned>(path: &Path) -> io::Result<T> {
     }
 }
 
-/// Writes a file that only its owner can read. The write is atomic: a reader sees either the old or the new contents.
-fn write(path: &Path, content: &impl Serialize) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    // Another process may be writing its own draft at the same time.
-    let draft = path.with_extension(format!("draft-{}", std::process::id()));
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+/// Waits until no other process reads and changes the file, by locking a file next to it. Returns `None` if that file cannot be created, for example in a
+/// folder that only others can write to; then no process of this user changes the contents.
+fn lock(path: &Path) -> io::Result<Option<File>> {
+    let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    let Ok(file) = folder.and_then(|()| private().truncate(false).open(path.with_extension("lock"))) else {
+        return Ok(None);
+    };
+    file.lock().map(|()| Some(file))
+}
+
+/// Returns options that create a file that only its owner can read.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut out = options.open(&draft)?;
+    options
+}
+
+/// Writes a file that only its owner can read. The write is atomic: a reader sees either the old or the new contents.
+fn write(path: &Path, content: &impl Serialize) -> io::Result<()> {
+    let draft = path.with_extension(format!("draft-{}", std::process::id()));
+    let mut out = private().truncate(true).open(&draft)?;
     serde_json::to_writer(&mut out, content)?;
     out.write_all(b"\n")?;
     out.sync_all()?;
@@ -89,6 +102,20 @@ fn write(path: &Path, content: &impl Serialize) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn explorers_that_change_a_file_at_once_lose_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep").join("growth.json");
+        std::thread::scope(|scope| {
+            // Each has contents of its own, as another process.
+            for explorer in 0..4_u8 {
+                let file = JsonFile::<Vec<u8>>::at(path.clone());
+                scope.spawn(move || (0..20).for_each(|_| file.run_here(|all| all.push(explorer)).unwrap()));
+            }
+        });
+        assert_eq!(read::<Vec<u8>>(&path).unwrap().len(), 80);
+    }
 
     #[tokio::test]
     async fn two_explorers_share_a_file_that_only_its_owner_reads() {

@@ -28,6 +28,7 @@ pub mod demo;
 mod design;
 mod explorer;
 mod failure;
+mod form_text;
 mod frame;
 mod grid;
 mod growth;

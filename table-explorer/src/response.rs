@@ -1,6 +1,6 @@
 //! Responses: pages, assets, redirects and streams, with security headers.
 
-use std::convert::Infallible;
+use std::io;
 
 use bytes::Bytes;
 use http::header::{self, HeaderName, HeaderValue};
@@ -10,8 +10,8 @@ use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 use maud::Markup;
 
-/// The body of a response: complete, or a stream.
-pub type Body = UnsyncBoxBody<Bytes, Infallible>;
+/// The body of a response: complete, or a stream. A stream that fails must not be ended like a complete one; a server of HTTP aborts the response.
+pub type Body = UnsyncBoxBody<Bytes, io::Error>;
 
 /// The content security policy: it forbids inline code, other origins and framing. The referrer policy is not `no-referrer`, because browsers would then
 /// omit the origin when they send forms.
@@ -30,7 +30,7 @@ const COMMON: [(HeaderName, HeaderValue); 6] = [
 
 /// Returns a response with a complete body.
 pub(crate) fn whole(status: StatusCode, media_type: &'static str, body: impl Into<Bytes>) -> Response<Body> {
-    let mut response = Response::new(Full::new(body.into()).boxed_unsync());
+    let mut response = Response::new(Full::new(body.into()).map_err(|never| match never {}).boxed_unsync());
     *response.status_mut() = status;
     finish(&mut response, media_type);
     response
@@ -53,10 +53,10 @@ pub(crate) fn see_other(location: &str) -> Response<Body> {
 /// Returns a response whose body is sent in chunks as they are produced.
 pub(crate) fn stream(
     media_type: &'static str,
-    chunks: impl futures_util::Stream<Item = Bytes> + Send + 'static,
+    chunks: impl futures_util::Stream<Item = io::Result<Bytes>> + Send + 'static,
 ) -> Response<Body> {
-    use futures_util::StreamExt;
-    let frames = chunks.map(|bytes| Ok::<_, Infallible>(Frame::data(bytes)));
+    use futures_util::TryStreamExt;
+    let frames = chunks.map_ok(Frame::data);
     let mut response = Response::new(BodyExt::boxed_unsync(StreamBody::new(frames)));
     finish(&mut response, media_type);
     response

@@ -1,6 +1,7 @@
 //! Finds tables with derived rows, such as index rows, copies and feed entries: tables whose entities declare such rows, and tables that store them.
 //! Writing plain rows to these tables would make the derived rows inconsistent.
 
+mod guard;
 mod part;
 
 use table_core::query::Select;
@@ -10,6 +11,7 @@ use table_core::{DynTableStore, EntityKey, TableName, TableStore};
 
 use crate::error::{Error, Result};
 use crate::keys;
+pub use guard::refuse_torn_writes;
 pub use part::{WidePart, part_of, refuse_torn_part};
 
 /// The PartitionKey and the RowKey of a row that exists only in the table of a view.

@@ -14,7 +14,7 @@ use table_core::{DynTableStore, EntityKey, TableName, TableStore, Value};
 use crate::error::Result;
 pub use codec::{can_encode, decode as decode_text, encode_value, sorts_as_shown};
 pub use newest::is_newest_first;
-pub use request::{PartRequest, key_range, row_range, source_of};
+pub use request::{PartRequest, key_range, parse_range, row_range, source_of};
 pub use split::{Segment, segments};
 
 /// The table that contains the stored schemas of all tables in a store.

@@ -13,5 +13,5 @@ mod wide;
 
 pub use copies::{CopyFinding, Fault, check_copies};
 pub use outbox::{Backlog, Intent, discard, intents, requeue};
-pub use repair::repair_copy;
+pub use repair::{Repaired, repair_copy};
 pub use wide::{WideFinding, check_wide, refuse_torn};

@@ -1,11 +1,210 @@
-//! Names for files and folders that are still incomplete.
+//! Files and folders that are still incomplete. Each has a temporary name of its own, so that two commands with the same target do not share it.
 
+use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Returns a path with an additional extension, such as `state.json.part` for `state.json` and `part`.
+use tempfile::{Builder, NamedTempFile};
+
+use crate::failure::{Failure, Result};
+
+/// The words before and after the random characters of a temporary name: `company.jsonl.tables-k3XdPq.part` becomes `company.jsonl`.
+const MARK: &str = ".tables-";
+const END: &str = ".part";
+
+/// Returns a path with an additional extension, such as `GENERATION.part` for `GENERATION` and `part`.
 pub(crate) fn part_of(path: &Path, extension: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
     name.push(extension);
     name.into()
+}
+
+/// A file that gets its final name when it is complete. It is removed if the value is dropped before. Other commands recognise by its lock that it is
+/// in use.
+#[derive(Debug)]
+pub(crate) struct Incomplete {
+    file: NamedTempFile,
+    path: PathBuf,
+}
+
+impl Incomplete {
+    /// Creates an empty file next to `path`.
+    ///
+    /// # Errors
+    /// `File` if it cannot be created.
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        let (folder, prefix) = split(path);
+        let mut named = Builder::new();
+        named.prefix(&prefix).suffix(END);
+        #[cfg(unix)]
+        named.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        loop {
+            let file = named.tempfile_in(folder).map_err(Failure::file(path.display()))?;
+            // IMPORTANT: `remove_remains` removes a file only under its lock, so a file that exists after it was locked is kept.
+            let is_taken = matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
+            if !is_taken && file.path().exists() {
+                return Ok(Self { file, path: path.to_owned() });
+            }
+        }
+    }
+
+    /// Returns the open file.
+    pub(crate) fn file(&self) -> &File {
+        self.file.as_file()
+    }
+
+    /// Returns the temporary path.
+    pub(crate) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Makes the content durable and gives the file its final name. `replaces` determines whether a file of this name is replaced.
+    ///
+    /// # Errors
+    /// `Refused` if a file of this name exists and may not be replaced; `File` if the content or the name cannot be written.
+    pub(crate) fn complete(self, replaces: bool) -> Result<()> {
+        let Self { file, path } = self;
+        file.as_file().sync_all().map_err(Failure::file(path.display()))?;
+        let kept = if replaces { file.persist(&path) } else { file.persist_noclobber(&path) };
+        kept.map(drop).map_err(|failed| match failed.error.kind() {
+            ErrorKind::AlreadyExists => exists(&path),
+            _ => Failure::file(path.display())(failed.error),
+        })
+    }
+}
+
+/// Returns the failure of a command that would replace a file.
+fn exists(path: &Path) -> Failure {
+    Failure::Refused(format!("{} exists; pass `--force` to replace it", path.display()))
+}
+
+/// Returns an error if a file exists and may not be replaced.
+///
+/// # Errors
+/// `Refused`, with the path.
+pub(crate) fn refuse_existing(path: &Path, replaces: bool) -> Result<()> {
+    if path.exists() && !replaces { Err(exists(path)) } else { Ok(()) }
+}
+
+/// A folder that gets its final name when it is complete. It is removed if the value is dropped before.
+#[derive(Debug)]
+pub(crate) struct IncompleteFolder {
+    /// A file that marks the folder as in use.
+    mark: Incomplete,
+}
+
+impl IncompleteFolder {
+    /// Reserves the name of a folder next to `path`. The folder itself does not exist yet.
+    ///
+    /// # Errors
+    /// `File` if the file that marks it cannot be created.
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        Ok(Self { mark: Incomplete::create(path)? })
+    }
+
+    /// Returns the temporary path.
+    pub(crate) fn path(&self) -> PathBuf {
+        folder_of(self.mark.path())
+    }
+
+    /// Gives the folder its final name. An empty folder of this name is replaced.
+    ///
+    /// # Errors
+    /// `File` if the folder cannot be renamed, for example because the folder of this name is not empty.
+    pub(crate) fn complete(self) -> Result<()> {
+        let path = &self.mark.path;
+        // Not every system can rename a folder to the name of an existing empty folder.
+        match std::fs::remove_dir(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(Failure::file(path.display())(error));
+            }
+            _ => {}
+        }
+        std::fs::rename(self.path(), path).map_err(Failure::file(path.display()))
+    }
+}
+
+impl Drop for IncompleteFolder {
+    fn drop(&mut self) {
+        // After `complete`, no folder has this name. A folder that cannot be removed only uses space.
+        let _ = std::fs::remove_dir_all(self.path());
+    }
+}
+
+/// Removes the incomplete files and folders that killed commands left next to `path`. Remains that cannot be removed are ignored: they only use space.
+pub(crate) fn remove_remains(path: &Path) {
+    let (folder, prefix) = split(path);
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_own = name.to_str().is_some_and(|name| name.starts_with(&prefix) && name.ends_with(END));
+        let left = entry.path();
+        if let Some(file) = is_own.then(|| File::open(&left).ok()).flatten()
+            && file.try_lock().is_ok()
+        {
+            let _ = std::fs::remove_dir_all(folder_of(&left));
+            let _ = std::fs::remove_file(&left);
+        }
+    }
+}
+
+/// Returns the folder of a path, and the beginning of the temporary names for it.
+fn split(path: &Path) -> (&Path, String) {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    (folder, format!("{name}{MARK}"))
+}
+
+/// Returns the temporary path of a folder that a file marks as in use.
+fn folder_of(mark: &Path) -> PathBuf {
+    part_of(mark, "folder")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    #[test]
+    fn two_commands_with_one_target_do_not_share_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let [one, other, third] = [(); 3].map(|()| Incomplete::create(&path).unwrap());
+        one.file().write_all(b"one").unwrap();
+        other.file().write_all(b"other").unwrap();
+        one.complete(false).unwrap();
+        other.complete(false).unwrap_err();
+        assert_eq!(std::fs::read(&path).unwrap(), b"one");
+        third.file().write_all(b"third").unwrap();
+        third.complete(true).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"third");
+        assert_eq!(names(folder.path()), ["a"]);
+    }
+
+    #[test]
+    fn only_remains_of_commands_that_have_ended_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let running = IncompleteFolder::create(&path).unwrap();
+        std::fs::create_dir_all(running.path().join("deep")).unwrap();
+        let own = ["a.part", "a.tables-1.jsonl"];
+        for name in own {
+            std::fs::write(folder.path().join(name), "of the user").unwrap();
+        }
+        std::fs::write(folder.path().join("a.tables-killed.part"), "").unwrap();
+        std::fs::create_dir_all(folder.path().join("a.tables-killed.part.folder").join("deep")).unwrap();
+        remove_remains(&path);
+        assert!(running.path().join("deep").exists() && names(folder.path()).len() == 4);
+        drop(running);
+        assert_eq!(names(folder.path()), own);
+    }
 }

@@ -18,7 +18,7 @@ pub enum Format {
     /// A table that fits the width of the terminal.
     #[default]
     Table,
-    /// One JSON object per line; entities in the service's format, with types.
+    /// One JSON object per line; entities in the service's format, with types; other rows with strings.
     Json,
     /// Comma-separated values with typed columns, as Storage Explorer reads and writes them.
     Csv,
@@ -99,6 +99,8 @@ pub struct Rows<'a> {
     format: Format,
     out: &'a mut dyn Write,
     names: &'a [&'a str],
+    /// The keys of the JSON objects and the headings of the CSV, which are different.
+    distinct: Vec<String>,
     held: Vec<Vec<String>>,
     is_begun: bool,
 }
@@ -106,7 +108,7 @@ pub struct Rows<'a> {
 impl<'a> Rows<'a> {
     /// Creates a writer of rows with the given columns.
     pub fn new(format: Format, out: &'a mut dyn Write, names: &'a [&'a str]) -> Self {
-        Self { format, out, names, held: Vec::new(), is_begun: false }
+        Self { format, out, names, distinct: distinct(names), held: Vec::new(), is_begun: false }
     }
 
     /// Writes a row, or buffers it until the column widths are known.
@@ -123,19 +125,14 @@ impl<'a> Rows<'a> {
         let text = match self.format {
             Format::Table => grid::plain(self.names, &rows),
             Format::Json => rows.iter().fold(String::new(), |mut text, row| {
-                let object: serde_json::Map<_, _> = self
-                    .names
-                    .iter()
-                    .zip(row)
-                    .map(|(name, value)| ((*name).to_owned(), json!(value)))
-                    .collect();
+                let object: serde_json::Map<_, _> =
+                    self.distinct.iter().zip(row).map(|(name, value)| (name.clone(), json!(value))).collect();
                 text.push_str(&serde_json::Value::Object(object).to_string());
                 text.push('\n');
                 text
             }),
             Format::Csv => {
-                let names = self.names.iter().map(|name| (*name).to_owned()).collect();
-                let header = (!self.is_begun).then_some(names);
+                let header = (!self.is_begun).then(|| self.distinct.clone());
                 let mut csv = ::csv::Writer::from_writer(Vec::new());
                 let written =
                     header.into_iter().chain(rows).try_for_each(|row: Vec<String>| csv.write_record(row));
@@ -157,6 +154,18 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// Returns different names for columns. A name that occurs again is numbered, such as `RowKey_2`; a number is skipped if a column has that name.
+fn distinct(names: &[&str]) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for name in names {
+        let numbered = (2..).map(|number| format!("{name}_{number}"));
+        let unused = numbered.filter(|numbered| !names.contains(&numbered.as_str()));
+        let mut candidates = std::iter::once((*name).to_owned()).chain(unused);
+        distinct.extend(candidates.find(|candidate| !distinct.contains(candidate)));
+    }
+    distinct
+}
+
 /// Writes a few rows of strings.
 ///
 /// # Errors
@@ -165,4 +174,23 @@ pub fn rows(format: Format, out: &mut dyn Write, names: &[&str], rows: &[Vec<Str
     let mut written = Rows::new(format, out, names);
     rows.iter().try_for_each(|row| written.push(row.clone()))?;
     written.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_equal_names_all_reach_a_program() {
+        let written = |format| {
+            let mut out = Vec::new();
+            let row = ["1", "2", "3", "4"].map(str::to_owned).to_vec();
+            rows(format, &mut out, &["RowKey", "RowKey", "RowKey_2", "RowKey"], &[row]).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let object: serde_json::Value = serde_json::from_str(&written(Format::Json)).unwrap();
+        let expected = json!({ "RowKey": "1", "RowKey_3": "2", "RowKey_2": "3", "RowKey_4": "4" });
+        assert_eq!(object, expected);
+        assert_eq!(written(Format::Csv), "RowKey,RowKey_3,RowKey_2,RowKey_4\n1,2,3,4\n");
+    }
 }

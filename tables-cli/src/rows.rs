@@ -1,7 +1,5 @@
 //! The rows that a command reads or writes: the options that select them, and the pages of a query.
 
-use std::ops::Bound;
-
 use table_core::query::{KeyRange, Select, TextRange};
 use table_core::schema::StoredSchema;
 use table_core::{Continuation, DynTableStore, Page, Query, TableName, TableStore};
@@ -51,7 +49,7 @@ impl KeySelection {
 /// Options that select rows of a table.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Selection {
-    /// Conditions on key parts, named as in the stored schema: department=Sales id=100..199 email=ada*
+    /// Conditions on key parts, named as in the stored schema: department=Sales id=100..199 email=ada* version==1..2 (one value)
     #[arg(value_name = "PART=VALUE", conflicts_with_all = ["partition", "partitions", "row", "rows"])]
     pub parts: Vec<PartRequest>,
     /// The entity type to which the part names refer, if the table contains several
@@ -121,16 +119,10 @@ impl Selection {
 pub struct TextRangeArgument(pub TextRange);
 
 impl std::str::FromStr for TextRangeArgument {
-    type Err = std::convert::Infallible;
+    type Err = table_inspect::Error;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let bound =
-            |text: &str| if text.is_empty() { Bound::Unbounded } else { Bound::Included(text.to_owned()) };
-        Ok(Self(match (text.split_once(".."), text.strip_suffix('*')) {
-            (Some((lower, upper)), _) => TextRange { lower: bound(lower), upper: bound(upper) },
-            (None, Some(prefix)) => TextRange::prefix(prefix),
-            (None, None) => TextRange::exactly(text),
-        }))
+        keys::parse_range(text).map(Self)
     }
 }
 

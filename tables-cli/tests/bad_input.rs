@@ -167,9 +167,27 @@ fn a_full_disk_is_reported_and_no_file_is_left_half_written() {
         .unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(4) && error.contains("No space left"), "{error}");
-    std::fs::create_dir(at.join("out.jsonl.part")).unwrap();
-    let (exit, _) = refused(at, "export Things DIR/out.jsonl --store DB");
-    assert!(exit == Exit::Store && !at.join("out.jsonl").exists());
+    let (exit, _) = refused(at, "export Things DIR/missing/out.jsonl --store DB");
+    assert!(exit == Exit::Store && !at.join("missing").exists());
+}
+
+#[test]
+fn files_of_the_user_with_the_extension_part_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let rows: String =
+        (0..30).map(|row| format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"{row}\"}}\n")).collect();
+    std::fs::write(at.join("rows.part"), &rows).unwrap();
+    shown(at, "import Things DIR/rows.part --store DB --state DIR/rows");
+    assert_eq!(std::fs::read_to_string(at.join("rows.part")).unwrap(), rows);
+    std::fs::write(at.join("out.jsonl.part"), "Dear").unwrap();
+    shown(at, "export Things DIR/out.jsonl --store DB");
+    assert_eq!(std::fs::read_to_string(at.join("out.jsonl.part")).unwrap(), "Dear");
+    assert_eq!(refused(at, "export Things DIR/out.jsonl --store DB").0, Exit::Refused);
+    shown(at, "export Things DIR/out.jsonl --store DB --force");
+    let mut names: Vec<_> = std::fs::read_dir(at).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["db", "out.jsonl", "out.jsonl.part", "rows", "rows.part"]);
 }
 
 #[test]

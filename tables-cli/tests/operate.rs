@@ -123,6 +123,9 @@ fn partition_loads_are_shown_as_text_and_as_a_picture() {
     assert!(std::fs::read_to_string(at.join("heat.svg")).unwrap().contains("<title>4 rows</title>"));
     assert!(matches!(tables(at, "heat Company --partition none --store DB").0, Ok(Exit::Nothing)));
     assert_eq!(refused(at, "heat Company --store DB --svg DIR/no/heat.svg").0, Exit::Store);
+    let (exit, text) = refused(at, "heat Company --store DB --svg DIR/heat.svg");
+    assert!(exit == Exit::Refused && text.contains("DIR/heat.svg exists; pass `--force`"), "{text}");
+    shown(at, "heat Company --store DB --svg DIR/heat.svg --force");
 }
 
 #[test]

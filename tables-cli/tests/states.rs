@@ -8,7 +8,10 @@ mod common;
 use std::path::Path;
 
 use common::{Account, refused, shown, tables};
+use table_core::query::KeyRange;
+use table_core::{DynTableStore, Engine, Query, TableName};
 use tables_cli::Exit;
+use tables_cli::rows::Pages;
 
 const IMPORT: &str = "import Things DIR/in.jsonl --store DB --state DIR/state";
 
@@ -101,6 +104,47 @@ fn a_state_does_not_hide_an_emptied_target() {
     refuses(at, &lines(0..50, "x"), IMPORT, "counts 50 records as written");
     shown(at, "delete Things --drop-table --yes --store DB");
     refuses(at, &lines(0..50, "x"), IMPORT, "counts 50 records as written");
+}
+
+#[test]
+fn a_copy_with_differences_is_not_complete_for_the_next_run_of_the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    succeeds(at, &lines(0..1_500, "x"), IMPORT);
+    let copy = "copy Things --store DB --to DIR/copied --state DIR/copy";
+    shown(at, copy);
+    // The state of a copy that was interrupted after the first page. A program has changed a row of this page since.
+    let path = at.join("copy");
+    let mut state: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    state["is_done"] = false.into();
+    state["records"] = 1_000.into();
+    state["continuation"] = second_page(&at.join("db")).into();
+    std::fs::write(&path, state.to_string()).unwrap();
+    shown(at, "put Things p 0001 A=y --store DB");
+    let (exit, text) = refused(at, copy);
+    assert!(exit == Exit::Refused && text.contains("first at ('p', '0001'): a program writes"), "{text}");
+    assert!(shown(at, copy).contains("1500 rows, verified"));
+    // A complete copy does not write again, because programs may use the target.
+    shown(at, "put Things p 0001 A=z --store DB");
+    for _ in 0..2 {
+        let (exit, text) = refused(at, copy);
+        assert!(exit == Exit::Refused && text.contains("delete the state file to copy the table"), "{text}");
+    }
+    std::fs::remove_file(&path).unwrap();
+    assert!(shown(at, copy).contains("1500 rows, verified"));
+    let unverified = format!("{copy}2 --no-verify");
+    assert_eq!(shown(at, &unverified), "copied Things to Things: 1500 rows, not verified\n");
+    let again = "Things was copied to Things before: 1500 rows, not verified; delete the state file";
+    assert!(shown(at, &unverified).starts_with(again));
+}
+
+/// Returns the continuation token of the second page of the table.
+fn second_page(folder: &Path) -> String {
+    let store = DynTableStore::new(Engine::open_read_only(folder).unwrap());
+    let name = TableName::new("Things").unwrap();
+    let mut pages = Pages::new(&store, &name, Query::new(KeyRange::ALL));
+    common::block_on(pages.next()).unwrap();
+    pages.continuation().unwrap().to_string()
 }
 
 #[test]

@@ -104,11 +104,14 @@ pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<R
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     done: usize,
-    /// The rejected batches, none of whose rows was written: the partition, the keys, and the error.
-    refused: Vec<(PartitionKey, Vec<RowKey>, table_core::Error)>,
+    /// The failed batches: the partition, the keys, and the error. None of the rows was written, unless the error is ambiguous.
+    failed: Vec<(PartitionKey, Vec<RowKey>, table_core::Error)>,
 }
 
 /// Submits the operations in batches, each within one partition. If a batch is rejected, the other batches are still written.
+///
+/// # Errors
+/// `Refused`, before the first batch, if all operations together would leave some parts of a wide entity, or set a sequence back.
 pub(crate) async fn submit(
     context: &Context<'_>,
     table: &TableName,
@@ -116,6 +119,11 @@ pub(crate) async fn submit(
 ) -> Result<Report> {
     let store = &context.reader.store();
     let mut report = Report::default();
+    for partition in operations.chunk_by(|(one, _), (other, _)| one == other) {
+        let Some((partition_key, _)) = partition.first() else { continue };
+        let writes: Vec<_> = partition.iter().map(|(_, operation)| operation).collect();
+        change::admit(context, table, partition_key, &writes).await?;
+    }
     for partition in operations.chunk_by(|(one, _), (other, _)| one == other) {
         for group in partition.chunks(GROUP) {
             let Some((partition_key, _)) = group.first() else { continue };
@@ -129,7 +137,7 @@ pub(crate) async fn submit(
                 Ok(()) => report.done += group.len(),
                 Err(error) => {
                     let keys = group.iter().map(|(_, operation)| operation.row_key.clone()).collect();
-                    report.refused.push((partition_key.clone(), keys, error));
+                    report.failed.push((partition_key.clone(), keys, error));
                 }
             }
         }
@@ -147,10 +155,15 @@ pub(crate) fn answer(
 ) -> Response<Body> {
     let main = html! {
         h1 { (show::count_of(report.done as u64, "row")) " " (verb) }
-        @if report.refused.is_empty() { p.sub { span.badge.ok { "done" } " Every row was " (verb) "." } }
-        @for (partition_key, keys, error) in &report.refused {
+        @if report.failed.is_empty() { p.sub { span.badge.ok { "done" } " Every row was " (verb) "." } }
+        @for (partition_key, keys, error) in &report.failed {
             section.report role="alert" {
-                p { span.badge.warn { "refused" } " " (show::count_of(keys.len() as u64, "row")) " of partition " (show::raw_key(partition_key.as_str())) " were not " (verb) ": " (show::text(&error.to_string())) }
+                p {
+                    span.badge.warn { (if error.is_ambiguous() { "unknown" } else { "refused" }) }
+                    " " (show::count_of(keys.len() as u64, "row")) " of partition " (show::raw_key(partition_key.as_str()))
+                    @if error.is_ambiguous() { " may have been " (verb) ". Read them again: " } @else { " were not " (verb) ": " }
+                    (show::text(&error.to_string()))
+                }
                 details { summary { "Their keys" } ul { @for key in keys {
                     @let whole = EntityKey { partition_key: partition_key.clone(), row_key: key.clone() };
                     li { a href=(link::entity(table, &whole)) { (show::raw_key(key.as_str())) } }
@@ -159,7 +172,7 @@ pub(crate) fn answer(
         }
         p.foot { a.btn href=(link::table(table, "")) { "Back to the table" } }
     };
-    let status = if report.refused.is_empty() { StatusCode::OK } else { StatusCode::CONFLICT };
+    let status = if report.failed.is_empty() { StatusCode::OK } else { StatusCode::CONFLICT };
     response::page(status, frame(context, table, title, main))
 }
 

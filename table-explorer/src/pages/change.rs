@@ -5,11 +5,13 @@ mod form;
 use http::{Response, StatusCode};
 use maud::{Markup, html};
 use table_core::{
-    ETag, EntityKey, IfMatch, Operation, OperationKind, TableEntity, TableName, TableStore, Transaction,
+    ETag, EntityKey, IfMatch, Operation, OperationKind, PartitionKey, TableEntity, TableName, TableStore,
+    Transaction,
 };
 use table_inspect::{derived, value};
 
 use crate::failure::{Failure, Result};
+use crate::form_text::returned;
 use crate::frame::Frame;
 use crate::link;
 use crate::pages::{Context, entity};
@@ -22,8 +24,24 @@ pub(crate) async fn permit(context: &Context<'_>, table: &TableName) -> Result<(
         let text = "changes are off; start the explorer with `--write` to edit entities";
         return Err(Failure::Refused(text.to_owned()));
     }
+    without_options(derived::refuse_plain_writes(&context.reader.shared(), table, false).await)
+}
+
+/// Returns an error if writes to a partition would leave some parts of a wide entity, or set a sequence back.
+pub(super) async fn admit(
+    context: &Context<'_>,
+    table: &TableName,
+    partition_key: &PartitionKey,
+    operations: &[&Operation],
+) -> Result<()> {
+    let store = context.reader.shared();
+    without_options(derived::refuse_torn_writes(&store, table, partition_key, operations).await)
+}
+
+/// Replaces the end of a message about derived rows, which names options of the command.
+fn without_options(outcome: table_inspect::error::Result<()>) -> Result<()> {
     let help = "; plain rows would leave these wrong. Change them through a program with the declaration";
-    match derived::refuse_plain_writes(&context.reader.shared(), table, false).await {
+    match outcome {
         Err(table_inspect::Error::Derived(text)) => {
             let fact = text.split("; plain rows").next().unwrap_or(&text).to_owned();
             Err(Failure::Refused(fact + help))
@@ -103,10 +121,9 @@ fn submitted(context: &Context<'_>, key: &EntityKey, stored: Option<&TableEntity
         }
         let unknown = || Failure::Input(format!("`{edm}` is not a type"));
         let edm = value::type_of(edm).ok_or_else(unknown)?;
-        // Browsers send line ends as CR LF, which are converted to LF.
-        let text = text.replace("\r\n", "\n");
+        let text = returned(text);
         let before = stored.and_then(|stored| stored.get(name)).filter(|before| before.edm_type() == edm);
-        let is_same = |before: &&table_core::Value| value::show(before).replace("\r\n", "\n") == text;
+        let is_same = |before: &&table_core::Value| returned(&value::show(before)) == text;
         let found = match before.filter(is_same) {
             Some(before) => before.clone(),
             None => value::read(edm, &text).map_err(|expected| {
@@ -127,8 +144,10 @@ async fn submit(
     kind: OperationKind,
 ) -> Result<()> {
     let store = context.reader.store();
+    let operation = Operation { row_key: key.row_key.clone(), kind };
+    admit(context, table, &key.partition_key, &[&operation]).await?;
     let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
-    transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
+    transaction.push(operation)?;
     store.submit(table, transaction).await?;
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Exports: all rows of a query as JSON lines or CSV, sent page by page.
 
+use std::io;
+
 use bytes::Bytes;
 use futures_util::stream;
 use http::Response;
@@ -117,15 +119,14 @@ impl Stream {
     }
 }
 
-/// Streams the pages. An error from the store is sent as the last line, which is not an entity.
-fn chunks(begin: Stream) -> impl futures_util::Stream<Item = Bytes> + Send + 'static {
+/// Streams the pages. An error from the store ends the stream with an error, so that no client takes the file for complete.
+fn chunks(begin: Stream) -> impl futures_util::Stream<Item = io::Result<Bytes>> + Send + 'static {
     stream::unfold(begin, |mut stream| async move {
         match stream.next().await {
-            Ok(chunk) => chunk.map(|chunk| (chunk, stream)),
+            Ok(chunk) => chunk.map(|chunk| (Ok(chunk), stream)),
             Err(error) => {
                 stream.is_over = true;
-                let line = serde_json::json!({ "error": error.to_string() }).to_string() + "\n";
-                Some((line.into(), stream))
+                Some((Err(io::Error::other(error.to_string())), stream))
             }
         }
     })

@@ -129,7 +129,7 @@ pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Respons
     };
     let chunks = stream::unfold(begin, |mut events| async move {
         let chunk = events.next().await?;
-        Some((chunk, events))
+        Some((Ok(chunk), events))
     });
     Ok(response::stream("text/event-stream", chunks))
 }

@@ -1,7 +1,7 @@
 //! Builds a query from the fields of a form.
 
 use table_core::filter::Comparison;
-use table_core::query::{KeyRange, Select, TextRange};
+use table_core::query::{KeyRange, Select};
 use table_core::schema::StoredSchema;
 use table_core::{Filter, Query, TableName};
 use table_inspect::keys::{self, PartRequest};
@@ -43,10 +43,9 @@ impl<'a> FormQuery<'a> {
         let schema = schema(context, table);
         let mut query =
             request.query("filter").map_or_else(|| Ok(Query::new(KeyRange::ALL)), Query::parse)?;
-        let parts: Vec<PartRequest> = schema.map_or_else(Vec::new, |schema| {
-            let given = |name: &str| Some(PartRequest::new(name, part(context, name)?.trim()));
-            keyed::part_names(schema).into_iter().filter_map(given).collect()
-        });
+        let names = schema.map(keyed::part_names).unwrap_or_default();
+        let given = |name: &str| Some(PartRequest::new(name, part(context, name)?));
+        let parts = names.into_iter().filter_map(given).collect::<table_inspect::Result<Vec<_>>>()?;
         if let Some(schema) = schema.filter(|_| !parts.is_empty()) {
             let keys = keys::key_range(schema, &parts)?;
             query.keys.partition_key.intersect(&keys.partition_key);
@@ -55,7 +54,7 @@ impl<'a> FormQuery<'a> {
         for (name, range) in [("partition", &mut query.keys.partition_key), ("row", &mut query.keys.row_key)]
         {
             if let Some(text) = request.query(name) {
-                range.intersect(&text_range(text));
+                range.intersect(&keys::parse_range(text)?);
             }
         }
         for condition in conditions(context) {
@@ -93,7 +92,7 @@ pub(crate) fn schema<'a>(context: &'a Context<'_>, table: &TableName) -> Option<
 
 /// Returns the values entered for a part.
 pub(crate) fn part<'a>(context: &'a Context<'_>, name: &str) -> Option<&'a str> {
-    context.request.query(&format!("{PART}{name}"))
+    context.request.query(&format!("{PART}{name}")).map(str::trim).filter(|values| !values.is_empty())
 }
 
 /// Returns the conditions on properties, except empty ones.
@@ -125,16 +124,4 @@ fn filter(schema: Option<&StoredSchema>, condition: Condition<'_>) -> Result<Fil
         _ => Comparison::Eq,
     };
     Ok(Filter::compare(property.to_owned(), operator, found))
-}
-
-/// Returns the range that a string describes: `A..B` (both included), `A*`, or a single value.
-fn text_range(text: &str) -> TextRange {
-    use std::ops::Bound;
-    let bound =
-        |text: &str| if text.is_empty() { Bound::Unbounded } else { Bound::Included(text.to_owned()) };
-    match (text.split_once(".."), text.strip_suffix('*')) {
-        (Some((lower, upper)), _) => TextRange { lower: bound(lower), upper: bound(upper) },
-        (None, Some(prefix)) => TextRange::prefix(prefix),
-        (None, None) => TextRange::exactly(text),
-    }
 }

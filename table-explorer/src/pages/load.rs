@@ -158,7 +158,7 @@ pub(crate) fn events(context: &Context<'_>) -> Result<Response<Body>> {
         } else {
             Bytes::from(format!("data: {markup}\n\n"))
         };
-        Some((chunk, (state, load, Some(markup))))
+        Some((Ok(chunk), (state, load, Some(markup))))
     });
     Ok(response::stream("text/event-stream", chunks))
 }

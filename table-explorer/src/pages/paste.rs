@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use table_core::{Operation, OperationKind, TableEntity, TableName};
 
 use crate::failure::Result;
+use crate::form_text::returned;
 use crate::grid::Grid;
 use crate::keyed::Keyed;
 use crate::link;
@@ -28,8 +29,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
 /// Shows the rows parsed from the pasted text, or writes them once the user has confirmed.
 pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     change::permit(context, table).await?;
-    // Browsers send each line end as two characters.
-    let text = context.request.field("text").unwrap_or_default().replace("\r\n", "\n");
+    let text = returned(context.request.field("text").unwrap_or_default());
     let replaces = context.request.field("replace").is_some();
     let lines = parse::lines(&text, context.known.of(table).next())?;
     if context.request.field("sure").is_some() && lines.iter().all(Result::is_ok) {

@@ -7,7 +7,7 @@ use table_core::query::Select;
 use crate::keyed;
 use crate::link;
 use crate::pages::Context;
-use crate::pages::form_query::FormQuery;
+use crate::pages::form_query::{self, FormQuery};
 
 /// Returns the query in the syntax of each tool, in collapsible elements, and the export links.
 pub(crate) fn copies(context: &Context<'_>, table: &TableName, built: &FormQuery<'_>) -> Markup {
@@ -59,7 +59,7 @@ fn command(context: &Context<'_>, table: &TableName, built: &FormQuery<'_>, sele
     let mut has_parts = false;
     if let Some(schema) = built.schema {
         for name in keyed::part_names(schema) {
-            if let Some(value) = context.request.query(&format!("part.{name}")) {
+            if let Some(value) = form_query::part(context, name) {
                 words.push(quoted(&format!("{name}={value}")));
                 has_parts = true;
             }
@@ -107,13 +107,26 @@ fn python(table: &TableName, filter: &str, select: &str) -> String {
     let select = if select.is_empty() {
         String::new()
     } else {
-        let names: Vec<String> = select.split(',').map(|name| format!("{name:?}")).collect();
+        let names: Vec<String> = select.split(',').map(python_string).collect();
         format!(", select=[{}]", names.join(", "))
     };
     format!(
-        "from azure.data.tables import TableClient\n\ntable = TableClient.from_connection_string(connection_string, {:?})\nfor entity in table.query_entities({filter:?}{select}):\n    print(entity)",
-        table.as_str()
+        "from azure.data.tables import TableClient\n\ntable = TableClient.from_connection_string(connection_string, {})\nfor entity in table.query_entities({}{select}):\n    print(entity)",
+        python_string(table.as_str()),
+        python_string(filter)
     )
+}
+
+/// Returns a string literal of Python. Characters that hide or reverse text are written by number.
+fn python_string(text: &str) -> String {
+    let escaped = |character: char| match character {
+        '"' | '\\' => format!("\\{character}"),
+        '\'' => character.to_string(),
+        other if other.escape_debug().len() == 1 => other.to_string(),
+        other if u32::from(other) <= 0xFFFF => format!("\\u{:04x}", u32::from(other)),
+        other => format!("\\U{:08x}", u32::from(other)),
+    };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
 }
 
 #[cfg(test)]
@@ -126,6 +139,9 @@ mod tests {
         assert_eq!(quoted("Name eq 'O''Neil'; rm -rf"), r"'Name eq '\''O'\'''\''Neil'\''; rm -rf'");
         let table = TableName::new("Company").unwrap();
         assert!(rust(&table, "A eq '\"'").contains(r#"Query::parse("A eq '\"'")"#));
+        let hidden = "A eq 'é\u{202e}\"\\\n\u{e0001}'";
+        let literal = r#"query_entities("A eq 'é\u202e\"\\\u000a\U000e0001'", select=["A"])"#;
+        assert!(python(&table, hidden, "A").contains(literal), "{}", python(&table, hidden, "A"));
         assert!(curl(&table, "A eq 'x y'", "").contains("?\\$filter=A%20eq%20%27x%20y%27&$SIGNATURE"));
     }
 }

@@ -9,6 +9,7 @@ use table_patterns::outbox::{OUTBOX_PREFIX, Outbox, POISON_PREFIX, REGISTRY};
 use table_patterns::work::PoisonEntry;
 
 use crate::failure::{Failure, Result};
+use crate::form_text::returned;
 use crate::frame::Frame;
 use crate::link;
 use crate::pages::{Context, queues};
@@ -220,8 +221,12 @@ pub(crate) async fn requeue(context: &Context<'_>) -> Result<Response<Body>> {
         return Err(Failure::Refused(text.to_owned()));
     }
     let field = |name| context.request.field(name).unwrap_or_default();
-    let (queue, work) = (field("queue"), field("work").replace("\r\n", "\n"));
-    outbox(context, queue)?.requeue_poison_if(|entry| entry.work.replace("\r\n", "\n") == work).await?;
+    let (queue, work) = (field("queue"), returned(field("work")));
+    if outbox(context, queue)?.requeue_poison_if(|entry| returned(&entry.work) == work).await? == 0 {
+        let text =
+            "the queue has no such entry, or another process has taken it; load the page of the queue again";
+        return Err(Failure::Refused(text.to_owned()));
+    }
     Ok(response::see_other(&link::to("/work", &[("queue", queue)])))
 }
 

@@ -68,6 +68,14 @@ impl Browser {
         send(&self.explorer, Method::GET, path, &[(COOKIE.as_str(), &self.cookie)], String::new()).await
     }
 
+    /// Reads the body of a response, or returns its error.
+    pub(crate) async fn download(&self, path: &str) -> std::io::Result<Bytes> {
+        let request = Request::builder().uri(path).header(HOST, HERE).header(COOKIE, &self.cookie);
+        let response = self.explorer.handle(request.body(Bytes::new()).unwrap(), HERE).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        Ok(response.into_body().collect().await?.to_bytes())
+    }
+
     /// Reads a page that must exist.
     pub(crate) async fn page(&self, path: &str) -> String {
         let answer = self.get(path).await;

@@ -1,10 +1,15 @@
 //! Tests of changes to several rows. Marked rows are deleted and pasted rows are written in batches, each after a preview.
 
 use http::StatusCode;
-use table_core::{Engine, EntityKey, TableEntity, TableStoreExt, Value};
-use table_explorer::{Explorer, demo};
+use table_core::limits::Limits;
+use table_core::{
+    DynTableStore, Engine, EntityKey, Operation, OperationKind, PartitionKey, TableEntity, TableName,
+    TableStore, TableStoreExt, Transaction, Value,
+};
+use table_explorer::{Explorer, Source, demo};
 
 use crate::browser::{Browser, hidden};
+use crate::counting_store::Counting;
 
 async fn engine(rows: u32) -> Engine {
     let engine = Engine::in_memory();
@@ -134,4 +139,71 @@ async fn bulk_changes_are_refused_where_single_changes_are() {
     assert!(refused.body.contains("declares"), "{}", refused.body);
     let forged = writing.post("/t/Company/marked", &[("csrf", &csrf), ("row", "[\"<script>\"]")]).await;
     assert_eq!(forged.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn a_wide_entity_is_changed_as_a_whole_and_a_sequence_is_not_set_back() {
+    let engine = Engine::in_memory();
+    let table = engine.untyped("Company").unwrap().create_if_missing().await.unwrap();
+    let part = |row_key: &str| TableEntity::new("Sales", row_key).unwrap().with("WriteId", uuid::Uuid::nil());
+    let sequence = TableEntity::new("Sales", "\u{FFFC}sequence_orders").unwrap().with("Next", 9_i64);
+    for row in [part("a_01"), part("a_02")] {
+        table.insert(&row).await.unwrap();
+    }
+    // A table of plain rows does not accept the keys of patterns.
+    let mut transaction = Transaction::new(PartitionKey::new("Sales").unwrap(), Limits::PORTABLE).unwrap();
+    let row_key = sequence.key().row_key.clone();
+    transaction.push(Operation { row_key, kind: OperationKind::Insert(sequence.to_row().unwrap()) }).unwrap();
+    engine.submit(&TableName::new("Company").unwrap(), transaction).await.unwrap();
+    let browser = Browser::writing(&engine).await;
+    let page = browser.page("/t/Company/edit?pk=Sales&rk=a_02").await;
+    let (csrf, etag) = (hidden(&page, "csrf"), hidden(&page, "etag"));
+    let key =
+        [("csrf", csrf.as_str()), ("pk", "Sales"), ("rk", "a_02"), ("etag", etag.as_str()), ("sure", "1")];
+    let write = "67e55044-10b1-426f-9247-bb680e5fe0c8";
+    let other = [&key[..], &[("name", "WriteId"), ("type", "Guid"), ("value", write)]].concat();
+    let marks = marks(&browser.page("/t/Company/p?pk=Sales").await);
+    let marked = |rows: &[usize]| {
+        let rows = rows.iter().map(|row| ("row", marks[*row].as_str()));
+        [("csrf", csrf.as_str()), ("sure", "1")].into_iter().chain(rows).collect::<Vec<_>>()
+    };
+    let back = "PartitionKey,RowKey,Next,Next@type\nSales,\u{FFFC}sequence_orders,8,Edm.Int64\n";
+    let pasted = [("csrf", csrf.as_str()), ("text", back), ("replace", "1"), ("sure", "1")];
+    for (path, fields, reason) in [
+        ("delete", key.to_vec(), "wide entity"),
+        ("save", other, "wide entity"),
+        ("delete-marked", marked(&[1]), "wide entity"),
+        ("paste", pasted.to_vec(), "sequence `orders`"),
+    ] {
+        let refused = browser.post(&format!("/t/Company/{path}"), &fields).await;
+        assert_eq!(refused.status, StatusCode::CONFLICT, "{path}: {}", refused.body);
+        assert!(refused.body.contains(reason) && !refused.body.contains("bypass"), "{}", refused.body);
+    }
+    for row in [part("a_01"), part("a_02")] {
+        let found = stored(&engine, "Sales", row.key().row_key.as_str()).await.unwrap();
+        assert_eq!(found.get("WriteId"), row.get("WriteId"));
+    }
+    let deleted = browser.post("/t/Company/delete-marked", &marked(&[0, 1])).await;
+    assert!(deleted.body.contains("2 rows deleted"), "{}", deleted.body);
+}
+
+#[tokio::test]
+async fn a_write_without_an_answer_is_reported_as_unknown() {
+    let engine = engine(4).await;
+    let store = Counting::new(&engine);
+    let source = Source::new(DynTableStore::new(store.clone()), "test");
+    let browser = Browser::open(Explorer::writable(source)).await;
+    let page = browser.page("/t/Company/q?run=1").await;
+    let (csrf, marks) = (hidden(&page, "csrf"), marks(&page));
+    let mut fields = vec![("csrf", csrf.as_str()), ("sure", "1")];
+    fields.extend(marks.iter().map(|mark| ("row", mark.as_str())));
+    store.fail();
+    let deleted = browser.post("/t/Company/delete-marked", &fields).await;
+    assert_eq!(deleted.status, StatusCode::CONFLICT);
+    assert!(
+        deleted.body.contains("may have been deleted") && !deleted.body.contains("were not deleted"),
+        "{}",
+        deleted.body
+    );
+    assert!(stored(&engine, "Sales", "000").await.is_none());
 }

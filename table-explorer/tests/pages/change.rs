@@ -7,13 +7,16 @@ use table_explorer::{Explorer, demo};
 
 use crate::browser::{Browser, hidden};
 
+/// A text with line ends of several forms, and with a character that HTML replaces.
+const TEXT: &str = "a\r\n10%\r20%\n\0b";
+
 async fn engine() -> Engine {
     let engine = Engine::in_memory();
     let table = engine.untyped("Company").unwrap().create_if_missing().await.unwrap();
     let entity = TableEntity::new("Sales", "1")
         .unwrap()
         .with("Age", 36)
-        .with("Text", "a\r\nb")
+        .with("Text", TEXT)
         .with("Photo", vec![1_u8, 2]);
     table.insert(&entity).await.unwrap();
     engine
@@ -45,7 +48,7 @@ fn fields<'a>(csrf: &'a str, etag: &'a str, age: &'a str) -> Vec<(&'a str, &'a s
         ("value", age),
         ("name", "Text"),
         ("type", "String"),
-        ("value", "a\r\nb"),
+        ("value", "a\r\n10%\r\n20%\r\n\u{FFFD}b"),
         ("name", "Photo"),
         ("type", "Binary"),
         ("value", "AQI="),
@@ -69,7 +72,7 @@ async fn an_edit_changes_one_value_and_keeps_the_bytes_of_the_others() {
         &TableEntity::new("Sales", "1")
             .unwrap()
             .with("Age", 37)
-            .with("Text", "a\r\nb")
+            .with("Text", TEXT)
             .with("Photo", vec![1_u8, 2]),
     );
 }

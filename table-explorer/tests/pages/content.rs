@@ -102,9 +102,11 @@ async fn work_shows_pending_and_poison_and_requeues_it() {
     let page = browser.page("/work?queue=helpdesk").await;
     assert!(page.contains("mailbox full"), "{page}");
     let (csrf, work) = (crate::browser::hidden(&page, "csrf"), crate::browser::hidden(&page, "work"));
-    let done =
-        browser.post("/work/requeue", &[("csrf", &csrf), ("queue", "helpdesk"), ("work", &work)]).await;
+    let fields = [("csrf", csrf.as_str()), ("queue", "helpdesk"), ("work", work.as_str())];
+    let done = browser.post("/work/requeue", &fields).await;
     assert_eq!(done.status, 303);
+    let again = browser.post("/work/requeue", &fields).await;
+    assert!(again.status == 409 && again.body.contains("no such entry"), "{}", again.body);
     let page = browser.page(done.location()).await;
     assert!(page.contains("The queue has no poison"), "{page}");
 }

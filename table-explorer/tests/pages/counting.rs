@@ -154,3 +154,18 @@ async fn a_jump_into_the_tree_reads_the_rest_of_it_alone() {
     assert!(page.contains("p037") && !page.contains("p036") && page.contains("end of the table"), "{page}");
     assert_eq!(rows, 9, "the sample by which keys are explained is read with the first page alone");
 }
+
+#[tokio::test]
+async fn an_export_that_fails_on_a_later_page_has_no_end() {
+    let (store, browser) = with(3, 500).await;
+    for form in ["jsonl", "csv"] {
+        let path = format!("/t/Big/export?as={form}&select=N");
+        let whole = browser.download(&path).await.unwrap();
+        assert!(whole.iter().filter(|byte| **byte == b'\n').count() >= 1_500);
+    }
+    store.fail();
+    for form in ["jsonl", "csv"] {
+        let failed = browser.download(&format!("/t/Big/export?as={form}&select=N")).await.unwrap_err();
+        assert!(failed.to_string().contains("the answer is lost"), "{failed}");
+    }
+}

@@ -1,12 +1,15 @@
-//! A store that counts requests, for tests of the requests that pages send.
+//! A store that counts requests, for tests of the requests that pages send, and that can fail.
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use table_core::query::Select;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
-use table_core::{Continuation, Engine, EntityKey, Page, Query, Result, TableName, TableStore, Transaction};
+use table_core::{
+    Continuation, Engine, EntityKey, Error, ErrorCode, Page, Query, Result, TableName, TableStore,
+    Transaction,
+};
 
 /// A store that counts requests and the rows that they read.
 #[derive(Clone, Debug)]
@@ -14,11 +17,23 @@ pub(crate) struct Counting {
     engine: Engine,
     requests: Arc<AtomicU64>,
     rows: Arc<AtomicU64>,
+    fails: Arc<AtomicBool>,
 }
 
 impl Counting {
     pub(crate) fn new(engine: &Engine) -> Self {
-        Self { engine: engine.clone(), requests: Arc::default(), rows: Arc::default() }
+        Self { engine: engine.clone(), requests: Arc::default(), rows: Arc::default(), fails: Arc::default() }
+    }
+
+    /// Makes all later requests for the second page of a query fail, and loses the answers to all later writes.
+    #[allow(dead_code, reason = "the tests of large tables do not let it fail")]
+    pub(crate) fn fail(&self) {
+        self.fails.store(true, Ordering::SeqCst);
+    }
+
+    fn answer(&self) -> Result<()> {
+        let lost = || Err(Error::new(ErrorCode::OperationTimedOut, "the answer is lost"));
+        if self.fails.load(Ordering::SeqCst) { lost() } else { Ok(()) }
     }
 
     /// Returns the requests and the rows since the last call.
@@ -59,6 +74,9 @@ impl TableStore for Counting {
 
     async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
         self.requests.fetch_add(1, Ordering::SeqCst);
+        if from.is_some() {
+            self.answer()?;
+        }
         let page = self.engine.query(table, query, from).await?;
         self.rows.fetch_add(page.rows_read.unwrap_or(0), Ordering::SeqCst);
         Ok(page)
@@ -66,6 +84,7 @@ impl TableStore for Counting {
 
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
         self.requests.fetch_add(1, Ordering::SeqCst);
-        self.engine.submit(table, transaction).await
+        let committed = self.engine.submit(table, transaction).await?;
+        self.answer().map(|()| committed)
     }
 }

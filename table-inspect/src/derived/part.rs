@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::error::{Error, Result};
 
 /// The property whose value is equal in all parts stored by the same write.
-const WRITE_ID: &str = "WriteId";
+pub(super) const WRITE_ID: &str = "WriteId";
 
 /// A row that is a part of a wide entity: it has a `WriteId`, and its RowKey ends with `_01`, `_02` and so on.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -29,15 +29,23 @@ enum Values {
 }
 
 impl PartRequest {
-    /// Creates a condition on the key part `name`. `values` describes the wanted values: `Sales`, `100..199` or `ada*`.
-    #[must_use]
-    pub fn new(name: &str, values: &str) -> Self {
-        let values = match (values.split_once(".."), values.strip_suffix('*')) {
-            (Some((lower, upper)), _) => Values::Between(lower.to_owned(), upper.to_owned()),
-            (None, Some(prefix)) => Values::Prefix(prefix.to_owned()),
-            (None, None) => Values::Exactly(values.to_owned()),
-        };
-        Self { name: name.to_owned(), values }
+    /// Creates a condition on the key part `name`. `values` describes the wanted values: `Sales`, `100..199` or `ada*`. After `=`, one value follows, which may
+    /// contain `..` and end with `*`: `=v1..2`.
+    ///
+    /// # Errors
+    /// `Condition` if a bound of a range ends with `*`.
+    pub fn new(name: &str, values: &str) -> Result<Self> {
+        if let Some(value) = values.strip_prefix('=') {
+            return Ok(Self::exactly(name, value));
+        }
+        match (values.split_once(".."), values.strip_suffix('*')) {
+            (Some((lower, upper)), _) => {
+                refuse_prefix(lower).and(refuse_prefix(upper))?;
+                Ok(Self::between(name, lower, upper))
+            }
+            (None, Some(prefix)) => Ok(Self::prefix(name, prefix)),
+            (None, None) => Ok(Self::exactly(name, values)),
+        }
     }
 
     /// Creates a condition that a part has exactly this value. The value may contain `..` and `*`, which then have no special meaning.
@@ -66,8 +74,44 @@ impl FromStr for PartRequest {
         let (name, value) = text
             .split_once('=')
             .ok_or_else(|| "a condition has the form PART=VALUE, such as id=100..199".to_owned())?;
-        Ok(Self::new(name, value))
+        Self::new(name, value).map_err(|error| error.to_string())
     }
+}
+
+/// Returns the range that a string describes: `A..B` (both included, each may be empty), `A*`, or a single value.
+///
+/// # Errors
+/// `Condition` if a bound ends with `*`.
+///
+/// ```
+/// use table_core::query::TextRange;
+/// use table_inspect::keys::parse_range;
+///
+/// assert_eq!(parse_range("2024*")?, TextRange::prefix("2024"));
+/// assert!(parse_range("2024..2025*").is_err());
+/// # Ok::<(), table_inspect::Error>(())
+/// ```
+pub fn parse_range(text: &str) -> Result<TextRange> {
+    let bound =
+        |text: &str| if text.is_empty() { Bound::Unbounded } else { Bound::Included(text.to_owned()) };
+    Ok(match (text.split_once(".."), text.strip_suffix('*')) {
+        (Some((lower, upper)), _) => {
+            refuse_prefix(lower).and(refuse_prefix(upper))?;
+            TextRange { lower: bound(lower), upper: bound(upper) }
+        }
+        (None, Some(prefix)) => TextRange::prefix(prefix),
+        (None, None) => TextRange::exactly(text),
+    })
+}
+
+/// Returns an error if a bound of a range ends with `*`. A bound is one value, so the range `2024..2025*` does not contain `2025-01`.
+fn refuse_prefix(bound: &str) -> Result<()> {
+    if !bound.ends_with('*') {
+        return Ok(());
+    }
+    Err(Error::Condition(format!(
+        "the bound `{bound}` of the range ends with `*`, which only a prefix does; give the last value as the bound"
+    )))
 }
 
 /// Returns the key range that satisfies all conditions on parts.
@@ -234,6 +278,17 @@ mod tests {
             ),
         ] {
             assert_eq!(range(requests).unwrap(), filter, "{requests:?}");
+        }
+    }
+
+    #[test]
+    fn a_range_has_values_as_bounds_and_one_value_may_look_like_a_range() {
+        for text in ["year=2024..2025*", "year=2024*..2025", "department=*..b"] {
+            let refused = text.parse::<PartRequest>().unwrap_err();
+            assert!(refused.contains("ends with `*`"), "{text}: {refused}");
+        }
+        for (text, value) in [("v==v1..2", "v1..2"), ("v==a*", "a*"), ("v===", "="), ("v==", "")] {
+            assert_eq!(text.parse(), Ok(PartRequest::exactly("v", value)), "{text}");
         }
     }
 

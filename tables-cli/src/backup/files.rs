@@ -16,7 +16,7 @@ use crate::backup::repository::Repository;
 use crate::backup::storage::Storage;
 use crate::backup::storage::folder::sync_folder;
 use crate::failure::{Failure, Result};
-use crate::incomplete::part_of;
+use crate::incomplete::{IncompleteFolder, remove_remains};
 
 /// The number of bytes copied at a time.
 const PIECE: usize = 1 << 20;
@@ -142,19 +142,15 @@ pub fn restore_folder(from: &Path, to: &Path) -> Result<CopyReport> {
     completed(to, |to| Ok(Engine::restore(from, to)?))
 }
 
-/// Lets `fill` write a folder under a temporary name, and then renames the folder. First removes the remains of an interrupted call.
+/// Lets `fill` write a folder under a temporary name, and then renames the folder. First removes the remains of killed calls.
 fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Result<CopyReport> {
-    let part = part_of(to, "tables-restore");
-    let is_missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
-    let ignore_missing = |done: std::io::Result<()>| match done {
-        Err(error) if !is_missing(&error) => Err(error),
-        _ => Ok(()),
-    };
-    ignore_missing(std::fs::remove_dir_all(&part)).map_err(Failure::file(part.display()))?;
-    let report = fill(&part)?;
-    // Not every system can rename a folder to the name of an existing empty folder.
-    ignore_missing(std::fs::remove_dir(to)).map_err(Failure::file(to.display()))?;
-    std::fs::rename(&part, to).map_err(Failure::file(to.display()))?;
+    if let Some(parent) = to.parent() {
+        std::fs::create_dir_all(parent).map_err(Failure::file(parent.display()))?;
+    }
+    remove_remains(to);
+    let part = IncompleteFolder::create(to)?;
+    let report = fill(&part.path())?;
+    part.complete()?;
     to.parent().map_or(Ok(()), sync_folder)?;
     Ok(report)
 }
@@ -231,6 +227,32 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+
+    #[test]
+    fn a_second_restore_to_a_folder_neither_harms_nor_replaces_the_first() {
+        let parent = tempfile::tempdir().unwrap();
+        let to = parent.path().join("deep").join("to");
+        let fill = |folder: &Path, name: &str| {
+            std::fs::create_dir(folder).unwrap();
+            std::fs::write(folder.join(name), "").map_err(Failure::file(name))?;
+            Ok(CopyReport::default())
+        };
+        let second = completed(&to, |folder| {
+            fill(folder, "second")?;
+            completed(&to, |folder| fill(folder, "first"))?;
+            assert!(folder.join("second").exists());
+            Ok(CopyReport::default())
+        });
+        second.unwrap_err();
+        assert!(to.join("first").exists() && !to.join("second").exists());
+        assert_eq!(std::fs::read_dir(to.parent().unwrap()).unwrap().count(), 1);
+        completed(&parent.path().join("other"), |folder| {
+            fill(folder, "a")?;
+            Err(Failure::Refused("damaged".to_owned()))
+        })
+        .unwrap_err();
+        assert_eq!(std::fs::read_dir(parent.path()).unwrap().count(), 1);
+    }
 
     #[test]
     fn a_view_has_a_new_folder_that_other_users_cannot_read() {

@@ -12,6 +12,10 @@ use crate::transfer::compare::is_same;
 use crate::transfer::ordered::{Entities, Paged};
 use table_inspect::keys;
 
+/// The maximum number of times that an entity and its index row are compared while a program changes them.
+pub(super) const ATTEMPTS: usize = 10;
+const UNSTEADY: &str = "changes each time that it is read; check again";
+
 /// A defect found in an index.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
@@ -42,7 +46,8 @@ pub struct CopyFinding {
     pub found: Option<TableEntity>,
 }
 
-/// Compares an index with its entities, and calls `found` for each defect. Returns the number of entities and the number of index rows.
+/// Compares an index with its entities, and calls `found` for each defect. Returns the number of entities and the number of index rows. Programs may write to
+/// the table during the call.
 ///
 /// The first pass over the table compares the sums of the expected index rows with those of the stored index rows. Only if they differ, a second pass looks
 /// up the rows that may be wrong. Keeps one page and the sums in memory.
@@ -76,10 +81,11 @@ pub async fn check_copies(
     if sums.are_equal() {
         return Ok((entities, copies));
     }
+    let checked = Checked { store, table, schema, index };
     let mut rows = RowsOfIndex::new(store, table, schema, index);
     while let Some((role, row)) = rows.next().await? {
         let finding = match role {
-            Role::Copy if sums.may_differ(row.key()) => of_copy(store, table, schema, index, row).await?,
+            Role::Copy if sums.may_differ(row.key()) => checked.of_copy(row).await?,
             Role::Entity => {
                 let wanted = wanted(schema, index, &row);
                 let key =
@@ -87,7 +93,7 @@ pub async fn check_copies(
                 if !key.is_some_and(|key| sums.may_differ(key)) {
                     continue;
                 }
-                of_entity(store, table, (schema, index), row, wanted).await?
+                checked.of_entity(row).await?
             }
             Role::Copy => None,
         };
@@ -140,65 +146,96 @@ impl<'a> RowsOfIndex<'a> {
     }
 }
 
-/// Checks that an entity has the correct index row.
-async fn of_entity(
-    store: &DynTableStore,
-    table: &TableName,
-    (schema, index): (&StoredSchema, &StoredIndex),
-    entity: TableEntity,
-    wanted: Result<Option<TableEntity>, String>,
-) -> Result<Option<CopyFinding>> {
-    let finding = |key: &EntityKey, fault| CopyFinding {
-        key: key.clone(),
-        fault,
-        entity: None,
-        wanted: None,
-        found: None,
-    };
-    let wanted = match wanted {
-        Ok(Some(wanted)) => wanted,
-        Ok(None) => return Ok(None),
-        Err(reason) => return Ok(Some(finding(entity.key(), Fault::Unclear(reason)))),
-    };
-    let found = keys::read(store, table, wanted.key()).await?;
-    let fault = match &found {
-        None => Fault::Missing,
-        Some(found) if is_same(found, &wanted) => return Ok(None),
-        Some(found) if owner(schema, index, found).ok().as_ref() == Some(entity.key()) => Fault::Different,
-        Some(_) if index.unique => Fault::Taken,
-        Some(_) => Fault::Different,
-    };
-    let finding = finding(wanted.key(), fault);
-    Ok(Some(CopyFinding { entity: Some(entity), wanted: Some(wanted), found, ..finding }))
+/// An index whose rows are compared with their entities, one at a time.
+///
+/// An entity and its index row are read by two requests, and a program may write both in between. They are written in one transaction, so the
+/// comparison is valid if the row that was read first still has its version after the other one was read. Otherwise, both are compared again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Checked<'a> {
+    pub(super) store: &'a DynTableStore,
+    pub(super) table: &'a TableName,
+    pub(super) schema: &'a StoredSchema,
+    pub(super) index: &'a StoredIndex,
 }
 
-/// Checks that an index row belongs to an entity with the same value.
-async fn of_copy(
-    store: &DynTableStore,
-    table: &TableName,
-    schema: &StoredSchema,
-    index: &StoredIndex,
-    copy: TableEntity,
-) -> Result<Option<CopyFinding>> {
-    let key = copy.key().clone();
-    let orphan = |fault| CopyFinding {
-        key: key.clone(),
-        fault,
-        entity: None,
-        wanted: None,
-        found: Some(copy.clone()),
-    };
-    let owner = match owner(schema, index, &copy) {
-        Ok(owner) => owner,
-        Err(reason) => return Ok(Some(orphan(Fault::Unclear(reason)))),
-    };
-    let Some(entity) = keys::read(store, table, &owner).await? else {
-        return Ok(Some(orphan(Fault::Orphaned)));
-    };
-    // The other values of the row are compared when the entity is read.
-    let is_its = match wanted(schema, index, &entity) {
-        Ok(wanted) => wanted.is_some_and(|wanted| *wanted.key() == key),
-        Err(_) => true,
-    };
-    Ok((!is_its).then(|| orphan(Fault::Orphaned)))
+impl Checked<'_> {
+    /// Checks that an entity has the correct index row.
+    async fn of_entity(&self, mut entity: TableEntity) -> Result<Option<CopyFinding>> {
+        for _ in 0..ATTEMPTS {
+            let Some(finding) = self.compare_entity(&entity).await? else { return Ok(None) };
+            match keys::read(self.store, self.table, entity.key()).await? {
+                None => return Ok(None),
+                Some(now) if now.etag() == entity.etag() => return Ok(Some(finding)),
+                Some(now) => entity = now,
+            }
+        }
+        Ok(Some(unclear(&entity, UNSTEADY.to_owned())))
+    }
+
+    /// Checks that an index row belongs to an entity with the same value.
+    async fn of_copy(&self, mut copy: TableEntity) -> Result<Option<CopyFinding>> {
+        for _ in 0..ATTEMPTS {
+            let Some(finding) = self.compare_copy(&copy).await? else { return Ok(None) };
+            match keys::read(self.store, self.table, copy.key()).await? {
+                None => return Ok(None),
+                Some(now) if now.etag() == copy.etag() => return Ok(Some(finding)),
+                Some(now) => copy = now,
+            }
+        }
+        Ok(Some(unclear(&copy, UNSTEADY.to_owned())))
+    }
+
+    /// Reads the rows of a finding again. Returns the defect that they have now, if any.
+    pub(super) async fn again(&self, finding: &CopyFinding) -> Result<Option<CopyFinding>> {
+        let key = finding.entity.as_ref().map_or(&finding.key, TableEntity::key);
+        match keys::read(self.store, self.table, key).await? {
+            None => Ok(None),
+            Some(row) if finding.entity.is_some() => self.of_entity(row).await,
+            Some(row) => self.of_copy(row).await,
+        }
+    }
+
+    async fn compare_entity(&self, entity: &TableEntity) -> Result<Option<CopyFinding>> {
+        let wanted = match wanted(self.schema, self.index, entity) {
+            Ok(Some(wanted)) => wanted,
+            Ok(None) => return Ok(None),
+            Err(reason) => return Ok(Some(unclear(entity, reason))),
+        };
+        let found = keys::read(self.store, self.table, wanted.key()).await?;
+        let is_its = |found| owner(self.schema, self.index, found).ok().as_ref() == Some(entity.key());
+        let fault = match &found {
+            None => Fault::Missing,
+            Some(found) if is_same(found, &wanted) => return Ok(None),
+            Some(found) if self.index.unique && !is_its(found) => Fault::Taken,
+            Some(_) => Fault::Different,
+        };
+        let key = wanted.key().clone();
+        Ok(Some(CopyFinding { key, fault, entity: Some(entity.clone()), wanted: Some(wanted), found }))
+    }
+
+    async fn compare_copy(&self, copy: &TableEntity) -> Result<Option<CopyFinding>> {
+        let owner = match owner(self.schema, self.index, copy) {
+            Ok(owner) => owner,
+            Err(reason) => {
+                return Ok(Some(CopyFinding { found: Some(copy.clone()), ..unclear(copy, reason) }));
+            }
+        };
+        // The other values of the row are compared when the entity is read.
+        let is_its = match keys::read(self.store, self.table, &owner).await? {
+            None => false,
+            Some(entity) => match wanted(self.schema, self.index, &entity) {
+                Ok(wanted) => wanted.is_some_and(|wanted| wanted.key() == copy.key()),
+                Err(_) => true,
+            },
+        };
+        let (key, found) = (copy.key().clone(), Some(copy.clone()));
+        let orphan = CopyFinding { key, fault: Fault::Orphaned, entity: None, wanted: None, found };
+        Ok((!is_its).then_some(orphan))
+    }
+}
+
+/// Returns the finding of a row that cannot be compared.
+fn unclear(row: &TableEntity, reason: String) -> CopyFinding {
+    let key = row.key().clone();
+    CopyFinding { key, fault: Fault::Unclear(reason), entity: None, wanted: None, found: None }
 }

@@ -1,18 +1,55 @@
 //! Repairs index rows in the same partition as their entities.
 
+use table_core::schema::{StoredIndex, StoredSchema};
 use table_core::{
     DynTableStore, IfMatch, Operation, OperationKind, TableEntity, TableName, TableStore, Transaction,
 };
 
-use crate::check::copies::{CopyFinding, Fault};
+use crate::check::copies::{ATTEMPTS, Checked, CopyFinding, Fault};
 use crate::failure::Result;
 
-/// Repairs one defect in one transaction, conditional on the versions that were read. Returns `false` for a defect that only a program or a person
-/// can repair.
+/// The outcome of the repair of one defect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repaired {
+    /// The index row was written or deleted.
+    Done,
+    /// A program has written the rows since they were read, and they have no defect now.
+    Unneeded,
+    /// Only a program or a person can repair the defect, or a program changes the rows all the time.
+    Left,
+}
+
+/// Repairs one defect in one transaction, conditional on the versions that were read. If a row has changed in the meantime, the rows are read and compared
+/// again.
 ///
 /// # Errors
-/// `UpdateConditionNotSatisfied` if a row was changed in the meantime; check again.
-pub async fn repair_copy(store: &DynTableStore, table: &TableName, finding: &CopyFinding) -> Result<bool> {
+/// Any error from the store.
+pub async fn repair_copy(
+    store: &DynTableStore,
+    table: &TableName,
+    (schema, index): (&StoredSchema, &StoredIndex),
+    finding: &CopyFinding,
+) -> Result<Repaired> {
+    let checked = Checked { store, table, schema, index };
+    let mut finding = finding.clone();
+    for _ in 0..ATTEMPTS {
+        let Some(transaction) = transaction(store, &finding)? else { return Ok(Repaired::Left) };
+        match store.submit(table, transaction).await {
+            Ok(_) => return Ok(Repaired::Done),
+            Err(error)
+                if error.is_precondition_failed() || error.is_not_found() || error.is_already_exists() => {}
+            Err(error) => return Err(error.into()),
+        }
+        match checked.again(&finding).await? {
+            None => return Ok(Repaired::Unneeded),
+            Some(now) => finding = now,
+        }
+    }
+    Ok(Repaired::Left)
+}
+
+/// Returns the transaction that repairs a defect, or `None` if only a program or a person can repair it.
+fn transaction(store: &DynTableStore, finding: &CopyFinding) -> Result<Option<Transaction>> {
     let version = |row: &TableEntity| row.etag().cloned().map_or(IfMatch::Any, IfMatch::ETag);
     let mut transaction = Transaction::new(finding.key.partition_key.clone(), store.capabilities().limits)?;
     let row_key = finding.key.row_key.clone();
@@ -32,8 +69,7 @@ pub async fn repair_copy(store: &DynTableStore, table: &TableName, finding: &Cop
             };
             transaction.push(Operation { row_key, kind })?;
         }
-        _ => return Ok(false),
+        _ => return Ok(None),
     }
-    store.submit(table, transaction).await?;
-    Ok(true)
+    Ok(Some(transaction))
 }

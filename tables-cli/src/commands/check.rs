@@ -7,7 +7,7 @@ use table_core::query::TextRange;
 use table_core::schema::{StoredIndex, StoredSchema};
 
 use crate::check::plan::plans;
-use crate::check::{CopyFinding, Fault, check_copies, check_wide, intents, repair_copy};
+use crate::check::{CopyFinding, Fault, Repaired, check_copies, check_wide, intents, repair_copy};
 use crate::commands::{Context, ORDER_HELP, count_of, table, tables};
 use crate::failure::{Exit, Failure, Result};
 use crate::output;
@@ -221,12 +221,15 @@ impl Repair {
         let (mut done, mut left) = (0, Vec::new());
         check_copies(&store.tables, name, (schema, index), async |finding| {
             let is_ours = matches!(finding.fault, Fault::Missing | Fault::Different | Fault::Orphaned);
-            let is_done =
-                if self.dry_run { is_ours } else { repair_copy(&store.tables, name, &finding).await? };
-            if is_done {
-                done += 1;
-            } else {
-                left.push(text_of(&finding));
+            let repaired = match (self.dry_run, is_ours) {
+                (false, _) => repair_copy(&store.tables, name, (schema, index), &finding).await?,
+                (true, true) => Repaired::Done,
+                (true, false) => Repaired::Left,
+            };
+            match repaired {
+                Repaired::Done => done += 1,
+                Repaired::Unneeded => {}
+                Repaired::Left => left.push(text_of(&finding)),
             }
             Ok(())
         })

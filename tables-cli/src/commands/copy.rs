@@ -132,11 +132,11 @@ impl Copy {
             self.mode
         );
         let mut state = StateFile::open(self.state.as_deref(), &transfer)?;
-        let done = state.state().records;
-        if self.table.is_some() && !self.bypass_derived && !state.state().is_done {
+        let (done, was_complete) = (state.state().records, state.state().is_done);
+        if self.table.is_some() && !self.bypass_derived && !was_complete {
             self.admit((source, name), (target, new)).await?;
         }
-        if self.table.is_some() && !state.state().is_done {
+        if self.table.is_some() && !was_complete {
             self.refuse_equal_keys((source, name), query.clone()).await?;
         }
         // The schemas are read before the rows, because an index may be completed while the rows are read.
@@ -152,17 +152,37 @@ impl Copy {
             guards_parts: !self.bypass_derived && self.rewrites_keys(),
             rate: self.rate,
         };
-        copying.run(&mut state).await?;
+        let copied = copying.run(&mut state).await?;
         schemas.store(&target.tables, new).await?;
-        let rows = count_of(state.state().records, "row");
+        let rows = count_of(copied, "row");
         if self.no_verify
             || self.rewrites_keys()
             || self.keep_timestamp.is_some()
             || self.mode != Mode::Replace
         {
+            if was_complete {
+                let help = "delete the state file to copy the table again";
+                return say(out, &format!("{name} was copied to {new} before: {rows}, not verified; {help}"));
+            }
+            state.finish(copied)?;
             return say(out, &format!("copied {name} to {new}: {rows}, not verified"));
         }
-        let checksum = verify((source, name), (target, new), query).await?;
+        let checksum = match verify((source, name), (target, new), query).await? {
+            Ok(checksum) => checksum,
+            Err(EntityKey { partition_key, row_key }) => {
+                let help = if was_complete {
+                    "a program has written to one of them since the copy was completed; delete the state file to copy the table again"
+                } else {
+                    state.restart()?;
+                    "a program writes to one of them; copy the table again"
+                };
+                return Err(Failure::Refused(format!(
+                    "the tables differ after the copy, first at ('{partition_key}', '{row_key}'): {help}"
+                )));
+            }
+        };
+        // The state is complete only after the verification: a copy with differences must not be complete for a later command.
+        state.finish(copied)?;
         let resumed = if done > 0 { format!(", resumed behind {done}") } else { String::new() };
         say(out, &format!("copied {name} to {new}: {rows}{resumed}, verified, checksum {checksum}"))
     }
@@ -270,12 +290,12 @@ async fn refuse_other_rows(
     }
 }
 
-/// Verifies the copied rows by reading both tables once.
+/// Verifies the copied rows by reading both tables once. Returns their checksum, or the key of the first row that differs.
 async fn verify(
     (source, name): (&Store, &TableName),
     (target, new): (&Store, &TableName),
     query: Query,
-) -> Result<Checksum> {
+) -> Result<Result<Checksum, EntityKey>> {
     let mut checksum = Checksum::default();
     let mut pages = Pages::new(&source.tables, name, query.clone());
     while let Some(page) = pages.next().await? {
@@ -284,13 +304,6 @@ async fn verify(
         }
     }
     // Rows that were in the target before the copy are not reported.
-    match first_not_contained((&source.tables, name), &query, (&target.tables, new)).await? {
-        None => Ok(checksum),
-        Some(EntityKey { partition_key, row_key }) => {
-            let help = "a program writes to one of them; copy the table again";
-            Err(Failure::Refused(format!(
-                "the tables differ after the copy, first at ('{partition_key}', '{row_key}'): {help}"
-            )))
-        }
-    }
+    let different = first_not_contained((&source.tables, name), &query, (&target.tables, new)).await?;
+    Ok(different.map_or(Ok(checksum), Err))
 }

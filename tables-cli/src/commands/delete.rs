@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
-use table_core::query::{KeyRange, Select};
+use table_core::query::{EntityRef, KeyRange, Select, TextRange};
 use table_core::{DynTableStore, TableName, TableStore};
 
 use crate::check::refuse_torn;
@@ -68,10 +68,12 @@ impl Delete {
             return Err(Failure::Usage(format!("every row of {name} is selected; {help}")));
         }
         query.select = Select::names(["PartitionKey", "RowKey"]);
-        let mut count: u64 = 0;
+        let (mut count, mut last) = (0_u64, None);
         let mut pages = Pages::new(&store.tables, &name, query.clone());
         while let Some(page) = pages.next().await? {
             count += page.rows.len() as u64;
+            let key = |row: EntityRef<'_>| (row.partition_key.to_owned(), row.row_key.to_owned());
+            last = page.rows.iter().last().map(key).or(last);
         }
         let rows = count_of(count, "row");
         if self.dry_run {
@@ -96,6 +98,9 @@ impl Delete {
                 format!("{rows} of {name}")
             };
             confirm(self.yes, &format!("delete {what} in {}?", store.shown))?;
+        } else if let (false, Some((partition, row))) = (self.yes, last) {
+            // One row is deleted without a question, also if more rows have been written to the selection since it was counted.
+            query.keys = KeyRange::rows(partition, TextRange::exactly(row));
         }
         if self.drop_table {
             store.tables.delete_table(&name).await?;

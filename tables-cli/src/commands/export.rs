@@ -2,7 +2,6 @@
 
 mod sink;
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,7 +9,7 @@ use table_core::{FromEntity, TableEntity};
 
 use crate::commands::{Context, count_of, table};
 use crate::failure::{Exit, Failure, Result};
-use crate::incomplete::part_of;
+use crate::incomplete::{Incomplete, refuse_existing, remove_remains};
 use crate::rows::{self, Pages, Selection};
 use crate::store::{Purpose, Store};
 use crate::transfer::checksum::Checksum;
@@ -85,21 +84,16 @@ impl Export {
             self.note_schemas(&store).await?;
             return Ok(exit);
         }
-        if self.file.exists() && !self.force {
-            return Err(Failure::Refused(format!(
-                "{} exists; pass `--force` to replace it",
-                self.file.display()
-            )));
-        }
+        refuse_existing(&self.file, self.force)?;
+        remove_remains(&self.file);
         // The file gets its final name only when it is complete.
-        let part = part_of(&self.file, "part");
-        let mut file =
-            BufWriter::with_capacity(1 << 20, File::create(&part).map_err(Failure::file(part.display()))?);
+        let part = Incomplete::create(&self.file)?;
+        let mut file = BufWriter::with_capacity(1 << 20, part.file());
         let checksum = self.write(&store, form, &mut file).await?;
-        let file = file.into_inner().map_err(|error| Failure::file(part.display())(error.into_error()))?;
-        file.sync_all().map_err(Failure::file(part.display()))?;
+        file.flush().map_err(Failure::file(part.path().display()))?;
+        drop(file);
         let verified = sink::verify(form, &part, &checksum)?;
-        std::fs::rename(&part, &self.file).map_err(Failure::file(self.file.display()))?;
+        part.complete(self.force)?;
         let exit = end(checksum, verified);
         self.note_schemas(&store).await?;
         Ok(exit)

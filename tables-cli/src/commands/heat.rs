@@ -9,6 +9,7 @@ use crate::audit;
 use crate::commands::{Context, ORDER_HELP, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::heat::{Heat, Measure};
+use crate::incomplete::{Incomplete, refuse_existing};
 use crate::output::{self, Format};
 use crate::rows::{Pages, Selection};
 use crate::store::Purpose;
@@ -33,10 +34,14 @@ pub(super) struct ShowHeat {
     /// Also write a picture to this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// Replace the picture if it exists
+    #[arg(long, requires = "svg")]
+    force: bool,
 }
 
 impl ShowHeat {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
+        self.svg.iter().try_for_each(|path| refuse_existing(path, self.force))?;
         let store = context.store.open(Purpose::Read).await?;
         store.require_key_order(ORDER_HELP)?;
         let name = table(&self.table)?;
@@ -53,7 +58,10 @@ impl ShowHeat {
         bar.finish_and_clear();
         heat.end();
         if let Some(path) = &self.svg {
-            std::fs::write(path, heat.svg(name.as_str())).map_err(Failure::file(path.display()))?;
+            let part = Incomplete::create(path)?;
+            let text = heat.svg(name.as_str());
+            part.file().write_all(text.as_bytes()).map_err(Failure::file(path.display()))?;
+            part.complete(self.force)?;
         }
         let rows: Vec<_> = heat
             .largest()

@@ -9,8 +9,7 @@ use table_core::{
 use crate::commands::{Context, key, properties, say, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::Purpose;
-use table_inspect::{derived, keys};
-use table_patterns::wide::WRITE_ID;
+use table_inspect::derived;
 
 /// Options of `put`.
 #[derive(clap::Args, Debug)]
@@ -62,15 +61,12 @@ impl Put {
         store.create_table_if_missing(&name).await?;
         derived::refuse_plain_writes(&store, &name, self.bypass_derived).await?;
         let key = entity.key();
-        if derived::part_of(key.row_key.as_str()).is_some()
-            && let Some(stored) = keys::read(&store, &name, key).await?
-        {
-            let keeps_write = self.merge && entity.get(WRITE_ID).is_none();
-            let row = if keeps_write { &stored } else { &entity };
-            derived::refuse_torn_part(&stored, row, self.bypass_derived)?;
+        let operation = Operation { row_key: key.row_key.clone(), kind: self.kind(&entity)? };
+        if !self.bypass_derived {
+            derived::refuse_torn_writes(&store, &name, &key.partition_key, &[&operation]).await?;
         }
         let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
-        transaction.push(Operation { row_key: key.row_key.clone(), kind: self.kind(&entity)? })?;
+        transaction.push(operation)?;
         let etag = store.submit(&name, transaction).await?.into_iter().next().flatten();
         say(out, &etag.map(|etag| etag.to_string()).unwrap_or_default())?;
         Ok(Exit::Done)

@@ -1,5 +1,6 @@
 //! Verifies Parquet files written by `tables export`: after they are written, and before their rows are imported.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::path::Path;
 
@@ -18,17 +19,18 @@ pub fn read(path: &Path) -> Result<ParquetReader> {
     if reader.recorded().is_none() {
         return Ok(reader);
     }
-    verify(path)?;
+    verify(File::open(path)?, path.display())?;
     ParquetReader::new(File::open(path)?)
 }
 
-/// Reads all rows of a file written by `tables export`, compares them with the checksum in the footer, and returns the checksum.
+/// Reads all rows of a file written by `tables export`, compares them with the checksum in the footer, and returns the checksum. `path` names the file in
+/// messages.
 ///
 /// # Errors
 /// `Refused` if the file is damaged or has no checksum; `Io` if it cannot be read.
-pub fn verify(path: &Path) -> Result<Checksum> {
-    let damage = |fact: &str| FileError::Refused(format!("{} is damaged: {fact}", path.display()));
-    let reader = ParquetReader::new(File::open(path)?)?;
+pub fn verify(file: File, path: impl Display) -> Result<Checksum> {
+    let damage = |fact: &str| FileError::Refused(format!("{path} is damaged: {fact}"));
+    let reader = ParquetReader::new(file)?;
     let recorded = reader.recorded().ok_or_else(|| damage("its footer has no checksum"))?;
     let mut checksum = Checksum::default();
     for record in reader {

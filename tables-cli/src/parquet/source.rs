@@ -2,13 +2,13 @@
 
 use parquet::basic::{LogicalType, TimeUnit, Type as Physical};
 use parquet::schema::types::ColumnDescriptor;
-use table_core::{Value, ticks};
+use table_core::{EdmType, Value, ticks};
 use table_inspect::record::{FileError, Result};
 use uuid::Uuid;
 
 use crate::parquet::KEYS;
 use crate::parquet::column::Values;
-use crate::parquet::value::{TICKS, instant};
+use crate::parquet::value::{Form, TICKS, instant};
 
 /// The role of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,8 +125,30 @@ pub(super) fn source(column: &ColumnDescriptor) -> Result<Source> {
         };
         return (kind == Kind::Text).then_some(key).ok_or_else(help);
     }
-    let property = name.split_once('@').map_or(name.as_str(), |(property, _)| property);
+    // A name with another suffix is not a name that `tables export` writes. It is kept, and the store refuses it.
+    let property = match name.rsplit_once('@') {
+        Some((property, suffix)) if suffix == suffix_of(column, kind) && !property.is_empty() => property,
+        _ => name.as_str(),
+    };
     Ok(Source::Property(property.to_owned(), kind))
+}
+
+/// Returns the suffix by which `tables export` names a column with such values if another column has the name of the property.
+fn suffix_of(column: &ColumnDescriptor, kind: Kind) -> &'static str {
+    let form = match (kind, column.physical_type()) {
+        (Kind::Ticks, _) => Form::Ticks,
+        (Kind::Text, _) => Form::Plain(EdmType::String),
+        (Kind::Bytes, _) => Form::Plain(EdmType::Binary),
+        (Kind::Guid, _) => Form::Plain(EdmType::Guid),
+        (Kind::Days | Kind::Instant(_), _) | (Kind::Number, Physical::INT96) => {
+            Form::Plain(EdmType::DateTime)
+        }
+        (Kind::Unsigned, _) | (Kind::Number, Physical::INT64) => Form::Plain(EdmType::Int64),
+        (Kind::Number, Physical::INT32) => Form::Plain(EdmType::Int32),
+        (Kind::Number, Physical::BOOLEAN) => Form::Plain(EdmType::Boolean),
+        (Kind::Number, _) => Form::Plain(EdmType::Double),
+    };
+    form.suffix()
 }
 
 fn kind(column: &ColumnDescriptor, name: &str) -> Result<Kind> {
@@ -177,7 +199,29 @@ fn kind(column: &ColumnDescriptor, name: &str) -> Result<Kind> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use parquet::schema::parser::parse_message_type;
+    use parquet::schema::types::SchemaDescriptor;
+
     use super::*;
+
+    #[test]
+    fn only_the_suffix_of_an_exported_column_is_removed_from_its_name() {
+        let schema = "message m {
+            optional binary user@domain (UTF8); optional binary Age@String (UTF8); optional int32 Age@Int32;
+            optional int32 Age@Int64; optional int64 Ends@ticks; optional int64 Seen@DateTime (TIMESTAMP_MICROS);
+            optional boolean a@b@Boolean; optional double @Double; optional int32 Id@ticks;
+        }";
+        let schema = SchemaDescriptor::new(Arc::new(parse_message_type(schema).unwrap()));
+        let properties = schema.columns().iter().map(|column| match source(column).unwrap() {
+            Source::Property(name, _) => name,
+            other => panic!("{other:?}"),
+        });
+        let expected =
+            ["user@domain", "Age", "Age", "Age@Int64", "Ends", "Seen", "a@b", "@Double", "Id@ticks"];
+        assert_eq!(properties.collect::<Vec<_>>(), expected);
+    }
 
     #[test]
     fn times_of_96_bits_cover_the_years_1_to_9999() {

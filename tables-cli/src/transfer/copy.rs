@@ -38,16 +38,17 @@ impl std::fmt::Debug for Copying<'_> {
 }
 
 impl Copying<'_> {
-    /// Copies the rows that follow the position in `state`, and marks the state as complete. If the state is already complete, nothing is copied.
+    /// Copies the rows that follow the position in `state`. Returns the number of copied rows, with those of earlier calls. If the state is already
+    /// complete, nothing is copied. The caller marks the state as complete.
     ///
     /// # Errors
     /// `Refused` if the target rejects a row, or if the target is empty although the state counts written rows; any error from either store.
     /// Another call with the same state continues the copy.
-    pub async fn run(&self, state: &mut StateFile) -> Result<()> {
+    pub async fn run(&self, state: &mut StateFile) -> Result<u64> {
         let (store, new) = self.target;
         state.refuse_empty_target(store, new).await?;
         if state.state().is_done {
-            return Ok(());
+            return Ok(state.state().records);
         }
         store.create_table_if_missing(new).await?;
         let done = state.state().records;
@@ -79,7 +80,7 @@ impl Copying<'_> {
         writer.flush().await?;
         bar.finish_and_clear();
         refuse_rejected(&mut writer)?;
-        state.finish(read)
+        Ok(read)
     }
 }
 

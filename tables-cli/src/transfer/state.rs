@@ -1,6 +1,5 @@
 //! State files, which record the progress of a transfer, so a killed command resumes after its last acknowledged write.
 
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -9,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use table_core::{DynTableStore, TableName};
 
 use crate::failure::{Failure, Result};
-use crate::incomplete::part_of;
+use crate::incomplete::{Incomplete, remove_remains};
 use crate::rows::is_empty;
 use crate::transfer::checksum::SequenceChecksum;
 
@@ -62,6 +61,9 @@ impl StateFile {
     /// # Errors
     /// `Refused` if the file belongs to another transfer or is not a state file; `File` if it cannot be read.
     pub fn open(path: Option<&Path>, transfer: &str) -> Result<Self> {
+        if let Some(path) = path {
+            remove_remains(path);
+        }
         let new = State { transfer: transfer.to_owned(), ..State::default() };
         let state = match path.map(|path| (path, std::fs::read(path))) {
             None => new,
@@ -164,6 +166,15 @@ impl StateFile {
         self.save()
     }
 
+    /// Records that the transfer starts again at its first record.
+    ///
+    /// # Errors
+    /// `File` if it cannot be written.
+    pub fn restart(&mut self) -> Result<()> {
+        self.state = State { transfer: std::mem::take(&mut self.state.transfer), ..State::default() };
+        self.save()
+    }
+
     /// Replaces the file. The new content is durable before the file is renamed to its final name.
     ///
     /// # Errors
@@ -173,13 +184,9 @@ impl StateFile {
         let Some(path) = &self.path else { return Ok(()) };
         let text = serde_json::to_string_pretty(&self.state)
             .map_err(|error| Failure::file(path.display())(error.into()))?;
-        let part = part_of(path, "part");
-        let written = File::create(&part).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()
-        });
-        written.map_err(Failure::file(part.display()))?;
-        std::fs::rename(&part, path).map_err(Failure::file(path.display()))
+        let part = Incomplete::create(path)?;
+        part.file().write_all(text.as_bytes()).map_err(Failure::file(path.display()))?;
+        part.complete(true)
     }
 }
 

@@ -1,7 +1,6 @@
 //! The output file of an export, in each format.
 
 use std::io::Write;
-use std::path::Path;
 
 use table_core::{FromEntity, TableEntity};
 use table_inspect::csv::{Columns, CsvWriter};
@@ -9,6 +8,7 @@ use table_inspect::lines;
 
 use crate::commands::export::FileForm;
 use crate::failure::Result;
+use crate::incomplete::Incomplete;
 #[cfg(feature = "parquet")]
 use crate::parquet::{self, ParquetWriter, Survey};
 use crate::rows::Pages;
@@ -88,14 +88,16 @@ async fn each(mut pages: Pages<'_>, mut call: impl FnMut(&TableEntity)) -> Resul
     not(feature = "parquet"),
     expect(unused_variables, clippy::unnecessary_wraps, reason = "only Parquet has checksums")
 )]
-pub(super) fn verify(form: FileForm, path: &Path, exported: &Checksum) -> Result<&'static str> {
+pub(super) fn verify(form: FileForm, file: &Incomplete, exported: &Checksum) -> Result<&'static str> {
     #[cfg(feature = "parquet")]
     if form == FileForm::Parquet {
-        if parquet::verify(path)? != *exported {
-            let (path, help) = (path.display(), "export it again");
-            return Err(crate::failure::Failure::Refused(format!(
-                "{path} differs from the exported rows; {help}"
-            )));
+        use crate::failure::Failure;
+
+        // Some systems let only the handle that locked the file, and copies of it, read the file.
+        let (path, handle) = (file.path().display(), file.file().try_clone());
+        if parquet::verify(handle.map_err(Failure::file(&path))?, &path)? != *exported {
+            let help = "export it again";
+            return Err(Failure::Refused(format!("{path} differs from the exported rows; {help}")));
         }
         return Ok(", verified");
     }
