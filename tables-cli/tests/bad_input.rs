@@ -175,8 +175,8 @@ fn a_full_disk_is_reported_and_no_file_is_left_half_written() {
 fn files_of_the_user_with_the_extension_part_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    let rows: String =
-        (0..30).map(|row| format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"{row}\"}}\n")).collect();
+    let line = |row| format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"{row}\"}}\n");
+    let rows = (0..30).map(line).fold(String::new(), |rows, line| rows + &line);
     std::fs::write(at.join("rows.part"), &rows).unwrap();
     shown(at, "import Things DIR/rows.part --store DB --state DIR/rows");
     assert_eq!(std::fs::read_to_string(at.join("rows.part")).unwrap(), rows);

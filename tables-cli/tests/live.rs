@@ -103,7 +103,7 @@ impl TableStore for Live {
     }
 }
 
-/// Returns the RowKeys and the faults of an index.
+/// Returns the `RowKey`s and the faults of an index.
 async fn faults(store: &DynTableStore, name: &TableName, schema: &StoredSchema) -> Vec<(String, Fault)> {
     let mut faults = Vec::new();
     let found = check_copies(store, name, (schema, &schema.indexes[0]), async |finding| {
@@ -139,7 +139,7 @@ async fn a_program_that_writes_during_a_check_or_a_repair_causes_no_fault() {
         rows.delete(&index_row(missing), IfMatch::Any).await.unwrap();
         assert_eq!(faults(&live, &name, &schema).await, [(format!("email_{missing}"), Fault::Missing)]);
         for id in 0..CHANGING {
-            let row = TableEntity::from(index_row(&format!("n{id}_9@contoso.com"))).with("Id", id as i32);
+            let row = TableEntity::from(index_row(&format!("n{id}_9@contoso.com"))).with("Id", i64::from(id));
             rows.insert(&row).await.unwrap();
         }
         let checked = (&schema, &schema.indexes[0]);
