@@ -34,6 +34,7 @@ mod fault;
 mod folder;
 mod front;
 mod gaps;
+mod incarnation;
 mod journal;
 mod key;
 mod manifest;

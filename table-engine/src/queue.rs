@@ -35,12 +35,12 @@ use fault::StoredQueueFault;
 const QUEUE: &str = "queue-";
 
 /// Returns the table of a queue. Programs cannot use its name.
-fn table_of(queue: &QueueName) -> TableName {
+pub(crate) fn table_of(queue: &QueueName) -> TableName {
     TableName::internal(&format!("{QUEUE}{queue}"))
 }
 
 /// Converts an error of the queue's table into an error of the queue.
-fn in_queue(queue: &QueueName, error: Error) -> Error {
+pub(crate) fn in_queue(queue: &QueueName, error: Error) -> Error {
     match error.code() {
         ErrorCode::TableNotFound | ErrorCode::ResourceNotFound => {
             Error::of(StoredQueueFault::NotFound(queue.clone()))

@@ -97,7 +97,7 @@ impl Account {
         StoredAccessPolicy::check(&policies)?;
         let text = (!policies.is_empty()).then(|| acl::write(&policies));
         self.settings.set(Kind::TablePolicies, table.folded(), text).await?;
-        self.settings.authorize(table, &policies)
+        self.settings.authorize(table)
     }
 
     pub(crate) fn queue_policies(&self, queue: &QueueName) -> Vec<StoredAccessPolicy<QueuePermissions>> {
@@ -141,7 +141,7 @@ impl Account {
             }
             for table in &page.names {
                 engine.delete_table(table).await?;
-                self.settings.authorize(table, &[])?;
+                self.settings.authorize(table)?;
             }
         }
         loop {
@@ -178,6 +178,50 @@ mod tests {
 
     async fn set(account: &Account, table: &TableName, policies: Vec<StoredAccessPolicy>) {
         account.set_policies(&account.settings.turn.lock().await, table, policies).await.unwrap();
+    }
+
+    /// The program deletes a table and a queue by its engine, so the server learns nothing of it.
+    #[tokio::test]
+    async fn acl_4_settings_end_with_their_table_or_queue_whoever_deletes_it() {
+        for is_restarted in [false, true] {
+            let engine = Engine::in_memory();
+            let first = Account::new(AccountKey::new("contoso", "a2V5").unwrap(), engine.clone());
+            let (table, queue) = (TableName::new("Employee").unwrap(), QueueName::new("work").unwrap());
+            engine.create_table(&table).await.unwrap();
+            engine.create_queue(&queue).await.unwrap();
+            set(&first, &table, readers()).await;
+            for (kind, text) in [
+                (
+                    Kind::QueuePolicies,
+                    "<SignedIdentifiers><SignedIdentifier><Id>a</Id></SignedIdentifier></SignedIdentifiers>",
+                ),
+                (Kind::QueueMetadata, "{\"color\":\"red\"}"),
+            ] {
+                first.settings.set(kind, "work", Some(text.to_owned())).await.unwrap();
+                assert!(first.settings.get(kind, "work").is_some());
+            }
+            assert_eq!((first.policies(&table).len(), first.queue_policies(&queue).len()), (1, 1));
+
+            engine.delete_table(&table).await.unwrap();
+            engine.create_table(&table).await.unwrap();
+            engine.delete_queue(&queue).await.unwrap();
+            engine.create_queue(&queue).await.unwrap();
+            let account = if is_restarted {
+                drop(first);
+                let second = Account::new(AccountKey::new("contoso", "a2V5").unwrap(), engine.clone());
+                second.load().await.unwrap();
+                second
+            } else {
+                first
+            };
+            assert_eq!((account.policies(&table).len(), account.queue_policies(&queue).len()), (0, 0));
+            assert_eq!(account.settings.get(Kind::QueueMetadata, "work"), None);
+            let token = TableSas::table(table.clone()).policy("readers").sign(&account.key).unwrap();
+            account.settings.authorize(&table).unwrap();
+            assert_eq!(account.authority.verify(&token).unwrap_err().code(), ErrorCode::AuthenticationFailed);
+            set(&account, &table, readers()).await;
+            assert!(account.authority.verify(&token).is_ok());
+        }
     }
 
     /// Two servers on one engine, for example one for HTTPS, have an account each. A change through either of them counts for both at once.

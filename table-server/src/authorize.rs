@@ -4,7 +4,7 @@ use std::slice;
 
 use chrono::Utc;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH};
-use table_core::{Error, ErrorCode, QueueName};
+use table_core::{Error, ErrorCode, QueueName, TableName};
 use table_wire::auth::{Authorization, Scheme, SignedParts};
 use table_wire::sas::{
     AccountPermissions, Grant, QueuePermissions, QueueToken, ResourceTypes, SasToken, SasVerifier, Services,
@@ -206,6 +206,9 @@ fn by_token(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
         // A token without a table name belongs to the table in the path, which its signature covers.
         format!("{query}&tn={name}").parse()?
     };
+    if let Some(table) = token.table().filter(|_| exchange.query("si").is_some()) {
+        account.settings.authorize(&TableName::new(table)?)?;
+    }
     // An invalid signature is refused before the operation is examined.
     authority.verify(&token)?;
     Ok(Access::Token(Box::new((authority, token))))

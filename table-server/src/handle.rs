@@ -261,9 +261,11 @@ mod tests {
     async fn acl_4_a_queue_does_not_get_the_policies_that_remained_from_an_earlier_one() {
         let account = Arc::new(Account::emulator(Engine::in_memory()).unwrap());
         let text = "<SignedIdentifiers><SignedIdentifier><Id>readers</Id><AccessPolicy/></SignedIdentifier></SignedIdentifiers>";
-        account.settings.set(Kind::QueuePolicies, "work", Some(text.to_owned())).await.unwrap();
         let queue = QueueName::new("work").unwrap();
+        account.engine.create_queue(&queue).await.unwrap();
+        account.settings.set(Kind::QueuePolicies, "work", Some(text.to_owned())).await.unwrap();
         assert_eq!(account.queue_policies(&queue).len(), 1);
+        account.engine.delete_queue(&queue).await.unwrap();
         let create = exchange(Service::Queues, "PUT", "work");
         run(Arc::clone(&account), Arc::new(create)).await.unwrap();
         assert!(account.queue_policies(&queue).is_empty());

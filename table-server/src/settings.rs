@@ -10,8 +10,8 @@ use table_core::query::{KeyRange, Query};
 use table_core::row::RowWriter;
 use table_core::store::Exclusive;
 use table_core::{
-    Engine, ErrorCode, Operation, OperationKind, PartitionKey, Result, RowKey, TableName, TableStore,
-    Transaction, ValueRef,
+    Engine, ErrorCode, Operation, OperationKind, PartitionKey, QueueName, Result, RowKey, TableName,
+    TableStore, Transaction, ValueRef,
 };
 use table_wire::sas::{SasVerifier, StoredAccessPolicy};
 use table_wire::{ServiceProperties, acl};
@@ -21,6 +21,11 @@ use crate::service::Service;
 
 /// The property that contains the setting's string.
 const TEXT: &str = "Text";
+/// The property that contains the id of the table or queue that the setting belongs to. Earlier releases stored none: such a setting belongs to the table
+/// or queue that has its name when the server starts.
+const OWNER: &str = "Owner";
+/// The owner of a setting whose table or queue did not exist when it was stored. No table has this id.
+const NOBODY: u32 = 0;
 
 /// The kind of a setting. Its name is the `PartitionKey` of the stored settings of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,7 +56,15 @@ impl Kind {
 /// The settings of each engine that has an account.
 static ALL: Mutex<Vec<(Exclusive, Weak<Settings>)>> = Mutex::new(Vec::new());
 
-type Texts = BTreeMap<(Kind, String), Arc<str>>;
+type Texts = BTreeMap<(Kind, String), Setting>;
+
+/// A stored setting.
+#[derive(Clone, Debug)]
+struct Setting {
+    text: Arc<str>,
+    /// The id of the table or queue that the setting belongs to.
+    owner: Option<u32>,
+}
 
 /// The settings of the accounts on one engine. The accounts share them, because they also share the tables and queues.
 #[derive(Debug)]
@@ -115,7 +128,11 @@ impl Settings {
                 let kind = Kind::ALL.into_iter().find(|kind| kind.name() == entity.partition_key);
                 let text = entity.row.find(TEXT, &mut 0)?;
                 if let (Some(kind), Some(ValueRef::String(text))) = (kind, text) {
-                    texts.insert((kind, entity.row_key.to_owned()), text.into());
+                    let owner = match entity.row.find(OWNER, &mut 0)? {
+                        Some(ValueRef::Int64(id)) => Some(u32::try_from(id).unwrap_or(NOBODY)),
+                        _ => self.owner(kind, entity.row_key),
+                    };
+                    texts.insert((kind, entity.row_key.to_owned()), Setting { text: text.into(), owner });
                 }
             }
             from = page.continuation;
@@ -138,7 +155,7 @@ impl Settings {
         }
         for name in self.names(Kind::TablePolicies) {
             let table = TableName::new(&name)?;
-            self.authorize(&table, &self.policies(&table))?;
+            self.authorize(&table)?;
         }
         for service in [Service::Tables, Service::Queues] {
             self.cors.set(service, &self.properties(service).cors.unwrap_or_default());
@@ -156,18 +173,41 @@ impl Settings {
         text.and_then(|text| ServiceProperties::read(&text)).unwrap_or_default()
     }
 
-    /// Replaces the policies of a table in the verifiers of all accounts.
+    /// Replaces the policies of a table in the verifiers of all accounts by the stored ones. A table that was deleted and created again by the program has none.
     ///
     /// # Errors
     /// `InvalidInput` if [`StoredAccessPolicy::check`] rejects the policies.
-    pub(crate) fn authorize(&self, table: &TableName, policies: &[StoredAccessPolicy]) -> Result<()> {
+    pub(crate) fn authorize(&self, table: &TableName) -> Result<()> {
+        // A change of the policies waits until the verifiers have the ones read here, and then replaces them.
+        let texts = self.texts.read().unwrap_or_else(PoisonError::into_inner);
+        let text = self.current(&texts, Kind::TablePolicies, table.folded());
+        let policies: Vec<_> = text.and_then(|text| acl::read(&text)).unwrap_or_default();
         let authorities = self.authorities.read().unwrap_or_else(PoisonError::into_inner);
-        authorities.iter().try_for_each(|authority| authority.set_policies(table, policies.to_vec()))
+        authorities.iter().try_for_each(|authority| authority.set_policies(table, policies.clone()))
     }
 
+    /// Returns the text of a setting, unless it belongs to an earlier table or queue with the same name.
     pub(crate) fn get(&self, kind: Kind, name: &str) -> Option<Arc<str>> {
-        let texts = self.texts.read().unwrap_or_else(PoisonError::into_inner);
-        texts.get(&(kind, name.to_owned())).cloned()
+        self.current(&self.texts.read().unwrap_or_else(PoisonError::into_inner), kind, name)
+    }
+
+    fn current(&self, texts: &Texts, kind: Kind, name: &str) -> Option<Arc<str>> {
+        let setting = texts.get(&(kind, name.to_owned()))?;
+        let is_current =
+            setting.owner.is_none_or(|owner| owner != NOBODY && self.owner(kind, name) == Some(owner));
+        is_current.then(|| Arc::clone(&setting.text))
+    }
+
+    /// Returns the id of the table or queue with this name, to which a setting of this kind belongs.
+    fn owner(&self, kind: Kind, name: &str) -> Option<u32> {
+        let found = match kind {
+            Kind::Properties => return None,
+            Kind::TablePolicies => TableName::new(name).and_then(|table| self.engine.incarnation(&table)),
+            Kind::QueuePolicies | Kind::QueueMetadata => {
+                QueueName::new(name).and_then(|queue| self.engine.queue_incarnation(&queue))
+            }
+        };
+        Some(found.unwrap_or(NOBODY))
     }
 
     /// Returns the names of all settings of this kind.
@@ -195,13 +235,19 @@ impl Settings {
     /// `Io` or `EnginePoisoned` if the engine fails.
     pub(crate) async fn set(&self, kind: Kind, name: &str, text: Option<String>) -> Result<()> {
         let engine = &self.engine;
-        if text.is_none() && self.get(kind, name).is_none() {
+        let key = (kind, name.to_owned());
+        let is_stored = self.texts.read().unwrap_or_else(PoisonError::into_inner).contains_key(&key);
+        if text.is_none() && !is_stored {
             return Ok(());
         }
+        let owner = self.owner(kind, name);
         let operation = match &text {
             Some(text) => {
                 let mut row = RowWriter::new();
                 row.property(TEXT, ValueRef::String(text));
+                if let Some(owner) = owner {
+                    row.property(OWNER, ValueRef::Int64(owner.into()));
+                }
                 OperationKind::InsertOrReplace(row.finish())
             }
             None => OperationKind::Delete(IfMatch::Any),
@@ -224,9 +270,8 @@ impl Settings {
             done => drop(done?),
         }
         let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
-        let key = (kind, name.to_owned());
         match text {
-            Some(text) => drop(texts.insert(key, text.into())),
+            Some(text) => drop(texts.insert(key, Setting { text: text.into(), owner })),
             None => drop(texts.remove(&key)),
         }
         Ok(())
@@ -249,7 +294,7 @@ pub(crate) async fn is_there(engine: &Engine, kind: Kind, name: &str) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use table_core::{QueueName, QueueStore};
+    use table_core::QueueStore;
 
     use super::*;
 

@@ -1,0 +1,30 @@
+//! Distinguishes tables and queues from earlier ones with the same name.
+
+use table_store::Result;
+use table_store::name::TableName;
+use table_store::queue::QueueName;
+
+use crate::engine::Engine;
+use crate::queue;
+
+impl Engine {
+    /// Returns the id of a table, which no earlier or later table has. A program that stores data about a table next to it can store the id as well, and
+    /// ignore the data after the table was deleted and created again.
+    ///
+    /// # Errors
+    /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4); `Io` if the engine has failed.
+    #[doc(hidden)]
+    pub fn incarnation(&self, table: &TableName) -> Result<u32> {
+        let state = self.inner.state()?;
+        self.table_id(&state, table)
+    }
+
+    /// Returns the id of a queue, like [`incarnation`](Self::incarnation).
+    ///
+    /// # Errors
+    /// `QueueNotFound` if the queue does not exist; `QueueBeingDeleted` while its deletion is in progress; `Io` if the engine has failed.
+    #[doc(hidden)]
+    pub fn queue_incarnation(&self, queue: &QueueName) -> Result<u32> {
+        self.incarnation(&queue::table_of(queue)).map_err(|error| queue::in_queue(queue, error))
+    }
+}
