@@ -3,6 +3,7 @@
 mod argument;
 pub(crate) mod fault;
 mod narrowed;
+mod own;
 mod point_key;
 mod refused;
 mod source;
@@ -17,16 +18,15 @@ pub use narrowed::IntoSelection;
 #[doc(hidden)]
 pub use narrowed::Narrowed;
 #[doc(hidden)]
+pub use own::{around_indexes, index_that_hides};
+#[doc(hidden)]
 pub use point_key::ReportedKey;
 pub use point_key::{IntoPoints, PointKey};
 pub use source::{Copies, Lists, Primary, ReadableAs, Source};
 use table_store::Result;
 
-use crate::entity::Entity;
 use crate::key::EntityKey;
-use crate::key::codec::{Alphabet, Form};
 use crate::query::{KeyRange, QueryClass, TextRange};
-use crate::schema::{self, EntitySchema, IndexSchema, KeyPiece};
 
 /// A cost class as a type. Sealed: only the cost classes of the service exist (CLS-1).
 pub trait Class: sealed::Sealed + 'static {
@@ -197,125 +197,6 @@ impl<E, F> Selection<E, Point, F> {
         };
         EntityKey::new(partition_key, row_key)
     }
-}
-
-impl<E: Entity, C: Class> Selection<E, C> {
-    /// Excludes `E`'s index rows, which are copies and lists, from the ranges, as far as their keys differ from all keys of `E`: by the literal at the start
-    /// of the `RowKey`, or, if the index has separate partitions in the same table, of the `PartitionKey`. If the `RowKey`s of the two may be equal, the
-    /// partitions of the index are excluded. `Entities` refuses to insert an entity into one of them.
-    ///
-    /// ```
-    /// # use table_core::{Entity, Selection, selection::Scan};
-    /// # #[derive(Entity)]
-    /// # #[partition_key(department)]
-    /// # #[row_key("empid_", id)]
-    /// # #[index(ByEmail, unique, row_key("email_", email))]
-    /// # #[index(ByName, partition_key("name_", name), row_key(department, "_", id))]
-    /// # struct Employee { #[without('_')] department: String, #[digits(6)] id: u32, email: String, name: String }
-    /// let sales = Employee::partition("Sales").own_rows();
-    /// let range = &sales.ranges()?[0];
-    /// assert!(range.contains("Sales", "empid_000223") && !range.contains("Sales", "email_ada@contoso.com"));
-    ///
-    /// let all = Selection::<Employee, Scan>::scan("to count").own_rows();
-    /// let reads = |partition| all.ranges().is_ok_and(|all| all.iter().any(|range| range.partition_key.contains(partition)));
-    /// assert!(reads("Sales") && !reads("name_Jones"));
-    /// # Ok::<(), table_core::Error>(())
-    /// ```
-    pub fn own_rows(mut self) -> Self {
-        let Ok(Keys::Ranges(ranges)) = &mut self.keys else { return self };
-        let own = TextRange::prefix(first_literal(E::SCHEMA.row_key));
-        for range in ranges.iter_mut() {
-            range.row_key.intersect(&own);
-        }
-        let excluded = E::SCHEMA.indexes.iter().filter_map(|index| excluded_partitions(E::SCHEMA, index));
-        *ranges = without(std::mem::take(ranges), excluded);
-        self
-    }
-}
-
-/// Removes the partitions of `E`'s indexes whose rows could be mistaken for entities from the ranges (`AROUND`). A range of a single partition remains.
-#[doc(hidden)]
-#[must_use]
-pub fn around_indexes<E: Entity>(ranges: Vec<KeyRange>) -> Vec<KeyRange> {
-    let alike = |index: &&IndexSchema| looks_alike(E::SCHEMA, index);
-    without(
-        ranges,
-        E::SCHEMA.indexes.iter().filter(alike).filter_map(|index| excluded_partitions(E::SCHEMA, index)),
-    )
-}
-
-/// Removes the partitions that start with one of the literals from ranges of several partitions.
-fn without(mut ranges: Vec<KeyRange>, literals: impl Iterator<Item = &'static str>) -> Vec<KeyRange> {
-    if ranges.iter().all(|range| range.partition_key.single().is_some()) {
-        return ranges;
-    }
-    for literal in literals {
-        ranges = ranges.into_iter().flat_map(|range| around(range, literal)).collect();
-    }
-    ranges
-}
-
-/// Returns the index whose partitions [scans](Selection::own_rows) exclude, if an entity with this PartitionKey would be in one of them.
-#[doc(hidden)]
-#[must_use]
-pub fn index_that_hides(schema: &'static EntitySchema, partition_key: &str) -> Option<&'static IndexSchema> {
-    schema.indexes.iter().find(|index| {
-        // The PartitionKey is compared first, because it is a cheap test that rarely succeeds.
-        partition_key.starts_with(partition_literal(index)) && excluded_partitions(schema, index).is_some()
-    })
-}
-
-/// Returns the literal at the start of an index's partitions, if scans of the entities exclude these partitions.
-fn excluded_partitions(schema: &EntitySchema, index: &IndexSchema) -> Option<&'static str> {
-    let literal = partition_literal(index);
-    let same_table = index.table.is_none_or(|table| table.eq_ignore_ascii_case(schema.table));
-    let is_apart = never_starts_with(schema.partition_key, literal)
-        || looks_alike(schema, index) && !first_literal(schema.partition_key).starts_with(literal);
-    (same_table && !literal.is_empty() && is_apart).then_some(literal)
-}
-
-/// Returns `true` if the `RowKey`s of the index and of the entities may be equal. Rows of such an index can only be told apart by their partitions.
-fn looks_alike(schema: &EntitySchema, index: &IndexSchema) -> bool {
-    !schema::disjoint(schema.row_key, index.row_key)
-}
-
-fn partition_literal(index: &IndexSchema) -> &'static str {
-    index.partition_key.map(first_literal).unwrap_or_default()
-}
-
-/// Returns `true` if it is proved that no key with these pieces starts with `literal`.
-fn never_starts_with(pieces: &[KeyPiece], literal: &'static str) -> bool {
-    const ANY: Form = Form { min: 0, max: usize::MAX, ordered: false, alphabet: Alphabet::LEGAL };
-    schema::disjoint(
-        pieces,
-        &[KeyPiece::Literal(literal), KeyPiece::Field { field: "", codec: "", form: ANY }],
-    )
-}
-
-fn first_literal(pieces: &'static [KeyPiece]) -> &'static str {
-    match pieces {
-        [KeyPiece::Literal(literal), ..] => literal,
-        _ => "",
-    }
-}
-
-/// Returns the parts of a range before and after the partitions that start with a literal.
-fn around(range: KeyRange, literal: &str) -> impl Iterator<Item = KeyRange> {
-    let (before, after) = match TextRange::prefix(literal) {
-        TextRange { lower: Bound::Included(lower), upper: Bound::Excluded(upper) }
-            if range.partition_key.single().is_none() =>
-        {
-            let before = TextRange { lower: Bound::Unbounded, upper: Bound::Excluded(lower) };
-            (before, Some(TextRange { lower: Bound::Included(upper), upper: Bound::Unbounded }))
-        }
-        _ => (TextRange::ALL, None),
-    };
-    let part = move |partitions: TextRange| {
-        let mut part = range.clone();
-        part.partition_key.intersect(&partitions);
-        part
-    };
-    [Some(before), after].into_iter().flatten().map(part).filter(|part| !part.is_empty())
 }
 
 impl<E> Selection<E, Scan> {

@@ -33,7 +33,7 @@ mod writing;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Path, parse_quote};
+use syn::{Attribute, LitStr, Path, parse_quote};
 
 use crate::model::Entity;
 use crate::model::generics::Parameters;
@@ -76,12 +76,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     let relations = relations::declared(entity);
     let ends = relations::ends(entity);
     let (set_schemas, mixed, proof) = set_constants(entity);
-    let around = entity.indexes.iter().any(|index| index.partition_key.is_some()).then(|| {
-        quote!(
-            const AROUND: ::core::option::Option<__table::Around> =
-                __table::Some(__table::around_indexes::<Self>);
-        )
-    });
+    let around = around(entity);
     let index::Indexes { types, list, impls, selections: by_index, proof: of_indexes } =
         index::indexes(&design);
     let valid = schema::proven(&quote!(#of_keys #of_indexes));
@@ -129,6 +124,18 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
         },
     );
     quote!(#rows #prefixes #types #items)
+}
+
+/// Returns the constant by which reads of several partitions avoid the partitions of indexes, if an index has other partitions in the entity's table.
+fn around(entity: &Entity<'_>) -> Option<TokenStream> {
+    let mut indexes = entity.indexes.iter().filter(|index| index.partition_key.is_some());
+    let is_here = |table: &LitStr| table.value().eq_ignore_ascii_case(&entity.table.0);
+    indexes.any(|index| index.attr.table.as_ref().is_none_or(is_here)).then(|| {
+        quote!(
+            const AROUND: ::core::option::Option<__table::Around> =
+                __table::Some(__table::around_indexes::<Self>);
+        )
+    })
 }
 
 /// Returns the set of the entity's table, the schemas of the other types in the table, and the proof that the rows of all types can be distinguished.

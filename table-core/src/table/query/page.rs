@@ -18,7 +18,7 @@ use crate::query::Continuation;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityPage<T> {
-    /// The entities, in key order (QRY-3).
+    /// The entities, in key order (QRY-3) unless the store returns entities in [no order](crate::store::Capabilities::ordered).
     pub items: Vec<Versioned<T>>,
     /// The position of the next page, or `None` for the last page. It does not depend on the store's state and may be saved (PAGE-7).
     pub continuation: Option<Continuation>,

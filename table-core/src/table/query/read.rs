@@ -177,6 +177,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
 
     /// Returns the first entity in key order, or `None`. Requests pages of one entity, or full pages if the query has a filter or the type belongs to a set.
     ///
+    /// On a store that returns entities in [no order](crate::store::Capabilities::ordered), such as Cosmos DB for Table, it is any of the entities.
+    ///
     /// # Errors
     /// Any error from [`page`](Self::page).
     pub async fn first(self) -> Result<Option<Versioned<T>>>
