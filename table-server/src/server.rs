@@ -221,13 +221,13 @@ mod tests {
         let limits = ServerLimits { shutdown_grace: Duration::ZERO, ..ServerLimits::default() };
         let server = bound(limits).await;
         let (shared, address) = (Arc::clone(&server.shared), server.tables());
-        let (begun, began) = oneshot::channel();
+        let (connected, connection) = oneshot::channel();
         let client = async {
             // The head of the request is incomplete, so the connection is not idle.
-            drop(begun.send(sent(&shared, address, "GET /devstoreaccount1").await));
+            drop(connected.send(sent(&shared, address, "GET /devstoreaccount1").await));
         };
         let mut clients = Vec::new();
-        let end = async { clients.push(began.await.unwrap()) };
+        let end = async { clients.push(connection.await.unwrap()) };
         tokio::join!(client, server.serve_until(end));
         assert_eq!((clients.len(), shared.open.count()), (1, 0));
     }

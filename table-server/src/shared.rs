@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use table_core::{Error, ErrorCode};
 use tokio::sync::{AcquireError, Semaphore, SemaphorePermit};
 
 use crate::account::Account;
@@ -96,7 +97,8 @@ impl Observed for Shared {
             return Ok(false);
         }
         // The reset takes all permits, so no request sees a partial reset. Requests that arrive meanwhile are rejected as busy.
-        let _permits = self.all_permits().await;
+        let stopped = |_| Error::new(ErrorCode::ServerBusy, "the server has stopped");
+        let _permits = self.all_permits().await.map_err(stopped)?;
         for account in &self.accounts {
             account.reset().await?;
         }
@@ -145,7 +147,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_end_waits_for_requests_and_refuses_later_ones() {
-        let account = Account::emulator(Engine::in_memory()).unwrap();
+        let account = Account::emulator(Engine::in_memory()).unwrap().resettable();
         let limits = ServerLimits { requests: 2, ..ServerLimits::default() };
         let shared = Shared::new(vec![account], limits, Duration::ZERO, Transport::Plain, None);
         let running = shared.requests.try_acquire().unwrap();
@@ -158,5 +160,6 @@ mod tests {
         drop(running);
         end.await;
         assert!(shared.requests.try_acquire().is_err());
+        assert!(Arc::new(shared).reset().await.is_err(), "a reset that begins later");
     }
 }

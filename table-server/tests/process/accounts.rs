@@ -1,6 +1,6 @@
 //! Tests of several accounts on one server, each in a separate folder, in path style and in host style.
 
-use std::fs;
+use std::{fs, slice};
 
 use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
 
@@ -146,8 +146,8 @@ fn a_flag_overrides_the_variable_of_another_flag() {
     let flag = || ["--path".to_owned(), path(&here)];
     assert_eq!(place(&[variable(&here)], &["--memory".to_owned()]), in_memory);
     assert_eq!(place(&[variable(&there)], &flag()), in_folder);
-    assert_eq!(place(&[memory.clone()], &flag()), in_folder);
-    assert_eq!(place(&[no_memory.clone()], &flag()), in_folder);
+    assert_eq!(place(slice::from_ref(&memory), &flag()), in_folder);
+    assert_eq!(place(slice::from_ref(&no_memory), &flag()), in_folder);
     assert_eq!(place(&[no_memory, variable(&here)], &[]), in_folder);
     for (variables, flags) in [
         (vec![memory, variable(&here)], vec![]),
