@@ -229,6 +229,9 @@ fn rows_are_deleted_by_range_and_a_dry_run_deletes_nothing() {
         shown(at, "delete Company --drop-table --store DB --yes"),
         "deleted table Company with 6 rows\n"
     );
+    // The next table of this name has no schema.
+    shown(at, "put Company Sales 1 A=x --store DB");
+    assert!(shown(at, "describe Company --store DB").contains("No schema is stored"));
 }
 
 #[test]

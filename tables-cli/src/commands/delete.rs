@@ -3,7 +3,7 @@
 use std::io::{BufRead, IsTerminal, Write};
 
 use table_core::query::{EntityRef, KeyRange, Select, TextRange};
-use table_core::{DynTableStore, TableName, TableStore};
+use table_core::{DynTableStore, TableName, TableStore, TableStoreExt};
 
 use crate::check::refuse_torn;
 use crate::commands::{Context, count_of, say, table};
@@ -103,7 +103,7 @@ impl Delete {
             query.keys = KeyRange::rows(partition, TextRange::exactly(row));
         }
         if self.drop_table {
-            store.tables.delete_table(&name).await?;
+            store.tables.untyped(name.as_str())?.delete_table().await?;
             say(out, &format!("deleted table {name} with {rows}"))?;
             return Ok(Exit::Done);
         }

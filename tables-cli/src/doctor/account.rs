@@ -187,14 +187,12 @@ async fn authenticate(store: &DynTableStore, table: Option<&str>) -> Step {
     if !is_refused(&error) {
         return Step::failed(NAME, error.to_string(), help_of(&error));
     }
-    match table {
+    if table.is_some() {
         // A signature for one table does not permit listing tables.
-        Some(_) => Step::passed(NAME, "the credential is accepted, and does not allow listing tables"),
-        None => {
-            let help = "the signature does not allow listing tables; name a table: `tables doctor TABLE`";
-            Step::failed(NAME, error.to_string(), help)
-        }
+        return Step::passed(NAME, "the credential is accepted, and does not allow listing tables");
     }
+    let help = "the signature does not allow listing tables; name a table: `tables doctor TABLE`";
+    Step::failed(NAME, error.to_string(), help)
 }
 
 /// Returns `true` if the credential is valid, but does not allow the request.
