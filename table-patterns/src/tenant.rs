@@ -49,7 +49,7 @@
 //! # Bounds
 //! - Stop the writers of the tenant during an export, an import and an erasure. A table of a period that is dropped during an export is omitted.
 //! - A [grant](crate::grant) that was issued before an erasure does not register its partition again. Issue another one when the tenant returns.
-//! - Register all types of a table from one store, and with the same partitions if their `PartitionKey`s have the same format. Rows that are in two selections
+//! - Register all types of a table from one store, and with the same partitions if each type has a PartitionKey of the same format. Rows that are in two selections
 //!   of a table are counted and exported twice.
 //! - Register the tables of the entities' [views](crate::view) separately. A view that aggregates several tenants must be rebuilt after an erasure,
 //!   because the erasure also deletes the feed.

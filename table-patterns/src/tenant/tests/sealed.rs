@@ -43,7 +43,7 @@ struct Room {
 #[entity(table = "Directory")]
 #[partition_key(book)]
 #[row_key(of)]
-struct Phone {
+struct Listed {
     book: String,
     of: String,
     phone: i32,
@@ -144,11 +144,11 @@ fn pat_ec_8_a_step_that_was_set_aside_overwrites_no_newer_step_after_an_import()
         let tenant = |outbox: &Out| {
             let handle = outbox.store().entities_with_outbox::<Employee, _>(outbox.clone());
             let tenant = Tenant::new().with_entities(&handle, Employee::partition("Sales")).unwrap();
-            tenant.with_table(&outbox.store().table::<Phone>(), Phone::partition("phones")).unwrap()
+            tenant.with_table(&outbox.store().table::<Listed>(), Listed::partition("phones")).unwrap()
         };
         block_on(tenant(&source).copy_to(&tenant(&target))).unwrap();
         work(&target);
-        let phone = block_on(to.table::<Phone>().get(Phone::key("phones", "1"))).unwrap();
+        let phone = block_on(to.table::<Listed>().get(Listed::key("phones", "1"))).unwrap();
         assert_eq!(phone.map(|phone| phone.phone), second, "after {first:?}");
         assert_eq!(block_on(tenant(&target).count()).unwrap().reserved, 1, "the guard");
     }

@@ -1,4 +1,4 @@
-//! Tests of a tenant with an entity set whose types have PartitionKeys of different formats.
+//! Tests of a tenant with an entity set whose types have a PartitionKey of different formats.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -92,7 +92,9 @@ impl World {
 fn a_set_whose_types_have_different_partitions_is_copied_and_erased() {
     for is_reversed in [false, true] {
         let (from, to) = (World::new(), World::new());
-        ["adatum", "contoso"].iter().for_each(|tenant| from.insert(tenant));
+        for tenant in ["adatum", "contoso"] {
+            from.insert(tenant);
+        }
         let tenant = from.tenant("contoso", is_reversed);
         let count = block_on(tenant.count()).unwrap();
         assert_eq!((count.entities["Ticket"], count.entities["Agent"], count.rows()), (1, 1, 2));

@@ -100,7 +100,9 @@ fn unmove(engine: &Engine, table: &TableName) {
 fn pat_ec_4_an_entry_whose_row_is_still_pending_is_requeued_with_its_attempts_reset_or_discarded() {
     for requeues in [true, false] {
         let (outbox, engine, _, tables) = poisoned();
-        tables.iter().for_each(|table| unmove(&engine, table));
+        for table in &tables {
+            unmove(&engine, table);
+        }
         let moved = if requeues {
             block_on(outbox.requeue_poison_if(|_| true)).unwrap()
         } else {
