@@ -29,6 +29,7 @@ struct Visit {
 }
 
 /// An event, whose streams sort before and after the partitions of its indexes.
+#[expect(clippy::duplicated_attributes, reason = "its indexes share attributes")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Events")]
 #[partition_key(stream)]
