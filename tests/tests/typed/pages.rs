@@ -29,6 +29,10 @@ struct Visit {
 }
 
 /// An event, whose streams sort before and after the partitions of its indexes.
+#[expect(
+    clippy::duplicated_attributes,
+    reason = "each index has separate attributes, which clippy mistakes for duplicates"
+)]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Events")]
 #[partition_key(stream)]
