@@ -159,7 +159,9 @@ mod tests {
         let list = ranges(&[""]);
         let open = || block_on(engine.table_named::<Item>("Items").unwrap().create_if_missing()).unwrap();
         let fill = || {
-            (1..4).for_each(|id| block_on(open().insert(&Item { group: "a".into(), id })).map(drop).unwrap())
+            for id in 1..4 {
+                block_on(open().insert(&Item { group: "a".into(), id })).unwrap();
+            }
         };
         fill();
         let (_, next) = read(&engine, &list, &Position::default().to_string(), 2);

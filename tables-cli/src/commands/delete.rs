@@ -3,7 +3,7 @@
 use std::io::{BufRead, IsTerminal, Write};
 
 use table_core::query::{EntityRef, KeyRange, Select, TextRange};
-use table_core::{DynTableStore, TableName, TableStore, TableStoreExt};
+use table_core::{DynTableStore, TableName, TableStoreExt};
 
 use crate::check::refuse_torn;
 use crate::commands::{Context, count_of, say, table};
