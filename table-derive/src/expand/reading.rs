@@ -83,14 +83,15 @@ pub(super) fn bind(span: Span, pattern: &impl ToTokens, value: &TokenStream) -> 
 }
 
 /// Generates the condition that a stored entity has the kind of its type, `reader.is_kind("Employee")`. In a set, a type without a kind reads only entities
-/// without a kind, as a read of the set does, unless it declares the property `EntityType` itself.
+/// without a kind, as a read of the set does, unless it has the property `EntityType` itself, declared or in a `rest` field.
 pub(super) fn kind(entity: &Entity<'_>) -> Option<TokenStream> {
     let reader = local("reader");
     if let Some(kind) = &entity.kind {
         return Some(quote!(#reader.is_kind(#kind)));
     }
-    let declares = entity.properties().any(|(_, property)| property.names().any(|name| name == "EntityType"));
-    (entity.set.is_some() && !declares).then(|| quote!(#reader.has_no_kind()))
+    let declares =
+        || entity.properties().any(|(_, property)| property.names().any(|name| name == "EntityType"));
+    (entity.set.is_some() && entity.rest().is_none() && !declares()).then(|| quote!(#reader.has_no_kind()))
 }
 
 fn require(condition: &TokenStream) -> TokenStream {

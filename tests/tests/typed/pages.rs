@@ -29,14 +29,10 @@ struct Visit {
 }
 
 /// An event, whose streams sort before and after the partitions of its indexes.
-<<<<<<< HEAD
-#[expect(clippy::duplicated_attributes, reason = "its indexes share attributes")]
-=======
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
 )]
->>>>>>> core4
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Events")]
 #[partition_key(stream)]
