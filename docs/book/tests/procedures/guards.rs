@@ -100,7 +100,7 @@ async fn only_guards_of_deleted_rows_are_collected_weekly() -> Result<()> {
     assert_eq!(outbox.backlog().await?.poison, 0);
 
     page.step("`outbox::guard::collect_all_guards` for each table with index rows in other partitions, or with targets of recorded steps,");
-    page.step("for guards that no step has changed for days | weekly | one row remains for each deleted index row or target");
+    page.step("for guards that no step has changed for days and that are older than all poison | weekly | one row remains for each deleted index row or target");
     let tables = [TableName::new("Tracking")?, routes()];
     for table in &tables {
         assert_eq!(guards(&store, table).await?, 40, "{table}");

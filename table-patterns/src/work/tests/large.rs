@@ -61,7 +61,7 @@ fn pat_ec_4_a_foreign_message_of_any_text_and_length_is_set_aside() {
     let texts = [
         of("", "\"", ""),
         of("", "\\", ""),
-        of("", "\u{1}", ""),
+        of("", "\t", ""),
         of("", "x", ""),
         of("[", "[0],", "0]"),
         of("\"", "x", "\""),
