@@ -23,7 +23,9 @@ pub(super) enum WorkloadFault {
     NoLayout { layout: String, known: String },
     #[error("the workload has no pattern `{pattern}`; its patterns are {known}")]
     NoPattern { pattern: String, known: String },
-    #[error("the query `{query}` fixes `{level}`, which is no level of the design; its levels are {known}")]
+    #[error(
+        "the query `{query}` fixes `{level}`, which is not a level of the design; its levels are {known}"
+    )]
     NoLevel { query: String, level: String, known: String },
     #[error("{place} `{name}` names the field `{field}`; describe it under `fields`")]
     UnknownField { place: &'static str, name: String, field: String },

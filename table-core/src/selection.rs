@@ -29,6 +29,15 @@ use crate::key::EntityKey;
 use crate::query::{KeyRange, QueryClass, TextRange};
 
 /// A cost class as a type. Sealed: only the cost classes of the service exist (CLS-1).
+///
+/// ```
+/// use table_core::selection::{Class, Selection};
+///
+/// /// Returns the number of key ranges that a selection reads.
+/// fn ranges<E, C: Class>(selection: &Selection<E, C>) -> table_core::Result<usize> {
+///     selection.ranges().map(|ranges| ranges.len())
+/// }
+/// ```
 pub trait Class: sealed::Sealed + 'static {
     /// Returns the class of a selection with `ranges` key ranges.
     fn class(ranges: usize) -> QueryClass;

@@ -113,7 +113,7 @@ async fn write(
         None => orders.insert(&order).await,
         Some(_) if conditions.next().is_some() => return Ok(StatusCode::BAD_REQUEST.into_response()),
         Some(version) => {
-            // A condition that is no text matches no version, and is never ignored.
+            // A condition that is not a text matches no version, and is never ignored.
             let version = IfMatch::parse(&String::from_utf8_lossy(version.as_bytes()))?;
             orders.replace(&order, version).await
         }

@@ -176,7 +176,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         })
     }
 
-    /// Returns `true` if a key has the format of the view's source type. A row with another key, such as a part of an entity, is no entity of the source,
+    /// Returns `true` if a key has the format of the view's source type. A row with another key, such as a part of an entity, is not an entity of the source,
     /// even if no type of the program declares it.
     pub(super) fn is_source(partition_key: &str, row_key: &str) -> bool {
         classify_key::<V::Source>(partition_key, row_key).is_ok_and(|owner| owner == RowOwner::Own)

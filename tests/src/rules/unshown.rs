@@ -51,5 +51,5 @@ pub const UNSHOWN: &[Unshown] = &[
     Unshown { family: "MAP", numbers: &[2, 3], reason: CLIENT },
     Unshown { family: "WIRE", numbers: &[2, 3, 4], reason: CLIENT },
     Unshown { family: "RUST", numbers: &[1, 7, 8, 9, 10, 11], reason: CLIENT },
-    Unshown { family: "LIM", numbers: &[1, 3, 6, 7, 8, 12, 13, 14, 15], reason: NOSQL },
+    Unshown { family: "LIM", numbers: &[1, 3, 6, 7, 8, 12, 14, 15], reason: NOSQL },
 ];
