@@ -348,7 +348,11 @@ mod declared {
         store.heal();
         assert_eq!(block_on(sendable(series.increment(&meter("cellar"), 3, 12))).unwrap(), 42);
         assert_eq!(store.calls(), [Call::Get, Call::Submit]);
-        assert_eq!((in_room(&meters, "attic"), in_room(&meters, "cellar")), (1, 0), "a property is no slot");
+        assert_eq!(
+            (in_room(&meters, "attic"), in_room(&meters, "cellar")),
+            (1, 0),
+            "a property is not a slot"
+        );
         block_on(meters.update(Meter::key("Oslo", 7), |meter| meter.room = "attic".into())).unwrap();
         assert_eq!(slots(&series), [(3, 42)]);
         block_on(series.insert_or_replace(&SeriesRow::with_values(meter("hall"), [Some(1)]).unwrap()))
