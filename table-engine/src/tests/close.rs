@@ -127,20 +127,20 @@ fn each_close_of_a_poisoned_engine_waits_until_the_folder_is_released() {
         let closed = wait(engine.clone().close()).unwrap_err().code();
         returned.fetch_add(1, Ordering::SeqCst);
         let _one_at_a_time = opens.lock().unwrap();
-        (closed, options().open(folder.path()).err())
+        (closed, options().open(folder.path()).err().map(|error| error.to_string()))
     };
     thread::scope(|scope| {
-        let spawn = |_| thread::Builder::new().name(CLOSER.to_owned()).spawn_scoped(scope, close).unwrap();
-        let both: Vec<_> = (0..2).map(spawn).collect();
+        let spawn = || thread::Builder::new().name(CLOSER.to_owned()).spawn_scoped(scope, close).unwrap();
+        let first = spawn();
+        eventually("the engine is closed, but waits for the flush", || engine.statistics().is_err());
+        let second = spawn();
         eventually("both wait, or one has returned", || {
             closers.0.lock().unwrap().len() == 2 || returned.load(Ordering::SeqCst) > 0
         });
         let early = returned.load(Ordering::SeqCst);
         drop(go_on);
-        for closer in both {
-            let (closed, refused) = closer.join().unwrap();
-            assert_eq!((closed, refused.map(|error| error.to_string())), (ErrorCode::EnginePoisoned, None));
-        }
+        assert_eq!(first.join().unwrap(), (ErrorCode::EnginePoisoned, None));
+        assert_eq!(second.join().unwrap(), (ErrorCode::EngineClosed, None));
         assert_eq!(early, 0);
     });
 }
