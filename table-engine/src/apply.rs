@@ -1,6 +1,6 @@
-//! Validates a transaction against the latest state: existence of entities, `ETag`s, limits of merged entities, and required row states.
+//! Validates a transaction against the latest state: the existence and `ETag`s of entities, the limits of merged entities, and required row states.
 //!
-//! This module only validates and applies nothing, so a failed transaction has no effect (EGT-9). Each operation is checked against the state before the
+//! This module validates but applies nothing, so a failed transaction has no effect (EGT-9). Each operation is checked against the state before the
 //! transaction. This is sufficient because a transaction writes each entity at most once (EGT-4).
 
 mod fault;
@@ -26,11 +26,11 @@ pub(crate) struct Writes {
     pub(crate) operations: Vec<(Key, Operation)>,
 }
 
-/// Returns the changes to rows that the writes make, if all of them can be applied. `ticks` becomes the Timestamp of the entities.
+/// Returns the row changes that the writes make, if all of them can be applied. `ticks` becomes the entities' Timestamp.
 ///
 /// # Errors
-/// The error of the first operation that fails, with its position (EGT-33, EGT-34). `RequestBodyTooLarge`, with the position of the operation, if a
-/// row does not fit into the journal frame; merges and [`TransactionMeasure::Unmeasured`] can exceed its size.
+/// The error of the first operation that fails, with its position (EGT-33, EGT-34). `RequestBodyTooLarge`, with the position of the operation, if the changes
+/// up to this operation do not fit into one journal frame. Only merges and [`TransactionMeasure::Unmeasured`] can exceed the frame's size.
 ///
 /// [`TransactionMeasure::Unmeasured`]: table_store::limits::TransactionMeasure::Unmeasured
 pub(crate) fn changes(
@@ -72,7 +72,7 @@ pub(crate) fn changes(
     Ok((changes, committed))
 }
 
-/// Checks the state of a row that the transaction does not write (ENG-21).
+/// Checks the required state of a row that the transaction does not write (ENG-21).
 fn check(state: &State, key: &[u8], required: &RowState) -> Result<()> {
     match required {
         RowState::Absent if state.get(key)?.is_some() => Err(Error::of(WriteFault::Present)),

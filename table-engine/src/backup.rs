@@ -75,7 +75,7 @@ impl Engine {
 }
 
 impl EngineOptions {
-    /// Restores like [`Engine::restore`], on the disk that the options specify.
+    /// Restores like [`Engine::restore`], on the disk set in the options.
     ///
     /// # Errors
     /// Any error from [`Engine::restore`].
@@ -109,7 +109,7 @@ impl EngineOptions {
     }
 }
 
-/// Creates a folder for a restore, opens a handle to it, and locks it.
+/// Creates a folder for a restore, opens a handle to the folder, and locks it.
 fn make_empty(disk: &Arc<dyn Disk>, folder: &Path) -> Result<(Arc<dyn Disk>, Box<dyn DiskLock>)> {
     let check = |disk: &dyn Disk| match manifest::check(disk, folder)? {
         Folder::Empty => Ok(()),

@@ -96,7 +96,7 @@ pub(crate) struct Base {
     stop: Arc<AtomicBool>,
 }
 
-/// Returns the error of a cancelled flush or merge.
+/// Returns the error for a cancelled flush or merge.
 fn stopped() -> Error {
     Error::of(EngineFault::Closed)
 }
@@ -168,7 +168,7 @@ impl Base {
         &self.stored.meta
     }
 
-    /// Returns the identity of the engine.
+    /// Returns the engine's unique identifier.
     pub(crate) fn engine(&self) -> Uuid {
         self.stored.engine
     }
@@ -187,7 +187,7 @@ impl Base {
         if self.stop.load(Ordering::Relaxed) { Err(stopped()) } else { Ok(()) }
     }
 
-    /// Returns a predicate for the names of files that the version does not need.
+    /// Returns a predicate that matches the names of files not needed by the version.
     pub(crate) fn left_over(&self) -> impl Fn(&str) -> bool + use<> {
         let runs: HashSet<u64> = self.version.runs().iter().map(|run| run.number).collect();
         let is_incomplete = self.is_incomplete;

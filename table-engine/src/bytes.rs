@@ -17,7 +17,7 @@ impl Writer {
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
-    /// Appends bytes without a length.
+    /// Appends bytes without a length prefix.
     pub(crate) fn raw(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
-    /// Returns the next bytes, without a length.
+    /// Returns the next `count` bytes, which have no length prefix.
     pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.0.split_at_checked(count)?;
         self.0 = tail;

@@ -1,4 +1,4 @@
-//! The catalog: the tables, their ids, and the names of tables whose deletion is in progress.
+//! The catalog: the tables, their ids, and the names of tables that are being deleted.
 
 mod fault;
 
@@ -24,12 +24,12 @@ pub(crate) struct TableEntry {
     pub(crate) created: u64,
 }
 
-/// The tables by folded name. Cloning is O(1).
+/// The tables by folded (lower-case) name. Cloning is O(1).
 #[derive(Clone, Debug)]
 pub(crate) struct Catalog {
     tables: OrdMap<Arc<str>, TableEntry>,
     names: OrdMap<u32, Arc<str>>,
-    /// The names of tables whose deletion is in progress, each with the time when it completes, in ticks (OPT-4, ENG-9).
+    /// The names of tables that are being deleted, each with the time when the deletion completes, in ticks (OPT-4, ENG-9).
     leaving: OrdMap<Arc<str>, u64>,
     /// The same names, sorted by the time when their deletion completes. Expired names are removed from the front.
     leaving_until: OrdSet<(u64, Arc<str>)>,
@@ -110,7 +110,7 @@ impl Catalog {
         self.new_entry(&name, created)
     }
 
-    /// Adds a table. A table with the same name is replaced. Returns the id of the replaced table, whose rows can then be removed.
+    /// Adds a table, replacing any table with the same name. Returns the id of the replaced table, whose rows can then be removed.
     pub(crate) fn add(&mut self, entry: TableEntry) -> Option<u32> {
         self.next_id = self.next_id.max(entry.id.saturating_add(1));
         if let Some((name, until)) = self.leaving.remove_with_key(entry.name.folded()) {
@@ -181,7 +181,7 @@ impl Catalog {
         self.tables.values()
     }
 
-    /// Returns the folded names from a given name on, including the engine's private tables.
+    /// Returns the folded names in order, starting at `folded`, including the engine's private tables.
     pub(crate) fn from(&self, folded: &str) -> impl Iterator<Item = &str> {
         let range = (Bound::Included(folded), Bound::Unbounded);
         self.tables.range::<_, str>(range).map(|(name, _)| &**name)
@@ -304,7 +304,7 @@ mod tests {
             most = most.max(catalog.leaving.len());
         }
         assert_eq!(most, 10);
-        // A table with this name was created again, so the name is no longer in deletion.
+        // A table with this name has been created again, so the name is no longer in deletion.
         let name = TableName::new("Log0999").unwrap();
         catalog.add(catalog.prepare_create(&name, 1_009, 1_009).unwrap());
         assert_eq!(catalog.leaving.len(), catalog.leaving_until.len());

@@ -19,7 +19,7 @@ use crate::request::Request;
 use crate::reserve::Reserve;
 use crate::threads::Threads;
 
-/// The pause between attempts to write to a full disk.
+/// The pause between attempts to write while the disk is full.
 const NO_ROOM: Duration = Duration::from_millis(200);
 
 /// A job for the checkpoint thread.
@@ -42,13 +42,13 @@ pub(crate) struct Checkpoint {
 
 /// The result of a job or a merge.
 pub(crate) enum Done {
-    /// The base contains the frozen rows. The `Tail` is the next journal file, if a file that the base now covers was reused for it.
+    /// The base contains the frozen rows. The `Tail` is the next journal file, if it was made from a file that is no longer needed.
     Checkpointed(BaseView, Option<Tail>),
     /// The disk has no space for the frozen rows. The thread will retry.
     NoRoom(Error),
     /// The base contains the same rows in other runs.
     Merged(BaseView),
-    /// The compaction has ended. If it could not merge some part of the base, the error is returned.
+    /// The compaction has ended, with an error if a part of the base could not be merged.
     Compacted(Result<()>),
     /// The base can no longer be written to.
     Failed(Error),
@@ -71,11 +71,11 @@ pub(crate) struct Checkpointer {
     pub(crate) resting: bool,
     /// `true` if the last flush found the disk full.
     pub(crate) no_room: bool,
-    /// The error of a part that the current compaction could not merge.
+    /// The error that prevented the current compaction from merging a part of the base.
     pub(crate) unmerged: Option<Error>,
 }
 
-/// Wakes the committer when this value is dropped, which also happens when the thread ends or panics.
+/// A guard that wakes the committer when it is dropped, which also happens when the thread ends or panics.
 pub(crate) struct Wake(pub(crate) async_channel::Sender<Request>);
 
 impl Wake {
@@ -137,7 +137,7 @@ impl Checkpointer {
         }
     }
 
-    /// Returns the next job, or `None` if a flush or a merge takes precedence.
+    /// Returns the next job, or `None` if no job is queued and a flush or a merge is due.
     fn next(&mut self, waiting: bool) -> std::result::Result<Option<Job>, RecvError> {
         if waiting && self.no_room {
             return match self.threads.receive_within(&self.jobs, NO_ROOM) {
@@ -161,7 +161,7 @@ impl Checkpointer {
         self.wake.wake();
     }
 
-    /// Writes a checkpoint. Returns the checkpoint if the disk is full.
+    /// Writes a checkpoint. Returns it for a later attempt if disk space or file descriptors run out.
     fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<Option<Checkpoint>> {
         let Checkpoint { frozen, meta, compact } = &checkpoint;
         let span = tracing::debug_span!(
@@ -190,8 +190,8 @@ impl Checkpointer {
             self.unmerged = None;
             self.base.merge_all();
         }
-        // IMPORTANT: the journal is released after the checkpoint was recorded, because a journal file may be released only when the
-        // base contains its rows.
+        // IMPORTANT: the journal is released only after the checkpoint has been recorded, because a journal file may be released only when the base contains
+        // its rows.
         let next = self.release_covered().unwrap_or_else(|error| {
             // A failure is harmless, because the next checkpoint or the next open releases the file.
             tracing::warn!(target: "table_core::engine", %error, "a covered journal file was not released");
@@ -201,7 +201,7 @@ impl Checkpointer {
         Ok(None)
     }
 
-    /// Frees the space of dropped tables before retrying the checkpoint that waits for space.
+    /// Frees the space of dropped tables before the checkpoint that waits for space is retried.
     fn forget_tables(&mut self, dropped: &[u32]) -> Result<()> {
         match self.base.forget_tables(dropped) {
             // The committer drops its view, which releases the files of the tables.
@@ -212,8 +212,8 @@ impl Checkpointer {
         Ok(())
     }
 
-    /// Turns the last journal file that the base covers into the next journal file, and deletes all other covered files. On a full disk, it deletes all
-    /// covered files, which frees space for the reserve.
+    /// Turns the last journal file whose rows are all in the base into the next journal file, and deletes all other such files. If the disk has no space for
+    /// the complete reserve, deletes all of them, which frees space for it.
     fn release_covered(&self) -> Result<Option<Tail>> {
         reach(self.hook.as_ref(), Step::JournalDelete)?;
         let (disk, folder) = (&*self.disk, &*self.folder);

@@ -37,7 +37,7 @@ use publication::Publication;
 const GROUP: usize = 1_024;
 /// The maximum time to wait for writers to submit their next requests.
 const GATHER: Duration = Duration::from_micros(200);
-/// The maximum total size in bytes of the frames of one group, not counting the last frame.
+/// The maximum total size in bytes of a group's frames, not counting the last frame.
 const GROUP_BYTES: usize = 8 << 20;
 
 /// The state and resources of the committer.
@@ -54,7 +54,7 @@ pub(crate) struct Committer {
     state: State,
     /// The keys most recently written to the disk.
     written: WrittenKeys,
-    /// The way in which readers get the state.
+    /// Determines when the state is published to readers.
     publication: Publication,
     timestamps: Timestamps,
     /// The clock that measures leases and waits.
@@ -82,7 +82,7 @@ pub(crate) struct OnDisk {
 }
 
 impl Committer {
-    /// Creates a committer that continues from a state, with Timestamps greater than the given Timestamp.
+    /// Creates a committer that starts from `state` and assigns Timestamps greater than `timestamp`.
     pub(crate) fn new(
         options: &EngineOptions,
         requests: Receiver<Request>,
@@ -113,8 +113,8 @@ impl Committer {
         }
     }
 
-    /// Runs until the committer is asked to close or all handles have been dropped. Returns the callers that wait for the close. They must receive
-    /// their response only after the committer has been dropped and the folder has been released.
+    /// Runs until the committer is asked to close or all handles have been dropped. Returns the callers that are waiting for the close, and the outcome to send
+    /// to them. It must be sent only after the committer has been dropped and the folder has been released.
     pub(crate) fn run(mut self) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
         // A panic stops all writes, but requests are still answered: from then on, every writer receives the reason.
@@ -183,7 +183,7 @@ impl Committer {
         self.finish_group(&mut answers, frees);
     }
 
-    /// Makes all accepted writes durable, and ends the journal.
+    /// Makes all accepted writes durable, and closes the journal.
     fn make_durable(&mut self) -> Result<()> {
         self.shared.check_writable()?;
         let last = self.timestamps.last();
@@ -202,14 +202,14 @@ impl Committer {
         }
     }
 
-    /// Releases the rows of the tables that the group dropped: from the base, or gradually from memory.
+    /// Releases the rows of the tables that the group dropped, immediately from the base or gradually from memory.
     fn give_up(&mut self) -> Result<()> {
         for id in std::mem::take(&mut self.dropped) {
             let Some(disk) = &mut self.disk else {
                 self.reclaim.push(id);
                 continue;
             };
-            // The base may omit the table before the next sync of the journal.
+            // The base may record the drop before the journal's next sync, so the drop must be durable first.
             if disk.checkpoints.waits_for_room() {
                 disk.journal.sync()?;
             }
@@ -218,7 +218,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Discards the writes of the current group, because the disk was full.
+    /// Discards the current group's writes after the disk was found full.
     fn take_back(&mut self) -> Result<()> {
         if let Some(published) = self.shared.published()? {
             self.state = State::clone(&published);
@@ -241,8 +241,8 @@ impl Committer {
         }
     }
 
-    /// Makes the group durable, then visible, then acknowledges it. If a write `frees` space, the group may use the reserve. Writes in such a group that
-    /// add data can use the reserve only once, because later ones are refused until the reserve is fully allocated.
+    /// Makes the group durable, then visible, then acknowledges it. If `frees` is `true`, the group contains a write that frees space, and may use the disk
+    /// reserve. Other writes in such a group can use the reserve only once, because later ones are refused until the reserve is fully allocated.
     fn finish_group(&mut self, answers: &mut Vec<Answer>, frees: bool) {
         // The next group is expected to contain the requests already in the queue, and the next requests of the writers that are answered now.
         self.expected = self.requests.len() + answers.len();
@@ -292,7 +292,7 @@ impl Committer {
 }
 
 impl Drop for Committer {
-    /// Responds to all remaining requests. The caller of a dropped request learns that the engine has stopped.
+    /// Closes the engine, and drops all remaining requests, which tells their callers that the engine has stopped.
     fn drop(&mut self) {
         // IMPORTANT: the readers' reference to the base is released before `self` drops the base, and the folder's lock is dropped last.
         self.shared.close();
@@ -301,7 +301,7 @@ impl Drop for Committer {
     }
 }
 
-/// Runs a part of the engine and converts a panic into an error.
+/// Runs a part of the engine, and converts a panic into an error.
 fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied();

@@ -15,15 +15,15 @@ use crate::journal::frame::Change;
 use crate::key::Key;
 use crate::state::State;
 
-/// The input of a decision, and the changes that it has made.
+/// The input to a decision, and the changes that it has made.
 pub(crate) struct Ground<'a> {
     pub(crate) state: &'a State,
     /// The id of the table.
     pub(crate) table: u32,
     /// The current time of the engine's steady clock, which is never before the time of an earlier decision.
     pub(crate) now: u64,
-    /// The Timestamp of the written rows, unique to this transaction. It is never before `now`, because the next engine on this folder starts its
-    /// steady clock from it.
+    /// The Timestamp of the written rows, unique to this transaction. It is never earlier than `now`, because the next engine on this folder starts its steady
+    /// clock from it.
     pub(crate) ticks: u64,
     /// The position in the queue's table before which no row remains.
     pub(crate) front: Front,
@@ -36,7 +36,7 @@ impl<'a> Ground<'a> {
         Self { state, table, now, ticks, front, changes: Vec::new() }
     }
 
-    /// Moves the front forward to a position that was found by reading an earlier state.
+    /// Moves the front forward to a position found by reading an earlier state.
     pub(crate) fn pass(&mut self, front: Front) {
         self.front = self.front.max(front);
     }

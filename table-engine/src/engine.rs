@@ -27,7 +27,7 @@ use crate::threads::Thread;
 use crate::timestamps::SteadyClock;
 use crate::waker::contained;
 
-/// The embedded engine: tables in a folder or in memory, with the service's semantics and limits.
+/// The embedded engine: tables in a folder or in memory, with the semantics and limits of Azure Table Storage.
 ///
 /// Cloning creates another handle to the same engine; dropping the last handle stops it. A write is durable when it is acknowledged, unless
 /// [`Durability::Relaxed`](crate::Durability::Relaxed) was chosen. Concurrent writers share one sync of the disk.
@@ -55,7 +55,7 @@ use crate::waker::contained;
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) inner: Arc<Inner>,
-    /// The injected faults of this handle.
+    /// The faults injected into calls on this handle.
     pub(crate) faults: FaultInjection,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Inner {
     pub(crate) process: u32,
 }
 
-/// Counters of calls, for faults injected into every n-th call.
+/// Call counters, for faults injected into every n-th call.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     pub(crate) all: AtomicU32,
@@ -125,31 +125,30 @@ impl Engine {
         Self { faults: FaultInjection::default(), ..self.clone() }
     }
 
-    /// Writes all rows that are not yet in the base into the base, and deletes the covered journal files. The engine starts checkpoints
-    /// automatically. An explicit checkpoint before copying the folder, or before a long pause, shortens the next open.
+    /// Writes all rows in memory to the base (the engine's data files), and deletes the journal files that are no longer needed. The engine starts checkpoints
+    /// automatically. A checkpoint shortens the next open, so an explicit one is useful before the folder is copied or the program stops.
     ///
     /// # Errors
-    /// `EnginePoisoned` if an earlier write failed; `EngineClosed` if the engine was closed.
+    /// `EnginePoisoned` if an earlier write failed; `EngineClosed` if the engine is closed.
     pub async fn checkpoint(&self) -> Result<()> {
         self.ask(|answer| Request::Checkpoint { compact: false, answer }).await
     }
 
-    /// Runs a checkpoint and merges the base until it contains each row once, without replaced or deleted rows. The compaction works in steps while
-    /// readers and writers continue, and needs disk space for one step.
+    /// Runs a checkpoint, and merges the base until it contains no replaced or deleted rows. Readers and writers continue during the compaction, which works in
+    /// steps and needs free disk space for one step only.
     ///
     /// # Errors
-    /// `Corrupted` if a part of the base cannot be read; this part is left unchanged, and the rest is compacted. `EnginePoisoned`
-    /// if an earlier write failed; `EngineClosed` if the engine was closed; `Io` if the disk fails, after which the engine
-    /// continues to work.
+    /// `Corrupted` if a part of the base cannot be read (this part is left unchanged, and the rest is compacted); `EnginePoisoned` if an earlier write failed;
+    /// `EngineClosed` if the engine is closed; `Io` if the disk fails (the engine remains usable).
     pub async fn compact(&self) -> Result<()> {
         self.ask(|answer| Request::Checkpoint { compact: true, answer }).await
     }
 
-    /// Returns the size of the engine's content and counters of its work since it was opened.
+    /// Returns the size of the engine's content, and counters of its work since it was opened.
     /// [`table_statistics`](Self::table_statistics) describes one table.
     ///
     /// # Errors
-    /// `EngineClosed` if the engine was closed. In memory, `EnginePoisoned` if a panic has interrupted a write.
+    /// `EngineClosed` if the engine is closed; `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
     pub fn statistics(&self) -> Result<Statistics> {
         let mut statistics = Statistics::default();
         self.inner.state()?.describe(&mut statistics);
@@ -157,8 +156,8 @@ impl Engine {
         Ok(statistics)
     }
 
-    /// Reads the entire base from the disk and checks every checksum, the order of keys, and every row. Readers and writers continue meanwhile. The
-    /// call blocks until the folder has been read. The journal is checked by the next open.
+    /// Reads the entire base from the disk and checks every checksum, the order of keys, and every row. Readers and writers continue meanwhile. The call blocks
+    /// until the folder has been read. It does not check the journal, which is checked by each open.
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -170,12 +169,12 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `EngineClosed` if the engine was closed; `ServerBusy` if the process has no free descriptor or memory. Damage is reported in the result, not as an
-    /// error.
+    /// `EngineClosed` if the engine is closed; `ServerBusy` if the process has run out of file descriptors or memory. Damage is reported in the result, not as
+    /// an error.
     pub fn verify(&self) -> Result<Verification> {
         let state = self.inner.state_to_keep()?;
         let found = state.base.as_ref().map(BaseView::verify).unwrap_or_default();
-        // The next engine on the folder may have removed files since this read began.
+        // If this engine was closed meanwhile, another engine may have opened the folder and removed files.
         self.inner.shared.check_open()?;
         // A file that was not read is neither intact nor damaged.
         match found.damage.iter().find(|error| is_shortage(error)) {
@@ -188,7 +187,7 @@ impl Engine {
     /// `EngineClosed`.
     ///
     /// # Errors
-    /// `EnginePoisoned` if an earlier write failed; the folder is released even then. `EngineClosed` if the engine was already closed.
+    /// `EnginePoisoned` if an earlier write failed; the folder is released even then. `EngineClosed` if the engine is already closed.
     pub async fn close(self) -> Result<()> {
         if self.inner.shared.is_read_only() {
             let outcome = self.inner.shared.check_open();
@@ -200,8 +199,8 @@ impl Engine {
         outcome
     }
 
-    /// Reports a gap found by a scan, which later scans can then skip. The committer adds the gap to the state with the next group of writes. If an earlier
-    /// report still waits for such a group, the committer is woken.
+    /// Reports a gap (a key range without rows) that a scan found. Later scans can skip it, once the committer has added it to the state with the next group of
+    /// writes. If an earlier report is still waiting for such a group, the committer is woken.
     pub(crate) fn remember(&self, found: Option<FoundGap>) {
         if found.is_some_and(|found| self.inner.shared.leave_gap(found)) {
             // If the committer's queue is full, the committer is awake.
@@ -255,7 +254,8 @@ impl EngineOptions {
 }
 
 impl Inner {
-    /// Checks that the engine's threads run in this process. If they run in another process, they never respond.
+    /// Checks that the engine's threads run in this process. A process forked from the engine's process has no such threads, so its requests would never be
+    /// answered.
     fn check_process(&self) -> Result<()> {
         if self.process == std::process::id() { Ok(()) } else { Err(Error::of(EngineFault::OtherProcess)) }
     }

@@ -1,4 +1,4 @@
-//! Operations on folders: handles that survive a rename, durable creation, deletion of files, and separation from hard-linked copies.
+//! Folder operations: opening handles that survive a rename, creating folders durably, deleting files, and replacing hard-linked files with copies.
 
 pub(crate) mod fault;
 
@@ -58,7 +58,7 @@ pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
     make().map_err(|error| Task::MakeFolder(folder.into()).failed(error))
 }
 
-/// Deletes the files with the given names durably. Returns the number of deleted files.
+/// Durably deletes the files whose names satisfy `which`. Returns the number of deleted files.
 pub(crate) fn delete(disk: &dyn Disk, folder: &Path, which: impl Fn(&str) -> bool) -> Result<u64> {
     let remove = || {
         let names: Vec<String> = disk.list(folder)?.into_iter().filter(|name| which(name)).collect();

@@ -8,11 +8,12 @@ use crate::engine::Engine;
 use crate::queue;
 
 impl Engine {
-    /// Returns the id of a table, which no earlier or later table has. A program that stores data about a table next to it can store the id as well, and
-    /// ignore the data after the table was deleted and created again.
+    /// Returns the id of a table, which no earlier or later table has. A program that stores data about a table elsewhere can store the id with the data, and
+    /// ignore the data after the table has been deleted and created again.
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4); `Io` if the engine has failed.
+    /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4); `EngineClosed` if the engine is
+    /// closed; `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
     #[doc(hidden)]
     pub fn incarnation(&self, table: &TableName) -> Result<u32> {
         let state = self.inner.state()?;
@@ -22,7 +23,8 @@ impl Engine {
     /// Returns the id of a queue, like [`incarnation`](Self::incarnation).
     ///
     /// # Errors
-    /// `QueueNotFound` if the queue does not exist; `QueueBeingDeleted` while its deletion is in progress; `Io` if the engine has failed.
+    /// `QueueNotFound` if the queue does not exist; `QueueBeingDeleted` while its deletion is in progress; `EngineClosed` if the engine is closed;
+    /// `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
     #[doc(hidden)]
     pub fn queue_incarnation(&self, queue: &QueueName) -> Result<u32> {
         self.incarnation(&queue::table_of(queue)).map_err(|error| queue::in_queue(queue, error))

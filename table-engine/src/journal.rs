@@ -1,4 +1,4 @@
-//! The journal: append-only files of frames, which make writes durable before they are visible (`docs/format.md`, "Journal").
+//! The journal: append-only files of frames, which make writes durable before they become visible (`docs/format.md`, "Journal").
 
 pub(crate) mod fault;
 pub(crate) mod file;
@@ -64,7 +64,7 @@ pub(crate) struct Journal {
     tail: Tail,
     /// The next file, if it has been created in advance.
     next: Option<Tail>,
-    /// The sequence number below which every frame is durable.
+    /// The sequence number below which all frames are durable.
     durable: u64,
     synced: Synced,
     /// The frames of the current group.
@@ -108,7 +108,7 @@ impl Journal {
         make().map_err(|error| Task::CreateJournal.refused(error))
     }
 
-    /// Adds the frame of a transaction to the group.
+    /// Adds a transaction's frame to the current group.
     pub(crate) fn push(&mut self, record: &Record) {
         let (salt, sequence) = (self.tail.salt, self.tail.sequence);
         let head = frame::write(record, salt, sequence, self.durable, &mut self.group);
@@ -122,7 +122,7 @@ impl Journal {
     /// reserve.
     ///
     /// # Errors
-    /// After `DiskFull`, the journal has the same state as before the group and remains usable. After any other error it must not be used.
+    /// `DiskFull` if the disk is full; the journal is then in the same state as before the group and remains usable. After any other error it must not be used.
     pub(crate) fn commit(&mut self, sync: bool, frees: bool) -> Result<()> {
         if self.group.as_bytes().is_empty() {
             return Ok(());
@@ -155,7 +155,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes zeros after `end`, the position at which the frames of the group end.
+    /// Writes zeros after `end`, the offset at which the group's frames end.
     fn write_ahead(&mut self, end: u64, frees: bool) -> io::Result<()> {
         if !frees {
             self.reserve.keep_for(end + AHEAD as u64)?;
@@ -172,7 +172,7 @@ impl Journal {
         }
     }
 
-    /// Durably removes a group whose write found the disk full.
+    /// Durably removes a group that could not be written because the disk was full.
     fn take_back(&mut self) -> io::Result<()> {
         self.tail.file.set_len(self.tail.end)?;
         // IMPORTANT: the undo is durable before the group is refused, so a later open never finds one of its frames.
@@ -246,12 +246,12 @@ impl Journal {
         Ok(())
     }
 
-    /// Sets the next file of the journal.
+    /// Sets the file that the next rotation switches to.
     pub(crate) fn prepare(&mut self, next: Tail) {
         self.next = Some(next);
     }
 
-    /// Removes the next file, which frees its disk space.
+    /// Removes the next file to free its disk space.
     pub(crate) fn give_room_back(&mut self) {
         if let Some(next) = self.next.take() {
             let _ = self.disk.remove(&file::path(&self.folder, next.number));
@@ -260,9 +260,8 @@ impl Journal {
 
     /// Switches to the next file. Returns the number of that file and the sequence number of its first frame.
     ///
-    /// # Errors
-    /// After a shortage of disk space or descriptors the journal continues in the old file. The new file is then empty or
-    /// missing, and the next open ignores it. After any other error the journal must not be used.
+    /// If disk space or file descriptors run out, the journal continues in the old file. The new file is then empty or missing, and the next open ignores it.
+    /// After any other error the journal must not be used.
     pub(crate) fn rotate(&mut self) -> Result<(u64, u64)> {
         // IMPORTANT: the old file is durable before the new one contains a frame, because only the last file with frames may have a torn tail.
         self.sync()?;

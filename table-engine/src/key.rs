@@ -21,7 +21,7 @@ pub(crate) type Key = Arc<[u8]>;
 
 /// The number of bytes of the table's id at the start of a key.
 pub(crate) const TABLE_BYTES: usize = 4;
-/// The end of the partition within a key.
+/// The byte that ends the partition within a key.
 const END: u8 = 0;
 /// The smallest byte above [`END`]; no part of a stored key starts with it.
 const ABOVE_END: u8 = 1;
@@ -41,7 +41,7 @@ pub(crate) fn encode(table: u32, partition_key: &str, row_key: &str, out: &mut V
     order::encode(row_key, out);
 }
 
-/// Returns a function that encodes the keys of entities in one partition. [`set_table`] later adds the table's id.
+/// Returns a function that encodes entity keys in one partition. [`set_table`] later adds the table's id.
 pub(crate) fn of_rows(partition_key: &str) -> impl FnMut(&str) -> Key + use<> {
     let mut buffer = Vec::with_capacity(TABLE_BYTES + partition_key.len() + 64);
     push_partition(0, partition_key, &mut buffer);
@@ -161,7 +161,7 @@ impl Span {
     }
 }
 
-/// Returns the part of a string before the first character that sorts below all valid characters and that stored keys cannot contain.
+/// Returns the part of a string before its first character below U+0020, or `None` if it has no such character. Stored keys have none.
 fn cut(text: &str) -> Option<&str> {
     text.find(|character| character < '\u{20}').and_then(|at| text.get(..at))
 }
@@ -205,7 +205,7 @@ impl KeyReader {
         (&self.partition_key, key.get(self.prefix.len()..).unwrap_or_default())
     }
 
-    /// Returns the number of bytes of a key before its `RowKey`.
+    /// Returns the number of bytes before the `RowKey` in the key that was split last.
     pub(crate) fn prefix(&self) -> usize {
         self.prefix.len()
     }

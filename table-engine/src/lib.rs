@@ -1,9 +1,9 @@
-//! The embedded engine: tables in a folder or in memory, with the service's semantics.
+//! The embedded engine: tables and queues in a folder or in memory, with the semantics of Azure Table Storage.
 //!
 //! Overview:
-//! - The **journal** makes a write durable: frames in append-only files, with one sync for all waiting writers.
-//! - The **memtable** contains the rows written since the last checkpoint, in a persistent map whose clones are snapshots. The **base** contains all
-//!   other rows, in sorted runs on disk; checkpoints add runs, and a background thread merges runs in slices.
+//! - The **journal** makes writes durable. It appends them as frames to files, and syncs a file once for all waiting writers.
+//! - The **memtable** contains the rows written since the last checkpoint, in a persistent map whose clones are snapshots. The **base** contains all other
+//!   rows, in sorted files on disk, called runs. Checkpoints add runs, and a background thread merges runs step by step.
 //! - The **committer** changes the **state**. It runs on its own thread; most writes to an in-memory engine run it on the calling thread instead. Readers
 //!   load the state atomically and do not wait for the committer. In memory, the first read after a write waits for the write that is in progress, if any.
 //!
@@ -67,7 +67,7 @@ mod waker;
 #[cfg(test)]
 mod tests;
 
-/// The program in the README, compiled and run with the examples.
+/// The README's example program, compiled and run as a doc test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;

@@ -21,7 +21,7 @@ const BACKUP_NEW: &str = "BACKUP.new";
 /// The name of an empty file that marks a folder as the destination of a restore.
 const RESTORING: &str = "RESTORING";
 const MAGIC: &[u8; 8] = b"TABLES\r\n";
-/// The version of folders that this library writes.
+/// The folder format version that this library writes.
 const VERSION: u32 = 6;
 /// The first released version of the format. All versions from this one on are readable.
 const FIRST_RELEASED: u32 = 2;
@@ -38,7 +38,7 @@ pub(crate) enum Folder {
     Backup(Version),
 }
 
-/// A version of a folder that this library reads.
+/// A folder format version that this library can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Version(u32);
 
@@ -61,8 +61,8 @@ pub(crate) fn bytes() -> Vec<u8> {
 /// Inspects a folder without changing it.
 ///
 /// # Errors
-/// `FolderNotOurs` if the folder contains something else; `FormatTooNew` or `FormatTooOld` if this
-/// library cannot read the version; `Corrupted` if the manifest is damaged.
+/// `FolderNotOurs` if the folder contains other files or an incomplete restore; `FormatTooNew` or `FormatTooOld` if this library cannot read the version;
+/// `Corrupted` if the manifest is damaged.
 pub(crate) fn check(disk: &dyn Disk, folder: &Path) -> Result<Folder> {
     let io = |error| Task::ReadFolder(folder.into()).refused(error);
     let names = match disk.list(folder) {

@@ -21,7 +21,7 @@ fn cost(key: &[u8], row: Option<&Row>) -> usize {
 }
 
 impl Memtable {
-    /// Inserts a row or a tombstone.
+    /// Sets the row for a key, or a tombstone (`None`).
     pub(crate) fn set(&mut self, key: Key, row: Option<Row>) {
         self.bytes += cost(&key, row.as_ref());
         let key_bytes = cost(&key, None);
@@ -53,7 +53,7 @@ impl Memtable {
         ))
     }
 
-    /// Returns the number of deletions.
+    /// Returns the number of tombstones.
     pub(crate) fn deletions(&self) -> usize {
         self.deletions
     }

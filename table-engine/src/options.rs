@@ -19,8 +19,8 @@ pub enum Durability {
     /// The write is on the disk and survives a power loss (CON-1). Concurrent writers share one sync.
     #[default]
     Durable,
-    /// The write is in the operating system's cache. It survives a crash of the process. It survives a power loss only after a checkpoint, a close or the
-    /// next journal file has synced it. A power loss can only remove the most recent writes, never an earlier write or part of a write.
+    /// The write is in the operating system's cache. It survives a process crash, but it survives a power loss only after a checkpoint, a close or the switch
+    /// to the next journal file has synced it. A power loss can only remove the most recent writes, never an earlier write or part of a write.
     Relaxed,
 }
 
@@ -159,13 +159,13 @@ impl EngineOptions {
         self
     }
 
-    /// Returns the size of the memtable in bytes at which a checkpoint starts.
+    /// Returns the memtable size in bytes at which a checkpoint starts.
     pub(crate) const fn checkpoint_at(&self) -> usize {
         let half = self.memtable_bytes / 2;
         if self.checkpoint_bytes < half { self.checkpoint_bytes } else { half }
     }
 
-    /// Returns the size in bytes at which a run of the base ends. A checkpoint writes a few runs, and a step of a merge writes one.
+    /// Returns the size in bytes at which a run (a sorted data file) is completed. A checkpoint writes a few runs, and a merge step writes one.
     pub(crate) const fn run_bytes(&self) -> u64 {
         (self.checkpoint_at() / 3) as u64
     }
@@ -181,8 +181,8 @@ impl EngineOptions {
         }
     }
 
-    /// Sets how long the name of a deleted table returns `TableBeingDeleted` (ENG-9): 0 by default, 40 seconds on the service. The period ends when
-    /// the engine is closed.
+    /// Sets how long requests for a deleted table return `TableBeingDeleted` (ENG-9): 0 by default, 40 seconds on the service. The period ends when the engine
+    /// is closed.
     pub const fn table_delete_delay(mut self, delay: Duration) -> Self {
         self.table_delete_delay = delay;
         self

@@ -1,4 +1,4 @@
-//! Reads one page of a query from a state of the engine (PAGE rules).
+//! Reads one page of a query from a state of the engine.
 
 use std::ops::{Bound, ControlFlow};
 
@@ -140,7 +140,7 @@ struct Pager<'q> {
     matcher: Option<Matcher>,
     /// `true` if the range includes several partitions, so the bounds on rows must be checked for each entity.
     check_row_key: bool,
-    /// `true` if a condition refers to a key.
+    /// `true` if a condition compares a key.
     looks_at_keys: bool,
     top: usize,
     bounds: PageBounds,
@@ -153,7 +153,7 @@ struct Pager<'q> {
     rows: Gather,
     bytes: usize,
     rows_read: u64,
-    /// The weight of an examined entry.
+    /// The number by which each examined entry increases `examined`.
     weight: u64,
     examined: u64,
     examined_bytes: usize,

@@ -4,10 +4,10 @@
 //!   message to receive is therefore the first row of a range, and receiving does not rewrite the text.
 //! - The committer runs decisions one after another on the latest state, in the same groups as other writes. Receivers never conflict, share syncs,
 //!   and never hold the same message at the same time.
-//! - Times come from a steady clock over the engine's [clock](crate::EngineOptions::clock), which tests can set. Leases end on time even
-//!   after that clock has jumped forward and back, and no message expires before a correct clock shows its expiry.
+//! - Times come from a steady clock over the engine's [clock](crate::EngineOptions::clock), which tests can set. Leases end on time even after that clock has
+//!   jumped forward and back, and no message expires before a correct clock reaches its expiry.
 //! - A message whose text is in a damaged block of the base is neither received nor peeked. It counts as a message until it expires.
-//! - A row of a visibility that cannot be read stops no other message: `receive` reports it, and keeps its bytes under another key with the reason.
+//! - A visibility row that cannot be read does not block other messages: `receive` reports it, and moves its bytes to another key with the reason.
 
 mod decisions;
 mod fault;
@@ -39,7 +39,7 @@ pub(crate) fn table_of(queue: &QueueName) -> TableName {
     TableName::internal(&format!("{QUEUE}{queue}"))
 }
 
-/// Converts an error of the queue's table into an error of the queue.
+/// Converts an error for a queue's table into an error for the queue.
 pub(crate) fn in_queue(queue: &QueueName, error: Error) -> Error {
     match error.code() {
         ErrorCode::TableNotFound | ErrorCode::ResourceNotFound => {
@@ -68,7 +68,8 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `ServerBusy`, which [`FaultInjection`](crate::FaultInjection) can inject into every n-th call; `Io` if the engine has failed.
+    /// `ServerBusy` if [`FaultInjection`](crate::FaultInjection) injects it into this call; `EngineClosed` if the engine is closed; `EnginePoisoned` if a panic
+    /// has interrupted a write to an in-memory engine.
     pub fn list_queues(&self, from: &str, top: usize) -> Result<Vec<QueueName>> {
         self.check_busy()?;
         let state = self.inner.state()?;
@@ -133,8 +134,8 @@ impl Engine {
 
     /// Finds the first remaining message, skipping tombstones of received messages. The search runs on the caller's thread and delays no writer.
     ///
-    /// The result stays valid, because a later decision inserts messages at its own time or later, with a later Timestamp, and its time is not
-    /// before that of the last decision in the state.
+    /// The result stays valid, because later decisions insert messages only after it: at their own time or later, which is never before the last decision in
+    /// the state, and with a later Timestamp.
     fn find_front(&self, queue: &QueueName) -> Result<Front> {
         let state = self.inner.state()?;
         let table = self.table_id(&state, &table_of(queue))?;
@@ -203,7 +204,7 @@ impl QueueStore for Engine {
         deleted.map_err(|error| in_queue(queue, error))
     }
 
-    /// Reads the visibility of every message, which takes about 100 ns per message.
+    /// Reads the visibility row of every message, which takes about 100 ns per message.
     async fn approximate_count(&self, queue: &QueueName) -> Result<u64> {
         self.count_now(queue).map_err(|error| in_queue(queue, error))
     }
@@ -240,7 +241,7 @@ impl QueueStore for Engine {
             && !self.inner.shared.is_read_only()
             && let Err(error) = self.remember_front(queue).await
         {
-            // The messages were read. A later read only takes longer.
+            // The messages have been read. Without the stored front, later reads only take longer.
             tracing::debug!(target: "table_core::engine", %queue, %error, "the front of the queue was not recorded");
         }
         Ok(messages)

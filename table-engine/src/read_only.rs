@@ -27,15 +27,15 @@ impl Engine {
     /// Opens a folder for reading only, with the default options. The folder may contain an engine, even one that is open in this or another process,
     /// or a backup.
     ///
-    /// The engine shows the state of the folder at the time of the call: every transaction acknowledged before, in the writer's order, and possibly
-    /// the first few of the transactions in progress. To see a newer state, open the folder again. A transaction in progress may be visible even if
-    /// it is later refused because the disk is full, or undone by a power loss.
+    /// The engine shows the state of the folder at the time of the call: every transaction acknowledged before the call, in the writer's order, and possibly
+    /// the first few transactions in progress. To see a newer state, open the folder again. A transaction in progress may be visible even if it is later
+    /// refused because the disk is full, or undone by a power loss.
     ///
-    /// Nothing is written or locked, and the writer is not delayed. Files that the writer deletes keep their disk space until this handle is dropped.
-    /// All files of the base are kept open, about one per 16 MiB, and systems limit the number of open files of a process. The folder must be on a
-    /// file system of this computer: a network file system may return outdated bytes, in which case opening fails with `Corrupted`. If the process may not
-    /// open all files of a backup, they are opened on demand: after a later backup to the same folder has removed some of them, reads fail with `Corrupted`
-    /// until the folder is opened again.
+    /// Nothing is written or locked, and the writer is not delayed. Files that the writer deletes keep their disk space until this handle is dropped. All files
+    /// of the base are kept open, about one per 16 MiB, and systems limit the number of files that a process may keep open. The folder must be on a local file
+    /// system: a network file system may return outdated bytes, in which case opening fails with `Corrupted`. If a backup has more files than the process can
+    /// keep open, they are opened on demand. If a later backup to the same folder then removes some of them, reads fail with `Corrupted` until the folder is
+    /// opened again.
     ///
     /// ```
     /// use table_core::embedded::Engine;
@@ -108,15 +108,15 @@ fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Re
         if is_backup {
             return Err(Error::of(FolderFault::NothingToRead(path.into())));
         }
-        // An engine is creating the folder, or was interrupted during the creation.
+        // An engine is creating the folder, or was interrupted while creating it.
         return Ok(Replay::of(State::default()));
     }
-    // IMPORTANT: the record is read before the journal, which may grow meanwhile.
+    // IMPORTANT: the record of synced frames is read before the journal, which may grow meanwhile.
     let records = Records::read(disk, path)?;
     let place = options.place(held, path);
     let journal = |base: &BaseView| if is_backup { Ok(Vec::new()) } else { open_journal(disk, path, base) };
     let (base, files) = match BaseView::open_during_writes(&place, journal) {
-        // A backup has no journal, so its version can also be read with few descriptors.
+        // A backup has no journal, so its version can also be read with few file descriptors.
         Err(error) if is_backup && is_shortage(&error) => (BaseView::open_alone(&place)?, Vec::new()),
         opened => opened?,
     };
@@ -132,7 +132,7 @@ fn list(disk: &dyn Disk, path: &Path) -> Result<Vec<String>> {
     disk.list(path).map_err(|error| Task::ReadFolder(path.into()).refused(error))
 }
 
-/// Opens the journal files that a version of the base does not cover.
+/// Opens the journal files that contain frames not covered by a version of the base.
 fn open_journal(disk: &dyn Disk, path: &Path, base: &BaseView) -> Result<Vec<(u64, Arc<dyn DiskFile>)>> {
     let meta = base.meta();
     let mut files = Vec::new();

@@ -29,7 +29,7 @@ pub(crate) struct Recovered {
     pub(crate) timestamp: u64,
     /// Tables dropped since the last checkpoint.
     pub(crate) dropped: Vec<u32>,
-    /// The disk that holds the folder.
+    /// The disk that accesses the folder through an open handle.
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) reserve: Arc<Reserve>,
     pub(crate) journal: Journal,
@@ -44,7 +44,7 @@ pub(crate) struct Lock {
     _file: Box<dyn DiskLock>,
 }
 
-/// Opens a folder, given by its absolute path.
+/// Opens a folder by its absolute path.
 pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     let io = |error| Task::OpenFolder(path.into()).refused(error);
     // The folder is checked before the lock file is created, because another program's folder must not be changed.
@@ -79,8 +79,8 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
         Some(end) => end,
         None => End { tail: Journal::create(disk, path, 1, 1)?, torn: false, unsynced: file::HEADER },
     };
-    // The folder is known to be sound, and has not been changed yet. The space of the reserve serves the rest of the open, because a file system that
-    // copies on write needs space even to overwrite the end of the journal.
+    // The folder has been found intact, and has not been changed yet. The reserve's space is released for the rest of the open, because a copy-on-write file
+    // system needs space even to overwrite the end of the journal.
     let journal_bytes = bytes_of(&files, &end).map_err(io)?;
     let reserve = Reserve::replace(&held_disk, path, options.checkpoint_at(), journal_bytes);
     if version.is_some_and(|version| !version.is_current()) {
@@ -104,7 +104,7 @@ pub(crate) fn open(options: &EngineOptions, path: &Path) -> Result<Recovered> {
     // IMPORTANT: the journal is durable before the base records that it exists.
     base.establish()?;
     let folder = PathBuf::from(path);
-    // On a full disk, the committer tries again.
+    // If the disk is full, the committer tries again.
     let _ = reserve.restore();
     let synced = Synced::new(&held_disk, path, &records, engine);
     let place = (Arc::clone(&held_disk), folder);
@@ -187,12 +187,12 @@ pub(crate) struct End {
     tail: Tail,
     /// `true` if anything other than zeros follows the last frame.
     torn: bool,
-    /// The first offset not covered by a sync that is known to have succeeded.
+    /// The first offset that is not covered by a sync known to have succeeded.
     unsynced: u64,
 }
 
-/// Replays the journal files that the base does not cover, in order. Returns `None` if the folder is new and has no journal file yet. `mark` is a position
-/// up to which the journal is known to have been durable.
+/// Replays the journal files that the base does not cover, in order. Returns `None` if the folder is new and has no journal file yet. `mark` is a position up
+/// to which the journal is known to have been durable.
 pub(crate) fn replay_all(
     path: &Path,
     files: &[(u64, Arc<dyn DiskFile>)],
@@ -232,7 +232,7 @@ pub(crate) fn replay_all(
         return Err(missing(path, meta.journal));
     }
     let found = last.as_ref().map_or(meta.sequence, |end| end.tail.sequence);
-    // IMPORTANT: an interrupted write cannot lose frames that were once durable. The journal was cut, or replaced by an older one.
+    // IMPORTANT: an interrupted write cannot lose frames that were once durable, so the journal has been truncated or replaced by an older one.
     if let Some(synced) = mark.map(|mark| mark.sequence).filter(|synced| *synced > found) {
         let number = last.as_ref().map_or(meta.journal, |end| end.tail.number);
         return Err(Error::of(JournalFault::Cut { file: file::path(path, number), found, synced }));
@@ -240,7 +240,7 @@ pub(crate) fn replay_all(
     Ok(last)
 }
 
-/// Returns the error of a missing journal file.
+/// Returns the error for a missing journal file.
 fn missing(path: &Path, number: u64) -> Error {
     Error::of(JournalFault::Missing(file::path(path, number)))
 }
@@ -250,7 +250,7 @@ enum Found {
     Whole(End),
     /// The file was created but never written: the creation was interrupted by a crash or a full disk.
     Nothing,
-    /// The file begins with a later frame than expected: the frames in between are missing.
+    /// The file begins with a later frame than expected, so the frames in between are missing.
     Later,
 }
 
@@ -294,7 +294,7 @@ fn read_file(
     Ok(Found::Whole(End { tail, torn: !end.clean, unsynced: end.unsynced }))
 }
 
-/// Returns the size of the journal in bytes. `end` is the end of its last file.
+/// Returns the size of the journal in bytes. `end` describes its last file.
 fn bytes_of(files: &[(u64, Arc<dyn DiskFile>)], end: &End) -> std::io::Result<u64> {
     let earlier = files.iter().filter(|(number, _)| *number < end.tail.number);
     Ok(earlier.map(|(_, file)| file.len()).sum::<std::io::Result<u64>>()? + end.tail.end)

@@ -2,8 +2,8 @@
 
 use crate::Engine;
 
-/// A storage location other than a folder. No type implements it: the functions that require it exist only for their error messages. It has a lifetime,
-/// because rustc rejects a bound without parameters that no type satisfies.
+/// A storage location other than a folder. No type implements it: the functions that require it exist only for their error messages. The trait has a lifetime
+/// parameter, because rustc rejects a bound without parameters that no type satisfies.
 #[diagnostic::on_unimplemented(
     message = "[T212] an engine has no constructor of this name: its tables are in a folder or in memory",
     label = "write `Engine::open(\"folder\")?` or `Engine::in_memory()`",

@@ -79,7 +79,7 @@ impl Reserve {
     /// Makes the reserve large enough for a checkpoint of a journal of `journal` bytes.
     ///
     /// # Errors
-    /// The error for a full disk, if the reserve cannot grow.
+    /// The disk's error if the disk is full and the reserve cannot grow.
     pub(crate) fn keep_for(&self, journal: u64) -> io::Result<()> {
         let size = self.size_for(journal);
         let mut room = self.room();
@@ -109,7 +109,7 @@ impl Reserve {
         journal.saturating_add(LEAST).min(self.most)
     }
 
-    /// Releases the reserved space to an operation that frees more. Returns `false` if the reserve is empty.
+    /// Releases the reserved space for an operation that frees more. Returns `false` if the reserve is empty.
     pub(crate) fn lend(&self) -> bool {
         let mut room = self.room();
         let Some(file) = self.file.get().filter(|_| room.held > 0) else { return false };
@@ -124,7 +124,7 @@ impl Reserve {
     /// Reserves the lent space again.
     ///
     /// # Errors
-    /// The error for a full disk, if the space cannot be reserved.
+    /// The disk's error if the disk is full.
     pub(crate) fn restore(&self) -> io::Result<()> {
         let mut room = self.room();
         let Some(file) = self.file.get().filter(|_| room.held < room.wanted) else { return Ok(()) };

@@ -17,9 +17,9 @@ pub(crate) struct Shared {
     state: ArcSwap<State>,
     failure: OnceLock<Error>,
     read_only: bool,
-    /// The last gap that a scan found and the committer has not taken yet.
+    /// The last gap (a key range without rows) that a scan has found, until the committer takes it.
     gap: Mutex<Option<FoundGap>>,
-    /// Counters of the groups of writes that were committed together.
+    /// Counters of committed groups of writes.
     pub(crate) groups: Groups,
 }
 
@@ -46,7 +46,7 @@ impl Shared {
     /// Returns the published state, or `None` if it is withdrawn.
     ///
     /// # Errors
-    /// `EngineClosed` if the engine was closed.
+    /// `EngineClosed` if the engine is closed.
     pub(crate) fn published(&self) -> Result<Option<Guard<Arc<State>>>> {
         let state = self.state.load();
         if state.is_closed { Err(closed()) } else { Ok(Some(state).filter(|state| !state.is_withdrawn)) }
@@ -90,7 +90,7 @@ impl Shared {
         log_poison(cause);
     }
 
-    /// Makes all later writes fail with `EnginePoisoned`. Does not run code of the application.
+    /// Makes all later writes fail with `EnginePoisoned`. Runs no application code.
     pub(crate) fn end_writes(&self, cause: &Error) {
         let _ = self.failure.set(Error::of(EngineFault::Poisoned(cause.clone())));
     }
@@ -98,7 +98,7 @@ impl Shared {
     /// Returns an error if writes are no longer accepted.
     ///
     /// # Errors
-    /// `EnginePoisoned` if an earlier failure stopped all writes, `EngineClosed` if the engine was closed, `ReadOnly` if it was opened for reading only.
+    /// `EnginePoisoned` if an earlier failure stopped all writes; `EngineClosed` if the engine is closed; `ReadOnly` if it was opened for reading only.
     pub(crate) fn check_writable(&self) -> Result<()> {
         if self.read_only {
             self.check_open()?;
@@ -114,7 +114,7 @@ impl Shared {
     }
 }
 
-/// Logs the error that ended the writes of an engine. A subscriber is code of the application, so no lock may be held.
+/// Logs the error that stopped an engine's writes. Called without any lock, because a log subscriber is application code.
 pub(crate) fn log_poison(cause: &Error) {
     tracing::error!(target: "table_core::engine", error = %cause, "engine poisoned");
 }

@@ -13,7 +13,7 @@ use crate::engine::Engine;
 use crate::page;
 use crate::state::State;
 
-/// One state of an [`Engine`]. All reads of a snapshot are consistent with each other, regardless of later writes.
+/// One state of an [`Engine`]. All reads from a snapshot are consistent with each other, regardless of later writes.
 ///
 /// Only the embedded engine supports snapshots; no service does (CON-9, ENG-15). Snapshots and the engine use the same continuations, so a query may
 /// start on a snapshot and continue on the engine. The engine keeps running while a snapshot exists.
@@ -34,7 +34,7 @@ use crate::state::State;
 /// ```
 #[derive(Clone)]
 pub struct Snapshot {
-    // IMPORTANT: dropped before the engine handle, because the last handle waits until the base is closed.
+    // IMPORTANT: this field is dropped before the engine handle, because dropping the last handle waits until the base is closed.
     state: Arc<State>,
     engine: Engine,
 }
@@ -45,7 +45,7 @@ impl Engine {
     /// While the snapshot exists, the space of deleted or replaced rows is not reused.
     ///
     /// # Errors
-    /// `EngineClosed` if the engine was closed. In memory, `EnginePoisoned` if a panic has interrupted a write.
+    /// `EngineClosed` if the engine is closed; `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
     pub fn snapshot(&self) -> Result<Snapshot> {
         Ok(Snapshot { state: self.inner.state_to_keep()?, engine: self.clone() })
     }
@@ -55,7 +55,7 @@ impl Snapshot {
     /// Returns one entity, or `None` if it does not exist.
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6); `EngineClosed` if the engine was closed.
+    /// `TableNotFound` if the table does not exist (OPT-6); `EngineClosed` if the engine is closed.
     pub fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
         self.engine.inner.shared.check_open()?;
         let id = self.engine.table_id(&self.state, table)?;
@@ -72,7 +72,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6), `InvalidInput` if `top` is out of range (TOP-2) or the continuation belongs to another query
-    /// (PAGE-9), `EngineClosed` if the engine was closed.
+    /// (PAGE-9), `EngineClosed` if the engine is closed.
     pub fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
         self.engine.inner.shared.check_open()?;
         let id = self.engine.table_id(&self.state, table)?;

@@ -31,7 +31,7 @@ pub(crate) struct State {
     pub(crate) fronts: OrdMap<u32, Front>,
     /// Ranges of keys without rows, which scans skip.
     pub(crate) gaps: Gaps,
-    /// The time of the last decision included in the state.
+    /// The time of the last decision (a transaction computed by the committer) in this state.
     pub(crate) decided: u64,
     /// `true` if the engine was closed. All other fields are then empty.
     pub(crate) is_closed: bool,
@@ -66,7 +66,7 @@ impl State {
         }
     }
 
-    /// Writes a row, or a deletion that hides older rows.
+    /// Writes a row, or a tombstone (`None`) that hides older versions of the row.
     pub(crate) fn set(&mut self, key: Key, row: Option<Row>, written: &mut WrittenKeys) {
         if row.is_some() {
             self.gaps.write(&key);
@@ -75,7 +75,7 @@ impl State {
         self.memtable.set(key, row);
     }
 
-    /// Extends the gap before a deleted row up to the next row, visiting at most the given number of deletions.
+    /// Extends the gap that ends at a deleted row, if any, up to the next row. The search for that row ends after `most` tombstones.
     pub(crate) fn extend_gap(&mut self, deleted: &[u8], most: usize) -> Result<()> {
         let Some(table) = key::table_of(deleted).filter(|_| self.gaps.end_at(deleted)) else { return Ok(()) };
         let mut span = Span { start: deleted.to_vec(), ..Span::table(table) };
@@ -95,8 +95,8 @@ impl State {
         Ok(())
     }
 
-    /// Visits the keys in a span in order until the visitor stops, each with its row, or with `None` for a deletion that hides it. Returns a long gap that
-    /// the scan found, if the state does not yet contain it.
+    /// Visits the keys in a span in order until the visitor stops, each with its row, or with `None` for a tombstone. Returns a long gap that the scan found,
+    /// unless the state already contains it.
     pub(crate) fn scan(
         &self,
         span: &Span,

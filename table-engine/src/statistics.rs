@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 pub struct Statistics {
     /// The number of existing tables.
     pub tables: usize,
-    /// The number of rows and deletions in the memtable, which are not yet in the base.
+    /// The number of rows and tombstones in the memtable, which are not yet in the base.
     pub memtable_rows: usize,
     /// The approximate memory use of the memtable in bytes.
     pub memtable_bytes: usize,
@@ -42,7 +42,7 @@ pub struct Statistics {
     pub layers: usize,
     /// The total size in bytes of the layers above the oldest layer of each segment. Their rows will be merged with older rows.
     pub unmerged_bytes: u64,
-    /// The number of deletions in the base. A merge removes a deletion together with the rows that it hides.
+    /// The number of tombstones in the base. A merge removes a tombstone together with the rows that it hides.
     pub deletions: u64,
     /// The number of completed checkpoints.
     pub flushes: u64,
@@ -64,7 +64,7 @@ pub struct Statistics {
     pub cache_misses: u64,
 }
 
-/// Counters of the groups that were committed.
+/// Counters of committed groups of writes.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     made: AtomicU64,

@@ -34,7 +34,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the bounds of a page that the options set.
+    /// Returns the page bounds, which injected faults can reduce.
     pub(crate) fn page_bounds(&self) -> PageBounds {
         let faults = &self.faults;
         let most = PageBounds::DEFAULT.entities;
@@ -123,7 +123,7 @@ impl Engine {
     }
 }
 
-/// Wraps the engine as a store that is chosen at run time. Other stores are wrapped by [`DynTableStore::new`].
+/// Wraps the engine as a store whose type is chosen at run time. Other stores are wrapped by [`DynTableStore::new`].
 ///
 /// ```
 /// use table_core::{DynTableStore, Engine};

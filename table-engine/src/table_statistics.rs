@@ -8,7 +8,7 @@ use table_store::name::TableName;
 use crate::engine::Engine;
 use crate::key::{KeyReader, Span};
 
-/// Statistics of one table. Bytes include keys and encoded rows, without the overhead of blocks and file indexes.
+/// Statistics of one table. Sizes in bytes include keys and encoded rows, without the overhead of blocks and file indexes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableStatistics {
@@ -61,8 +61,8 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4), `Corrupted` or `Io` if the
-    /// base cannot be read, `EngineClosed` if the engine was closed.
+    /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4), `Corrupted` or `Io` if the engine's
+    /// data files cannot be read, `EngineClosed` if the engine is closed.
     pub fn table_statistics(&self, table: &TableName) -> Result<TableStatistics> {
         self.partition_statistics(table, |_| ())
     }

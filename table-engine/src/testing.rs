@@ -25,7 +25,7 @@ impl EngineOptions {
         self
     }
 
-    /// Sets the disk of the journal and the base.
+    /// Sets the disk on which the journal and the base are stored.
     pub fn disk(mut self, disk: Arc<dyn Disk>) -> Self {
         self.disk = disk;
         self
@@ -42,7 +42,7 @@ impl Engine {
     /// Returns `true` if the base contains rows of tables that no longer exist.
     ///
     /// # Errors
-    /// Any error from reading the base; `EngineClosed`.
+    /// Any error from reading the base; `EngineClosed` if the engine is closed.
     pub fn holds_dropped_rows(&self) -> Result<bool> {
         let state = self.inner.state_to_keep()?;
         let Some(base) = &state.base else { return Ok(false) };

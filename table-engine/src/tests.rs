@@ -146,12 +146,12 @@ fn in_memory() -> Engine {
     engine
 }
 
-/// Returns engine options with a disk that tests use.
+/// Returns engine options with a test disk.
 fn options() -> EngineOptions {
     EngineOptions::new().disk(Arc::new(GatedDisk::default()))
 }
 
-/// Opens an engine in a folder with the table, creating it if it is missing.
+/// Opens an engine in a folder, and creates the table `Employee` if it is missing.
 fn on_disk(folder: &Path) -> Engine {
     with_table(options().open(folder).unwrap())
 }
@@ -173,7 +173,7 @@ fn eventually(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-/// Copies a folder in the state that a crash of the process would leave: everything is written, but nothing was closed.
+/// Copies a folder in the state that a process crash would leave: everything written, nothing closed.
 fn copy_folder(from: &Path) -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     for entry in std::fs::read_dir(from).unwrap() {

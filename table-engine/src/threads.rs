@@ -1,4 +1,4 @@
-//! The engine's threads, and all points at which they wait. A test's scheduler can decide which thread runs when.
+//! The engine's threads, and all points at which they wait. A test's scheduler can decide when each thread runs.
 
 use std::fmt::Debug;
 use std::io;
@@ -11,8 +11,8 @@ use table_store::{Error, Result};
 
 use crate::fault::EngineFault;
 
-/// A scheduler, which starts the threads of an engine and decides which of them runs. A scheduler that runs one thread at a time, chosen by a seed,
-/// makes the history of the engine reproducible.
+/// A scheduler, which starts an engine's threads and decides which of them runs. A scheduler that runs one thread at a time, chosen by a seed, makes the
+/// engine's history reproducible.
 pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Returns the current time, which never decreases.
     fn now(&self) -> Instant;
@@ -20,7 +20,7 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Starts a thread.
     ///
     /// # Errors
-    /// The error of the system if the thread cannot be started.
+    /// The system's error if the thread cannot be started.
     fn spawn(&self, name: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>>;
 
     /// Yields, which lets other threads run first.
@@ -37,11 +37,11 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Threads(Option<Arc<dyn Scheduler>>);
 
-/// A thread of the engine. Several threads may wait for its end.
+/// An engine thread. Several threads may wait until it ends.
 #[derive(Debug)]
 pub(crate) struct Thread {
     id: ThreadId,
-    /// The system's handle, or `None` once a thread has waited for the end.
+    /// The system's handle; `None` after a thread has joined it.
     handle: Mutex<Option<JoinHandle<()>>>,
     ended: Arc<OnceLock<()>>,
 }
@@ -89,7 +89,7 @@ impl Threads {
         Ok(Thread { id: handle.thread().id(), handle: Mutex::new(Some(handle)), ended })
     }
 
-    /// Waits for the end of a thread.
+    /// Waits until a thread has ended.
     pub(crate) fn join(&self, thread: &Thread) {
         match &self.0 {
             None => {

@@ -47,15 +47,16 @@ impl Timestamps {
     }
 }
 
-/// The maximum step of a clock without elapsed time that counts as elapsed. A longer step may be the correction of a wrong time.
+/// The maximum part of one clock step, in ticks, that is counted if the clock does not measure elapsed time. A longer step may be the correction of a wrong
+/// time.
 const LONGEST_STEP: u64 = 10 * 60 * 10_000_000;
 
-/// A clock that never decreases. It starts at a given time, or at the time of the engine's clock if that is later, and shows the time of the engine's
-/// clock unless it is ahead.
+/// A clock that never decreases. It starts at a given time, or at the time of the engine's clock if that is later. It shows the time of the engine's clock
+/// unless it is ahead of that clock.
 ///
-/// After the engine's clock has been set back, this clock advances with the [elapsed](Clock::elapsed) time, slower by a sixteenth, until the engine's
-/// clock has caught up. The correction of a wrong time is not elapsed time. If the engine's clock does not measure elapsed time, this clock advances by
-/// half of each step of the engine's clock, because that clock may be advanced by hand; it counts at most ten minutes of a step.
+/// After the engine's clock has been set back, this clock advances with the [elapsed](Clock::elapsed) time, but a sixteenth slower, until the engine's clock
+/// has caught up. The correction of a wrong time is not elapsed time. If the engine's clock does not measure elapsed time, this clock advances by half of each
+/// step of the engine's clock, because that clock may be advanced by hand; it counts at most ten minutes of a step.
 #[derive(Clone, Debug)]
 pub(crate) struct SteadyClock {
     clock: Clock,
@@ -65,7 +66,7 @@ pub(crate) struct SteadyClock {
 /// The progress of a steady clock.
 #[derive(Debug)]
 struct Progress {
-    /// The number of counted readings. Only changed with the lock.
+    /// The number of counted readings. Changed only while `advance` is locked.
     counted: AtomicU64,
     advance: Mutex<Advance>,
 }
@@ -73,7 +74,7 @@ struct Progress {
 #[derive(Debug)]
 struct Advance {
     now: u64,
-    /// The last counted reading. If the engine's clock showed the maximum time then, the instant is that of an earlier reading.
+    /// The last counted reading. If the engine's clock showed the maximum time, `instant` is taken from an earlier reading.
     last: Reading,
 }
 
@@ -86,12 +87,12 @@ impl SteadyClock {
         Self { clock, progress: Arc::new(progress) }
     }
 
-    /// Reads the engine's clock, which is code of the application. No lock is held meanwhile.
+    /// Reads the engine's clock. No lock is held meanwhile, because the clock is application code.
     pub(crate) fn read(&self) -> Reading {
         Reading::of(&self.clock, self.progress.counted.load(Ordering::Acquire))
     }
 
-    /// Returns the current time, advanced to a reading.
+    /// Advances the clock to a reading, and returns the current time.
     pub(crate) fn at(&self, reading: Reading) -> u64 {
         let Progress { counted, advance } = &*self.progress;
         let advance = &mut *advance.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,7 +113,7 @@ impl SteadyClock {
     }
 }
 
-/// The time that the engine's clock showed, with its elapsed time.
+/// A reading of the engine's clock: its time and its elapsed time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
     /// The current time; `None` if the clock shows the maximum time.
@@ -205,7 +206,7 @@ mod tests {
         }
     }
 
-    /// Elapsed time that passes during readings of the clock.
+    /// Elapsed time that advances while the clock is being read.
     struct Overlapping {
         /// The elapsed seconds.
         now: u64,

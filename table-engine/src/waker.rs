@@ -1,11 +1,11 @@
-//! Calls the wakers of callers on the engine's threads. A panic in a waker affects only its own caller.
+//! Calls the callers' wakers on the engine's threads. A panic in a waker affects only its own caller.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 
-/// A caller's waker. Waking or dropping it runs the caller's code on a thread of the engine.
+/// A caller's waker. Waking or dropping it runs the caller's code on an engine thread.
 struct Contained(Option<Waker>);
 
 /// Runs a caller's code. A panic is reported by the panic hook and affects no other caller.

@@ -1,4 +1,4 @@
-//! Errors of writes: an entity already exists, does not exist, or has a different version.
+//! Write errors: an entity already exists, does not exist, or has a different version.
 
 use table_store::Fault;
 use table_store::etag::{ETag, IfMatch};

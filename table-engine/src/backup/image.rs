@@ -29,7 +29,7 @@ use crate::options::EngineOptions;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct BackupImage {
-    // IMPORTANT: dropped before the engine handle, because the last handle waits until the base is closed.
+    // IMPORTANT: this field is dropped before the engine handle, because dropping the last handle waits until the base is closed.
     base: BaseView,
     engine: Engine,
 }
@@ -63,7 +63,7 @@ impl BackupImage {
         self.base.base_bytes()
     }
 
-    /// Returns the files that contain rows. `earlier` is the `BASE` of the backup already at the destination; errors name the destination as `place`.
+    /// Returns the files that contain rows. `earlier` is the `BASE` of the backup already at the destination. `place` is the destination's name in errors.
     ///
     /// # Errors
     /// `FolderNotOurs` if the destination contains a backup of another engine, such as the one that this engine's folder was restored from;
@@ -75,8 +75,8 @@ impl BackupImage {
     /// Reads an entire file and verifies its checksums.
     ///
     /// # Errors
-    /// `Corrupted`, with the file and the offset, if the file is damaged; `Io` if it cannot be read; `ServerBusy` if the process has no free descriptor
-    /// or memory; `EngineClosed` if the engine was closed.
+    /// `Corrupted`, with the file and the offset, if the file is damaged; `Io` if it cannot be read; `ServerBusy` if the process has run out of file
+    /// descriptors or memory; `EngineClosed` if the engine is closed.
     pub fn check(&self, file: &BackupFile) -> Result<()> {
         self.after_read(self.base.check_file(file))
     }
@@ -84,8 +84,8 @@ impl BackupImage {
     /// Fills the buffer with bytes from a file, starting at an offset.
     ///
     /// # Errors
-    /// `Io` if the file cannot be read; `ServerBusy` if the process has no free descriptor or memory; `InvalidInput` if the file belongs to
-    /// another image; `EngineClosed` if the engine was closed.
+    /// `Io` if the file cannot be read; `ServerBusy` if the process has run out of file descriptors or memory; `InvalidInput` if the file belongs to another
+    /// image; `EngineClosed` if the engine is closed.
     pub fn read(&self, file: &BackupFile, offset: u64, buffer: &mut [u8]) -> Result<()> {
         self.after_read(self.base.read_file(file, offset, buffer))
     }
@@ -155,7 +155,7 @@ impl Restoration {
         self.base.all_files()
     }
 
-    /// Writes bytes of a file at an offset. Each file must be written from start to end.
+    /// Writes a part of a file at an offset. Each file must be written from start to end.
     ///
     /// # Errors
     /// `Io` or `DiskFull` if the file cannot be written; `InvalidInput` if it belongs to another backup.
@@ -163,8 +163,8 @@ impl Restoration {
         self.base.write_file(file, offset, bytes)
     }
 
-    /// Continues with a newer `BASE` of the same backup, which has replaced the one that is being restored. Files of both need not be written again. Opening
-    /// the restored folder removes the files that only the older one has.
+    /// Continues with a newer `BASE` of the same backup, if a later backup has replaced the one that is being restored. Files that both versions list need not
+    /// be written again. Opening the restored folder removes the files that only the older one lists.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are damaged; `FormatTooNew` or `FormatTooOld` if this library cannot read the format. After an error, the restore can

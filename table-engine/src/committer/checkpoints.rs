@@ -23,11 +23,11 @@ use crate::threads::{Thread, Threads};
 /// The longest delay added to one commit group while the checkpoint thread catches up.
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// The number of deletions in the memtable that starts a checkpoint. A scan skips each of them until a merge removes the deleted rows.
+/// The number of tombstones in the memtable at which a checkpoint starts. Scans must skip each tombstone until a merge removes it.
 const DELETIONS: usize = 4_096;
 
-/// Returns the estimated bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts when it would free
-/// at least as much.
+/// Returns the estimated number of bytes written by a checkpoint that only reclaims dropped tables. Such a checkpoint starts when it would free at least as
+/// much.
 const fn reclaim_threshold(tables: usize) -> u64 {
     // The terms are the first extent of a journal file, and a line for each table in both copies of `BASE`, which a merge may write again.
     (1 << 20) + 256 * tables as u64
@@ -54,9 +54,9 @@ pub(crate) struct Checkpoints {
     stop: Arc<AtomicBool>,
     /// Tables dropped since the last checkpoint started that may have rows in the base.
     dropped: Vec<u32>,
-    /// Estimated bytes of dropped tables in the base.
+    /// The estimated size in bytes of dropped tables in the base.
     dropped_bytes: u64,
-    /// The `DiskFull` error of the last flush, if the frozen rows did not fit on the disk.
+    /// The error of the last flush, if disk space or file descriptors ran out before the frozen rows were written.
     disk_full: Option<Error>,
     /// `true` if a group of writes was refused since the last checkpoint because the disk was full.
     lacks_room: bool,
@@ -118,7 +118,7 @@ impl Checkpoints {
     /// Registers a dropped table. The next checkpoint removes its rows from the base. Only a large table triggers a checkpoint.
     pub(super) fn dropped(&mut self, id: u32, state: &State) -> Result<()> {
         let in_base = state.base.as_ref().is_some_and(|base| base.may_hold(&Span::table(id)));
-        // The frozen rows may be in the base before the next checkpoint.
+        // The frozen rows may include rows of this table, and may be in the base before the next checkpoint.
         if in_base || state.frozen.is_some() {
             self.dropped.push(id);
             self.dropped_bytes += state.base.as_ref().map_or(0, |base| base.bytes_of(id));
@@ -146,14 +146,14 @@ impl Checkpoints {
             || (!self.dropped.is_empty() && !self.reserve.is_whole());
     }
 
-    /// Recomputes the estimated size of dropped rows. The frozen rows are now in the base, and tables may have been dropped meanwhile.
+    /// Recomputes the estimated size of dropped tables. The frozen rows are now in the base, and tables may have been dropped meanwhile.
     pub(crate) fn count_dropped(&mut self, state: &State) {
         let bytes = |id: &u32| state.base.as_ref().map_or(0, |base| base.bytes_of(*id));
         self.dropped_bytes = self.dropped.iter().map(bytes).sum();
         self.request_reclaim(state);
     }
 
-    /// Answers the callers of requested checkpoints with an error, because no checkpoint can start. Writes continue while space remains.
+    /// Sends an error to the callers that requested checkpoints, because no checkpoint can start. Writes continue while space remains.
     fn put_off(&mut self, error: &Error) {
         self.requested = !self.dropped.is_empty();
         for answer in self.next.drain(..).chain(self.next_compaction.drain(..)) {
@@ -162,7 +162,7 @@ impl Checkpoints {
     }
 
     fn is_due(&self, state: &State, journal_bytes: u64) -> bool {
-        // Only a checkpoint makes deletions free space, so on a full disk it starts earlier.
+        // Deletes free space only after a checkpoint, so checkpoints start earlier when the disk is full.
         let most = self.thresholds.checkpoint_bytes / if self.reserve.is_whole() { 1 } else { 8 };
         self.requested
             || state.memtable.bytes() >= most
@@ -294,7 +294,7 @@ impl Committer {
                 for answer in disk.checkpoints.running.drain(..) {
                     let _ = answer.send(Ok(()));
                 }
-                // IMPORTANT: not earlier, because the end of an earlier compaction may still be reported.
+                // IMPORTANT: these callers are not added earlier, because the end of an earlier compaction might be reported to them.
                 disk.checkpoints.compacting.append(&mut disk.checkpoints.running_compaction);
                 Ok(())
             }
@@ -315,8 +315,8 @@ impl Committer {
 }
 
 impl OnDisk {
-    /// Frees space after a group of writes found the disk full. The space reserved for later writes is freed immediately. The space of the
-    /// journal is freed later, by a checkpoint that frees more than it needs.
+    /// Frees space after the disk was found full. The space of the prepared journal file and of the unneeded part of the reserve is freed immediately. The
+    /// space of other journal files is freed later, by a checkpoint that frees more than it needs.
     pub(super) fn free_room(&mut self) {
         self.journal.free_unused();
         self.checkpoints.lacks_room = true;

@@ -1,10 +1,10 @@
-//! The committer of an in-memory engine. Callers run it themselves while it is idle, which saves waking a thread for the write and waking the caller for the
+//! The committer of an in-memory engine. Callers run it themselves while it is idle. This avoids waking a thread for the write and waking the caller for the
 //! response.
 //!
 //! The thread that holds the lock acts as the committer. The committer's own thread handles requests that find the lock taken, creates and drops
 //! tables, and removes the rows of dropped tables from memory. Each request is processed and answered separately, because a group would save no sync.
 //!
-//! IMPORTANT: code of the application, such as a clock, a waker or a subscriber of events, may use the engine, and may panic. It runs without the lock.
+//! IMPORTANT: application code, such as a clock, a waker or a log subscriber, may use the engine and may panic, so it runs without the lock.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -57,14 +57,14 @@ impl Direct {
         self.committer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `work` with the committer, as if a caller's write took long.
+    /// Runs `work` with the committer while holding the lock, as a slow write by a caller would.
     #[cfg(test)]
     pub(crate) fn with(&self, work: impl FnOnce(&mut Committer)) {
         work(self.lock().as_mut().unwrap());
     }
 
-    /// Processes a request on the caller's thread and responds to it. Returns the request for the committer's thread if another caller holds the
-    /// lock, the request requires further work, or the committer has stopped.
+    /// Processes a request on the caller's thread and responds to it. Returns the request for the committer's thread if another caller holds the lock, if the
+    /// request is neither a transaction nor a decision, or if the committer has stopped.
     pub(crate) fn take(&self, request: Request) -> Option<Request> {
         let write = match request {
             Request::Write(write @ (Write::Submit { .. } | Write::Decide { .. })) => write,
@@ -81,7 +81,8 @@ impl Direct {
         let Some(committer) = held.as_mut() else { return Some(Request::Write(write)) };
         let answer = caught(|| Ok(committer.process(write, reading)));
         if let Err(error) = &answer {
-            // The panic dropped the response channel, so the caller learns the reason. No other caller may write before the reason is known.
+            // The panic dropped the response channel, so the caller looks up the reason. The reason is stored before the lock is released, so no other caller
+            // can write before it is known.
             self.shared.end_writes(error);
         }
         drop(held);
@@ -92,7 +93,7 @@ impl Direct {
         None
     }
 
-    /// Runs the thread until it is asked to close, or every handle is dropped, like [`Committer::run`].
+    /// Runs the thread until it is asked to close or every handle has been dropped, like [`Committer::run`].
     pub(crate) fn run(
         &self,
         requests: &Receiver<Request>,
@@ -152,7 +153,7 @@ impl Direct {
     }
 }
 
-/// The run of the committer's thread. When it ends, even by a panic, the committer stops, which answers all waiting requests.
+/// A guard for the run of the committer's thread. When the run ends, even by a panic, the committer stops, and the callers of waiting requests are notified.
 struct Running<'a>(&'a Direct);
 
 impl Drop for Running<'_> {
@@ -163,7 +164,7 @@ impl Drop for Running<'_> {
 }
 
 impl Committer {
-    /// Applies a write, and returns the response to it. Nothing can fail after the write was applied.
+    /// Applies a write, and returns the response to it. Nothing can fail after the write has been applied.
     fn process(&mut self, write: Write, reading: Reading) -> Answer {
         let answer = self.apply(write, reading);
         self.reclaim.append(&mut self.dropped);

@@ -1,8 +1,8 @@
-//! Publication of the state of an engine in memory.
+//! Publishes the state of an in-memory engine to readers.
 //!
-//! A published state shares its rows with the committer's state, so the next write must copy each node of the map on the path to its row, and increment
-//! the reference counts of all rows in these nodes. That costs more than the write itself. If callers run the committer, the state is therefore published
-//! only for a reader: a write withdraws the published state, and the next reader takes the current state from the committer.
+//! A published state shares its rows with the committer's state, so the next write must copy each node of the map on the path to its row, and increment the
+//! reference counts of all rows in these nodes. That costs more than the write itself. If callers run the committer, the state is therefore published only on
+//! demand: a write withdraws the published state, and the next reader takes the current state from the committer.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use table_store::Result;
 use super::Committer;
 use crate::state::State;
 
-/// The way in which readers get the committer's state.
+/// Determines when the committer's state is published to readers.
 #[derive(Debug, Default)]
 pub(super) struct Publication {
     /// `true` if the state is published when a reader asks for it; `false` if it is published after each group.
@@ -23,7 +23,7 @@ pub(super) struct Publication {
 }
 
 impl Committer {
-    /// Changes the state. After a panic within the change, the state is never published.
+    /// Changes the state. If the change panics, the state is never published again.
     pub(super) fn change(&mut self, change: impl FnOnce(&mut Self)) {
         self.withdraw();
         self.publication.is_changing = true;

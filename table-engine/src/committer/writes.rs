@@ -86,7 +86,7 @@ impl Committer {
                     (row, Some(_)) => self.state.set(key, row, &mut self.written),
                 }
             }
-            // A gap that is too short only makes scans slower, so an error of the disk is ignored.
+            // A gap that is too short only makes scans slower, so disk errors are ignored.
             if let Some(first) = first {
                 let _ = self.state.extend_gap(&first, deletions);
             }

@@ -1,11 +1,11 @@
-//! Errors of the disk: the task that failed, and the cause that the system reported.
+//! Disk errors: the task that failed, and the cause that the system reported.
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 use table_store::{Error, ErrorCode, Fault};
 
-/// The task of a call to the disk, as named in an error.
+/// A task that uses the disk, as described in error messages.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Task {
     #[error("the folder {0} cannot be opened")]
@@ -51,13 +51,13 @@ pub(crate) enum Task {
 }
 
 impl Task {
-    /// Returns the `Io` error of a task that may have been partly completed.
+    /// Returns the `Io` error for a task that may have been partly completed.
     pub(crate) fn failed(self, source: io::Error) -> Error {
         Error::of(DiskFault::Failed { task: self, source })
     }
 
-    /// Returns the error of a task that had no effect: `DiskFull` if the disk is full, `ServerBusy` if descriptors or memory ran out, and `Io` for
-    /// any other cause. Must not be used for a sync, because a sync that fails on a full disk may have had an effect.
+    /// Returns the error for a task that had no effect: `DiskFull` if the disk is full, `ServerBusy` if file descriptors or memory ran out, and `Io` for any
+    /// other cause. Must not be used for a sync, because a sync that fails on a full disk may have had an effect.
     pub(crate) fn refused(self, source: io::Error) -> Error {
         if is_full(&source) {
             Error::of(DiskFault::Full { task: self, source })
@@ -74,7 +74,7 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }
 
-/// Returns `true` if the process or the system had no descriptor or memory left, which is a temporary condition.
+/// Returns `true` if the process or the system had no file descriptor or memory left, which is a temporary condition.
 pub(crate) fn is_exhausted(error: &io::Error) -> bool {
     // `io::ErrorKind` has no stable kinds for these errors.
     #[cfg(unix)]
@@ -87,12 +87,11 @@ pub(crate) fn is_exhausted(error: &io::Error) -> bool {
     descriptors || error.kind() == ErrorKind::OutOfMemory
 }
 
-/// The error `ERROR_TOO_MANY_OPEN_FILES` of Windows.
+/// The Windows error code `ERROR_TOO_MANY_OPEN_FILES`.
 #[cfg(not(unix))]
 const TOO_MANY_OPEN_FILES: i32 = 4;
 
-/// Returns `true` if an error of [`Task::refused`] reports a lack of disk space, descriptors or memory. The task had no effect,
-/// and can succeed later.
+/// Returns `true` if an error from [`Task::refused`] reports a lack of disk space, file descriptors or memory. The task had no effect, and may succeed later.
 pub(crate) fn is_shortage(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::DiskFull | ErrorCode::ServerBusy)
 }

@@ -40,7 +40,7 @@ pub(super) fn lock(file: File) -> io::Result<Box<dyn DiskLock>> {
     }
 }
 
-/// Converts the error for removing a missing file to success.
+/// Treats a missing file as successfully removed.
 pub(super) fn if_present(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -1,4 +1,4 @@
-//! The state that reads of an engine see.
+//! Provides the state for reads of an engine.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ impl Inner {
     /// Returns the current state for one read.
     ///
     /// # Errors
-    /// `EngineClosed` if the engine was closed; `EnginePoisoned` if an incomplete write left no state to read. In memory, `EngineClosed` also if
-    /// the process was forked while another thread held the state.
+    /// `EngineClosed` if the engine is closed, or if an in-memory engine's process was forked while another thread held the state; `EnginePoisoned` if an
+    /// incomplete write left no state to read.
     pub(crate) fn state(&self) -> Result<Guard<Arc<State>>> {
         match (self.shared.published()?, &self.direct) {
             (Some(state), _) => Ok(state),
             (None, Some(direct)) => direct.state(|| self.check_process()).map(Guard::from_inner),
-            // Only a committer that its callers run withdraws the state.
+            // The state is withdrawn only by a committer that is run by its callers (`direct`).
             (None, None) => Err(self.shared.gone()),
         }
     }

@@ -20,7 +20,7 @@ use crate::state::State;
 use crate::threads::Thread;
 use crate::timestamps::SteadyClock;
 
-/// Capacity of the committer's request queue. If the queue is full, further writers wait.
+/// The capacity of the committer's request queue. If the queue is full, further writers wait.
 const QUEUE: usize = 1_024;
 
 /// The handle's connection to the committer.

@@ -1,4 +1,4 @@
-//! Errors of folders: foreign content, use by another engine, or an unsupported format.
+//! Folder errors: foreign content, use by another engine, or an unsupported format.
 
 use std::path::PathBuf;
 

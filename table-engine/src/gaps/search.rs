@@ -3,9 +3,9 @@
 use super::{FoundGap, Gaps};
 use crate::key::{Span, SplitKey};
 
-/// The minimum number of consecutive deletions that are reported as a gap.
+/// The minimum number of consecutive tombstones that is reported as a gap.
 const WORTH: usize = 64;
-/// The number of deletions that can be visited in the time needed to skip a gap.
+/// The number of tombstones that can be visited in the time needed to skip a gap.
 const SKIPPED: usize = 16;
 
 /// The longest stretch without rows found so far, and the current stretch.
@@ -15,7 +15,7 @@ pub(in super::super) struct Search<'s> {
     is_in_gap: bool,
     /// The start of the current stretch; `None` for the start of the scan.
     start: Option<Vec<u8>>,
-    /// The number of deletions in the current stretch, with each skipped gap counted as [`SKIPPED`].
+    /// The number of tombstones in the current stretch, with each skipped gap counted as [`SKIPPED`].
     passed: usize,
     longest: Option<(usize, Span)>,
 }
@@ -33,7 +33,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Records that the scan has found a deletion, which extends the current stretch or begins a new one.
+    /// Records that the scan has found a tombstone, which extends the current stretch or begins a new one.
     pub(in super::super) fn deletion(&mut self, key: SplitKey<'_>) {
         if !self.is_in_gap {
             self.begin(key.to_vec());
@@ -41,7 +41,7 @@ impl<'s> Search<'s> {
         self.passed += 1;
     }
 
-    /// Records that the scan skips a known gap, beginning at its start.
+    /// Records that the scan skips a known gap that begins at `start`.
     pub(in super::super) fn skip(&mut self, start: &[u8]) {
         if !self.is_in_gap {
             self.begin(start.to_vec());

@@ -1,4 +1,4 @@
-//! Tests that compare states with gaps to a simple map, with snapshots, late reports of gaps, reverted writes, and checkpoints.
+//! Tests that states with gaps agree with a simple map, with snapshots, late gap reports, reverted writes, and checkpoints.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
@@ -15,29 +15,29 @@ const KEYS: u16 = 400;
 
 #[derive(Clone, Debug)]
 enum Act {
-    /// Writes or deletes a number of rows, starting at a given row.
+    /// Writes or deletes `count` rows, starting at row `from`.
     Write {
         from: u16,
         count: u16,
         puts: bool,
     },
-    /// Deletes a number of rows, starting with the first one, as the receivers of a queue do.
+    /// Deletes the first `count` rows, as queue receivers do.
     DeleteHead {
         count: u16,
     },
-    /// Scans a range of numbers, and reports the gap that the scan finds.
+    /// Scans a range of rows, and queues the gap that the scan finds as a report.
     Scan {
         from: u16,
         to: u16,
         of_snapshot: bool,
     },
-    /// Delivers the oldest report of a gap.
+    /// Delivers the oldest gap report to the latest state.
     Deliver,
     /// Reverts the writes made since the state was last published.
     TakeBack,
     Publish,
     TakeSnapshot,
-    /// Writes the memtable's rows to the base, or merges the base.
+    /// Writes the memtable's rows to the base, and merges the base.
     Checkpoint,
 }
 
@@ -76,7 +76,7 @@ struct Known {
 }
 
 impl Known {
-    /// Compares a scan with the model. Returns the report of the scan.
+    /// Compares a scan with the model. Returns the gap that the scan reports.
     fn scan(&self, from: u16, to: u16) -> Option<FoundGap> {
         let span = Span { start: key_of(1, from), end: key_of(1, to) };
         let mut seen = Vec::new();
@@ -91,7 +91,7 @@ impl Known {
     }
 }
 
-/// Performs a checkpoint of all rows of the memtable, followed by a merge.
+/// Writes all rows of the memtable to the base, then merges the base.
 fn checkpoint(base: &mut Base, state: &mut State) {
     let recent = std::mem::take(&mut state.memtable);
     let rows = recent.iter().map(|(key, row)| (&**key, row.as_ref().map(Row::view)));
@@ -248,7 +248,7 @@ fn a_deletion_behind_a_gap_extends_it_up_to_the_next_row() {
     }
     known.state.extend_gap(&key_of(1, 50), 20).unwrap();
     assert!(known.state.gaps.end_at(&key_of(1, 60)));
-    // The row at 60 is followed by 339 deletions.
+    // The row at 60 is followed by 339 tombstones.
     known.state.set(Key::from(key_of(1, 60)), None, &mut written);
     known.state.extend_gap(&key_of(1, 60), 1).unwrap();
     assert!(known.state.gaps.end_at(&key_of(1, 61)), "as far as it was visited");

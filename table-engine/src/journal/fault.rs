@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use table_store::Fault;
 
-/// The damage that was found in a journal.
+/// Damage found in a journal.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(Corrupted)]
 pub(crate) enum JournalFault {

@@ -29,7 +29,7 @@ pub(crate) fn number(name: &str) -> Option<u64> {
     (name == self::name(number)).then_some(number)
 }
 
-/// Random seeds for the checksums of a file's frames. Bytes that were not written as frames, such as a stored value, never have a valid checksum.
+/// Random seeds for the checksums of a file's frames. Because of them, bytes that only look like a frame, such as a stored value, have no valid checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Salt {
     pub(crate) head: u32,
@@ -50,7 +50,7 @@ impl Salt {
 pub(crate) struct FileHeader {
     /// The number of the file, as in its name.
     pub(crate) number: u64,
-    /// A lower bound of the sequence numbers of the frames.
+    /// A lower bound for the sequence numbers of the frames.
     pub(crate) sequence: u64,
     pub(crate) salt: Salt,
 }

@@ -24,7 +24,7 @@ pub(crate) const HEADER: usize = 28;
 /// The number of bytes in a frame before its head's checksum.
 const HEAD: usize = 24;
 
-/// The maximum number of [bytes](Change::bytes) of a transaction's changes. The length of a record is a `u32`.
+/// The maximum total size in [bytes](Change::bytes) of a transaction's changes, because the length of a record is a `u32`.
 pub(crate) const MOST_BYTES: u64 = u32::MAX as u64;
 
 const WRITE: u8 = 1;
@@ -49,7 +49,7 @@ impl Change {
 /// The changes of one transaction, as recorded in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Record {
-    /// Entities of one partition were written.
+    /// A transaction that wrote entities of one partition.
     Write { ticks: u64, changes: Vec<Change> },
     /// A transaction that created a table.
     Create { entry: TableEntry },
@@ -135,13 +135,13 @@ impl Record {
     }
 }
 
-/// Returns the number of bytes of a key up to the end of its partition (inclusive).
+/// Returns the number of bytes of a key up to and including the end marker of its partition.
 pub(crate) fn partition_bytes(key: &[u8]) -> usize {
     let texts = key.get(TABLE_BYTES..).unwrap_or_default();
     texts.iter().position(|byte| *byte == 0).map_or(key.len(), |end| TABLE_BYTES + end + 1)
 }
 
-/// Appends the frame of a record. Returns its head.
+/// Appends the frame of a record, and returns the frame's head.
 pub(crate) fn write(record: &Record, salt: Salt, sequence: u64, durable: u64, out: &mut Writer) -> Head {
     let start = out.as_bytes().len();
     out.raw(&[0; HEADER]);
@@ -193,7 +193,7 @@ impl Head {
         holds.then_some(head)
     }
 
-    /// Returns the checksum of a file's frames up to and including this one, given the checksum of the earlier frames; 0 if there are none.
+    /// Returns the checksum of a file's frames up to and including this one. `before` is the checksum of the earlier frames, 0 if there were none.
     pub(crate) fn chain(&self, before: u32) -> u32 {
         crc32c::crc32c_append(before, &self.checksum.to_le_bytes())
     }

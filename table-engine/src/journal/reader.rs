@@ -29,7 +29,7 @@ pub(crate) struct End {
     pub(crate) frames: u32,
 }
 
-/// A buffered reader of a file that starts at an offset.
+/// A reader of a file's bytes from an offset on.
 struct From<'a> {
     file: &'a dyn DiskFile,
     offset: u64,
@@ -56,8 +56,8 @@ pub(crate) fn first(path: &Path, file: &dyn DiskFile, salt: Salt, length: u64) -
     Ok(Head::read(&head, salt).map(|head| head.sequence))
 }
 
-/// Passes the record of every intact frame to `apply`, in order, and finds the end of the frames. `mark` is a position in the file up to
-/// which frames were durable.
+/// Passes the record of every intact frame to `apply`, in order, and finds the end of the frames. `mark` is a position in the file up to which frames are known
+/// to have been durable.
 ///
 /// # Errors
 /// `Corrupted` if the frames before the mark differ from those that were durable, or if a durable frame is damaged. A frame was durable if an intact
@@ -98,7 +98,7 @@ pub(crate) fn read(
     }
 }
 
-/// Passes the intact frames after the given end to `apply`, and moves the end past them.
+/// Passes the intact frames after `end` to `apply`, and moves `end` past them.
 fn read_frames(
     path: &Path,
     file: &dyn DiskFile,
@@ -130,7 +130,7 @@ fn read_frames(
     Ok(())
 }
 
-/// Returns the next frame's head, and reads its record without checking it, or `None` if no frame follows, or the frame would extend beyond the file.
+/// Reads the next frame without checking its record, and returns its head. Returns `None` if no frame follows, or if the frame would extend beyond the file.
 fn next(source: &mut impl BufRead, salt: Salt, record: &mut Vec<u8>, left: u64) -> io::Result<Option<Head>> {
     let mut head = Vec::with_capacity(HEADER);
     source.take(HEADER as u64).read_to_end(&mut head)?;
@@ -147,7 +147,7 @@ fn next(source: &mut impl BufRead, salt: Salt, record: &mut Vec<u8>, left: u64) 
 struct Rest {
     /// `true` if the bytes are all zeros.
     clean: bool,
-    /// `true` if an intact frame shows that the missing frame had been synced.
+    /// `true` if a later intact frame proves that the missing frame had been synced.
     synced_later: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Reuses a journal file that the base covers as the next journal file. Overwriting old bytes needs neither new blocks nor a new length, so a sync
-//! does not wait for other file system metadata, such as that of runs that are being written.
+//! Reuses a journal file whose rows are all in the base as the next journal file. Overwriting old bytes needs neither new disk blocks nor a new file length, so
+//! a sync does not wait for other file system metadata, such as that of runs being written.
 
 use std::path::Path;
 

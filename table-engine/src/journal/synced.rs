@@ -1,6 +1,5 @@
-//! The record of synced frames (`docs/format.md`, "Synced frames"): a file that states up to which position the journal is known to be
-//! durable. Without it, a journal that was truncated after a close, or replaced by an older copy, looks like a journal whose last write was
-//! interrupted by a crash.
+//! The record of synced frames (`docs/format.md`, "Synced frames"): a file with the position up to which the journal is known to be durable. Without it, a
+//! journal that was truncated after a close, or replaced by an older copy, looks like a journal whose last write was interrupted by a crash.
 //!
 //! The record may be older than the journal. It is never newer, because it is written after the frames were synced.
 
@@ -74,10 +73,10 @@ impl Mark {
 }
 
 impl Records {
-    /// Reads the record of a folder. A missing file and a damaged record are ignored.
+    /// Reads a folder's record of synced frames. A missing file and a damaged record are ignored.
     ///
     /// # Errors
-    /// `ServerBusy` if descriptors or memory ran out; any other error from the disk on opening the file.
+    /// `ServerBusy` if file descriptors or memory ran out; any other disk error when the file is opened.
     pub(crate) fn read(disk: &dyn Disk, folder: &Path) -> Result<Self> {
         let path = folder.join(SYNCED);
         let file = match disk.open_to_read(&path) {
@@ -87,7 +86,7 @@ impl Records {
         let record = |offset| {
             let mut bytes = [0; RECORD];
             match file.read_at(offset, &mut bytes) {
-                // Without free memory, the record may be readable later.
+                // The record may be readable later, when memory is free.
                 Err(error) if is_exhausted(&error) => Err(Task::ReadFile(folder.join(SYNCED)).refused(error)),
                 Err(_) => Ok(None),
                 Ok(()) => Ok(Mark::read(&bytes)),
@@ -96,7 +95,7 @@ impl Records {
         Ok(Self([record(0)?, record(DISTANCE)?]))
     }
 
-    /// Returns the latest mark of an engine, and the index of its record. Marks of another engine, whose files were replaced, are ignored.
+    /// Returns an engine's latest mark, and the index of its record. Marks of another engine, whose files were replaced, are ignored.
     fn latest(&self, engine: Uuid) -> Option<(usize, Mark)> {
         let own = self.0.iter().enumerate().filter_map(|(place, record)| {
             record.filter(|(of, _)| *of == engine).map(|(_, mark)| (place, mark))
@@ -104,7 +103,7 @@ impl Records {
         own.max_by_key(|(_, mark)| mark.sequence)
     }
 
-    /// Returns the latest mark of an engine.
+    /// Returns an engine's latest mark.
     pub(crate) fn mark(&self, engine: Uuid) -> Option<Mark> {
         self.latest(engine).map(|(_, mark)| mark)
     }
@@ -130,7 +129,7 @@ impl Synced {
         }
     }
 
-    /// Overwrites the older of the two records. Therefore, a torn write leaves the newer record intact.
+    /// Overwrites the older of the two records, so a torn write leaves the newer record intact.
     fn write(&self, place: usize, mark: Mark) -> io::Result<()> {
         let path = self.folder.join(SYNCED);
         let (file, is_new) = match self.disk.open(&path, false) {

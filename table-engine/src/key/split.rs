@@ -1,7 +1,7 @@
 //! A key in two pieces, as it is stored in the blocks of the base.
 
-/// A key as a prefix, usually shared with its neighbours, and the rest. The pieces are joined only on demand, because a filter
-/// skips most rows without their keys.
+/// A key as a prefix, usually shared with its neighbours, and the rest. The pieces are joined only on demand, because filters reject most rows without reading
+/// their keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SplitKey<'k> {
     front: &'k [u8],
@@ -15,7 +15,7 @@ impl<'k> SplitKey<'k> {
         Self { front, rest, is_alike: false }
     }
 
-    /// Sets the flag for a prefix and a shape that equal those of the previous entry.
+    /// Returns the key with the given value of `is_alike`.
     pub(crate) const fn alike_if(self, is_alike: bool) -> Self {
         Self { is_alike, ..self }
     }

@@ -58,11 +58,11 @@ struct Visible {
     expired: Vec<(Key, Shown)>,
     damaged: Vec<(Key, Row)>,
     rest: Rest,
-    /// The position before which no message remains once the visible messages found, the expired messages and the damaged rows have been removed.
+    /// The position before which no message remains, once the messages and the damaged rows listed here have been removed.
     front: Front,
 }
 
-/// The part of a queue that was not examined when a decision was made.
+/// The messages that a decision did not examine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
     /// The queue contains no further visible messages.
@@ -108,8 +108,8 @@ fn visible(ground: &Ground<'_>, count: usize) -> Result<Visible> {
     Ok(visible)
 }
 
-/// Hides up to `count` visible messages for the duration `hidden`. Returns their leases, and the state of the rest of the queue. A message with a
-/// damaged text is hidden without a lease, and a damaged row of a visibility is set aside, so the messages after it can be received.
+/// Hides up to `count` visible messages for the duration `hidden`. Returns their leases, and the state of the rest of the queue. A message with a damaged text
+/// is hidden without a lease, and a damaged visibility row is set aside, so the messages after it can be received.
 pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -> Result<(Vec<Lease>, Rest)> {
     let Visible { found, expired, damaged, rest, front } = visible(ground, count)?;
     let mut leases = Vec::with_capacity(found.len());
@@ -128,8 +128,8 @@ pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -
         ground.put(rows::aside_key(ground.table, &key)?, aside);
         ground.delete(key);
     }
-    // IMPORTANT: a message that is put or hidden later becomes visible at `now` or later, and `now` never decreases, so the message is after the
-    // front. Without the front, each receive would skip the tombstones of all received messages.
+    // IMPORTANT: a message that is put or hidden later becomes visible at `now` or later, and `now` never decreases. Such a message is therefore never before
+    // the front. Without the front, each receive would skip the tombstones of all received messages.
     ground.pass(front);
     Ok((leases, rest))
 }

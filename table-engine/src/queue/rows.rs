@@ -24,8 +24,8 @@ const ASIDE: usize = 1_024;
 /// The number of digits that represent a message's index within its transaction.
 const PLACE: usize = 2;
 
-/// Returns the key that contains the time at which a message becomes visible, and the pop receipt, which consists of the key's digits. `ticks` is the
-/// timestamp of the transaction that writes the key, and `place` is the message's index in that transaction.
+/// Returns the key that contains the time at which a message becomes visible, and the pop receipt, which consists of the key's digits. `ticks` is the Timestamp
+/// of the transaction that writes the key, and `place` is the message's index in that transaction.
 pub(crate) fn shown_key(table: u32, visible: u64, ticks: u64, place: usize) -> (Key, PopReceipt) {
     let receipt = format!("{visible:0TICKS$}{ticks:0TICKS$}{place:0PLACE$}");
     (key_of(table, &format!("v{receipt}")), PopReceipt::new(receipt))
@@ -55,7 +55,7 @@ pub(super) fn aside_key(table: u32, damaged: &[u8]) -> Result<Key> {
     Ok(key_of(table, &format!("x{}", String::from_utf8_lossy(row_key))))
 }
 
-/// Returns the row that replaces a damaged row: the reason, and the bytes of the damaged row, as far as they fit.
+/// Returns the row that replaces a damaged row: the reason, and as many bytes of the damaged row as fit.
 pub(super) fn aside(damaged: RowView<'_>, reason: &Error) -> Row {
     let (shape, body) = damaged.parts();
     let mut bytes = [shape, body].concat();
@@ -80,8 +80,8 @@ pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
     Span::of(table, &KeyRange::rows(PARTITION, TextRange { lower, upper }))
 }
 
-/// Returns the position of a message in the order in which messages become visible, given its key. No intact key lies between the position and the key,
-/// even if the key is damaged: each number ends at its first byte that is not a digit.
+/// Returns the position of a message in the order in which messages become visible, given its key. Even if the key is damaged, no intact key lies between that
+/// position and the key: each number ends at its first byte that is not a digit.
 pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
     let (_, row_key) = key::KeyReader::default().split(key)?;
     let mut digits =
@@ -191,7 +191,7 @@ pub(crate) fn message(state: &State, table: u32, shown: &Shown) -> Result<Messag
     ))
 }
 
-/// Logs that the row with a message's visibility cannot be read.
+/// Logs that a message's visibility row cannot be read.
 pub(super) fn report(key: &[u8], error: &Error) {
     let row_key = key::KeyReader::default()
         .split(key)

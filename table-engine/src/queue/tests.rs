@@ -93,7 +93,7 @@ fn a_damaged_text_stops_no_other_message() {
     let (options, time) = clocked();
     let engine = options.clone().open(folder.path()).unwrap();
     block_on(engine.create_queue(&work())).unwrap();
-    // Each text takes a block of its own.
+    // Each text fills its own block.
     let bodies: Vec<String> = ["a", "b", "c", "d"].map(|letter| letter.repeat(20_000)).into();
     for body in &bodies {
         block_on(engine.put(&work(), PutMessage::new(body.as_str()))).unwrap();

@@ -17,7 +17,7 @@ pub use base::fuzz::{block, block_of, index, version};
 
 const SALT: Salt = Salt { head: 1, record: 2 };
 
-/// A file with the given bytes.
+/// An in-memory file that cannot be written.
 #[derive(Debug)]
 struct Bytes(Vec<u8>);
 
@@ -69,7 +69,7 @@ pub fn journal(bytes: &[u8]) -> bool {
     again.is_some_and(|(_, _, records)| !records.is_empty())
 }
 
-/// Reads the record of a frame, and reads it again from a separate frame.
+/// Reads a record, writes it as a frame, and reads it again.
 ///
 /// # Panics
 /// Panics if the two records differ.
@@ -77,7 +77,7 @@ pub fn journal(bytes: &[u8]) -> bool {
 pub fn record(bytes: &[u8]) -> bool {
     let Some(record) = Record::read(bytes) else { return false };
     if let Record::Write { changes, .. } = &record {
-        // A transaction has one partition, so no other records are ever written.
+        // A transaction has one partition, so a record with several partitions is never written.
         let first: &[u8] = changes.first().map_or(&[], |change| &change.key);
         let partition = first.get(..frame::partition_bytes(first)).unwrap_or_default();
         if !changes.iter().all(|change| change.key.starts_with(partition)) {
@@ -91,7 +91,7 @@ pub fn record(bytes: &[u8]) -> bool {
     true
 }
 
-/// Returns the bytes of a journal file whose record writes the given rows.
+/// Returns the bytes of a journal file with one frame for each given row.
 #[must_use]
 pub fn journal_of(rows: &[(Vec<u8>, Row)]) -> Vec<u8> {
     let mut out = Writer::default();

@@ -53,7 +53,7 @@ fn in_memory_writes_complete_at_their_first_poll() {
         let mut written = pin!(engine.submit(&table, insert(&number.to_string())));
         match written.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(outcome) => outcome.map(|_| true).unwrap(),
-            // The thread may be checking for work at this time.
+            // The thread may be checking for work at this moment.
             Poll::Pending => block_on(written).map(|_| false).unwrap(),
         }
     };
@@ -139,7 +139,7 @@ fn a_panicking_waker_or_a_dropped_future_does_not_undo_a_write() {
     assert!(dropped.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     drop(dropped);
     drop(held);
-    // This request is queued after both requests of the thread.
+    // This request is queued after both writes, so both have been processed when it is answered.
     block_on(engine.checkpoint()).unwrap();
     block_on(written).unwrap();
     assert_eq!((is_there(&engine, "1"), is_there(&engine, "2")), (true, true));

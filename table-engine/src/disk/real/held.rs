@@ -11,7 +11,7 @@ use rustix::io::retry_on_intr;
 use crate::disk::real::{self, RealFile};
 use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
-/// The disk of an engine that holds one folder open. Paths outside the folder are passed to [`RealDisk`].
+/// A disk that holds one folder open. Calls for paths outside the folder are passed to [`RealDisk`].
 #[derive(Debug)]
 pub(super) struct HeldFolder {
     /// The path that was used to open the folder. It identifies the folder in calls, even after a rename.
@@ -82,7 +82,7 @@ impl Disk for HeldFolder {
         Ok(retry_on_intr(|| unlinkat(&self.handle, name, AtFlags::empty()))?)
     }
 
-    /// Syncs the folder. No new descriptor is needed, because the folder is already open.
+    /// Syncs the folder. No new file descriptor is needed, because the folder is already open.
     fn sync_dir(&self, folder: &Path) -> io::Result<()> {
         if folder == self.path { self.handle.sync_all() } else { RealDisk.sync_dir(folder) }
     }

@@ -11,7 +11,7 @@ use super::{Arc, Duration, Engine, PutMessage, QueueStore, block_on, clocked, pa
 use crate::decision::{Effect, Ground};
 use crate::key::{Key, KeyReader, Span, TABLE_BYTES};
 
-/// A way in which a row is damaged.
+/// A way to damage a row.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
     /// The row has no properties.
@@ -59,7 +59,7 @@ impl Damage {
                 Row::from_bytes(bytes.into())
             }
             Self::Key(at, byte) => {
-                // The first byte is the prefix of the kind of row.
+                // The first byte of the RowKey, which identifies the kind of row, is not changed.
                 let at = TABLE_BYTES + 2 + at;
                 if let Some(place) = key.get_mut(at) {
                     *place = byte;
@@ -86,7 +86,7 @@ impl Damage {
     }
 }
 
-/// Returns the rows of the queue, each with its RowKey.
+/// Returns the queue's rows, each with its `RowKey`.
 fn rows(ground: &Ground<'_>) -> Vec<(String, Key, Row)> {
     let mut rows = Vec::new();
     let scanned = ground.state.scan(&Span::table(ground.table), |key, row| {
@@ -103,7 +103,7 @@ fn rows(ground: &Ground<'_>) -> Vec<(String, Key, Row)> {
     rows
 }
 
-/// Damages the `nth` row under a prefix.
+/// Damages the `nth` row whose `RowKey` has a prefix.
 fn spoil(engine: &Engine, prefix: char, nth: usize, damage: Damage) {
     let spoil = move |ground: &mut Ground<'_>| {
         let rows: Vec<_> =
@@ -119,7 +119,7 @@ fn spoil(engine: &Engine, prefix: char, nth: usize, damage: Damage) {
     block_on(engine.decide(&work(), ("spoil", Effect::Frees), spoil)).unwrap();
 }
 
-/// Returns the rows under a prefix, each with its `RowKey`.
+/// Returns the rows whose `RowKey` has a prefix, each with its `RowKey`.
 fn under(engine: &Engine, prefix: char) -> Vec<(String, Row)> {
     let read = move |ground: &mut Ground<'_>| {
         let rows = rows(ground).into_iter().filter(|(row_key, ..)| row_key.starts_with(prefix));

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::failpoint::{Action, Hook, Step};
 
-/// Runs the operations of [`con_1_a_stop_at_any_step_leaves_a_queue_before_or_after_each_verb`] in order. Returns the number of acknowledged
+/// Runs the operations that [`con_1_a_stop_at_any_step_leaves_a_queue_before_or_after_each_verb`] expects, in order. Returns the number of acknowledged
 /// operations.
 fn scene(engine: &Engine) -> usize {
     let second = Duration::from_secs(1);
@@ -48,7 +48,7 @@ fn con_1_a_stop_at_any_step_leaves_a_queue_before_or_after_each_verb() {
     let message = |text: &str, count| (text.to_owned(), count);
     let (a, b, a1, b1) = (message("a", 0), message("b", 0), message("a", 1), message("b", 1));
     let (c, updated, d) = (message("c", 0), message("c, updated", 0), message("d", 0));
-    // The permitted states after n acknowledged operations: their effects, possibly with a part of the next operation's effects.
+    // The permitted states after n acknowledged operations: with their effects only, or with some effects of the next operation.
     let four = vec![a1.clone(), b1.clone()];
     let five = [four.clone(), vec![c]].concat();
     let six = [four.clone(), vec![updated]].concat();
