@@ -197,11 +197,12 @@ impl Base {
         }
     }
 
-    /// Adds rows and deletions, given in key order, above all existing rows, and records the new version. `meta.dropped` lists the tables dropped since the
+    /// Adds rows and tombstones, given in key order, above all existing rows, and records the new version. `meta.dropped` lists the tables dropped since the
     /// last flush.
     ///
     /// # Errors
-    /// `DiskFull`, which leaves the base unchanged, so the flush can be repeated. After any other error the base must not be written to.
+    /// `DiskFull` or `ServerBusy` if disk space, file descriptors or memory run out; the base is then unchanged, and the flush can be repeated. After any other
+    /// error, the base must not be written to.
     pub(crate) fn flush<'r>(
         &mut self,
         rows: impl Iterator<Item = (&'r [u8], Option<RowView<'r>>)>,

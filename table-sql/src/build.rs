@@ -1,4 +1,4 @@
-//! Arrow arrays of property values, built row by row.
+//! Builds Arrow arrays of property values, row by row.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ impl Builder {
             (Self::Text(builder), ValueRef::Guid(guid)) => builder.append_value(guid.to_string()),
             (Self::Int32(builder), ValueRef::Int32(number)) => builder.append_value(number),
             (Self::Int64(builder), ValueRef::Int64(number)) => builder.append_value(number),
-            // SQL orders a negative NaN before all numbers, but all NaNs are the same value of a store.
+            // SQL orders a negative NaN before all numbers, but stores treat all NaNs as the same value.
             (Self::Double(builder), ValueRef::Double(number)) if number.is_nan() => {
                 builder.append_value(f64::NAN.copysign(1.0));
             }

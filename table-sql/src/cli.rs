@@ -40,10 +40,10 @@ pub struct TablesSql {
     no_key_order: bool,
 }
 
-/// Runs the statement and writes its rows to `out`. Keeps all rows of the result in memory.
+/// Runs the statement and writes its rows to `out`. Keeps the entire result in memory.
 ///
 /// # Errors
-/// `Usage` if the statement is invalid or writes; any error from the store.
+/// `Usage` if the statement is invalid or would write; any error from the store.
 pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
     let store = command.store.open(Purpose::Read).await?;
     let sample = (command.sample > 0).then_some(command.sample);
@@ -80,7 +80,7 @@ fn texts(batch: &RecordBatch) -> Result<Vec<Vec<String>>, DataFusionError> {
     Ok((0..batch.num_rows()).map(row).collect())
 }
 
-/// Returns the failure of a statement: an error from the store, or an invalid statement. Joins and aggregates wrap the error of a table.
+/// Converts the error of a statement to a failure: an error from the store, or an invalid statement. Joins and aggregates wrap a table's error.
 fn failure(error: &DataFusionError) -> Failure {
     match error.find_root() {
         DataFusionError::External(cause) => match cause.downcast_ref::<table_core::Error>() {

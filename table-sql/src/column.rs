@@ -44,7 +44,7 @@ impl Kind {
 
     /// Returns the type of a key part's column.
     pub(crate) fn of_part(codec: &str, form: &Form) -> Self {
-        // The complement of digits with a sign has no form that users read as a number.
+        // If digits have a sign, users cannot read their complement as a number.
         let is_digits = codec.starts_with("digits(")
             || (codec.starts_with("desc(digits(") && !form.alphabet.contains('-'));
         let is_ticks = matches!(codec, "ticks" | "desc(ticks)")
@@ -80,7 +80,7 @@ pub(crate) enum Source {
     Timestamp,
     /// A part of a key, by its [label](crate::parts::label).
     Part(String),
-    /// The values of a property that have this type.
+    /// The values of a property that have the given type.
     Property(String, EdmType),
 }
 
@@ -108,8 +108,7 @@ pub(crate) fn schema(columns: &[Column]) -> Schema {
     Schema::new(columns.iter().map(Column::field).collect::<Vec<_>>())
 }
 
-/// Returns the columns of the keys, the Timestamp and the key parts. `names` are the names of the parts by label, and `properties` the columns of the
-/// properties.
+/// Returns the columns of the keys, the Timestamp and the key parts. `names` contains the part names by label, and `properties` the property columns.
 pub(crate) fn of_keys(schemas: &[StoredSchema], names: &[String], properties: &[Column]) -> Vec<Column> {
     let mut columns = vec![
         Column::new("PartitionKey", Kind::Text, Source::PartitionKey),
@@ -122,7 +121,7 @@ pub(crate) fn of_keys(schemas: &[StoredSchema], names: &[String], properties: &[
         let Some(part) = label.parse().ok().and_then(|label: usize| names.get(label)) else { continue };
         let source = Source::Part(label.to_owned());
         match columns.iter_mut().find(|column| column.source == source) {
-            // If several kinds of entities encode a part differently, they only have its text in common.
+            // If several kinds of entities encode a part differently, the column contains its text.
             Some(column) if column.kind != kind => column.kind = Kind::Text,
             Some(_) => {}
             None => {

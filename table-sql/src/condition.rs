@@ -13,7 +13,7 @@ pub(crate) struct Condition<'a> {
     pub(crate) test: Test<'a>,
 }
 
-/// The way in which a column is compared with a constant.
+/// A comparison with a constant.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Test<'a> {
     Compare(Comparison, &'a ScalarValue),
@@ -53,7 +53,7 @@ impl<'a> Condition<'a> {
         }
     }
 
-    /// Returns the conditions of a conjunction, all of which every selected row satisfies.
+    /// Returns conditions that every selected row satisfies: each condition in a conjunction or a range, or a single condition.
     pub(crate) fn all(expression: &'a Expr, columns: &'a [Column]) -> Vec<Self> {
         match expression {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
@@ -105,8 +105,8 @@ pub(crate) fn text(value: &ScalarValue) -> Option<&str> {
 
 /// Returns `true` if SQL and the store order all strings in the same way relative to this one.
 ///
-/// SQL compares code points, and a store compares UTF-16 units. The orders differ only between two characters of which one is above U+FFFF and the
-/// other is at or above U+E000. They agree if the constant contains no character from U+D800 on.
+/// SQL compares code points, and a store compares UTF-16 units. The orders differ only between two characters of which one is above U+FFFF and the other is at
+/// or above U+E000. They agree if the constant contains only characters below U+E000.
 pub(crate) fn is_portable(text: &str) -> bool {
     text.chars().all(|character| character < '\u{E000}')
 }

@@ -1,6 +1,6 @@
 //! Converts conditions on properties into a filter that the store evaluates.
 //!
-//! A filter may match more rows than its expression, because DataFusion evaluates the expression again, but it never matches fewer.
+//! A filter never matches fewer rows than its expression. It may match more, because DataFusion evaluates the expression again.
 
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use datafusion::scalar::ScalarValue;
@@ -11,7 +11,7 @@ use table_core::{Filter, Value, ticks};
 use crate::column::{Column, Kind, Source};
 use crate::condition::{Condition, Test, is_portable, named, text};
 
-/// The maximum number of values in an `IN` list that is sent to the store.
+/// The maximum number of values in an `IN` list that is sent to the store as a filter.
 const LIST: usize = 10;
 
 /// Returns a filter that is true for every row that satisfies the expression; `None` if the store cannot evaluate any part of it.
@@ -63,7 +63,7 @@ fn flag(column: &Column) -> Option<Filter> {
     }
 }
 
-/// Returns the name of a column in filters; `None` for key parts.
+/// Returns the name that filters use for a column; `None` for key parts.
 fn name_of(column: &Column) -> Option<String> {
     Some(match &column.source {
         Source::PartitionKey => "PartitionKey".to_owned(),

@@ -49,7 +49,7 @@ pub(crate) fn range(schemas: &[StoredSchema], conditions: &[Condition<'_>]) -> R
     Range { keys, schema: None }
 }
 
-/// Returns `true` for a condition that rows without the part never satisfy.
+/// Returns `true` for a condition on a key part. Rows without the part never satisfy such a condition.
 const fn is_null_free(condition: &Condition<'_>) -> bool {
     matches!(condition.column.source, Source::Part(_))
 }
@@ -138,11 +138,11 @@ impl Part<'_> {
                     let value = self.shown(condition.column.kind, constant)?;
                     return Some((PartRequest::exactly(self.label, &value), true));
                 }
-                // The range includes both ends. DataFusion removes an end that the condition excludes.
+                // The range includes both ends. If the condition excludes an end, DataFusion removes its rows.
                 Test::Compare(Comparison::Ge | Comparison::Gt, constant) => {
                     low = self.bound(condition.column.kind, constant).or(low);
                 }
-                // Without this order, keys of lower values can sort after the keys of the upper end.
+                // If keys do not sort by this part, keys with lower values can sort after the keys at the upper end.
                 Test::Compare(Comparison::Le | Comparison::Lt, constant) if self.is_ordered => {
                     high = self.bound(condition.column.kind, constant).or(high);
                 }
@@ -167,7 +167,7 @@ impl Part<'_> {
         (!value.is_empty() && agrees).then_some(value)
     }
 
-    /// Returns a constant in the format in which users write the part's values.
+    /// Returns a constant in the format in which users write the values of this part.
     fn shown(&self, kind: Kind, constant: &ScalarValue) -> Option<String> {
         match (kind, constant) {
             (Kind::Text, constant) => text(constant).map(str::to_owned),

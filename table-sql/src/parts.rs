@@ -1,4 +1,4 @@
-//! The parts of keys: a label for each column of parts, and the values of a row's parts.
+//! Key parts: a label for the column of each part, and the values of a row's parts.
 
 use std::cmp::Reverse;
 
@@ -9,11 +9,11 @@ use table_inspect::keys;
 
 use crate::column::Kind;
 
-/// The beginnings of the names of codecs that compute a part from a field without determining the field.
+/// The name prefixes of codecs that lose information, so the field cannot be computed from the part.
 const DERIVED: [&str; 6] = ["bucket(", "hash(", "truncate(", "folded(", "replaced(", "first("];
 
-/// Replaces the source of each key part by a label, and returns the names of the columns by label. Labels are the numbers from 0. Sorts the schemas with the
-/// most literal characters first: a row that matches several schemas has the parts of the first one.
+/// Replaces the source of each key part with a label, and returns the column names by label. Labels are the numbers from 0. Sorts the schemas with the most
+/// literal characters first: a row that matches several schemas has the parts of the first one.
 ///
 /// Parts of the same field have the same label if they have the same codec. If a schema encodes a field in several ways, the name of the field belongs to the
 /// encoding that determines the field, and the others have a suffix: a bucket of `id` is `id@bucket`.
@@ -46,7 +46,7 @@ fn literal_length(schema: &StoredSchema) -> usize {
     schema.partition_key.iter().chain(&schema.row_key).map(length).sum()
 }
 
-/// Returns the names of the columns of a schema's parts, in the order of the parts.
+/// Returns the column names of a schema's parts, in the order of the parts.
 fn names_of(schema: &StoredSchema) -> Vec<String> {
     let parts: Vec<(&str, &str)> =
         schema.partition_key.iter().chain(&schema.row_key).filter_map(part_of).collect();
@@ -78,7 +78,7 @@ fn part_of(piece: &StoredPiece) -> Option<(&str, &str)> {
 pub(crate) struct Parts {
     /// The position of the schema that the row matches.
     pub(crate) schema: usize,
-    /// The labels and the values as users read them.
+    /// The label of each part, and its value as users read it.
     values: Vec<(String, String)>,
 }
 
@@ -102,8 +102,8 @@ fn is_of_kind(entity: EntityRef<'_>, kind: &str) -> bool {
     matches!(entity.row.find(ENTITY_TYPE, &mut 0), Ok(Some(ValueRef::String(found))) if found == kind)
 }
 
-/// Returns the labels and values of a row's parts. Returns `None` unless the schema writes exactly these keys for the values: a condition on a value becomes
-/// the key that the schema writes.
+/// Returns the labels and values of a row's parts. Returns `None` unless the schema writes exactly these keys for the values, because a condition on a value is
+/// converted to the key that the schema writes.
 fn values(schema: &StoredSchema, entity: EntityRef<'_>) -> Option<Vec<(String, String)>> {
     let keys = [(&schema.partition_key, entity.partition_key), (&schema.row_key, entity.row_key)];
     let mut values: Vec<(String, String)> = Vec::new();
@@ -128,7 +128,7 @@ fn values(schema: &StoredSchema, entity: EntityRef<'_>) -> Option<Vec<(String, S
     are_written.then_some(values)
 }
 
-/// Returns the integer that digits represent as users read them. After the sign of a negative integer, each digit `d` is written as 9 − `d`.
+/// Returns the integer that a part's text represents. After the sign of a negative integer, each digit `d` is written as 9 − `d`.
 pub(crate) fn integer(text: &str) -> Option<i64> {
     match text.strip_prefix('-') {
         None => text.parse().ok(),

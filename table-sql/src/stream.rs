@@ -41,7 +41,7 @@ pub(crate) struct Position {
     pub(crate) scanned: Arc<Scanned>,
     from: Option<Continuation>,
     is_over: bool,
-    /// The number of rows left until the limit.
+    /// The number of rows that may still be returned before the limit is reached.
     left: usize,
     last: Option<(String, String)>,
     requests: Count,

@@ -22,7 +22,7 @@ struct Seen {
     name: String,
     /// The number of values of each type, in the order of [`EdmType::ALL`].
     types: [u64; 8],
-    /// `true` if a time does not fit into a count of nanoseconds.
+    /// `true` if a value is a time that nanoseconds cannot represent.
     is_distant: bool,
 }
 
@@ -80,7 +80,7 @@ impl Survey {
         }
     }
 
-    /// Returns the columns of the table. `names` are the names of the key parts by label.
+    /// Returns the columns of the table. `names` contains the names of the key parts by label.
     pub(crate) fn columns(&self, schemas: &[StoredSchema], names: &[String]) -> Vec<Column> {
         let mut properties = Vec::new();
         for seen in &self.properties {

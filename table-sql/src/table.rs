@@ -21,7 +21,7 @@ use crate::stream::Scanned;
 use crate::survey::Survey;
 use crate::{filter, keys, order, parts};
 
-/// The maximum length of a filter that is sent to the store. The service limits the length of a URL, in which a character can become three.
+/// The maximum length of a filter that is sent to the store. The service limits the length of a URL, in which one character can be encoded as three.
 const FILTER_BYTES: usize = 8 << 10;
 
 /// A DataFusion table provider for one table of a store.
@@ -80,7 +80,7 @@ impl StoreTable {
     }
 }
 
-/// Returns the properties that a query for these columns requests, and the property with the kind of entity if `needs_kind`.
+/// Returns the properties that a query for these columns requests, plus the `EntityType` property if `needs_kind`.
 fn select(columns: &[Column], needs_kind: bool) -> Select {
     let name = |column: &Column| match &column.source {
         Source::Property(name, _) => Some(name.clone()),
@@ -137,7 +137,7 @@ impl TableProvider for StoreTable {
         if query.check(most).is_err() {
             query.select = Select::All;
         }
-        // DataFusion evaluates the conditions again, so a limit of the rows read could be too few rows.
+        // DataFusion evaluates the conditions again, so limiting the rows that are read could return too few rows.
         let limit = limit.filter(|_| filters.is_empty());
         query.top = limit.filter(|limit| (1..most).contains(limit));
         query.filter = self.filter(filters).filter(|filter| filter.to_string().len() <= FILTER_BYTES);

@@ -1,7 +1,7 @@
 //! Blocks: neighbouring rows of a run, encoded as bytes (`docs/format.md`, "Runs").
 //!
-//! A block stores the common prefix of all keys once, and each shape of rows (their property names and types) once, because property names make up
-//! half of a row. A deletion is an entry without a shape.
+//! A block stores the common prefix of all keys once, and each shape of rows (their property names and types) once, because property names make up half of a
+//! row. A tombstone (the entry of a deleted row) has no shape.
 
 mod entries;
 mod writer;
@@ -27,7 +27,7 @@ const SHAPES: usize = 2;
 /// The number of bytes that encode the end of a shape.
 const SHAPE_END: usize = 4;
 
-/// The shape number of an entry that records a deletion.
+/// The shape number of a tombstone.
 const DELETED: usize = 0xFFFF;
 
 /// The positions of a block's parts. They are computed once, after which looking up a row takes only a few additions.
@@ -60,7 +60,7 @@ pub(crate) enum Found {
     Row(Row),
 }
 
-/// A shape that several rows share; empty for deletions.
+/// The names and types of a row's properties, stored once for all rows of the block that have the same ones. A tombstone has an empty shape.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shape<'b> {
     bytes: &'b [u8],
@@ -70,7 +70,7 @@ struct Shape<'b> {
 }
 
 impl<'b> Shape<'b> {
-    /// Returns the row with this shape and the given body, or `None` for a deletion.
+    /// Returns the row with this shape and the given body, or `None` for a tombstone.
     #[inline]
     fn row(self, body: &'b [u8]) -> Option<RowView<'b>> {
         (!self.deleted).then(|| RowView::counted(self.bytes, self.count, body))
@@ -148,7 +148,7 @@ impl Layout {
         range.and_then(|range| block.get(range)).ok_or_else(corrupted)
     }
 
-    /// Returns the row of an entry, or `None` for a deletion.
+    /// Returns the row of an entry, or `None` for a tombstone.
     #[inline]
     pub(crate) fn row(self, block: &[u8], index: usize) -> Result<Option<RowView<'_>>> {
         let row = || {
@@ -238,7 +238,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A key with the bytes of its row, or with `None` for a deletion.
+    /// A key with the bytes of its row, or with `None` for a tombstone.
     pub(crate) type Entry = (Vec<u8>, Option<Vec<u8>>);
 
     pub(crate) fn encode(entries: &[Entry]) -> Vec<u8> {

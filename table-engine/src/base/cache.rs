@@ -33,7 +33,7 @@ impl Block {
         Ok(Self { bytes, layout })
     }
 
-    /// Visits all entries until the visitor stops. A deletion is visited as `None`.
+    /// Visits all entries until the visitor stops. A tombstone is visited as `None`.
     pub(super) fn visit(
         &self,
         mut visit: impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
@@ -83,8 +83,7 @@ struct Kept {
     used: AtomicBool,
 }
 
-/// Blocks in the order of insertion. If space is needed, the first block is evicted; a block that was used since its insertion moves
-/// to the end instead.
+/// Blocks in insertion order. When space is needed, the first block is evicted, unless it has been used since its insertion. In that case it moves to the end.
 #[derive(Debug, Default)]
 struct Queue {
     blocks: HashMap<Place, Kept, BuildHasherDefault<PlaceHasher>>,
@@ -110,7 +109,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// Creates a cache with a budget of the given number of bytes.
+    /// Creates a cache with a budget of `bytes` bytes.
     pub(super) fn new(bytes: usize) -> Self {
         Self { shards: Default::default(), most: bytes / SHARDS }
     }
@@ -174,7 +173,7 @@ impl Queue {
     }
 }
 
-/// Returns the number of bytes of the budget that a block uses.
+/// Returns the number of bytes that a block takes from the budget.
 fn bytes_of(block: &Block) -> usize {
     block.bytes.len() + ENTRY_BYTES
 }

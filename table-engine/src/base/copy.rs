@@ -24,15 +24,15 @@ pub struct CopyReport {
     pub copied_files: u64,
     /// The number of bytes in the copied files.
     pub copied_bytes: u64,
-    /// The number of files with rows that the backup already contained before.
+    /// The number of files with rows that the backup already contained.
     pub kept_files: u64,
-    /// The total size in bytes of the files that the backup already contained before.
+    /// The total size in bytes of the files that the backup already contained.
     pub kept_bytes: u64,
     /// The number of files that were removed because the backup no longer needs them.
     pub removed_files: u64,
 }
 
-/// A file with rows in a backup.
+/// A backup's file that contains rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackupFile {
@@ -70,7 +70,7 @@ impl BaseView {
         let left_over = |name: &str| name == BASE_NEW || pool::number(name).is_some_and(obsolete);
         let remove = || folder::delete(&*pool.disk, folder, left_over);
         self.stored.write(&*pool.disk, folder)?;
-        // IMPORTANT: the old runs are removed only after the new version was recorded. Until the record is durable, the earlier backup needs its runs.
+        // IMPORTANT: the old runs are removed only after the new version has been recorded. Until the record is durable, the earlier backup needs its runs.
         let removed = remove().unwrap_or_else(|error| {
             // This failure is harmless, because the next backup removes the files.
             tracing::warn!(target: "table_core::engine", %error, "obsolete files of a backup were not removed");
@@ -206,12 +206,12 @@ impl BaseView {
     }
 }
 
-/// Returns the pool of a copy in another folder.
+/// Creates a pool for a copy in another folder.
 pub(super) fn pool_in(disk: &Arc<dyn Disk>, folder: &Path) -> Arc<Pool> {
     Arc::new(Pool::new(Arc::clone(disk), folder.to_owned(), 0))
 }
 
-/// Reads a copy and checks it. If both the copy and the original are broken, the error names the original file.
+/// Reads a copy and checks it. If both the copy and the original are broken, the original's error is returned.
 pub(super) fn check_copy(run: &Run, copy: &Run) -> Result<()> {
     check(copy).or_else(|error| check(run).and(Err(error)))
 }

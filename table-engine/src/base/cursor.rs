@@ -16,7 +16,7 @@ pub(super) use layers::Layers;
 /// A position in a span of keys: before an entry, or after the last one.
 pub(crate) struct BaseCursor {
     version: Arc<Version>,
-    /// The position of the current segment in the version.
+    /// The index of the current segment in the version's list of segments.
     index: usize,
     layers: Layers,
     end: Vec<u8>,
@@ -37,8 +37,8 @@ impl BaseCursor {
         Ok(Self { version: Arc::clone(version), index, layers, end: span.end.clone(), keep })
     }
 
-    /// Visits the entries before a key and moves the cursor to that key. A deletion is visited as `None`. If the visitor stops early, the cursor
-    /// cannot be used again.
+    /// Visits the entries before a key and moves the cursor to that key. A tombstone is visited as `None`. If the visitor stops early, the cursor cannot be
+    /// used again.
     pub(crate) fn visit(
         &mut self,
         end: Option<&[u8]>,

@@ -1,4 +1,4 @@
-//! Tracks segments that are excluded from ordinary merges, because a layer cannot be read or because a merge was refused.
+//! Tracks segments that are excluded from ordinary merges because a layer cannot be read or a merge was refused.
 //!
 //! The key range of a damaged block becomes a separate segment. In this segment, the layer with the block and all older layers are *sealed*: merges
 //! leave them unchanged. The newer layers are still merged with each other, which bounds their number.
@@ -69,7 +69,7 @@ fn broken_keys(run: &Run, start: &[u8], end: Option<&[u8]>) -> Option<Keys> {
 }
 
 impl Base {
-    /// Finds the first layer among those chosen for a merge that cannot be read and is not sealed.
+    /// Finds the first unreadable layer among the unsealed layers that are chosen for a merge.
     pub(super) fn find_broken(&self, choice: &Choice) -> Option<Broken> {
         choice.segments.clone().find_map(|index| {
             let segment = self.version.segments().get(index)?;

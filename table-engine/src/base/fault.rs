@@ -1,4 +1,4 @@
-//! Errors of the base: damaged files, and files that belong to an unrelated backup.
+//! Base errors: damaged files, and files that belong to an unrelated backup.
 
 use std::io;
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ pub(crate) enum BaseFault {
     Occupied { place: PathBuf, earlier: Unrelated },
 }
 
-/// The damage at a position in a run.
+/// The kind of damage at a position in a run.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 pub(crate) enum Damage {
     #[error("the file is missing")]

@@ -1,4 +1,4 @@
-//! Computes the figures (such as sizes and counts) of all segments, from which the [policy](super::policy) chooses the next merge.
+//! Computes the figures of all segments, such as sizes and counts. The [policy](super::policy) uses them to choose the next merge.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

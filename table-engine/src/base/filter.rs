@@ -1,4 +1,4 @@
-//! The key filter of a run: most lookups of absent keys need no read of a block (`docs/format.md`, "Runs").
+//! The key filter of a run. Because of it, most lookups of absent keys read no block (`docs/format.md`, "Runs").
 //!
 //! It is a Bloom filter whose buckets are single cache lines, so a lookup waits for memory only once.
 
@@ -29,7 +29,7 @@ pub(super) fn hash(key: &[u8]) -> u64 {
     hash
 }
 
-/// Returns the bucket of a hash, and the bits within it.
+/// Returns the bucket for a hash, and the bits within it.
 fn places(hash: u64, buckets: usize) -> (usize, impl Iterator<Item = (usize, u8)>) {
     // The upper half of the hash selects the bucket, and the lower half selects the bits.
     let bucket = ((hash >> 32) * buckets as u64) >> 32;

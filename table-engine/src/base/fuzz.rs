@@ -12,7 +12,8 @@ use crate::base::version::stored::Stored;
 use crate::disk::RealDisk;
 use crate::key::SplitKey;
 
-/// Reads a block whose checksum is correct: row by row, by iteration and by lookups, which must all return the same rows.
+/// Reads a block, as if its checksum were correct, by position and by iteration, which must return the same rows. Also
+/// looks up each key.
 ///
 /// # Panics
 /// Panics if the results differ.
@@ -77,7 +78,7 @@ pub fn version(bytes: &[u8]) -> bool {
     true
 }
 
-/// Returns a block with these rows, in key order. Every third entry is followed by a deletion.
+/// Returns a block with these rows, in key order. Every third row is followed by a tombstone.
 #[must_use]
 pub fn block_of(rows: &[(Vec<u8>, Row)]) -> Vec<u8> {
     let (mut writer, mut block) = (BlockWriter::default(), Vec::new());

@@ -15,9 +15,9 @@ const MOST: usize = 256;
 struct Opening {
     /// A random identifier of the opening.
     identity: Uuid,
-    /// The sequence number of the version's first frame.
+    /// The sequence number of the first journal frame that the version does not cover.
     sequence: u64,
-    /// The number that the version would give to its next run.
+    /// The number of the version's next run.
     next: u64,
 }
 
@@ -26,7 +26,7 @@ struct Opening {
 pub(super) struct Lineage(Vec<Opening>);
 
 impl Lineage {
-    /// Returns `true` if no version was recorded after the folder was created.
+    /// Returns `true` if no version has been recorded since the folder was created.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

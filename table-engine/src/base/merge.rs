@@ -61,12 +61,12 @@ pub(super) struct Part {
 pub(super) struct Outcome {
     pub(super) stored: Stored,
     pub(super) written: Vec<Arc<Run>>,
-    /// The tally of the entries that were omitted: replaced versions, deletions without older rows, and rows of dropped tables.
+    /// The tally of the omitted entries: replaced versions, tombstones without older rows, and rows of dropped tables.
     pub(super) left_out: Tally,
 }
 
 impl Base {
-    /// Starts a compaction, which rewrites each segment that has several layers or deletions as a single layer of new runs.
+    /// Starts a compaction, which rewrites each segment that has several layers or tombstones as a single layer of new runs.
     pub(crate) fn merge_all(&mut self) {
         self.merges.compact = Some(self.stored.next);
         // Damaged segments may have become readable again.
@@ -81,8 +81,7 @@ impl Base {
     /// Performs the most urgent merge, or one step of it.
     ///
     /// # Errors
-    /// Any error from the disk while a new version was recorded, except a lack of space or file descriptors. After an error, the base
-    /// must not be written to.
+    /// Any disk error while a new version is being recorded, except a lack of space or file descriptors. After an error, the base must not be written to.
     pub(crate) fn merge(&mut self) -> Result<Merged> {
         let Some(choice) = policy::choose(&self.figures(), self.run_bytes) else {
             // The list changes only in memory; the next recorded version persists the change. A segment that is set apart may still contain rows.

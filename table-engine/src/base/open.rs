@@ -13,8 +13,7 @@ use crate::base::{BaseView, Place};
 const ATTEMPTS: usize = 1_000;
 
 impl BaseView {
-    /// Opens the base of a folder that no writer changes. Files are opened on demand, which allows a base of any size to be read
-    /// with few descriptors.
+    /// Opens the base of a folder that no writer changes. Files are opened on demand, so a base of any size can be read with few file descriptors.
     pub(crate) fn open_alone(place: &Place) -> Result<Self> {
         let pool = Arc::new(place.new_pool());
         let stored = Stored::read(&pool)?;
@@ -37,7 +36,7 @@ impl BaseView {
         for _ in 0..ATTEMPTS {
             let bytes = stored::read_bytes(&*place.disk, &path)?;
             match Self::open_version(place, &path, &bytes, &also) {
-                // A file may be missing because the base was replaced before it was opened. In this case `BASE` has changed.
+                // A file may be missing because the base was replaced before the file was opened. In this case `BASE` has changed.
                 Err(_) if before.as_ref() != Some(&bytes) => before = Some(bytes),
                 outcome => return outcome,
             }

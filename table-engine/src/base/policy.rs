@@ -1,4 +1,4 @@
-//! The merge policy: a pure function that chooses the layers to merge next from sizes, counts and deletions.
+//! The merge policy: a pure function that chooses the layers to merge next from their sizes and their numbers of entries and tombstones.
 //!
 //! A merge replaces the newest layers of one segment with a single layer, or several neighbouring segments with one segment that has a single layer.
 //! The first applicable rule decides:
@@ -6,16 +6,16 @@
 //! 2. *Deep*: a segment with more than [`LAYERS`] layers is merged from the newest layer down to the first layer that is larger than all newer ones
 //!    together, or completely if the newer layers amount to a quarter of the oldest one. This is the only rule for a segment with sealed layers,
 //!    which stay unchanged.
-//! 3. *Deleted*: a segment with at least half as many deletions as rows is merged.
+//! 3. *Deleted*: a segment with at least half as many tombstones as rows is merged.
 //! 4. *Wasteful*: if the waste in the base exceeds a fifth of the oldest layers plus one run, the segment with the largest share of waste is merged.
-//!    Waste consists of everything above an oldest layer, and of rows hidden by deletions.
+//!    Waste consists of everything above an oldest layer, and of rows hidden by tombstones.
 //! 5. *Small*: [`NEIGHBOURS`] neighbouring segments that fit into one run are merged, unless one of them is larger than all others together.
 //!
-//! **Termination.** A segment is *settled* if it has at most one layer, and this layer contains no deletions and no rows of dropped tables. The measure is
-//! the pair of the sum of entries × layers over all segments that are not settled, and the number of layers and segments. Rules 1 to 4 choose a segment that
-//! is not settled. They decrease the first number, since at least two layers become one or the segment becomes settled; if the segment has no visible entry,
-//! they decrease the second. Rule 5 does not increase the first number, and decreases the second. Splitting a segment before a merge does not increase the
-//! first number, and the merged part has an entry. The two numbers are natural numbers, so merges end unless a flush occurs. The tests check the measure
+//! **Termination.** A segment is *settled* if it has at most one layer, and this layer contains no tombstones and no rows of dropped tables. The measure is a
+//! pair of numbers: the sum of entries × layers over all segments that are not settled, and the number of layers and segments. Rules 1 to 4 choose a segment
+//! that is not settled. They decrease the first number, since at least two layers become one or the segment becomes settled; if the segment has no visible
+//! entry, they decrease the second. Rule 5 does not increase the first number, and decreases the second. Splitting a segment before a merge does not increase
+//! the first number, and the merged part has an entry. The two numbers are natural numbers, so merges end unless a flush occurs. The tests check the measure
 //! after each merge.
 
 use std::ops::Range;
@@ -29,14 +29,14 @@ pub(super) const MOST_LAYERS: usize = 16;
 const WASTE_SHARE: u64 = 5;
 /// The number of neighbouring segments that are merged if they fit into one run.
 pub(super) const NEIGHBOURS: usize = 8;
-/// The minimum number of deletions in a segment that rule 3 merges.
+/// The minimum number of tombstones in a segment that rule 3 merges.
 pub(super) const DELETIONS: u64 = 256;
 
 /// The size of a layer within a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Weight {
     pub(crate) bytes: u64,
-    /// The number of rows and deletions. Zero if the version was recorded without counts.
+    /// The number of rows and tombstones. Zero if the version was recorded without counts.
     pub(crate) entries: u64,
     pub(crate) deletions: u64,
 }
@@ -94,7 +94,7 @@ impl Figures {
         self.layers.iter().copied().sum()
     }
 
-    /// Returns the bytes of all layers except the oldest.
+    /// Returns the size in bytes of all layers except the oldest.
     fn newer(&self) -> u64 {
         self.layers.split_last().map_or(0, |(_, newer)| newer.iter().map(|layer| layer.bytes).sum())
     }
@@ -121,7 +121,7 @@ impl Figures {
         deletions >= DELETIONS && 2 * deletions >= entries.saturating_sub(deletions)
     }
 
-    /// Returns the number of the newest layers that may be merged.
+    /// Returns the number of newest layers that may be merged.
     fn mergeable(&self) -> usize {
         match self.condition {
             Condition::SetApart { newer } => newer.min(self.layers.len()),
@@ -134,7 +134,7 @@ impl Figures {
         if self.mergeable() < 2 { 0 } else { self.layers.len() }
     }
 
-    /// Returns the number of the newest layers to merge if the segment has too many layers.
+    /// Returns the number of newest layers to merge if the segment has too many layers.
     fn top(&self) -> usize {
         let mergeable = self.mergeable();
         if mergeable == self.layers.len() && 4 * self.newer() >= self.total().bytes {
@@ -158,7 +158,7 @@ fn readable(segments: &[Figures]) -> impl Iterator<Item = (usize, &Figures)> {
         .filter(|(_, segment)| !matches!(segment.condition, Condition::SetApart { .. }))
 }
 
-/// Returns the number of wasted bytes, and the number that is permitted.
+/// Returns the number of wasted bytes, and the permitted number.
 fn waste(segments: &[Figures], run_bytes: u64) -> (u64, u64) {
     let sum =
         |bytes: fn(&Figures) -> u64| -> u64 { readable(segments).map(|(_, segment)| bytes(segment)).sum() };
@@ -206,7 +206,7 @@ pub(super) fn choose(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
         .or_else(|| small(segments, run_bytes))
 }
 
-/// Chooses neighbours that fit into one run. The merged segment is at least twice as large as each of them, so a row is rarely written again.
+/// Chooses neighbours that fit into one run. The merged segment is at least twice as large as each of them, so a row is rarely rewritten.
 fn small(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
     let mut start = 0;
     for (index, segment) in segments.iter().enumerate() {

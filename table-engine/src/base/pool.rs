@@ -13,7 +13,7 @@ use crate::statistics::Counters;
 const MOST_OPEN: usize = 256;
 /// The minimum number of files that a pool keeps open, even if the process may open only a few.
 const LEAST_OPEN: usize = 4;
-/// The share of the process's file descriptors that a pool uses is one divided by this number. The rest is left for the program and other engines.
+/// A pool uses one in this many of the process's file descriptors. The rest is left for the program and other engines.
 const SHARE: usize = 4;
 
 /// The resources of all runs of a base.
@@ -32,7 +32,7 @@ pub(super) struct Pool {
 #[derive(Debug, Default)]
 struct Open {
     files: HashMap<u64, (Arc<dyn DiskFile>, u64)>,
-    /// A counter that serves as the clock for the times of use.
+    /// A counter that serves as the clock for the times of last use.
     now: u64,
 }
 
@@ -49,7 +49,7 @@ impl Open {
     }
 }
 
-/// Returns the maximum number of files that a pool keeps open under the limit of the process.
+/// Returns the maximum number of files that a pool keeps open, given the process's limit.
 fn most_open() -> usize {
     #[cfg(unix)]
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
@@ -64,7 +64,7 @@ pub(super) fn name(number: u64) -> String {
     format!("{number:010}{SUFFIX}")
 }
 
-/// The suffix of the names of run files.
+/// The suffix of run file names.
 const SUFFIX: &str = ".rows";
 
 /// Returns the number in the name of a run file, or `None` for other names.
@@ -94,14 +94,14 @@ impl Pool {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closes all files that are not being read, because another part of the process needs descriptors.
+    /// Closes all files that are not being read, because another part of the process needs file descriptors.
     pub(super) fn give_files_back(&self) {
         if self.most_open.is_some() {
             self.open().files.clear();
         }
     }
 
-    /// Calls `open`. If no descriptor is available, closes all idle files and calls it again.
+    /// Calls `open`. If no file descriptor is available, closes all idle files and calls it again.
     pub(super) fn with_descriptor<T>(&self, open: impl Fn() -> io::Result<T>) -> io::Result<T> {
         match open() {
             Err(error) if fault::is_exhausted(&error) => {

@@ -1,4 +1,4 @@
-//! Verifies merges: before the result of a merge is published, it is compared with the layers that the merge read.
+//! Verifies merges: before a merge's result is published, it is compared with the layers that the merge read.
 
 use table_store::{Error, Result};
 

@@ -26,11 +26,11 @@ pub(super) use writer::RunWriter;
 
 const MAGIC: &[u8; 8] = b"TBLROWS\0";
 const VERSION: u32 = 2;
-/// The first version of the format, whose runs have no tallies.
+/// The first format version, in which runs have no tallies.
 const WITHOUT_TALLIES: u32 = 1;
 /// The size of the header without its checksum.
 const HEADER: usize = 20;
-/// The size of the footer without its checksum, in the current version and in version 1.
+/// The size of the footer without its checksum. In version 1, its size is `FIRST_FOOTER`.
 const FOOTER: usize = 40;
 const FIRST_FOOTER: usize = 24;
 /// The number of bytes that a copy processes at a time.
@@ -108,7 +108,7 @@ impl Footer {
 }
 
 impl Run {
-    /// Creates the handle of a finished run. The file is not read.
+    /// Creates a handle to a finished run without reading the file.
     pub(super) fn new(
         pool: &Arc<Pool>,
         RunFile { number, identity, length }: RunFile,
@@ -129,8 +129,8 @@ impl Run {
         Error::of(BaseFault::BrokenRows { run, folder, offset, source })
     }
 
-    /// Returns the error of a failed read. Bytes that the disk cannot read are treated like corrupted bytes, so the rest of the base can still be
-    /// read, merged and copied.
+    /// Returns the error for a failed read. Bytes that the disk cannot read are treated like corrupted bytes, so the rest of the base can still be read, merged
+    /// and copied.
     fn failed(&self, offset: u64, error: io::Error) -> Error {
         use io::ErrorKind::{NotFound, PermissionDenied, TimedOut, UnexpectedEof};
         match error.kind() {
@@ -171,7 +171,7 @@ impl Run {
         Ok(self.directory.get_or_init(|| directory))
     }
 
-    /// Reads header, footer, filter and index from the disk, and verifies them.
+    /// Reads the header, the footer, the filter and the index from the disk, and verifies them.
     pub(super) fn read_directory(&self) -> Result<Directory> {
         let file = self.file()?;
         let begin = self.part(&*file, 0, HEADER)?;
@@ -220,7 +220,7 @@ impl Run {
         directory.within(start, end).map(tally_of).sum()
     }
 
-    /// Counts the entries of a block within bounds.
+    /// Returns the tally of a block's entries from `start` (inclusive) to `end` (exclusive).
     fn read_tally(&self, index: usize, start: &[u8], end: Option<&[u8]>) -> Result<Tally> {
         let (mut tally, mut joined) = (Tally::default(), Vec::new());
         self.read_block(index)?.visit(|key, row| {

@@ -12,7 +12,7 @@ use crate::key;
 /// A writer of consecutive runs.
 pub(super) struct RunsWriter<'p> {
     pool: &'p Arc<Pool>,
-    /// The numbers of the first run and of the next one.
+    /// The numbers given to runs so far. The end of the range is the number of the next run.
     numbers: std::ops::Range<u64>,
     /// The maximum size of a run in bytes.
     most: u64,

@@ -15,7 +15,7 @@ use crate::base::version::{Version, layer};
 use crate::base::{BaseView, CopyReport};
 use crate::disk::Disk;
 
-/// A range of keys in a run that cannot be read, from the first key to the last.
+/// An unreadable range of keys in a run, from the first key to the last.
 #[derive(Debug)]
 pub(crate) struct Unreadable {
     pub(crate) first: Box<[u8]>,

@@ -1,7 +1,7 @@
 //! Tallies: the number of entries, and a sum over them that is independent of their order.
 //!
-//! Each block of a run records its tally when it is written. A merge compares the tallies of the blocks it read with those of the blocks it wrote. It
-//! thereby detects a lost, added or changed row before the result is published.
+//! Each block of a run records its tally when it is written. A merge compares the tallies of the blocks it read with those of the blocks it wrote, and so
+//! detects a lost, added or changed row before the result is published.
 
 use table_store::row::RowView;
 
@@ -9,15 +9,15 @@ use crate::base::filter;
 
 /// The multiplier of the checksum, an odd number with well-mixed bits.
 const MULTIPLIER: u64 = 0xD6E8_FEB8_6659_FD93;
-/// The number hashed for a deletion instead of a Timestamp. No row has this Timestamp.
+/// The number hashed for a tombstone instead of a Timestamp. No row has this Timestamp.
 const DELETION: u64 = u64::MAX;
 
-/// The number of entries and deletions, and a commutative checksum over their keys and versions.
+/// The number of entries and tombstones, and a commutative checksum over the entries' keys and versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// The number of rows and deletions.
+    /// The number of rows and tombstones.
     pub(crate) entries: u64,
-    /// The number of deletions among the entries.
+    /// The number of tombstones among the entries.
     pub(crate) deletions: u64,
     /// The sum of the hashes of all entries, modulo 2⁶⁴.
     pub(crate) sum: u64,

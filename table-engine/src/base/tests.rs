@@ -41,7 +41,7 @@ pub(crate) fn base(folder: &Path) -> Base {
     Base::create(&place(folder), meta(&[1])).unwrap()
 }
 
-/// Flushes one row or one deletion.
+/// Flushes one row or one tombstone.
 pub(crate) fn put(base: &mut Base, key: &[u8], row: Option<&Row>) {
     base.flush(std::iter::once((key, row.map(Row::view))), meta(&[1])).unwrap();
 }
@@ -201,7 +201,7 @@ proptest! {
     }
 }
 
-/// Flushes the rows with these numbers, or their deletions if `bytes` is `None`.
+/// Flushes the rows with these numbers, or tombstones for them if `bytes` is `None`.
 fn flush(base: &mut Base, numbers: impl IntoIterator<Item = u16>, bytes: Option<u16>) {
     let row = bytes.map(|bytes| row_of(7, bytes));
     let keys: Vec<_> = numbers.into_iter().map(|n| key_of(1, n)).collect();
@@ -209,12 +209,12 @@ fn flush(base: &mut Base, numbers: impl IntoIterator<Item = u16>, bytes: Option<
     base.flush(keys.iter().map(|key| (key.as_slice(), view)), meta(&[1])).unwrap();
 }
 
-/// Returns the number of merges until none is due.
+/// Merges until no merge is due. Returns the number of merges.
 fn rest(base: &mut Base) -> usize {
     std::iter::from_fn(|| matches!(base.merge().unwrap(), Merged::Slice).then_some(())).count()
 }
 
-/// Tests a base that was written with large runs and is reopened with small ones. The first part of a merge then contains no block of one of the layers.
+/// Tests a base that was written with large runs and reopened with small ones. The first part that is merged then contains no block from one of the layers.
 #[test]
 fn an_interrupted_merge_keeps_the_layers_below_it() {
     let folder = tempfile::tempdir().unwrap();

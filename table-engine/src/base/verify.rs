@@ -15,11 +15,11 @@ use crate::base::{BaseView, filter};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Verification {
-    /// The number of files with rows that were checked.
+    /// The number of checked files that contain rows.
     pub runs: u64,
-    /// The number of blocks with rows that were checked.
+    /// The number of checked blocks that contain rows.
     pub blocks: u64,
-    /// The number of rows and deletions that were checked. Replaced rows are counted until their run is merged.
+    /// The number of checked rows and tombstones. Replaced rows are counted until their run is merged.
     pub entries: u64,
     /// The damage that was found, each with its file and offset.
     pub damage: Vec<Error>,

@@ -36,18 +36,18 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Returns the bytes of all layers.
+    /// Returns the total size of all layers in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.layers.iter().map(|layer| layer.weight.bytes).sum()
     }
 
-    /// Returns the bytes of all layers except the oldest.
+    /// Returns the total size in bytes of all layers except the oldest.
     pub(super) fn newer_bytes(&self) -> u64 {
         let newer = self.layers.split_last().map_or(&[][..], |(_, newer)| newer);
         newer.iter().map(|layer| layer.weight.bytes).sum()
     }
 
-    /// Returns the deletions of all layers.
+    /// Returns the number of tombstones in all layers.
     pub(super) fn deletions(&self) -> u64 {
         self.layers.iter().map(|layer| layer.weight.deletions).sum()
     }
@@ -80,7 +80,7 @@ pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<
 #[derive(Debug)]
 struct Stretch {
     blocks: Range<usize>,
-    /// `true` for blocks that consist mostly of deletions; `false` for blocks that lie between the rows of the base.
+    /// `true` for blocks that consist mostly of tombstones; `false` for blocks that lie between the rows of the base.
     deletes: bool,
 }
 
@@ -89,7 +89,7 @@ impl Stretch {
         (directory.first(self.blocks.start), successor(&directory.last(self.blocks.end - 1)))
     }
 
-    /// Returns `true` if a segment is large enough to justify its entry in `BASE`.
+    /// Returns `true` if a segment for this stretch is large enough to justify its entry in `BASE`.
     fn is_large(&self, directory: &Directory, least: u64) -> bool {
         let weight = directory.weigh(self.blocks.clone());
         let is_all = !self.deletes && self.blocks.len() == directory.len();
@@ -223,8 +223,8 @@ impl Version {
         Ok(stretches.iter().map(|stretch| self.widened(stretch, directory)).collect())
     }
 
-    /// Returns a stretch's first key and a key after its last key. If few rows lie between a stretch of deletions and an end of its segment, the stretch
-    /// is extended to that end, because segments with few rows are avoided.
+    /// Returns a stretch's first key and a key after its last key. If few rows lie between a stretch of tombstones and an end of its segment, the stretch is
+    /// extended to that end, because segments with few rows are avoided.
     fn widened(&self, stretch: &Stretch, directory: &Directory) -> (Vec<u8>, Vec<u8>) {
         let (mut first, mut behind) = stretch.ends(directory);
         let hidden = 2 * directory.weigh(stretch.blocks.clone()).deletions;

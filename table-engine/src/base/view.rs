@@ -23,7 +23,7 @@ pub(crate) struct BaseView {
 }
 
 impl BaseView {
-    /// Returns the identity of the engine.
+    /// Returns the engine's unique identifier.
     pub(crate) fn engine(&self) -> Uuid {
         self.stored.engine
     }
@@ -80,7 +80,7 @@ impl BaseView {
         layers.filter(|layer| *layer.run.first < *span.end && *layer.run.last >= *span.start)
     }
 
-    /// Adds the numbers and sizes of the base's runs and segments to the statistics.
+    /// Adds the numbers and sizes of the base's runs and segments to `statistics`.
     pub(crate) fn describe(&self, statistics: &mut Statistics) {
         let (runs, segments) = (self.stored.version.runs(), self.stored.version.segments());
         statistics.runs = runs.len();

@@ -58,7 +58,7 @@ pub(crate) struct Checkpoints {
     dropped_bytes: u64,
     /// The error of the last flush, if disk space or file descriptors ran out before the frozen rows were written.
     disk_full: Option<Error>,
-    /// `true` if a group of writes was refused since the last checkpoint because the disk was full.
+    /// `true` if a write or the reserve has found the disk full since the last checkpoint.
     lacks_room: bool,
     /// `true` if a checkpoint was requested explicitly.
     requested: bool,

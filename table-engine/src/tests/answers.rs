@@ -27,7 +27,7 @@ fn poll<F: Future>(future: &mut Pin<Box<F>>, waker: &Waker) -> Poll<F::Output> {
     future.as_mut().poll(&mut Context::from_waker(waker))
 }
 
-/// Returns a hook that stops at a step until it is released.
+/// Returns a hook that waits at a step until it is released, with the flag and the channels that control it.
 fn stopping_at(step: Step) -> (Hook, Arc<AtomicBool>, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let armed = Arc::new(AtomicBool::new(false));
     let (stopped, has_stopped) = mpsc::channel();

@@ -41,7 +41,7 @@ fn a_backup_contains_earlier_acknowledged_writes_and_whole_transactions() {
         wait(copy.compact()).unwrap();
         drop(copy);
         assert_eq!(all(&on_disk(&restored)).len(), 22);
-        // Neither an engine's folder nor a backup can replace the other.
+        // An engine's folder cannot be used as a backup, nor a backup as an engine's folder.
         let error = wait(engine.backup(&restored)).unwrap_err();
         assert_eq!(error.code(), ErrorCode::FolderNotOurs);
         assert_eq!(Engine::open(copies.path().join(n.to_string())).unwrap_err().code(), ErrorCode::ReadOnly);
@@ -258,13 +258,13 @@ fn a_backup_of_another_engine_or_of_the_engine_before_a_restore_is_not_overwritt
         error.to_string()
     };
     assert!(refused(&other, "/late").contains("another engine"));
-    // An older state was restored and written to, so run numbers are used a second time.
+    // An older state is restored and written to, so run numbers are used a second time.
     restored(&disk, "/early", "/restored").unwrap();
     let restored_engine = padded(&disk, "/restored");
     assert!(refused(&restored_engine, "/late").contains("another engine, such as"));
     pad(&restored_engine, 30..80);
     assert!(refused(&restored_engine, "/late").contains("another engine, such as"));
-    // No run remains that has the number of a run of the later backup.
+    // After the compactions, no run has the same number as a run of the later backup.
     for _ in 0..3 {
         pad(&restored_engine, 0..80);
         wait(restored_engine.compact()).unwrap();
@@ -320,7 +320,7 @@ fn a_backup_of_readable_rows_names_the_unreadable_ones() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Tests that rows of several tables that share damaged blocks are in the backup, or in a reported range of their own table.
+    /// Tests that each row in a damaged file shared by several tables is either in the backup, or in a lost range reported for its own table.
     #[test]
     fn a_backup_of_readable_rows_reports_each_table_with_lost_rows(
         rows in prop::collection::vec(1_u8..40, 1..8),

@@ -1,4 +1,4 @@
-//! Tests of code of the application that the engine calls: clocks and subscribers of events that use the engine or panic.
+//! Tests of application code that the engine calls: clocks and event subscribers that use the engine or panic.
 
 use std::io;
 use std::sync::Mutex;
@@ -85,7 +85,7 @@ fn a_subscriber_of_the_error_that_ends_writes_may_read_the_engine() {
     let (reader, reads) = (engine.clone(), Arc::new(AtomicBool::new(false)));
     let read = Arc::clone(&reads);
     let subscriber = AtEvents::new(move |_| read.store(number(&reader, "1") == Some(1), Ordering::Relaxed));
-    // With a single dispatcher alive, a callsite that another test's thread reaches first would stay disabled.
+    // With only one dispatcher, a callsite that another test's thread reaches first would stay disabled.
     let _second = tracing::Dispatch::new(subscriber.clone());
     let refused = tracing::subscriber::with_default(subscriber, || write(&engine, "2", insert(2)));
     assert_eq!(refused.unwrap_err().code(), ErrorCode::EnginePoisoned);
@@ -109,7 +109,8 @@ fn an_engine_whose_clock_panics_can_be_closed() {
     }
 }
 
-/// Runs threads of the system, but makes a thread panic when it yields while it removes the rows of a dropped table.
+/// A scheduler that runs system threads, and makes a thread panic when it yields while it removes the rows of a dropped
+/// table.
 #[derive(Debug)]
 pub(crate) struct PanicsAtPass {
     /// `true` if the thread panics again when it reports the panic in an event.

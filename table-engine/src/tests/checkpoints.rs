@@ -20,7 +20,7 @@ fn a_checkpoint_moves_rows_into_the_base_and_releases_the_journal_it_covers() {
         write(&engine, &n.to_string(), insert(n)).unwrap();
     }
     wait(engine.checkpoint()).unwrap();
-    // The next file exists already; it reuses the first file.
+    // The next file already exists. It was made from the first file.
     assert_eq!(files(folder.path(), ".journal"), ["0000000002.journal", "0000000003.journal"]);
     assert_eq!(engine.inner.state().unwrap().memtable.len(), 0);
     for n in 0..10 {
@@ -61,8 +61,8 @@ fn checkpoints_start_automatically_and_full_memory_delays_writers() {
 #[test]
 fn repeatedly_writing_one_key_does_not_grow_the_journal_without_bound() {
     let folder = tempfile::tempdir().unwrap();
-    // The memtable is limited to a small size, so writers wait for the checkpoint thread. Otherwise the number of checkpoints would depend on the
-    // timing of that thread.
+    // The memtable is limited to a small size, so writers wait for the checkpoint thread. Otherwise, the number of checkpoints would depend on that thread's
+    // timing.
     let options = options().checkpoint_bytes(20_000).memtable_bytes(10_000);
     let engine = with_table(options.open(folder.path()).unwrap());
     for n in 0..1_500 {

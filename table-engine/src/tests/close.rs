@@ -1,4 +1,4 @@
-//! Tests of closing an engine: reads return either the correct result or `EngineClosed`, and each close waits until the engine has stopped.
+//! Tests that reads during a close return either the correct result or `EngineClosed`, and that each close waits until the engine has stopped.
 
 use std::collections::HashSet;
 use std::io;
@@ -15,7 +15,7 @@ use crate::threads::Scheduler;
 /// Reads until the engine is closed. Returns all wrong results.
 fn read_until_closed(engine: &Engine, begun: &AtomicBool) -> Vec<String> {
     let (key, mut wrong) = (EntityKey::new("Sales", "1").unwrap(), Vec::new());
-    // Another reader may have started, and the engine may have been closed, before this reader starts.
+    // The engine may already be closed, because it is closed as soon as one of the readers has started.
     let Ok(snapshot) = engine.snapshot() else { return wrong };
     let query = Query::new(KeyRange::ALL);
     loop {
@@ -105,7 +105,7 @@ fn each_close_of_a_poisoned_engine_waits_until_the_folder_is_released() {
     let (go_on, told) = mpsc::channel::<()>();
     let (told, sync_fails) = (Mutex::new(told), fails.clone());
     let hook = Hook::new(move |step| match step {
-        // The flush ends after the sender has been dropped.
+        // The flush continues when the test drops the sender.
         Step::CheckpointWrite => {
             stopped.send(()).unwrap();
             let _ = told.lock().unwrap().recv();

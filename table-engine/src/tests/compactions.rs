@@ -1,4 +1,4 @@
-//! Tests of the results that compactions report.
+//! Tests that a compaction reports its own result, not that of an earlier compaction.
 
 use std::io;
 use std::pin::pin;

@@ -1,10 +1,10 @@
-//! Tests of folders that were copied, or whose files were replaced, by other programs.
+//! Tests of folders that other programs copied, or whose files they replaced.
 
 use std::path::Path;
 
 use super::*;
 
-/// Returns an engine with small runs, so each checkpoint writes a run and a compaction replaces some of them.
+/// Opens an engine with small runs, so each checkpoint writes a run and a compaction replaces some of them.
 fn open(folder: &Path) -> Engine {
     with_table(EngineOptions::new().checkpoint_bytes(6_000).open(folder).unwrap())
 }
@@ -25,7 +25,7 @@ fn a_copied_folder_does_not_overwrite_later_backups_of_the_original() {
     wait(engine.backup(backup.path())).unwrap();
     drop(engine);
     let copied = copy_folder(folder.path());
-    // The original is opened again, or the copy was made of an open folder.
+    // First, the original is reopened after the copy was made; then, the copy is made while the original is open.
     for reopened in [true, false] {
         let engine = open(folder.path());
         let copied = if reopened { copied.path().to_owned() } else { copy_folder(folder.path()).keep() };
@@ -38,7 +38,7 @@ fn a_copied_folder_does_not_overwrite_later_backups_of_the_original() {
             let error = wait(copy.backup(backup.path())).unwrap_err();
             assert_eq!(error.code(), ErrorCode::FolderNotOurs, "{error}");
         }
-        // The original continues its backup, even after it was opened again.
+        // The original continues its backup, even after it has been reopened.
         drop(engine);
         for _ in 0..3 {
             let engine = open(folder.path());
@@ -156,7 +156,7 @@ fn a_backup_of_hard_links_with_an_unfinished_file_is_separate_from_the_original(
     let engine = open(&folder);
     pad(&engine, 0..10);
     wait(engine.backup(&backup)).unwrap();
-    // A backup that is interrupted leaves such a file.
+    // An interrupted backup leaves such a file.
     std::fs::write(backup.join("BASE.new"), b"unfinished").unwrap();
     link_all(&backup, &links);
     pad(&engine, 10..20);

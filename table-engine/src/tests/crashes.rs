@@ -8,10 +8,10 @@ use super::gate::{Gate, GatedDisk};
 use super::*;
 use crate::failpoint::{Action, Hook, Step};
 
-/// Copies of the folder at every step, each with the number of transactions that had been acknowledged.
+/// Copies of the folder, each with the step at which it was made and the number of transactions acknowledged before it.
 type Images = Arc<Mutex<Vec<(Step, tempfile::TempDir, i32)>>>;
 
-/// Commits a transaction that writes `n` to the keys `a`, `b` and `n`, and deletes the key `n - 1`, so that a partly visible transaction is detected.
+/// Commits a transaction that writes `n` to the keys `a`, `b` and `n`, and deletes the key `n - 1`, which makes a partly visible transaction detectable.
 fn churn(engine: &Engine, n: i32) -> Result<Committed> {
     let old = format!("{:03}", n - 1);
     let mut operations = vec![("a", upsert(n)), ("b", upsert(n))];
@@ -23,7 +23,7 @@ fn churn(engine: &Engine, n: i32) -> Result<Committed> {
     submit(engine, "Sales", operations)
 }
 
-/// Returns the number of the last visible transaction. Panics if the rows are not those after a complete transaction.
+/// Returns the number of the last visible transaction. Panics if the rows are not the result of a complete transaction.
 fn shown(engine: &Engine) -> i32 {
     let found = all(engine);
     let Some((_, _, n)) = found.first().cloned() else { return 0 };
@@ -135,7 +135,7 @@ fn f4_a_failure_at_any_step_poisons_only_writes_and_reopening_recovers() {
         note(wait(engine.delete_table(&name("Other"))));
         let compacted = wait(engine.compact());
         if step == Step::MergeWrite {
-            // Only one slice of the merge failed; the engine continues.
+            // Only one merge step failed; the engine continues.
             assert_eq!(compacted.unwrap_err().code(), ErrorCode::Io);
         } else {
             note(compacted);

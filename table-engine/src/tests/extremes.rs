@@ -19,7 +19,7 @@ fn checkpoints_of_any_size_lose_nothing() {
             wait(engine.compact()).unwrap();
             write(&engine, "0", delete()).unwrap();
             wait(engine.close()).unwrap();
-            // These options apply to the next open.
+            // The folder is opened with the two sizes exchanged.
             let other = EngineOptions::new().checkpoint_bytes(recent).memtable_bytes(checkpoint);
             let engine = other.open(folder.path()).unwrap();
             write(&engine, "1", delete()).unwrap();
@@ -75,7 +75,7 @@ fn egt_3_a_transaction_that_exceeds_a_frame_is_refused_and_harms_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let engine = with_table(EngineOptions::new().limits(Limits::UNLIMITED).open(folder.path()).unwrap());
     write(&engine, "1", insert(1)).unwrap();
-    // All rows share these bytes. Together they have more than 4 GiB.
+    // All rows share these bytes. Together, the rows have more than 4 GiB.
     let mut large = RowWriter::new();
     large.property("Bytes", ValueRef::Binary(&vec![7; (1 << 32) / ROWS]));
     let (large, mut limits) = (large.finish(), Limits::UNLIMITED);

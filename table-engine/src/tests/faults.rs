@@ -1,4 +1,4 @@
-//! Tests that the options inject the configured faults (ENG-14).
+//! Tests that the faults set in the options are injected (ENG-14).
 
 use std::num::{NonZeroU32, NonZeroUsize};
 

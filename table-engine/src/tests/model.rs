@@ -34,7 +34,7 @@ enum Effect {
     Fail,
 }
 
-/// Returns the operation for a number, and its effect.
+/// Returns an operation of the given kind, and its effect on the model.
 fn operation(model: &Model, key: &str, kind: u8, n: i32) -> (OperationKind, Effect) {
     let there = model.contains_key(key);
     let if_there = |effect| if there { effect } else { Effect::Fail };

@@ -33,7 +33,7 @@ fn coin(seed: u64) -> impl FnMut() -> bool {
     }
 }
 
-/// Images of a disk, each with the transactions acknowledged before it was taken, and the step in which the engine was.
+/// Images of a disk, each with the transactions acknowledged before it was taken, and the step that the engine was about to take.
 type Images = Arc<Mutex<Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)>>>;
 
 /// Returns images of a disk, taken while eight writers insert pairs of rows, each pair in a separate transaction.
@@ -64,7 +64,7 @@ fn images(durability: Durability) -> Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)> {
                 }
             });
         }
-        // The last rounds are merged during the remaining writes.
+        // Earlier rows are merged during the remaining writes.
         scope.spawn(|| wait(engine.compact()).unwrap());
     });
     wait(engine.compact()).unwrap();
@@ -85,7 +85,7 @@ fn con_1_egt_9_a_power_loss_keeps_acknowledged_and_only_whole_transactions() {
         let (one, two): (Vec<i32>, Vec<i32>) = found.iter().partition(|n| **n < 1_000);
         assert!(one.iter().map(|n| n + 1_000).eq(two), "{step:?}: {found:?}");
         assert!(acknowledged.iter().all(|n| one.contains(n)), "{step:?}: {found:?} of {acknowledged:?}");
-        // Recovered rows persist whatever happens next.
+        // Recovered rows persist, whatever happens next.
         write(&engine, "9999", insert(9_999)).unwrap();
         let later = disk.image();
         later.lose_power(|| false);
@@ -163,8 +163,8 @@ fn findings(disk: &Arc<SimDisk>, acknowledged: &BTreeSet<i32>) -> Option<String>
     }
 }
 
-/// Tests that acknowledged writes survive after a failed sync, which makes the operating system consider the writes clean. The program opens the folder
-/// again, and may continue to write before the power fails.
+/// Tests that acknowledged writes survive a power loss after a failed sync. The failed sync makes the operating system consider the unsynced data clean. Before
+/// the power loss, the program may reopen the folder and continue to write.
 #[test]
 fn con_1_one_failed_sync_loses_no_acknowledged_write_afterwards() {
     let mut wrong = BTreeMap::<String, Vec<i64>>::new();

@@ -1,4 +1,4 @@
-//! Tests of recovering a folder: acknowledged writes are kept, interrupted writes at the end are removed, and corruption is an error.
+//! Tests of recovery: acknowledged writes are kept, interrupted writes at the end are removed, and corruption is an error.
 
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ pub(super) fn frames(bytes: &[u8]) -> Vec<(usize, usize)> {
     frames
 }
 
-/// Returns an intact frame of a file with this salt.
+/// Returns an intact frame for a file with this salt.
 fn frame_of(salt: Salt, sequence: u64, durable: u64) -> Vec<u8> {
     let mut out = crate::bytes::Writer::default();
     frame::write(&frame::Record::Drop { ticks: 1, id: 77 }, salt, sequence, durable, &mut out);
@@ -76,7 +76,7 @@ fn a_journal_truncated_in_its_last_three_frames_loses_only_the_rest() {
         let copy = copy_folder(folder.path());
         std::fs::write(copy.path().join("0000000001.journal"), &bytes[..length]).unwrap();
         let engine = on_disk(copy.path());
-        // The first frame is not a row: it created the table.
+        // The first frame contains no row: it creates the table.
         let whole = frames.iter().filter(|(_, end)| *end <= length).count() - 1;
         let wanted: Vec<i32> = (1..=i32::try_from(whole).unwrap()).collect();
         assert_eq!(numbers(&engine), wanted, "cut at {length}");

@@ -1,4 +1,4 @@
-//! Tests of restores during which the backup is updated.
+//! Tests of restores while the backup is being updated.
 
 use std::io;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
 type Event = Box<dyn FnOnce() + Send>;
 
-/// A disk that wraps the file system, and runs an event before the first lock: a restore has then read the backup's `BASE` file and has copied nothing yet.
+/// A disk that wraps the file system, and runs an event before the first lock. At that point, a restore has read the backup's `BASE` file but copied nothing.
 struct Interrupted(Mutex<Option<Event>>);
 
 impl std::fmt::Debug for Interrupted {

@@ -38,7 +38,7 @@ fn a_write_without_disk_space_is_refused_and_one_with_space_succeeds() {
         let (last, error) = fill(&engine, from);
         assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
         assert_eq!(numbers(&engine), (1..=last).collect());
-        // Refused writes do not reappear, and acknowledged writes exist.
+        // Refused writes do not reappear, and acknowledged writes are kept.
         for seed in 0..2 {
             let crashed = disk.image();
             crashed.lose_power(|| seed > 0);
@@ -60,7 +60,7 @@ fn a_refused_group_restores_what_it_changed_besides_rows() {
     let engine = with_table(open(&disk, 1 << 30));
     write(&engine, "1", insert(1)).unwrap();
     wait(engine.checkpoint()).unwrap();
-    // Space that the journal has reserved is used first.
+    // The space that the journal has reserved is used up first.
     disk.set_room(0);
     fill(&engine, 2);
     while write(&engine, "1", upsert(1)).is_ok() {}
@@ -182,7 +182,7 @@ fn a_flush_without_disk_space_is_retried_and_poisons_nothing() {
     assert_eq!(numbers(&open(&disk, 1 << 30)), (1..20).collect());
 }
 
-/// Tests that a merge that finds a damaged block on a full disk does not poison the engine. Recording the block's position needs space.
+/// Tests that a merge that finds a damaged block on a full disk does not poison the engine. Recording the block's position would need space.
 #[test]
 fn a_broken_block_found_on_a_full_disk_poisons_nothing() {
     let disk = Arc::new(SimDisk::without_reserve());
@@ -267,7 +267,7 @@ fn operations_that_free_space_work_on_a_full_disk() {
     disk.set_room(12 << 20);
     let (last, error) = fill(&engine, 1);
     assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
-    // A full engine can be opened, and its size reduced.
+    // An engine on a full disk can be opened, and its size can be reduced.
     wait(engine.close()).unwrap();
     let engine = open(&disk, 1 << 20);
     for n in 1..last {

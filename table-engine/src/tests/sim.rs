@@ -1,5 +1,5 @@
-//! A simulated disk for tests, in memory, that has two states: one that programs see, and one that remains after a power loss. The bytes of a file become
-//! durable when the file is synced; a new, renamed or removed entry of a folder becomes durable when the folder is synced.
+//! A simulated in-memory disk for tests. It has two states: the one that programs see, and the one that remains after a power loss. A file's bytes become
+//! durable when the file is synced; a new, renamed or removed folder entry becomes durable when the folder is synced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
@@ -81,7 +81,7 @@ impl Names {
 struct State {
     /// The number of syncs that succeed before one fails.
     syncs: Arc<AtomicI64>,
-    /// The number of bytes that the disk's files can still grow by.
+    /// The number of bytes by which the disk's files can still grow.
     room: Arc<AtomicI64>,
     gate: Gate,
     /// `true` if the reserve of a folder cannot be opened.
@@ -157,7 +157,7 @@ impl Contents {
         self.resized = true;
     }
 
-    /// Writes dirty data to the disk: each sector, and the length, if `coin` returns `true`.
+    /// Writes dirty data to the disk. Each sector, and a changed length, is written only if `coin` returns `true` for it.
     fn write_back(&mut self, mut coin: impl FnMut() -> bool) {
         if self.resized && coin() {
             self.durable.resize(self.seen.len(), 0);
@@ -254,7 +254,7 @@ impl SimDisk {
         self.state.syncs.load(Ordering::SeqCst) < 0
     }
 
-    /// Sets the number of bytes that files can grow by.
+    /// Sets the number of bytes by which files can grow.
     pub(crate) fn set_room(&self, bytes: i64) {
         self.state.room.store(bytes, Ordering::SeqCst);
     }
@@ -363,7 +363,7 @@ impl DiskFile for SimFile {
         Ok(())
     }
 
-    /// Writes the bytes. On a full disk, only a part of them is written.
+    /// Writes the bytes. If the disk is full, only a part of them is written.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let _open = self.state.gate.read().unwrap();
         let mut contents = self.bytes.lock().unwrap();
@@ -403,7 +403,7 @@ impl DiskFile for SimFile {
         Ok(())
     }
 
-    /// Syncs the file. A failed sync leaves the state that Linux leaves: the written data is visible and considered clean, but is not on the disk.
+    /// Syncs the file. After a failed sync, as on Linux, the written data is visible and considered clean, but is not on the disk.
     fn sync_data(&self) -> io::Result<()> {
         let _open = self.state.gate.read().unwrap();
         let mut contents = self.bytes.lock().unwrap();

@@ -49,7 +49,7 @@ impl Visit for Text {
     }
 }
 
-/// Returns this thread's events as text, and a subscriber that stores them.
+/// Returns a list of events as text, and a subscriber that adds this thread's events to it.
 fn events() -> (Arc<Mutex<Vec<String>>>, AtEvents) {
     let stored = Arc::<Mutex<Vec<String>>>::default();
     let store = Arc::clone(&stored);
@@ -65,8 +65,7 @@ fn events() -> (Arc<Mutex<Vec<String>>>, AtEvents) {
 fn each_checkpoint_and_merge_slice_is_an_event_with_its_figures() {
     let folder = tempfile::tempdir().unwrap();
     let (events, subscriber) = events();
-    // With a single dispatcher alive, a callsite that another test's thread reaches first would stay disabled, because that
-    // thread has no dispatcher.
+    // With only one dispatcher, a callsite that another test's thread reaches first would stay disabled, because that thread has no dispatcher.
     let _second = tracing::Dispatch::new(subscriber.clone());
     tracing::subscriber::with_default(subscriber, || {
         let mut base = base::tests::base(folder.path());

@@ -1,4 +1,4 @@
-//! Tests of a journal that is shorter, older or different than expected: it is refused if its frames were durable when the engine was closed or opened.
+//! Tests that a journal that is shorter, older or different than expected is refused if its frames were durable when the engine was closed or opened.
 
 use super::recovery::{folder_with, frames, numbers};
 use super::*;
@@ -6,7 +6,7 @@ use crate::journal::synced::SYNCED;
 
 const JOURNAL: &str = "0000000001.journal";
 
-/// Returns the rows of a folder, or the code of the error.
+/// Returns the rows of a folder, or the code of the error from opening it.
 fn opened(folder: &Path) -> Result<Vec<i32>, ErrorCode> {
     Engine::open(folder).map(|engine| numbers(&engine)).map_err(|error| error.code())
 }

@@ -1,4 +1,4 @@
-//! An iterator over the entries of a block, optimised for entries with the same shape.
+//! An iterator over the entries of a block, optimised for consecutive rows with the same property names and types (shape).
 
 use std::iter::Zip;
 use std::ops::Range;
@@ -10,10 +10,10 @@ use table_store::row::RowView;
 use super::{COUNTS, KEY_END, Layout, ROW, Shape, corrupted, from_le};
 use crate::key::SplitKey;
 
-/// A key and its row; `None` for a deletion.
+/// A key and its row; `None` for a tombstone.
 pub(crate) type Entry<'b> = (SplitKey<'b>, Option<RowView<'b>>);
 
-/// A range of neighbouring entries of a block.
+/// A range of neighbouring entries in a block.
 pub(crate) struct Entries<'b> {
     layout: Layout,
     block: &'b [u8],

@@ -1,4 +1,4 @@
-//! A writer of blocks. Rows are appended one at a time.
+//! A block writer, which appends rows one at a time.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use table_store::row::RowView;
 
 use crate::base::block::{COUNTS, DELETED, KEY_END, ROW, SHAPE_END, SHAPES};
 
-/// The maximum size in bytes of a block with several rows. A lookup that misses the cache reads and checks an entire block. With smaller blocks,
-/// shapes and the index would take more space, and scans would open more blocks.
+/// The maximum size in bytes of a block with several rows. A lookup that misses the cache reads and checks an entire block. With smaller blocks, shapes (the
+/// property names and types of rows) and the index would take more space, and scans would open more blocks.
 const BLOCK: usize = 8 << 10;
 /// The number of recent shapes that a new shape is compared with. Neighbouring rows usually have the same type.
 const SHAPES_BACK: usize = 8;
@@ -20,7 +20,7 @@ pub(crate) struct BlockWriter {
     /// The keys of all rows, without separators.
     keys: Vec<u8>,
     key_ends: Vec<usize>,
-    /// The end of each row's body, and its shape number.
+    /// For each entry, the end offset of its body and its shape number.
     rows: Vec<(usize, usize)>,
     shapes: Vec<u8>,
     shape_ends: Vec<usize>,
@@ -66,7 +66,7 @@ impl BlockWriter {
             + bytes
     }
 
-    /// Returns the length of the common prefix of all keys and another key.
+    /// Returns the length of the common prefix of all keys in the block and a new key.
     fn prefix_with(&self, key: &[u8]) -> usize {
         if self.is_empty() {
             return key.len();
@@ -79,7 +79,7 @@ impl BlockWriter {
         }
     }
 
-    /// Returns `true` if adding another row would exceed the maximum size of a block.
+    /// Returns `true` if adding this row would exceed the maximum size of a block.
     pub(crate) fn is_full(&self, key: &[u8], row: Option<RowView<'_>>) -> bool {
         let row = row.map_or(0, |row| {
             let (shape, body) = row.parts();
@@ -89,7 +89,7 @@ impl BlockWriter {
         !self.is_empty() && self.bytes_with(self.prefix_with(key), 1, key.len() + row) > BLOCK
     }
 
-    /// Appends a row or a deletion. Its key must be greater than all earlier keys.
+    /// Appends a row or a tombstone. Its key must be greater than all earlier keys.
     pub(crate) fn push(&mut self, key: &[u8], row: Option<RowView<'_>>) {
         self.prefix = self.prefix_with(key);
         self.keys.extend_from_slice(key);
@@ -106,7 +106,7 @@ impl BlockWriter {
         self.rows.push((self.bodies.len(), shape));
     }
 
-    /// Returns the number of an equal shape among the most recent shapes.
+    /// Returns the number of a recent shape that equals the given one, if any.
     fn shape(&self, shape: &[u8]) -> Option<usize> {
         let numbers = (0..self.shape_ends.len()).rev().take(SHAPES_BACK);
         numbers.into_iter().find(|number| self.shapes.get(between(&self.shape_ends, *number)) == Some(shape))
@@ -120,7 +120,7 @@ impl BlockWriter {
             out.extend_from_slice(&u16::try_from(number).unwrap_or(u16::MAX).to_le_bytes());
         }
         out.extend_from_slice(first.get(..prefix).unwrap_or_default());
-        // Several keys in a block fit into it together. A single key equals the prefix, so nothing is left after it.
+        // Each offset fits into 16 bits: several keys of a block have at most its size, and a single key equals the prefix, so its remainder is empty.
         for (index, end) in self.key_ends.iter().enumerate() {
             let end = end - (index + 1) * prefix;
             out.extend_from_slice(&u16::try_from(end).unwrap_or(u16::MAX).to_le_bytes());

@@ -17,17 +17,17 @@ pub(in super::super) struct Layers {
     oldest: Option<RunCursor>,
     /// The newer layers with remaining entries, each with its age. The last layer in the list has the smallest next key.
     newer: Vec<(RunCursor, usize)>,
-    /// The tally of the entries that newer entries replaced; `None` if it is not needed.
+    /// The tally (number and checksum) of the entries hidden by newer entries; `None` if it is not needed.
     shadowed: Option<Tally>,
 }
 
 impl Layers {
-    /// Creates a cursor over the given layers (newest first) for a merge. It counts the entries that newer entries replaced.
+    /// Creates a cursor over the given layers (newest first) for a merge. The cursor counts the entries hidden by newer entries.
     pub(in super::super) fn counting(layers: &[Layer], start: &[u8], end: Option<&[u8]>) -> Result<Self> {
         Ok(Self { shadowed: Some(Tally::default()), ..Self::new(layers, start, end, false)? })
     }
 
-    /// Returns the tally of the entries that newer entries replaced.
+    /// Returns the tally of the entries hidden by newer entries.
     pub(in super::super) fn shadowed(&self) -> Tally {
         self.shadowed.unwrap_or_default()
     }
@@ -68,8 +68,8 @@ impl Layers {
         self.newer.is_empty() && self.oldest.as_ref().is_none_or(RunCursor::is_done)
     }
 
-    /// Visits the entries before a key and moves the cursor to that key. A deletion is visited as `None`. If the visitor stops early, the cursor
-    /// cannot be used again.
+    /// Visits the entries before a key and moves the cursor to that key. A tombstone is visited as `None`. If the visitor stops early, the cursor cannot be
+    /// used again.
     pub(in super::super) fn visit(
         &mut self,
         end: Option<&[u8]>,
@@ -87,7 +87,7 @@ impl Layers {
             let Some((mut newer, age)) = self.newer.pop_if(|_| is_within) else {
                 return Ok(ControlFlow::Continue(()));
             };
-            // Layers often contain adjacent key ranges instead of mixed keys: the entries up to the next layer are visited together.
+            // Layers often contain adjacent key ranges instead of mixed keys, so the entries before the next layer's first key are visited together.
             let other = self.newer.last().map(|(other, _)| other);
             let oldest = self.oldest.as_ref().filter(|oldest| !oldest.is_done());
             let until = other.into_iter().chain(oldest).map(RunCursor::key).chain(end).min();
@@ -127,7 +127,7 @@ impl Layers {
         Ok(())
     }
 
-    /// Counts an entry that a newer entry replaced.
+    /// Counts an entry that is hidden by a newer entry.
     fn count(&mut self, cursor: &RunCursor) -> Result<()> {
         if let Some(shadowed) = &mut self.shadowed {
             shadowed.add(cursor.key(), cursor.row()?);

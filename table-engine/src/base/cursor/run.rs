@@ -51,7 +51,7 @@ impl RunCursor {
         &self.key
     }
 
-    /// Returns the row of the current entry, or `None` for a deletion.
+    /// Returns the row of the current entry, or `None` for a tombstone.
     pub(super) fn row(&self) -> Result<Option<RowView<'_>>> {
         let Some(Open { block, entries, .. }) = &self.block else { return Ok(None) };
         block.layout.row(&block.bytes, entries.start)

@@ -21,7 +21,7 @@ pub(in super::super) struct Directory {
     key_ends: Vec<u32>,
     /// The [`head`] of each block's last key. A search over the heads reads few cache lines.
     heads: Vec<u128>,
-    /// The number of entries and deletions in each block; empty for a run of version 1.
+    /// The numbers of entries and tombstones in each block; empty for a run in format version 1.
     counts: Vec<(u32, u32)>,
     sums: Vec<u64>,
     filter: Vec<u8>,
@@ -173,7 +173,7 @@ impl Directory {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// Returns the number of rows and deletions.
+    /// Returns the number of rows and tombstones.
     #[cfg(test)]
     pub(in super::super) fn entries(&self) -> u64 {
         self.entries
@@ -195,13 +195,13 @@ impl Directory {
         (start, usize::try_from(end - start).unwrap_or(usize::MAX).saturating_sub(SUM))
     }
 
-    /// Returns the recorded tally of a block, or `None` in a run of version 1.
+    /// Returns the recorded tally of a block, or `None` for a run in format version 1.
     pub(in super::super) fn tally(&self, index: usize) -> Option<Tally> {
         let ((entries, deletions), sum) = (*self.counts.get(index)?, *self.sums.get(index)?);
         Some(Tally { entries: entries.into(), deletions: deletions.into(), sum })
     }
 
-    /// Returns the recorded tally of all blocks, or `None` in a run of version 1.
+    /// Returns the recorded tally of all blocks, or `None` for a run in format version 1.
     pub(in super::super) fn total(&self) -> Option<Tally> {
         (!self.counts.is_empty()).then(|| (0..self.len()).filter_map(|index| self.tally(index)).sum())
     }
@@ -276,7 +276,7 @@ impl Directory {
         from..to.max(from)
     }
 
-    /// Returns the bytes, entries and deletions of a range of blocks. In a run of version 1, the number of entries is estimated.
+    /// Returns the bytes, entries and tombstones in a range of blocks. For a run in format version 1, the number of entries is estimated.
     pub(in super::super) fn weigh(&self, blocks: Range<usize>) -> Weight {
         let offset = |index: usize| self.offsets.get(index).copied().unwrap_or_else(|| self.end());
         let bytes = offset(blocks.end) - offset(blocks.start);
@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Tests the search with keys that have long common prefixes, some of them with equal heads, and with short keys.
+        /// Tests searches for keys with long common prefixes, some of them with equal heads, and for short keys.
         #[test]
         fn a_search_finds_the_first_block_that_does_not_end_below_a_key(
             front in 0..20_usize,

@@ -1,4 +1,4 @@
-//! Writes a run: 1 MiB at a time, each followed by a sync, because one large sync at the end would delay syncs of the journal.
+//! Writes a run in pieces of 1 MiB, and syncs each piece, because one large sync at the end would delay syncs of the journal.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl RunWriter {
         self.written + (self.pending.len() + self.block.bytes()) as u64
     }
 
-    /// Appends a row or a deletion. Its key must be greater than all earlier keys.
+    /// Appends a row or a tombstone. Its key must be greater than all earlier keys.
     pub(in super::super) fn push(&mut self, key: &[u8], row: Option<RowView<'_>>) -> Result<()> {
         if self.block.is_full(key, row) {
             self.end_block()?;

@@ -51,7 +51,7 @@ impl Disk for Outages {
 
 #[test]
 fn rows_of_a_table_dropped_during_an_outage_leave_the_base_after_it() {
-    // A lack of resources, and an error after which the part of the base is set apart from merges.
+    // A lack of memory, a missing permission, and an error that causes a part of the base to be excluded from merges.
     for error in [io::ErrorKind::OutOfMemory, io::ErrorKind::PermissionDenied, io::ErrorKind::Other] {
         let disk = Arc::new(Outages { disk: SimDisk::default(), error, is_out: AtomicBool::new(false) });
         let folder = Path::new("/base");

@@ -30,7 +30,7 @@ fn folder() -> (tempfile::TempDir, Model) {
     (folder, model)
 }
 
-/// Reads every key. Each result must be the expected row, or an error that names the position of the damage.
+/// Reads every key. Each result must be the expected row, or an error that states the position of the damage.
 fn read(base: &Base, model: &Model) -> Vec<u16> {
     let view = base.view();
     let mut lost = Vec::new();

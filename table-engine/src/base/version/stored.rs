@@ -27,11 +27,11 @@ pub(crate) const BASE_NEW: &str = "BASE.new";
 
 const MAGIC: &[u8; 8] = b"TBLBASE\0";
 const VERSION: u32 = 4;
-/// The first version of the format, without identifiers of engines and runs.
+/// The first format version, which has no identifiers of engines and runs.
 const WITHOUT_IDENTITIES: u32 = 1;
-/// The last version of the format whose layers have no counts of entries and deletions.
+/// The last format version whose layers have no counts of entries and tombstones.
 const WITHOUT_COUNTS: u32 = 2;
-/// The last version of the format without a lineage.
+/// The last format version without a lineage.
 const WITHOUT_LINEAGE: u32 = 3;
 /// The number of bytes before the content: magic number, version and length.
 const HEADER: usize = 16;
@@ -124,7 +124,8 @@ impl Stored {
     /// Replaces the file durably. The directory entries of new runs are made durable first.
     ///
     /// # Errors
-    /// `DiskFull` if the disk is full, which leaves the old file in place. After any other error from the disk, the folder may contain either file.
+    /// `DiskFull` or `ServerBusy` if disk space, file descriptors or memory run out; the old file then remains in place. After any other disk error, the folder
+    /// may contain either file.
     pub(in super::super) fn write(&self, disk: &dyn Disk, folder: &Path) -> Result<()> {
         let bytes = self.bytes();
         let write = || {
@@ -148,7 +149,7 @@ impl Stored {
         Self::parse(&read_bytes(&*pool.disk, &path)?, &path, pool)
     }
 
-    /// Parses the bytes of a file.
+    /// Parses the bytes of a `BASE` file.
     pub(in super::super) fn parse(bytes: &[u8], path: &Path, pool: &Arc<Pool>) -> Result<Self> {
         let copies = Copies::of(bytes);
         let broken = |offset| Error::of(BaseFault::Broken { file: path.into(), offset });
@@ -242,7 +243,7 @@ pub(in super::super) fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Vec<u
     }
     match (first, file.read_at((length / 2) as u64, back)) {
         (Err(error), Err(_)) => return Err(failed(error)),
-        // Without free memory, a copy may be readable later.
+        // The copy may be readable later, when memory is free.
         (Err(error), _) | (_, Err(error)) if is_exhausted(&error) => return Err(failed(error)),
         (Ok(()), Err(_)) => back.fill(0),
         _ => {}
@@ -287,8 +288,8 @@ mod tests {
         Meta { journal: 3, sequence: 99, timestamp: 7, catalog: Catalog::default(), dropped: Vec::new() }
     }
 
-    /// Returns the bytes that follow those of [`Meta`]. `identity` contains the bytes between the number and the length of a run, and `counts` those
-    /// that follow a layer.
+    /// Returns the bytes that follow those of [`Meta`]. `identity` contains the bytes between a run's number and its length, and `counts` the bytes that follow
+    /// a layer.
     fn runs(identity: &[u8], counts: &[u8]) -> Vec<u8> {
         let parts: [&[u8]; 5] = [
             b"\x06\0\0\0\0\0\0\0\x01\0\0\0\x05\0\0\0\0\0\0\0",
