@@ -137,7 +137,7 @@ impl Base {
     /// If disk space or file descriptors run out, this is left to the next recorded version.
     ///
     /// # Errors
-    /// Any error from the disk except a shortage.
+    /// Any disk error except a shortage of space, file descriptors or memory.
     pub(crate) fn establish(&mut self) -> Result<()> {
         if !self.stored.lineage.is_empty() {
             return Ok(());

@@ -44,7 +44,7 @@ pub(crate) struct Checkpoint {
 pub(crate) enum Done {
     /// The base contains the frozen rows. The `Tail` is the next journal file, if it was made from a file that is no longer needed.
     Checkpointed(BaseView, Option<Tail>),
-    /// The disk has no space for the frozen rows. The thread will retry.
+    /// The frozen rows could not be written for lack of disk space or file descriptors. The thread will retry.
     NoRoom(Error),
     /// The base contains the same rows in other runs.
     Merged(BaseView),
@@ -69,7 +69,7 @@ pub(crate) struct Checkpointer {
     pub(crate) wake: Wake,
     /// `true` if the last merge failed, for example on a full disk. No merge starts before the next checkpoint.
     pub(crate) resting: bool,
-    /// `true` if the last flush found the disk full.
+    /// `true` if the last flush failed for lack of disk space or file descriptors.
     pub(crate) no_room: bool,
     /// The error that prevented the current compaction from merging a part of the base.
     pub(crate) unmerged: Option<Error>,

@@ -52,7 +52,7 @@ pub(crate) struct Committer {
     table_delete_delay: Duration,
     /// The latest state. While a group is being processed, it contains writes that are not published yet.
     state: State,
-    /// The keys most recently written to the disk.
+    /// The most recently written keys of an engine on disk.
     written: WrittenKeys,
     /// Determines when the state is published to readers.
     publication: Publication,

@@ -20,7 +20,7 @@ pub use real::RealDisk;
 /// - A rename is atomic: after a power loss either the old name or the new one exists.
 /// - Bytes that a write does not touch do not change, even if the power fails during the write.
 pub trait Disk: Debug + Send + Sync + 'static {
-    /// Creates a folder in an existing folder. Succeeds if the folder exists already.
+    /// Creates a folder in an existing folder. Succeeds if the folder already exists.
     fn create_dir(&self, folder: &Path) -> io::Result<()>;
 
     /// Returns the names of the files in a folder, in any order.

@@ -25,11 +25,11 @@ pub enum Step {
     CheckpointWrite,
     /// Record the version of the base with the new runs.
     CheckpointCommit,
-    /// Publish the base with the checkpoint.
+    /// Publish the base that contains the checkpoint.
     CheckpointPublish,
-    /// Delete a journal file that the base covers.
+    /// Delete a journal file whose rows are all in the base.
     JournalDelete,
-    /// Write the result of one step of a merge.
+    /// Write the result of a merge step.
     MergeWrite,
     /// Record the version of the base with the merged runs.
     MergeCommit,

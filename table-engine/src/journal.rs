@@ -37,7 +37,7 @@ pub(crate) struct Tail {
     pub(crate) salt: Salt,
     /// The offset of the next frame.
     pub(crate) end: u64,
-    /// The length of the file. The bytes from `end` on are zeros, or were left by an earlier journal file.
+    /// The length of the file. The bytes after `end` are zeros, or were left by an earlier journal file.
     pub(crate) filled: u64,
     /// The sequence number of the next frame.
     pub(crate) sequence: u64,
@@ -260,6 +260,7 @@ impl Journal {
 
     /// Switches to the next file. Returns the number of that file and the sequence number of its first frame.
     ///
+    /// # Errors
     /// If disk space or file descriptors run out, the journal continues in the old file. The new file is then empty or missing, and the next open ignores it.
     /// After any other error the journal must not be used.
     pub(crate) fn rotate(&mut self) -> Result<(u64, u64)> {

@@ -147,7 +147,8 @@ struct Pager<'q> {
     reader: KeyReader,
     /// A buffer for complete keys.
     key: Vec<u8>,
-    /// `true` if all entries since the last row of the page have the same prefix and shape, and the prefix of their keys determines the partition.
+    /// `true` if all entries since the page's last row have the same key prefix and the same property names and types, and the prefix
+    /// determines the partition.
     is_alike: bool,
     partition_key: Option<String>,
     rows: Gather,

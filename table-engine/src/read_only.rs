@@ -132,7 +132,7 @@ fn list(disk: &dyn Disk, path: &Path) -> Result<Vec<String>> {
     disk.list(path).map_err(|error| Task::ReadFolder(path.into()).refused(error))
 }
 
-/// Opens the journal files that contain frames not covered by a version of the base.
+/// Opens the journal files whose frames are not in a version of the base.
 fn open_journal(disk: &dyn Disk, path: &Path, base: &BaseView) -> Result<Vec<(u64, Arc<dyn DiskFile>)>> {
     let meta = base.meta();
     let mut files = Vec::new();

@@ -24,7 +24,7 @@ pub(crate) struct Reserve {
     path: PathBuf,
     /// The reserve file. While it is missing because it could not be created, the folder has no reserve.
     file: OnceLock<Arc<dyn DiskFile>>,
-    /// The maximum size: enough for a checkpoint and for one step of a merge.
+    /// The maximum size: enough for a checkpoint and for one merge step.
     most: u64,
     room: Mutex<Room>,
 }
@@ -37,8 +37,8 @@ struct Room {
 }
 
 impl Reserve {
-    /// Replaces a folder's reserve with an empty file, which frees its space. [`restore`](Self::restore) then reserves enough for a checkpoint of a journal
-    /// of `journal` bytes.
+    /// Replaces a folder's reserve with an empty file, which frees its space. [`restore`](Self::restore) then reserves enough to checkpoint a journal of
+    /// `journal` bytes.
     pub(crate) fn replace(
         disk: &Arc<dyn Disk>,
         folder: &Path,
@@ -76,7 +76,7 @@ impl Reserve {
         self.file.get().is_none() || room.held >= room.wanted
     }
 
-    /// Makes the reserve large enough for a checkpoint of a journal of `journal` bytes.
+    /// Makes the reserve large enough to checkpoint a journal of `journal` bytes.
     ///
     /// # Errors
     /// The disk's error if the disk is full and the reserve cannot grow.
@@ -88,10 +88,10 @@ impl Reserve {
         self.restore()
     }
 
-    /// Frees the part of the reserve that a checkpoint of `journal` bytes does not need.
+    /// Frees the part of the reserve that is not needed to checkpoint a journal of `journal` bytes.
     ///
     /// # Errors
-    /// Any error from the file.
+    /// The I/O error if the file cannot be shortened.
     pub(crate) fn shrink_for(&self, journal: u64) -> io::Result<()> {
         let mut room = self.room();
         room.wanted = room.wanted.min(self.size_for(journal));
@@ -104,7 +104,7 @@ impl Reserve {
         Ok(())
     }
 
-    /// Returns the size that a checkpoint of `journal` bytes needs.
+    /// Returns the size needed to checkpoint a journal of `journal` bytes.
     fn size_for(&self, journal: u64) -> u64 {
         journal.saturating_add(LEAST).min(self.most)
     }

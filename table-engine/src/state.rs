@@ -33,7 +33,7 @@ pub(crate) struct State {
     pub(crate) gaps: Gaps,
     /// The time of the last decision (a transaction computed by the committer) in this state.
     pub(crate) decided: u64,
-    /// `true` if the engine was closed. All other fields are then empty.
+    /// `true` if the engine is closed. All other fields are then empty.
     pub(crate) is_closed: bool,
     /// `true` if this is a placeholder for the current state, which only the committer has. All other fields are then empty.
     pub(crate) is_withdrawn: bool,

@@ -13,7 +13,7 @@ pub(crate) struct Condition<'a> {
     pub(crate) test: Test<'a>,
 }
 
-/// A comparison with a constant.
+/// The kind of a comparison, with its constant.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Test<'a> {
     Compare(Comparison, &'a ScalarValue),

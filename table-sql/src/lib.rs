@@ -9,10 +9,10 @@
 //! | a part of the keys, by its name in the stored schema | `bigint` for padded digits, a timestamp for ticks, and a string for all other parts |
 //! | a property | its type; GUIDs are strings; times are in microseconds if some are outside the years 1678 to 2261 |
 //!
-//! A property with values of several types has a column for each type: the most frequent type has the name of the property, and the others have a suffix, such
-//! as `Age@String`. A key part with the same name as a property has the suffix `@key`. If several key parts encode the same field differently, the part that
-//! determines the field has the field's name, and the other parts have the codec's name as a suffix, such as `id@bucket`. Names are case-sensitive even without
-//! quotes.
+//! A property with values of several types has a column for each type: the column of the most frequent type has the property's name, and the others have a
+//! suffix, such as `Age@String`. A key part with the same name as a property has the suffix `@key`. If several key parts encode the same field differently, the
+//! part that determines the field has the field's name, and the other parts have the codec's name as a suffix, such as `id@bucket`. Names are case-sensitive
+//! even without quotes.
 //!
 //! The columns are determined by the stored schemas and by a [sample](SqlOptions::sample) of the rows. A statement that reads a property fails at the first row
 //! whose value has a type that no sampled row had. A condition on the property may exclude such a row before it is read.

@@ -29,7 +29,7 @@ pub(crate) struct Scanned {
     pub(crate) schemas: Vec<StoredSchema>,
     /// The only schema that rows may match, or `None` for all rows. Rows of other schemas are omitted.
     pub(crate) only: Option<usize>,
-    /// `true` if the key parts of a row determine its values, or whether it is omitted.
+    /// `true` if the key parts of each row are needed, because a column shows a part or because rows of other schemas are omitted.
     pub(crate) needs_parts: bool,
     /// `true` if the key order was announced to DataFusion.
     pub(crate) is_ordered: bool,

@@ -141,7 +141,7 @@ impl TableProvider for StoreTable {
         let limit = limit.filter(|_| filters.is_empty());
         query.top = limit.filter(|limit| (1..most).contains(limit));
         query.filter = self.filter(filters).filter(|filter| filter.to_string().len() <= FILTER_BYTES);
-        // A filter that the service would refuse, such as one with a keyword as a name, is left to DataFusion.
+        // A filter that the service would refuse, such as one on a property whose name is a keyword, is left to DataFusion.
         if query.check(most).is_err() {
             query.filter = None;
         }

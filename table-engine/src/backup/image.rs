@@ -41,7 +41,7 @@ impl std::fmt::Debug for BackupImage {
 }
 
 impl Engine {
-    /// Returns the files for a backup of everything that was acknowledged before the call. It starts with a checkpoint.
+    /// Starts with a checkpoint, then returns the files for a backup of everything that was acknowledged before the call.
     ///
     /// # Errors
     /// `InvalidInput` if the engine is in memory; any error from [`checkpoint`](Self::checkpoint).
@@ -95,8 +95,8 @@ impl BackupImage {
     }
 }
 
-/// An engine's folder that is being restored from a backup that is not a folder. `open` refuses the folder
-/// until [`finish`](Self::finish) has succeeded.
+/// An engine's folder that is being restored from a backup that is not a folder. `Engine::open` refuses the folder until [`finish`](Self::finish) has
+/// succeeded.
 ///
 /// ```
 /// use table_core::BlockOn;

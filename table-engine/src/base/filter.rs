@@ -1,4 +1,4 @@
-//! The key filter of a run. Because of it, most lookups of absent keys read no block (`docs/format.md`, "Runs").
+//! The key filter of a run, which lets most lookups of absent keys skip reading a block (`docs/format.md`, "Runs").
 //!
 //! It is a Bloom filter whose buckets are single cache lines, so a lookup waits for memory only once.
 

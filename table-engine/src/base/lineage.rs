@@ -15,7 +15,7 @@ const MOST: usize = 256;
 struct Opening {
     /// A random identifier of the opening.
     identity: Uuid,
-    /// The sequence number of the first journal frame that the version does not cover.
+    /// The sequence number of the first journal frame that is replayed on top of the version.
     sequence: u64,
     /// The number of the version's next run.
     next: u64,

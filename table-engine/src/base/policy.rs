@@ -85,7 +85,7 @@ pub(crate) enum Debt {
     None,
     /// At least one segment needs a merge.
     Some,
-    /// A segment has so many layers that flushes wait for merges.
+    /// A segment has so many layers, or the base has so much waste, that flushes wait for merges.
     Much,
 }
 

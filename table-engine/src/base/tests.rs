@@ -340,7 +340,7 @@ fn a_table_dropped_between_two_others_is_merged_out_only_once() {
     let tables = [1, 2, 3];
     let mut base = Base::create(&place(folder.path()), meta(&tables)).unwrap();
     let row = row_of(1, 10);
-    // The rows of all three tables are in one block.
+    // The rows of all three tables are in one run.
     let keys = tables.map(|table| key_of(table, 0));
     base.flush(keys.iter().map(|key| (key.as_slice(), Some(row.view()))), meta(&tables)).unwrap();
     let mut without = meta(&[1, 3]);

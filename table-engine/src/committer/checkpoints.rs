@@ -162,7 +162,7 @@ impl Checkpoints {
     }
 
     fn is_due(&self, state: &State, journal_bytes: u64) -> bool {
-        // Deletes free space only after a checkpoint, so checkpoints start earlier when the disk is full.
+        // Deleted rows free space only after a checkpoint, so checkpoints start earlier when the disk is full.
         let most = self.thresholds.checkpoint_bytes / if self.reserve.is_whole() { 1 } else { 8 };
         self.requested
             || state.memtable.bytes() >= most
@@ -289,7 +289,7 @@ impl Committer {
                 let frozen = self.state.frozen.take();
                 disk.checkpoints.count_dropped(&self.state);
                 self.shared.publish(self.state.clone());
-                // The checkpoint thread frees the memory, because freeing large maps takes long.
+                // The checkpoint thread frees the memory, because freeing large maps takes a long time.
                 disk.checkpoints.send(Job::Discard(frozen, view))?;
                 for answer in disk.checkpoints.running.drain(..) {
                     let _ = answer.send(Ok(()));

@@ -31,7 +31,7 @@ const WRITE: u8 = 1;
 const CREATE: u8 = 2;
 const DROP: u8 = 3;
 
-/// The result of a write to one key: the new row, or `None` for a deletion.
+/// The result of a write to one key: the new row, or `None` for a delete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) key: Key,

@@ -29,7 +29,7 @@ pub(crate) struct End {
     pub(crate) frames: u32,
 }
 
-/// A reader of a file's bytes from an offset on.
+/// A reader that starts at an offset in a file.
 struct From<'a> {
     file: &'a dyn DiskFile,
     offset: u64,

@@ -21,7 +21,7 @@ const MAGIC: &[u8; 8] = b"TBLSYNC\0";
 const VERSION: u32 = 1;
 /// The number of bytes in a record.
 const RECORD: usize = 52;
-/// The offset of the second record from the first. They are far enough apart that a write to one of them never touches a sector of the other.
+/// The offset of the second record from the first. The two are far enough apart that a write to one of them never touches a sector of the other.
 const DISTANCE: u64 = 4096;
 
 /// A position in the journal, before which all frames are durable.

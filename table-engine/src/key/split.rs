@@ -6,7 +6,8 @@
 pub(crate) struct SplitKey<'k> {
     front: &'k [u8],
     rest: &'k [u8],
-    /// `true` if the entry has the same prefix as the previous entry, and its row has the same shape. Neither then needs to be compared again.
+    /// `true` if the entry has the same prefix as the previous entry, and its row has the same property names and types. Neither then needs to be
+    /// compared again.
     pub(crate) is_alike: bool,
 }
 
