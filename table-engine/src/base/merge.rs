@@ -84,7 +84,7 @@ impl Base {
     /// Any disk error while a new version is being recorded, except a lack of space or file descriptors. After an error, the base must not be written to.
     pub(crate) fn merge(&mut self) -> Result<Merged> {
         let Some(choice) = policy::choose(&self.figures(), self.run_bytes) else {
-            // The list changes only in memory; the next recorded version persists the change. A segment that is set apart may still contain rows.
+            // The list changes only in memory; the next recorded version persists the change. A segment excluded from merges may still contain rows.
             let dropped = std::mem::take(&mut self.stored.meta.dropped);
             self.stored.meta.dropped = dropped.into_iter().filter(|table| self.has_rows_of(*table)).collect();
             let compacted = self.merges.compact.take().is_some();

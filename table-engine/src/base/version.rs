@@ -328,7 +328,7 @@ impl Version {
         Ok(tally)
     }
 
-    /// Returns `true` if another version has the same layers as this one before `start` and from `end` on. Both versions must have segments that
+    /// Returns `true` if another version has the same layers as this one before `start`, and at and after `end`. Both versions must have segments that
     /// start at these keys.
     pub(super) fn is_same_outside(&self, other: &Self, start: &[u8], end: Option<&[u8]>) -> bool {
         let outside = |version: &Self| -> Vec<Arc<Segment>> {

@@ -79,7 +79,7 @@ impl Committer {
             let deleted = || changes.iter().filter(|change| change.row.is_none()).map(|change| &change.key);
             let (first, deletions) = (deleted().min().cloned(), deleted().count());
             for Change { key, row } in changes {
-                // In memory, a deletion hides nothing, so no tombstone is needed.
+                // In memory, a delete has no older rows to hide, so no tombstone is needed.
                 match (row, &self.disk) {
                     (None, None) => self.state.memtable.remove(&key),
                     (row, None) => self.state.memtable.set(key, row),
