@@ -13,8 +13,8 @@ use crate::odata::fault::ODataFault;
 use crate::ticks;
 use crate::value::{EdmType, ValueRef, out_of_range};
 
-/// The only key of the map by which `serde_json` passes a number to a visitor if any dependency of the program enables its feature
-/// `arbitrary_precision`. Its value is the text of the number. Integers of 64 bits other than `-0` are passed as integers with or without the feature.
+/// The only key of the map in which `serde_json` passes a number to a visitor, if any dependency of the program enables the `arbitrary_precision` feature. The
+/// value is the text of the number. 64-bit integers other than `-0` are passed as integers with or without the feature.
 const NUMBER: &str = "$serde_json::private::Number";
 
 /// A JSON value. Numbers keep their spelling, because `3` is an integer and `3.0` is not (TYPE-3).
@@ -180,7 +180,7 @@ fn typed_text<'v>(
     })
 }
 
-/// Parses the text of a JSON number. Integers of 64 bits are exact, except `-0`, which only a `Double` can represent.
+/// Parses the text of a JSON number. 64-bit integers are exact, except `-0`, which only a `Double` can represent.
 fn number<E: serde::de::Error>(text: &str) -> Result<Token<'static>, E> {
     match text.parse() {
         Ok(number) if text != "-0" => Ok(Token::Integer(number)),
@@ -261,7 +261,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the token of a number that is passed as a map, as `serde_json` does with the feature `arbitrary_precision`.
+    /// Returns the token for a number that is passed as a map, as `serde_json` does with the `arbitrary_precision` feature.
     fn of_text(text: &str) -> Result<Token<'_>, Error> {
         Token::deserialize(MapDeserializer::new(iter::once((NUMBER, text))))
     }
