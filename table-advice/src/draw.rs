@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::distribution::Distribution;
 use crate::random::Random;
 
-/// A source of the pseudo-random values of one operation.
+/// A source of pseudo-random values for one operation.
 ///
 /// ```
 /// use table_advice::{Distribution, Draw};
@@ -36,7 +36,7 @@ impl Draw<'_> {
         self.number
     }
 
-    /// Returns the time of the operation on the clock of the workload.
+    /// Returns the time of the operation on the workload's clock.
     #[must_use]
     pub fn instant(&self) -> DateTime<Utc> {
         #[expect(

@@ -1,4 +1,4 @@
-//! Workloads: the operations of users, with their rates and duration.
+//! Workloads: the operations of an application's users, with their rates and their duration.
 
 use std::fmt;
 
@@ -61,7 +61,7 @@ impl Workload {
         Self { start, ..self }
     }
 
-    /// Sets the prices of requests and of returned data.
+    /// Sets the prices of requests and returned data.
     #[must_use]
     pub fn prices(self, prices: Prices) -> Self {
         Self { prices: Some(prices), ..self }

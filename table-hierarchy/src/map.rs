@@ -40,7 +40,7 @@ pub struct Partition {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartitionMap {
-    /// The partitions, which are never empty and have no gaps or overlaps.
+    /// The partitions. The list is never empty, and the ranges have no gaps or overlaps.
     partitions: Vec<Partition>,
     next: u32,
 }
@@ -135,7 +135,7 @@ impl PartitionMap {
         id
     }
 
-    /// Splits a partition in two. The second half starts at the given key.
+    /// Splits a partition in two, and returns the numbers of the new partitions. The second one starts at the given key.
     ///
     /// # Errors
     /// `InvalidInput` if the partition does not exist, or if the key is not inside it.
@@ -160,7 +160,7 @@ impl PartitionMap {
         Ok((left, right))
     }
 
-    /// Merges two adjacent partitions. `left` must come first.
+    /// Merges two adjacent partitions, and returns the number of the new partition. `left` must precede `right`.
     ///
     /// # Errors
     /// `InvalidInput` if a partition does not exist, or if they are not adjacent.

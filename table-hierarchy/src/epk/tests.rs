@@ -1,4 +1,4 @@
-//! Tests of effective partition keys: published and measured hashes, and laws of their order.
+//! Tests of effective partition keys: published and measured hashes, and properties of their order.
 
 use std::collections::HashSet;
 
@@ -198,7 +198,7 @@ fn map_6_bounds_of_any_width_are_compared_in_one_way() {
             assert_eq!(bound(from).cmp(&bound(to)), Ordering::Equal, "{from} {to}");
         }
     }
-    // The end of a prefix does not consist of zeros, so it is kept.
+    // Comparisons ignore trailing zeros, but not the `FF` at the end of a prefix.
     let prefix = EpkRange::of_prefix(&[t("Microsoft")]);
     assert!(prefix.start() < prefix.end());
     for text in ["0", "0g", "é", "ÿÿ"] {
