@@ -28,7 +28,7 @@ pub struct Design {
     pub(super) throughput: Option<f64>,
     pub(super) deadline: Option<(f64, f64)>,
     pub(super) questions: Vec<(String, Vec<bool>)>,
-    /// The first query that fixes an unknown level, with the level.
+    /// The name of the first query that fixes an unknown level, and the name of that level.
     pub(super) unknown: Option<(String, String)>,
 }
 
@@ -75,7 +75,7 @@ impl Design {
         Self { bounds, ..self }
     }
 
-    /// Sets the container's throughput, in request units per second. The service divides them evenly among the physical partitions.
+    /// Sets the container's throughput, in request units per second. The service divides it evenly among the physical partitions.
     ///
     /// If no throughput is set, each partition is assumed to have the maximum throughput.
     #[must_use]

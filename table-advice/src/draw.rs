@@ -24,7 +24,7 @@ pub struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// Returns a random value of a distribution.
+    /// Returns a random value from a distribution.
     #[must_use = "each draw returns another value"]
     pub fn of(&mut self, distribution: &Distribution) -> u64 {
         distribution.draw(self.random, self.number)

@@ -67,7 +67,7 @@ impl WorkloadFile {
         self.0.layouts.iter().map(|layout| layout.name.as_str())
     }
 
-    /// Returns the workload with one of the layouts.
+    /// Returns the workload for one of the layouts.
     ///
     /// # Errors
     /// `InvalidWorkload` if no layout has this name, or if a distribution or the start time is invalid.

@@ -2,7 +2,7 @@
 
 use crate::random::real;
 
-/// The maximum number of partitions that are shown in a separate row.
+/// The maximum number of partitions that have a separate row.
 const ROWS: usize = 16;
 /// The maximum number of columns in a heat map.
 const COLUMNS: u32 = 60;

@@ -26,8 +26,8 @@
 //! Operations are evenly spaced, without bursts. Throttling of partitions is computed from the published target (SCL-1), separately for each second. The
 //! service's limits are softer (SCL-2), and it moves partitions between servers (SCL-4). A write counts as its number of entities, and a read as its number of
 //! pages, because the cost of a page is not published. At most twenty pages of a read fall in the second in which it starts; later pages count only towards the
-//! cost. A read of several partitions adds no heat to any of them. Pages are assumed to end after 1,000 entities (PAGE-1). Costs are computed from requests and
-//! bytes with your [`Prices`]; a month has 30 days.
+//! cost. A read of a range of partitions adds no heat to any of them. Pages are assumed to end after 1,000 entities (PAGE-1). Costs are computed from requests
+//! and bytes with your [`Prices`]; a month has 30 days.
 //!
 //! [`Report::container`] returns the physical partitions that a container of Cosmos DB for NoSQL would have under the workload.
 //!

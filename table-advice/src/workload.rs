@@ -55,7 +55,7 @@ impl Workload {
         Self { seconds, ..self }
     }
 
-    /// Sets the time of the first operation.
+    /// Sets the start time of the workload.
     #[must_use]
     pub fn start(self, start: DateTime<Utc>) -> Self {
         Self { start, ..self }

@@ -255,8 +255,8 @@ impl Load {
 
     /// Returns the next split, or `None` if no split is due and no partition grows. Partitions that can be split precede partitions that cannot.
     ///
-    /// If the throughput requires more partitions, the partition with the most data is split, in the middle of its data. Without data, its keys are
-    /// counted. If every partition has a single key or none, the widest range is halved.
+    /// If the throughput requires more partitions, the partition with the most data is split, in the middle of its data. Keys without data are divided by their
+    /// number. If every partition has a single key or none, the widest range is halved.
     #[must_use]
     pub fn next_split(&self) -> Option<NextSplit> {
         let heat = self.heat();

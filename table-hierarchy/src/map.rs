@@ -16,14 +16,13 @@ use table_core::{Error, ErrorCode, Result};
 pub struct Partition {
     /// The number of the partition. Numbers are never reused.
     pub id: u32,
-    /// The effective partition keys in the partition.
+    /// The range of effective partition keys in the partition.
     pub range: EpkRange,
     /// All partitions that this one was split or merged from (MAP-4).
     pub parents: Vec<u32>,
 }
 
-/// The physical partitions of a container, in order. The first one begins at the start of the space, and every other one begins where
-/// its predecessor ends (MAP-1).
+/// The physical partitions of a container, in order. The first one begins at `Epk::START`, and every other one begins where its predecessor ends (MAP-1).
 ///
 /// ```
 /// use table_hierarchy::{Component, Epk, PartitionMap};
@@ -46,11 +45,11 @@ pub struct PartitionMap {
 }
 
 impl PartitionMap {
-    /// Creates a map of `count` partitions of equal width, as in a new container. The count is at least one.
+    /// Creates a map of `count` partitions of equal width, as in a new container. A count of 0 is treated as 1.
     #[must_use]
     pub fn even(count: u32) -> Self {
         let count = count.max(1);
-        // All keys are less than `40`, so they occupy a quarter of the space.
+        // All keys are less than `40`, so they occupy only a quarter of the possible byte strings.
         let bound = |at: u32| match at {
             0 => Epk::START,
             at if at == count => Epk::END,
@@ -100,7 +99,7 @@ impl PartitionMap {
     #[must_use]
     pub fn locate(&self, epk: &Epk) -> &Partition {
         let after = self.partitions.partition_point(|partition| partition.range.start() <= epk);
-        // The first partition starts before every key.
+        // The first partition starts at or before every key.
         after.checked_sub(1).and_then(|at| self.partitions.get(at)).unwrap_or(&self.partitions[0])
     }
 

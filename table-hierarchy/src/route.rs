@@ -165,7 +165,7 @@ fn touched(ranges: &[EpkRange], map: &PartitionMap) -> Result<Vec<Touched>> {
     Ok(touched)
 }
 
-/// Returns the distinct values of a level. Stops as soon as a query cannot have enough ranges for them.
+/// Returns the distinct values of a level. Stops when more values have been found than a query can have ranges.
 fn different<'s, 'a>(values: &'s [Component<'a>]) -> Vec<&'s Component<'a>> {
     let mut found = Vec::new();
     for value in values {
@@ -179,8 +179,8 @@ fn different<'s, 'a>(values: &'s [Component<'a>]) -> Vec<&'s Component<'a>> {
     found
 }
 
-/// Returns every combination of one value per level, preceded by the number of levels used. Stops before the first level that would exceed the maximum number
-/// of ranges.
+/// Returns the number of levels used, and every combination of one value per level. Stops before the first level that would exceed the maximum number of
+/// ranges.
 fn product<'a>(sets: &[&[Component<'a>]], reasons: &mut Vec<String>) -> (usize, Vec<Vec<Component<'a>>>) {
     let mut keys: Vec<Vec<Component<'a>>> = vec![Vec::new()];
     for (depth, values) in sets.iter().enumerate() {

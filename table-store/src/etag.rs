@@ -93,7 +93,7 @@ impl fmt::Debug for ETag {
     }
 }
 
-/// Formats an instant like the service: with at most seven fractional digits and no trailing zeros (TYPE-5).
+/// Formats an instant in the service's format: with at most seven fractional digits and no trailing zeros (TYPE-5).
 pub(crate) fn format_datetime(instant: DateTime<Utc>) -> String {
     // The service never prints instants outside the years 1 to 9999.
     let printed = ticks::from_datetime(instant).and_then(|ticks| ticks::print(ticks, ":"));
@@ -103,7 +103,7 @@ pub(crate) fn format_datetime(instant: DateTime<Utc>) -> String {
     )
 }
 
-/// The condition of a replace, merge or delete (IFM-1).
+/// The version that a replace, merge or delete requires (IFM-1).
 ///
 /// ```
 /// use table_core::{ETag, IfMatch};

@@ -130,7 +130,7 @@ impl Limits {
         Ok(())
     }
 
-    /// Checks the size of an entity that was calculated with the published formula (SIZE-2).
+    /// Checks an entity's size, which the caller has calculated with the published formula (SIZE-2).
     ///
     /// # Errors
     /// `EntityTooLarge` if the entity exceeds the limit (SIZE-1, ENG-3).

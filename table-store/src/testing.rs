@@ -12,8 +12,7 @@ use crate::query::{Continuation, EntityRef, Page, Position, Query, Rows, Select}
 use crate::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use crate::transaction::Transaction;
 
-/// A store wrapper that reports other capabilities than the wrapped store. It can also return rows in arbitrary order, like Cosmos DB for Table (COS-1,
-/// ENG-21).
+/// A store wrapper that changes the reported capabilities. It can also return rows in arbitrary order, like Cosmos DB for Table (COS-1, ENG-21).
 ///
 /// A transaction with a check is rejected if the capabilities exclude checks. All other capabilities are only reported, not enforced.
 ///

@@ -100,7 +100,7 @@ fn zone(time: &str) -> Option<(&str, i64)> {
     let [sign, h0, h1, b':', m0, m1] = *offset.as_bytes() else { return None };
     let digit = |byte: u8| char::from(byte).to_digit(10).map(i64::from);
     let minutes = digit(h0)? * 600 + digit(h1)? * 60 + digit(m0)? * 10 + digit(m1)?;
-    // The largest offset that XML Schema and .NET accept.
+    // XML Schema and .NET accept offsets of at most 14 hours.
     if minutes > 14 * 60 || m0 > b'5' {
         return None;
     }
@@ -108,7 +108,7 @@ fn zone(time: &str) -> Option<(&str, i64)> {
     Some((clock, if sign == b'-' { -ticks } else { ticks }))
 }
 
-/// Formats an instant like the service: with at most seven fractional digits and no trailing zeros (TYPE-5). Returns `None` above [`MAX`].
+/// Formats an instant in the service's format: with at most seven fractional digits and no trailing zeros (TYPE-5). Returns `None` above [`MAX`].
 ///
 /// ```
 /// use table_core::ticks;

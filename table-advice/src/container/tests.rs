@@ -111,7 +111,7 @@ fn hpk_11_and_12_one_tenant_is_throttled_at_the_share_of_its_partition() {
     let design = Design::of::<Event>().partitions(8).days(0.0);
     let slow = report.container(&design.clone().throughput(3_200.0)).unwrap();
     assert!(slow.max_full(0.99).is_err() && slow.before.slowdown() > 2.0, "{slow}");
-    // Without a throughput, the report states the assumed one.
+    // If no throughput is set, the report states the assumed one.
     let assumed = report.container(&design).unwrap().warnings();
     assert!(assumed.iter().any(|warning| warning.contains("assumed to have 10000")), "{assumed:?}");
     assert!(slow.warnings().iter().all(|warning| !warning.contains("assumed")), "{slow}");

@@ -237,7 +237,7 @@ proptest! {
 
 #[test]
 fn epk_10_one_level_hashes_as_a_key_of_one_path_and_several_do_not() {
-    // The `Hash` kind hashes all values of a key together. The hash of these four values is published.
+    // A partition key of the kind `Hash` has one hash for all its values. The hash of these four values is published.
     let of_one_path = |values: &[Component<'_>]| {
         let mut text = Vec::new();
         for value in values {

@@ -32,7 +32,7 @@ pub struct Order {
     pub fullest: f64,
     /// The used fraction of the fullest partition key.
     pub fullest_key: f64,
-    /// For each query, the mean number of partitions that it touches, over the current keys.
+    /// For each query, the number of partitions that it touches, averaged over the current keys.
     pub touched: Vec<f64>,
 }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::Component;
 
-/// A split or a merge at random positions.
+/// A split or a merge at a random position.
 #[derive(Clone, Debug)]
 enum Change {
     Split(String),

@@ -106,7 +106,7 @@ pub enum ErrorCode {
     IndexNotReady,
     /// A workload cannot be simulated because it has an unknown field, pattern or layout, a negative rate, or no operations.
     InvalidWorkload,
-    /// A schema costs more in a dry run than its test allows (design promise 7). Nothing was sent.
+    /// In a dry run, a workload costs more than its test allows (design promise 7). Nothing was sent.
     OverBudget,
     /// The backend does not support the operation, according to its capabilities.
     Unsupported,
@@ -122,7 +122,7 @@ pub enum ErrorCode {
     FolderNotOurs,
     /// The engine was opened read-only, or the folder is a backup. Nothing was written.
     ReadOnly,
-    /// A newer version wrote the folder. The folder was not changed.
+    /// A newer version of this library wrote the folder. The folder was not changed.
     FormatTooNew,
     /// This version no longer supports the folder's old format. The folder was not changed.
     FormatTooOld,
@@ -133,7 +133,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    /// Returns the code in the service's spelling.
+    /// Returns the name of the code, spelled as in the service.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -94,7 +94,7 @@ impl Matcher {
         self.tests.iter().any(|test| matches!(test.operand, Operand::PartitionKey | Operand::RowKey))
     }
 
-    /// Returns `true` if the entity satisfies the filter. Does not allocate.
+    /// Returns `true` if the entity satisfies the filter. Memory is allocated only if the row's names and types differ from the previous row's.
     ///
     /// # Errors
     /// `Corrupted` if the entity's bytes are not a row.

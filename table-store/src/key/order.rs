@@ -1,8 +1,8 @@
-//! The order of keys and strings by UTF-16 code units (ORD-1 to ORD-6), and an encoding as bytes in the same order.
+//! The order of keys and strings by UTF-16 code units (ORD-1 to ORD-6), and an encoding as bytes that sort in the same order.
 //!
 //! UTF-8 sorts by code point, which differs from UTF-16 in one case: in UTF-16, supplementary characters (lead bytes `F0`–`F4` in UTF-8) sort before
-//! U+E000–U+FFFF (lead bytes `EE`, `EF`); in UTF-8, they sort after them (ORD-3). Replacing the lead bytes `EE` and `EF` by `F8` and `F9` corrects
-//! this case, does not change the length, and leaves strings without these bytes unchanged.
+//! U+E000–U+FFFF (lead bytes `EE`, `EF`); in UTF-8, they sort after them (ORD-3). Replacing the lead bytes `EE` and `EF` with `F8` and `F9` corrects this case,
+//! does not change the length, and leaves strings without these bytes unchanged.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -12,7 +12,7 @@ use crate::key::fault::KeyFault;
 
 const LIFT: u8 = 0xF8 - 0xEE;
 
-/// Compares strings like the service: by UTF-16 code units (ORD-6), without re-encoding them.
+/// Compares strings in the service's order: by UTF-16 code units (ORD-6). The strings are not re-encoded.
 ///
 /// ```
 /// use std::cmp::Ordering;

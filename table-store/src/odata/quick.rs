@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for Entity<'_> {
         let timestamp = timestamp.unwrap_or_default();
         let row = writer.close(timestamp);
         *properties = row.len();
-        // The row does not contain `null` properties. If it had any, the names in the row alone cannot show whether a name is repeated.
+        // The row does not contain the `null` properties, so it cannot show whether one of their names is repeated.
         let is_repeated =
             names.repeated(|| row.properties().flatten().map(|property| property.name)).is_some();
         if is_repeated || (nulls && names.may_repeat()) {

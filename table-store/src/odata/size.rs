@@ -61,7 +61,7 @@ struct Counter {
 
 impl Write for Counter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // The first UTF-8 byte of a character determines whether UTF-16 needs one or two code units. Each of them is an escape of six bytes.
+        // The first UTF-8 byte of a character determines whether UTF-16 needs one or two code units. Each code unit is written as an escape of six bytes.
         let escaped = |byte: &u8| match byte {
             0x00..=0x7F => 1,
             0x80..=0xBF => 0,

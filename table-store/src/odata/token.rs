@@ -17,7 +17,7 @@ use crate::value::{EdmType, ValueRef, out_of_range};
 /// value is the text of the number. 64-bit integers other than `-0` are passed as integers with or without the feature.
 const NUMBER: &str = "$serde_json::private::Number";
 
-/// A JSON value. Numbers keep their spelling, because `3` is an integer and `3.0` is not (TYPE-3).
+/// A JSON value. The spelling of a number determines its variant: `3` is an integer, and `3.0` is not (TYPE-3).
 #[derive(Debug)]
 pub(crate) enum Token<'a> {
     Null,
@@ -107,7 +107,7 @@ impl<'de> Visitor<'de> for TokenVisitor {
 }
 
 impl Token<'_> {
-    /// Returns the value of a property, or `None` for `null`. Bytes are decoded into `buffer`.
+    /// Returns the value of a property, or `None` for `null`. A binary value is decoded into `buffer`.
     ///
     /// A value of any declared type may be a string, because clients send stored values as strings.
     ///
@@ -196,7 +196,7 @@ fn double(text: &str) -> Option<f64> {
         "NaN" => Some(f64::NAN),
         "Infinity" | "INF" => Some(f64::INFINITY),
         "-Infinity" | "-INF" => Some(f64::NEG_INFINITY),
-        // Rust's names for infinity and NaN differ from the service's names.
+        // Rust also parses names such as `inf`, which the service does not accept.
         _ if text.bytes().any(|byte| byte.is_ascii_alphabetic() && !matches!(byte, b'e' | b'E')) => None,
         _ => text.parse().ok().filter(|number: &f64| number.is_finite()),
     }

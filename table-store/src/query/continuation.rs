@@ -67,8 +67,8 @@ pub struct Continuation {
 }
 
 impl Continuation {
-    /// Creates the continuation of a query for backends whose positions are keys. The position must be within the query's keys; otherwise, the
-    /// continuation is rejected when it is used.
+    /// Creates a continuation of a query, for backends whose positions are keys. The position must be within the query's keys; otherwise, the continuation is
+    /// rejected when it is used.
     #[must_use]
     pub fn new(table: &TableName, query: &Query, position: Position) -> Self {
         Self { kind: Kind::Key, query: fingerprint(table, query), incarnation: 0, position }
@@ -98,8 +98,8 @@ impl Continuation {
         Self { kind: Kind::Service, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Creates a continuation that starts with the first page of the query. Some queries consist of several queries: the last page of one of them ends with the
-    /// start of the next one. Backends reject such a continuation.
+    /// Creates a continuation that starts with the first page of the query. If a query consists of several subqueries, the last page of one subquery ends with
+    /// the start of the next one. Backends reject such a continuation.
     #[doc(hidden)]
     #[must_use]
     pub fn start(table: &TableName, query: &Query) -> Self {

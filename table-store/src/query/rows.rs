@@ -185,7 +185,7 @@ impl Rows {
         })
     }
 
-    /// Returns the entity at a position, counted from 0.
+    /// Returns the entity at a zero-based position.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<EntityRef<'_>> {
         let Places { partition_key, row_key, shape, count, body } = self.places(index)?;

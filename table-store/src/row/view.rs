@@ -265,8 +265,8 @@ impl<'a> RowView<'a> {
 
     /// Returns the value of a property, or `None` if the entity lacks it.
     ///
-    /// The search starts at `hint`, which is then set to the position after the property that was found. Rows written by one program have their
-    /// properties in the same order, so a caller that keeps the hint finds each property at the first attempt.
+    /// The search starts at `hint`, which is then set to the position after the property that was found. Rows written by one program have their properties in
+    /// the same order, so a caller that keeps the hint finds each property on the first attempt.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -312,7 +312,7 @@ impl<'a> RowView<'a> {
         Ok(None)
     }
 
-    /// Returns the value at the [`position`](Self::position) of a property in rows of this shape.
+    /// Returns the value of the property at this [`position`](Self::position), or `None` if the row's shape lacks the property.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -344,7 +344,7 @@ impl<'a> RowView<'a> {
     }
 }
 
-/// Returns a directory entry and the entry before it, which is 0 for the first entry.
+/// Returns the previous directory entry (0 if this entry is the first one), and the entry itself.
 #[inline]
 fn entry(bytes: &[u8], header: usize, count: u16, index: usize) -> Option<(u32, u32)> {
     if index >= usize::from(count) {
