@@ -18,7 +18,7 @@ pub enum ErrorCode {
     TableAlreadyExists,
     /// The table is being deleted (OPT-4).
     TableBeingDeleted,
-    /// An operation on an entity failed because the table does not exist (OPT-6).
+    /// An operation on entities failed because the table does not exist (OPT-6).
     TableNotFound,
     /// An insert failed because an entity with the same key exists (INS-1).
     EntityAlreadyExists,

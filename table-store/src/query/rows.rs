@@ -73,7 +73,7 @@ const fn aligned(end: usize) -> usize {
 }
 
 impl Rows {
-    /// Creates an empty page with capacity for `rows` rows and for `bytes` bytes of values.
+    /// Creates an empty page with capacity for `rows` rows, whose bodies have `bytes` bytes in total.
     #[must_use]
     pub fn with_capacity(rows: usize, bytes: usize) -> Self {
         Self {
