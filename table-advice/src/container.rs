@@ -14,7 +14,7 @@ use crate::fault::{BudgetFault, WorkloadFault};
 use crate::report::Report;
 
 const SECONDS_A_DAY: f64 = 86_400.0;
-/// The maximum number of partition keys near their limit that the summary lists.
+/// The maximum number of partition keys in the summary's list of keys near their limit.
 const NAMED: usize = 5;
 /// The number of first-level values at which the documentation expects an even spread of writes (HPK-16).
 const FIRST_VALUES: usize = 1_000;
@@ -54,7 +54,7 @@ pub struct Container {
     pub after: Load,
     /// The possible orders of the levels. Orders whose queries touch the fewest partitions are first. Empty if the design has no queries.
     pub orders: Vec<Order>,
-    /// The request units per second that belong to no known partition key.
+    /// The request units per second that cannot be assigned to a known partition key.
     unplaced: f64,
     design: Design,
 }
@@ -62,12 +62,12 @@ pub struct Container {
 impl Report {
     /// Returns the physical partitions of a container with this design. The workload is assumed to continue at its rates.
     ///
-    /// Every write is assumed to add an entity that is never deleted. Sizes are computed as in the rest of the report, with two bytes per character.
-    /// JSON of plain ASCII needs half of that, but the service's index adds to it. Reads and writes cost request units as published. A query over
-    /// several partition keys adds the same load to each of them that the workload writes or names.
+    /// Every write is assumed to add an entity that is never deleted. Sizes are computed as in the rest of the report, with two bytes per character. Plain
+    /// ASCII JSON needs half of that, but the service's index needs additional space. Reads and writes cost the published request units. The cost of a query
+    /// over several partition keys is divided equally among the known keys: the keys that the workload writes, or reads individually.
     ///
     /// # Errors
-    /// `InvalidWorkload` if a query of the design fixes an unknown level.
+    /// `InvalidWorkload` if one of the design's queries fixes an unknown level.
     pub fn container(&self, design: &Design) -> Result<Container> {
         if let Some((query, level)) = design.unknown.clone() {
             let known = design.levels.join(", ");
@@ -105,8 +105,8 @@ impl Report {
     }
 }
 
-/// Distributes the request units of a query evenly over the partition keys that it reads. Returns the request units per second of a query that reads
-/// no known partition key.
+/// Distributes the request units of a query evenly over the partition keys that it reads. If the query reads no known partition key, the function returns its
+/// request units per second; otherwise, it returns 0.
 fn spread(
     keys: &mut [KeyLoad],
     prefix: &[String],
@@ -143,7 +143,7 @@ impl Container {
         self.before.first_values()
     }
 
-    /// Returns the warnings about this design. Each names a rule in the documentation.
+    /// Returns the warnings about this design. Most of them contain the number of a rule in the documentation.
     ///
     /// ```
     /// # use table_core::Entity;

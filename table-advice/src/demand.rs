@@ -8,7 +8,7 @@ use table_hierarchy::{query_units, read_units, write_units};
 use crate::random::real;
 use crate::step::Step;
 
-/// Adds up the load of a run, by partition key and by range of partition keys. Partition keys have the form `table/PartitionKey`.
+/// The total load of a run, by partition key and by range of partition keys. Partition keys have the form `table/PartitionKey`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Demand {
     pub(super) keys: BTreeMap<String, KeyDemand>,
@@ -28,7 +28,7 @@ pub(super) struct KeyDemand {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RangeDemand {
     pub(super) queries: f64,
-    /// The number of request units for the returned entities, without the charge for each physical partition.
+    /// The number of request units for the returned entities. The charge for each physical partition is not included.
     pub(super) units: f64,
 }
 
@@ -68,7 +68,7 @@ impl Demand {
     }
 }
 
-/// Returns the additional request units of a query that reads `partitions` physical partitions: the middle of the published range.
+/// Returns the additional charge for a query that reads `partitions` physical partitions, in request units: the midpoint of the published range.
 pub(super) fn middle(partitions: usize) -> f64 {
     let (least, most) = query_units(partitions);
     f64::midpoint(least, most)

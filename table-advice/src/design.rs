@@ -3,7 +3,7 @@
 use table_core::entity::Entity;
 use table_hierarchy::{Bounds, PartitionMap, level_names};
 
-/// A Cosmos DB for NoSQL container, and the duration of the workload on it.
+/// The design of a Cosmos DB for NoSQL container, with the duration of the workload on it.
 ///
 /// ```
 /// use table_core::Entity;
@@ -28,12 +28,12 @@ pub struct Design {
     pub(super) throughput: Option<f64>,
     pub(super) deadline: Option<(f64, f64)>,
     pub(super) questions: Vec<(String, Vec<bool>)>,
-    /// The first query that fixes an unknown level, with the level.
+    /// The name of the first query that fixes an unknown level, and the name of that level.
     pub(super) unknown: Option<(String, String)>,
 }
 
 impl Design {
-    /// Returns the design of an entity's table with its levels, on one physical partition, for a workload of one day.
+    /// Creates a design for an entity's table and levels, with one physical partition and a workload of one day.
     #[must_use]
     pub fn of<E: Entity>() -> Self {
         let levels = level_names(E::SCHEMA);
@@ -51,7 +51,7 @@ impl Design {
         }
     }
 
-    /// Sets the number of physical partitions before any split. All of them have equal width.
+    /// Sets the number of physical partitions before any split. All of them have the same width.
     #[must_use]
     pub fn partitions(self, partitions: u32) -> Self {
         self.on(PartitionMap::even(partitions))
@@ -75,7 +75,7 @@ impl Design {
         Self { bounds, ..self }
     }
 
-    /// Sets the request units per second of the container. The service divides them evenly among the physical partitions.
+    /// Sets the container's throughput, in request units per second. The service divides it evenly among the physical partitions.
     ///
     /// If no throughput is set, each partition is assumed to have the maximum throughput.
     #[must_use]
@@ -89,10 +89,10 @@ impl Design {
         Self { deadline: Some((ru, seconds)), ..self }
     }
 
-    /// Adds a query, given by the levels that it fixes. Orders of levels are compared by the number of partitions that all queries touch. A query
-    /// that is added twice counts twice.
+    /// Adds a query that fixes these levels. Orders of levels are compared by the number of partitions that all queries touch. A query that is added twice
+    /// counts twice.
     ///
-    /// [`Report::container`](crate::Report::container) refuses a query that fixes an unknown level.
+    /// [`Report::container`](crate::Report::container) rejects a query that fixes an unknown level.
     #[must_use]
     pub fn question(mut self, name: impl Into<String>, levels: &[&str]) -> Self {
         let name = name.into();

@@ -7,7 +7,7 @@ use table_core::{Error, Result};
 use crate::fault::WorkloadFault;
 use crate::random::{Random, real};
 
-/// The maximum number of values of a [`Distribution::zipf`]. Each value uses eight bytes.
+/// The maximum number of values in a [`Distribution::zipf`]. Each value uses eight bytes.
 pub(super) const MOST_ZIPF_VALUES: u64 = 1_000_000;
 
 /// A probability distribution over the values 0, 1, 2, … Cloning is cheap.
@@ -60,7 +60,7 @@ impl Distribution {
 
     /// Creates a Zipf distribution. The frequency of value `k` is proportional to `1 / (k + 1) ^ exponent`.
     ///
-    /// A few values are very frequent, as with users, words or cities. With an exponent of 0, the distribution is uniform.
+    /// A few values are very frequent, as is typical of users, words or cities. With an exponent of 0, the distribution is uniform.
     ///
     /// # Errors
     /// `InvalidWorkload` if `values` is 0 or greater than 1,000,000, or if the exponent is negative or not a number.

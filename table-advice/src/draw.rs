@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::distribution::Distribution;
 use crate::random::Random;
 
-/// A source of the pseudo-random values of one operation.
+/// A source of pseudo-random values for one operation.
 ///
 /// ```
 /// use table_advice::{Distribution, Draw};
@@ -24,7 +24,7 @@ pub struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// Returns a random value of a distribution.
+    /// Returns a random value from a distribution.
     #[must_use = "each draw returns another value"]
     pub fn of(&mut self, distribution: &Distribution) -> u64 {
         distribution.draw(self.random, self.number)
@@ -36,7 +36,7 @@ impl Draw<'_> {
         self.number
     }
 
-    /// Returns the time of the operation on the clock of the workload.
+    /// Returns the time of the operation on the workload's clock.
     #[must_use]
     pub fn instant(&self) -> DateTime<Utc> {
         #[expect(

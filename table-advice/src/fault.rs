@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use table_core::Fault;
 
-/// The reason that a workload cannot be read or run.
+/// The reason why a workload cannot be read or run.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidWorkload)]
 pub(super) enum WorkloadFault {

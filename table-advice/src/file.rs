@@ -67,10 +67,10 @@ impl WorkloadFile {
         self.0.layouts.iter().map(|layout| layout.name.as_str())
     }
 
-    /// Returns the workload with one of the layouts.
+    /// Returns the workload for one of the layouts.
     ///
     /// # Errors
-    /// `InvalidWorkload` if no layout has this name, or if a distribution has no values.
+    /// `InvalidWorkload` if no layout has this name, or if a distribution or the start time is invalid.
     pub fn workload(&self, layout: &str) -> Result<Workload> {
         let found = self.0.layouts.iter().find(|found| found.name == layout).ok_or_else(|| {
             let known: Vec<_> = self.layouts().map(|name| format!("`{name}`")).collect();

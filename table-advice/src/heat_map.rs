@@ -1,13 +1,13 @@
-//! Heat map of the load on partitions over time.
+//! A heat map of the load on partitions over time.
 
 use crate::random::real;
 
-/// The maximum number of partitions that are shown in a separate row.
+/// The maximum number of partitions that have a separate row.
 const ROWS: usize = 16;
-/// The maximum number of columns of a heat map.
+/// The maximum number of columns in a heat map.
 const COLUMNS: u32 = 60;
 
-/// A touch: the load that one operation puts on one partition, in entities written or pages read.
+/// The load that one operation puts on one partition, in entities written or pages read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
     pub(super) second: u32,

@@ -1,11 +1,10 @@
-//! Advice on the layout of keys before deployment: replays a workload without a service, and reports heat, throttling and cost.
+//! Advice on key layouts before deployment. A workload is run without a service, and a report shows heat, throttling and cost.
 //!
 //! # Context
-//! The layout of the keys determines which partition a write goes to and how many requests a query takes. It is chosen before the first user arrives,
-//! and is expensive to change later. A log that appends to one partition, for example, is hot from its first day (PAT-LOG-5). A [`Workload`]
-//! describes the requests of the users: in code with the real entities, in a small file for keys that do not exist yet ([`WorkloadFile`]), or as a
-//! recording of a running program ([`Meter::recording`](meter::Meter::recording)). A run returns a [`Report`] with a summary, a picture, and
-//! assertions for a test.
+//! The layout of the keys determines which partition a write goes to and how many requests a query takes. The layout is chosen before the first user arrives,
+//! and is expensive to change later. A log that appends to one partition, for example, is hot from its first day (PAT-LOG-5). A [`Workload`] describes the
+//! users' requests: in code with the real entities, in a small file for keys that do not exist yet ([`WorkloadFile`]), or as a recording of a running program
+//! ([`Meter::recording`](meter::Meter::recording)). A run returns a [`Report`] with a summary, a picture, and assertions for a test.
 //!
 //! | module | content |
 //! |---|---|
@@ -24,11 +23,11 @@
 //! A run sends no requests. Time and memory grow with rate × seconds, which may be at most [2,000,000](workload::MOST_OPERATIONS).
 //!
 //! # Bounds
-//! Operations are evenly spaced, without bursts. The throttling of a partition is computed from the published target (SCL-1), separately for each second.
-//! The service's limits are softer (SCL-2), and it moves partitions between servers (SCL-4). A write counts as its number of entities, and a read as
-//! its number of pages, because the cost of a page is not published. At most twenty pages of a read fall in the second in which it starts; later pages
-//! count only towards the cost. A read of several partitions adds no heat to any of them. Pages are assumed to end after 1,000 entities (PAGE-1). Costs
-//! are computed from requests and bytes with your [`Prices`]; a month has 30 days.
+//! Operations are evenly spaced, without bursts. Throttling of partitions is computed from the published target (SCL-1), separately for each second. The
+//! service's limits are softer (SCL-2), and it moves partitions between servers (SCL-4). A write counts as its number of entities, and a read as its number of
+//! pages, because the cost of a page is not published. At most twenty pages of a read fall in the second in which it starts; later pages count only towards the
+//! cost. A read of a range of partitions adds no heat to any of them. Pages are assumed to end after 1,000 entities (PAGE-1). Costs are computed from requests
+//! and bytes with your [`Prices`]; a month has 30 days.
 //!
 //! [`Report::container`] returns the physical partitions that a container of Cosmos DB for NoSQL would have under the workload.
 //!

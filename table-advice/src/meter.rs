@@ -1,15 +1,15 @@
-//! Meters, which count the requests of a program, so a test can limit their number.
+//! Meters, which count a program's requests, so a test can limit their number.
 //!
 //! # Context
-//! A store charges per request and limits throughput per partition. Source code does not show the cost of a call: an index read may take one
-//! request or two, and a page may take many. A test with a meter measures the cost, and fails when it changes.
+//! A store charges per request and limits throughput per partition. Source code does not show the cost of a call: an index read may take one request or two,
+//! and a page may take many. A test with a meter measures the cost, and can fail when the cost changes.
 //!
 //! # Key layout
 //! A meter works with any table and any keys.
 //!
 //! # Guarantee
-//! Every call that reaches the store is counted once, when it starts, whether it succeeds or not. Rows and bytes are counted when the response
-//! arrives. Clones share one count.
+//! Every call that reaches the store is counted once, when it starts, whether it succeeds or not. Rows and bytes are counted when the response arrives. Clones
+//! share the same counts.
 //!
 //! # Cost
 //! A meter sends no requests. Each call takes a lock and two map lookups. The size of a response is computed entity by entity.

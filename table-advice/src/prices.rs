@@ -1,4 +1,4 @@
-//! Prices of requests and bytes. The user sets them.
+//! Prices of requests and bytes, which the user sets.
 
 use serde::Deserialize;
 use table_core::{Error, Result};
@@ -30,10 +30,10 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Parses rates from JSON.
+    /// Parses prices from JSON.
     ///
     /// # Errors
-    /// `InvalidWorkload` if the string is not JSON with these fields, or if a rate is negative or not a number.
+    /// `InvalidWorkload` if the string is not JSON with these fields, or if a price is negative or not a number.
     pub fn from_json(text: &str) -> Result<Self> {
         let prices: Self =
             serde_json::from_str(text).map_err(|error| Error::of(WorkloadFault::Prices(error)))?;

@@ -5,7 +5,7 @@
 pub(super) struct Random(u64);
 
 impl Random {
-    /// Creates the sequence of a pattern. Each pattern has its own sequence.
+    /// Creates the random sequence of a pattern. It depends only on the seed and on the pattern's name.
     pub(super) const fn new(seed: u64, pattern: &str) -> Self {
         let (bytes, mut hash) = (pattern.as_bytes(), 0xCBF2_9CE4_8422_2325_u64);
         let mut rest = bytes;

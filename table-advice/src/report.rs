@@ -1,4 +1,4 @@
-//! The report of a run, and assertions on it.
+//! The report of a run, and assertions about it.
 
 use table_core::query::QueryClass;
 use table_core::{Error, Result};
@@ -69,7 +69,7 @@ impl PatternCost {
         *bytes = bytes.saturating_add(step.bytes);
     }
 
-    /// Divides a sum over the run by the number of operations. Returns 0 if the run had none.
+    /// Divides a sum over the run by the number of the pattern's operations. Returns 0 if the pattern had no operations.
     #[must_use]
     pub fn each(&self, sum: u64) -> f64 {
         real(sum) / real(self.operations.max(1))
@@ -81,7 +81,7 @@ impl PatternCost {
         self.each(sum) * self.per_second * SECONDS_A_MONTH
     }
 
-    /// Returns the price of the workload per month.
+    /// Returns the price of the pattern per month.
     #[must_use]
     pub fn price(&self, prices: &Prices) -> f64 {
         prices.of(self.per_month(self.reads), self.per_month(self.writes), self.per_month(self.bytes_read))
@@ -154,20 +154,20 @@ impl Report {
         Ok(self.pattern(pattern)?.max_requests)
     }
 
-    /// Returns the distribution of the requests over partitions. Only requests that name a partition are included.
+    /// Returns the distribution of the requests over partitions. Only requests to a single partition are included.
     #[must_use]
     pub const fn heat(&self) -> &Heat {
         &self.heat
     }
 
-    /// Returns each partition with its share of all requests that name a partition, hottest first.
+    /// Returns each partition with its share of all requests to single partitions, hottest first.
     pub fn shares(&self) -> impl Iterator<Item = (&str, f64)> {
         let all = real(self.heat.writes());
         self.heat.hottest(usize::MAX).into_iter().map(move |(name, requests)| (name, real(requests) / all))
     }
 
-    /// Returns the partition with the largest share of the requests in any one second. If a second has fewer than 1,000 requests, 1,000 consecutive
-    /// requests are measured instead. A sum over the entire run would hide a partition that is hot for an hour (PAT-ANTI-1).
+    /// Returns the partition with the largest share of the requests in any one run of consecutive requests. Each run has as many requests as an average second,
+    /// but at least 1,000. A sum over the entire run would hide a partition that is hot for an hour (PAT-ANTI-1).
     #[must_use]
     pub fn peak(&self) -> Peak {
         self.heat.peak()

@@ -1,4 +1,4 @@
-//! Runs a workload: performs all operations in the order of their times, and counts their requests.
+//! Runs a workload: performs all operations in order of time, and counts their requests.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ fn run(workload: &Workload) -> Result<Report> {
     let end = f64::from(workload.seconds);
     loop {
         let due = turns.iter().enumerate().map(|(place, turn)| (turn.due(), place));
-        // An operation whose rate is 0 is never due.
+        // Operations of a pattern whose rate is 0 are never due.
         let next = due.filter(|(due, _)| *due < end).min_by(|left, right| left.0.total_cmp(&right.0));
         let Some((seconds, place)) = next else { break };
         let (Some(turn), Some(pattern)) = (turns.get_mut(place), workload.patterns.get(place)) else { break };
@@ -71,7 +71,7 @@ fn run(workload: &Workload) -> Result<Report> {
     Ok(tally.finish(workload, patterns))
 }
 
-/// Adds up the requests and the load of all patterns.
+/// The requests and the load of all patterns, which are added up during a run.
 struct Tally {
     numbers: BTreeMap<String, usize>,
     touches: Vec<Touch>,
@@ -140,7 +140,7 @@ impl Tally {
     }
 }
 
-/// Returns the load that exceeds a partition's target (SCL-1), for each second. `touches` must be sorted by time.
+/// Adds up the load in excess of each partition's target, second by second (SCL-1). `touches` must be sorted by time.
 fn throttled(touches: &[Touch], names: &[String]) -> Throttling {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small whole number")]
     let target = PARTITION_TARGET as u64;

@@ -17,7 +17,7 @@
 //! of time does not compile unless the declaration explicitly allows it.
 //!
 //! # Cost
-//! A measurement sends no requests. It keeps the key of each partition in memory, and one integer for each of the consecutive writes.
+//! A measurement sends no requests. It keeps the key of each partition in memory, and one integer for each write in a run.
 //!
 //! # Bounds
 //! Only the keys are measured, not the servers: several adjacent partitions may share a server.
@@ -90,14 +90,15 @@ struct Count {
 }
 
 impl Heat {
-    /// Creates a measurement over runs of `writes` consecutive writes, but at least one. Choose the number of writes that the program makes per second.
+    /// Creates a measurement over runs of `writes` consecutive writes. Each run has at least one write. Choose the number of writes that the program makes per
+    /// second.
     #[must_use]
     pub fn of_runs(writes: usize) -> Self {
         let (recent, numbers) = (VecDeque::new(), BTreeMap::new());
         Self { run: writes.max(1), recent, numbers, counts: Vec::new(), peak: None }
     }
 
-    /// Records a write of this entity.
+    /// Records that this entity is written.
     ///
     /// # Errors
     /// `KeyEncoding` if the entity has a value that its key cannot contain.
@@ -124,7 +125,8 @@ impl Heat {
         if let Some(count) = self.counts.get_mut(number) {
             count.total += 1;
             count.recent += 1;
-            // Only the partition that was just written to can have become the hottest one. A shorter run is a prefix of the first full run.
+            // Only the partition that was just written to can have become the hottest one. A run that is not yet full is a prefix of the first full run, so it
+            // cannot have a higher count.
             if self.peak.is_none_or(|(most, _)| count.recent > most) {
                 self.peak = Some((count.recent, number));
             }
@@ -143,7 +145,7 @@ impl Heat {
         self.counts.len()
     }
 
-    /// Returns the partition with the largest share of any run, and that share. If fewer writes were recorded than a run contains, all of
+    /// Returns the partition with the largest share of the writes in any one run, and that share. If fewer writes were recorded than a run contains, all of
     /// them form one run.
     #[must_use]
     pub fn peak(&self) -> Peak {
@@ -155,7 +157,7 @@ impl Heat {
         Peak { partition_key, share }
     }
 
-    /// Returns the number of writes per second that the keys support, given the number that one partition accepts, such as [`PARTITION_TARGET`].
+    /// Returns the number of writes per second that the keys support if one partition accepts `partition` writes per second, such as [`PARTITION_TARGET`].
     #[must_use]
     pub fn writes_per_second(&self, partition: f64) -> f64 {
         let share = self.peak().share;
@@ -201,7 +203,7 @@ mod tests {
 
     use super::*;
 
-    /// An entity with the layout that the catalogue recommends.
+    /// An entity with the key layout that the rule catalogue recommends.
     #[derive(Entity)]
     #[partition_key(department, "_", employee)]
     #[row_key(at, "_", event)]

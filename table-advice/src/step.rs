@@ -20,7 +20,7 @@ pub struct Step {
     /// The number of entities written or examined.
     pub(super) entities: u64,
     pub(super) bytes: u64,
-    /// The partitions that the requests name, each with its load: entities written, or pages read.
+    /// The partitions to which the requests go, each with its load: the number of entities written or pages read.
     pub(super) touches: Vec<(String, u64)>,
     /// The table and the PartitionKey range of each read over several partitions.
     pub(super) ranges: Vec<(String, TextRange)>,
@@ -60,7 +60,7 @@ impl Step {
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
         let table = E::SCHEMA.table;
         let mut bytes = entity_bytes(partition_key, row_key, Some(&row));
-        // The load on the entity's partition, the lists, and the index rows in other partitions.
+        // The load on the entity's partition, the number of lists, and the index rows in other partitions.
         let (mut load, mut lists, mut elsewhere) = (1, 0, Vec::new());
         for index in E::INDEXES {
             let Some(entry) = index.entry(entity)? else { continue };

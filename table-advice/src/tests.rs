@@ -21,7 +21,7 @@ struct Event {
     at: DateTime<Utc>,
 }
 
-/// Creates a pattern that writes events for employees drawn from the given distribution.
+/// Creates a workload with one pattern, which writes events for employees drawn from the given distribution.
 fn events(name: &str, per_second: f64, employees: &Distribution) -> Workload {
     let employees = employees.clone();
     Workload::new(name).seconds(4).pattern("log in", per_second, move |draw| {
@@ -111,7 +111,7 @@ fn cls_1_reads_have_the_class_and_pages_of_their_selection() {
         (QueryClass::TableScan, 1_000),
     ];
     assert_eq!(costs, expected);
-    // A table scan adds no heat to a named partition.
+    // A table scan adds no heat to any partition.
     assert_eq!(report.heat().partitions(), 2);
     for (pattern, remedy) in [("partition", "start the RowKey"), ("table", "start the PartitionKey")] {
         assert!(

@@ -1,4 +1,4 @@
-//! Workloads: the operations of users, with their rates and duration.
+//! Workloads: the operations of an application's users, with their rates and their duration.
 
 use std::fmt;
 
@@ -55,13 +55,13 @@ impl Workload {
         Self { seconds, ..self }
     }
 
-    /// Sets the time of the first operation.
+    /// Sets the start time of the workload.
     #[must_use]
     pub fn start(self, start: DateTime<Utc>) -> Self {
         Self { start, ..self }
     }
 
-    /// Sets the prices of requests and of returned data.
+    /// Sets the prices of requests and returned data.
     #[must_use]
     pub fn prices(self, prices: Prices) -> Self {
         Self { prices: Some(prices), ..self }

@@ -29,7 +29,7 @@ impl<'a> Component<'a> {
     /// The value `null`.
     pub const NULL: Self = Self(Value::Null);
 
-    /// Creates a string value. The bytes of the string are neither folded nor trimmed (EPK-4).
+    /// Creates a string value. The case and the spaces of the string are preserved (EPK-4).
     #[must_use]
     pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self(Value::Text(text.into()))
@@ -47,7 +47,7 @@ impl<'a> Component<'a> {
         value.is_finite().then_some(Self(Value::Number(value + 0.0)))
     }
 
-    /// Appends the bytes to hash.
+    /// Appends the bytes that are hashed for this value.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         match &self.0 {
             Value::Undefined => out.push(0x00),

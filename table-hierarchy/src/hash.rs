@@ -3,7 +3,7 @@
 const C1: u64 = 0x87c3_7b91_1142_53d5;
 const C2: u64 = 0x4cf5_ad43_2745_937f;
 
-/// Returns the two words of the hash with seed 0, low word first.
+/// Hashes bytes with seed 0, and returns the two words of the hash, low word first.
 pub(super) fn murmur3_x64_128(bytes: &[u8]) -> (u64, u64) {
     let (mut h1, mut h2) = (0_u64, 0_u64);
     let (blocks, tail) = bytes.as_chunks::<16>();

@@ -1,4 +1,4 @@
-//! Levels within the string of a PartitionKey. Each level ends with `!`.
+//! The levels in the string of a PartitionKey. Each level ends with `!`.
 
 use std::ops::Bound;
 
@@ -9,7 +9,7 @@ use table_core::schema::{EntitySchema, KeyPiece};
 /// The character that ends a level of a PartitionKey.
 const END: char = '!';
 
-/// Returns the fields that are levels of an entity's partition key, in order. The list is empty if the PartitionKey is a single level (HPK-42).
+/// Returns the names of the fields that are levels of an entity's partition key, in order. The list is empty if the PartitionKey is a single level (HPK-42).
 ///
 /// ```
 /// use table_core::Entity;
@@ -24,7 +24,7 @@ const END: char = '!';
 /// ```
 #[must_use]
 pub fn level_names(schema: &EntitySchema) -> Vec<&'static str> {
-    // Every level is one field, whose texts do not contain the end of a level.
+    // Every level is one field, and its texts cannot contain the character that ends a level.
     let level = |pieces: &[KeyPiece]| match pieces {
         [KeyPiece::Field { field, form, .. }, KeyPiece::Literal("!")] if !form.alphabet.contains(END) => {
             Some(*field)
@@ -35,7 +35,7 @@ pub fn level_names(schema: &EntitySchema) -> Vec<&'static str> {
     levels.filter(|levels| levels.len() > 1).unwrap_or_default()
 }
 
-/// Returns the first levels that all `PartitionKey`s in a range share.
+/// Returns the leading levels that all `PartitionKey`s in a range have in common.
 ///
 /// ```
 /// use table_hierarchy::common_levels;

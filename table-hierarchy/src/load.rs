@@ -1,4 +1,4 @@
-//! The load of physical partitions: heat, shares of the throughput, and the next split.
+//! The load of physical partitions: their heat, their shares of the throughput, and the next split.
 //!
 //! The service divides the throughput of a container evenly among its physical partitions, regardless of their load. The service splits a partition
 //! that contains too much data, and adds partitions if the requested throughput requires them. A hot key causes no split, so it stays hot (HPK-12,
@@ -64,7 +64,7 @@ pub struct KeyLoad {
 pub struct Heat {
     /// The number of the partition.
     pub id: u32,
-    /// The effective partition keys of the partition.
+    /// The range of effective partition keys in the partition.
     pub range: EpkRange,
     /// The number of partition keys in the partition.
     pub keys: usize,
@@ -131,12 +131,12 @@ pub struct Load {
     /// The load of each key, in the order of the effective partition keys.
     keys: BTreeMap<Epk, KeyLoad>,
     bounds: Bounds,
-    /// The throughput of the container. If it is `None`, each partition has the maximum.
+    /// The throughput of the container. If it is `None`, each partition is assumed to have the maximum.
     throughput: Option<f64>,
 }
 
 impl Load {
-    /// Creates the load of partition keys on a map. If a key occurs several times, its loads are added up.
+    /// Distributes the load of partition keys over the partitions of a map. If a key occurs several times, its loads are added up.
     #[must_use]
     pub fn new(map: PartitionMap, loads: Vec<KeyLoad>, bounds: Bounds) -> Self {
         let mut keys: BTreeMap<Epk, KeyLoad> = BTreeMap::new();
@@ -172,7 +172,7 @@ impl Load {
         even.map_or(self.bounds.physical_ru, |even| even.min(self.bounds.physical_ru))
     }
 
-    /// Returns the factor of the slowdown by throttling. It is 1 if no partition exceeds its share.
+    /// Returns the factor by which throttling slows down the workload. It is 1 if no partition exceeds its share.
     ///
     /// ```
     /// use table_hierarchy::{Bounds, KeyLoad, Load, PartitionMap};
@@ -188,7 +188,7 @@ impl Load {
         (most / self.share()).max(1.0)
     }
 
-    /// Returns the request units per second that the container can serve if the load grows in its current proportions (the ceiling of HPK-12).
+    /// Returns the maximum request units per second that the container can serve if the load of all keys grows in proportion (the ceiling of HPK-12).
     #[must_use]
     pub fn ceiling(&self) -> f64 {
         let heat = self.heat();
@@ -255,8 +255,8 @@ impl Load {
 
     /// Returns the next split, or `None` if no split is due and no partition grows. Partitions that can be split precede partitions that cannot.
     ///
-    /// If the throughput requires more partitions, the partition with the most data is split, in the middle of its data. Without data, its keys are
-    /// counted. If every partition has a single key or none, the widest range is halved.
+    /// If the throughput requires more partitions, the partition with the most data is split, in the middle of its data. Keys without data are divided by their
+    /// number. If every partition has a single key or none, the widest range is halved.
     #[must_use]
     pub fn next_split(&self) -> Option<NextSplit> {
         let heat = self.heat();
@@ -270,7 +270,7 @@ impl Load {
         self.throughput_split(&heat)
     }
 
-    /// Returns the next split by storage of one partition.
+    /// Returns the next split of one partition because of its stored bytes.
     fn split_of(&self, heat: &Heat) -> Option<NextSplit> {
         let seconds = if heat.bytes > self.bounds.physical_bytes {
             0.0
@@ -284,7 +284,7 @@ impl Load {
     }
 
     fn throughput_split(&self, heat: &[Heat]) -> Option<NextSplit> {
-        // One byte for each key divides keys without data by their number.
+        // Each key counts as one additional byte, so keys without data are divided by their number.
         let weight = |load: &KeyLoad| load.bytes + 1.0;
         let divisible = heat.iter().filter_map(|heat| {
             let at = self.middle(&heat.range, weight)?;
@@ -303,7 +303,7 @@ impl Load {
         self.throughput.is_some_and(|ru| ru > partitions * self.bounds.physical_ru)
     }
 
-    /// Returns the key that divides the weight most evenly and leaves some weight on both sides.
+    /// Returns the key at which a split divides the weight most evenly, with some weight on both sides.
     fn middle(&self, range: &EpkRange, weight: impl Fn(&KeyLoad) -> f64) -> Option<Epk> {
         let whole = self.inside(range).map(|(_, load)| weight(load)).fold(0.0, |sum, weight| sum + weight);
         let half = whole / 2.0;
@@ -326,7 +326,7 @@ impl Load {
     /// Performs all splits that are due, and returns them. A partition with a single key is never split; [`near`](Self::near) lists such keys.
     ///
     /// # Errors
-    /// `InvalidInput` if a bound is outside its partition, which is impossible.
+    /// `InvalidInput` if a bound is outside its partition. This cannot happen, because each bound is computed from its partition.
     pub fn settle(&mut self) -> Result<Vec<NextSplit>> {
         let mut made = Vec::new();
         while let Some(split) = self.next_split() {

@@ -16,14 +16,13 @@ use table_core::{Error, ErrorCode, Result};
 pub struct Partition {
     /// The number of the partition. Numbers are never reused.
     pub id: u32,
-    /// The effective partition keys in the partition.
+    /// The range of effective partition keys in the partition.
     pub range: EpkRange,
     /// All partitions that this one was split or merged from (MAP-4).
     pub parents: Vec<u32>,
 }
 
-/// The physical partitions of a container, in order. The first one begins at the start of the space, and every other one begins where
-/// its predecessor ends (MAP-1).
+/// The physical partitions of a container, in order. The first one begins at `Epk::START`, and every other one begins where its predecessor ends (MAP-1).
 ///
 /// ```
 /// use table_hierarchy::{Component, Epk, PartitionMap};
@@ -40,17 +39,17 @@ pub struct Partition {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartitionMap {
-    /// The partitions, which are never empty and have no gaps or overlaps.
+    /// The partitions. The list is never empty, and the ranges have no gaps or overlaps.
     partitions: Vec<Partition>,
     next: u32,
 }
 
 impl PartitionMap {
-    /// Creates a map of `count` partitions of equal width, as in a new container. The count is at least one.
+    /// Creates a map of `count` partitions of equal width, as in a new container. A count of 0 is treated as 1.
     #[must_use]
     pub fn even(count: u32) -> Self {
         let count = count.max(1);
-        // All keys are less than `40`, so they occupy a quarter of the space.
+        // All keys are less than `40`, so they occupy only a quarter of the possible byte strings.
         let bound = |at: u32| match at {
             0 => Epk::START,
             at if at == count => Epk::END,
@@ -100,7 +99,7 @@ impl PartitionMap {
     #[must_use]
     pub fn locate(&self, epk: &Epk) -> &Partition {
         let after = self.partitions.partition_point(|partition| partition.range.start() <= epk);
-        // The first partition starts before every key.
+        // The first partition starts at or before every key.
         after.checked_sub(1).and_then(|at| self.partitions.get(at)).unwrap_or(&self.partitions[0])
     }
 
@@ -135,7 +134,7 @@ impl PartitionMap {
         id
     }
 
-    /// Splits a partition in two. The second half starts at the given key.
+    /// Splits a partition in two, and returns the numbers of the new partitions. The second one starts at the given key.
     ///
     /// # Errors
     /// `InvalidInput` if the partition does not exist, or if the key is not inside it.
@@ -160,7 +159,7 @@ impl PartitionMap {
         Ok((left, right))
     }
 
-    /// Merges two adjacent partitions. `left` must come first.
+    /// Merges two adjacent partitions, and returns the number of the new partition. `left` must precede `right`.
     ///
     /// # Errors
     /// `InvalidInput` if a partition does not exist, or if they are not adjacent.

@@ -1,4 +1,4 @@
-//! SVG diagrams of physical partitions: one bar per state, with the ranges in order, coloured by the used fraction.
+//! SVG diagrams of physical partitions. Each state is a bar that shows the ranges in order, coloured by the used fraction.
 
 use std::fmt::Write as _;
 
@@ -13,8 +13,8 @@ const ROW: f64 = 88.0;
 /// The number of possible first bytes of a key. All of them are less than `40`.
 const SPACE: f64 = 64.0;
 
-/// Returns an SVG picture of named states, such as those before and after a split. A partition's position is its range in the space of hashes. Its
-/// colour shows the used fraction, from green to red; a partition without keys is grey.
+/// Returns an SVG picture of named states, such as the states before and after a split. A partition's position shows its range of hashes. Its colour shows the
+/// used fraction, from green to red; a partition without keys is grey.
 ///
 /// ```
 /// use table_hierarchy::{Bounds, KeyLoad, Load, PartitionMap, picture};

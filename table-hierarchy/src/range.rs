@@ -30,7 +30,7 @@ impl EpkRange {
         Self { start, end }
     }
 
-    /// Returns the range of the keys that start with a prefix: `[E, E‖FF)` (RT-2). An empty prefix returns the complete space.
+    /// Returns the range of the keys that start with a prefix: `[E, E‖FF)` (RT-2). For an empty prefix, this is the range of all keys.
     #[must_use]
     pub fn of_prefix(levels: &[Component<'_>]) -> Self {
         let start = Epk::of(levels);
@@ -79,11 +79,11 @@ impl EpkRange {
         position(&self.end) - position(&self.start)
     }
 
-    /// Returns the bound that divides the range into two of equal width. The range must not be empty.
+    /// Returns the bound that divides the range into two ranges of equal width. The range must not be empty.
     pub(crate) fn middle(&self) -> Epk {
         let (start, end) = (self.start.inside(), self.end.inside());
         let digit = |bytes: &[u8], at: usize| u16::from(bytes.get(at).copied().unwrap_or_default());
-        // Half of the last bit of either bound is in one more byte.
+        // The result has one more byte, because halving can shift the last bit of a bound into it.
         let length = start.len().max(end.len()) + 1;
         let mut sum: Vec<u16> = (0..length).map(|at| digit(start, at) + digit(end, at)).collect();
         for at in (1..length).rev() {

@@ -1,13 +1,13 @@
-//! Estimates the charges of requests, in request units.
+//! Estimates the charges for requests, in request units.
 
-/// The points of the estimate, each as the size in kilobytes, the request units of a read, and the request units of a write.
+/// The data points of the estimate. Each consists of an item's size in kilobytes, the request units for reading it, and the request units for writing it.
 const POINTS: [(f64, f64, f64); 4] =
     [(1.0, 1.0, 4.95), (16.0, 1.67, 9.52), (128.0, 9.95, 48.19), (1024.0, 145.9, 625.0)];
 /// The minimum and maximum request units that each physical partition adds to a query (LIM-9).
 const PER_PARTITION: (f64, f64) = (2.0, 3.0);
 
-/// Returns the request units for a point read of an item. The charge is interpolated between the sizes of the estimate; smaller items cost as much as
-/// an item of the smallest size.
+/// Returns the request units for a point read of an item. The charge is interpolated between the data points of the estimate. Items smaller than the first data
+/// point cost as much as that point.
 ///
 /// ```
 /// assert_eq!(table_hierarchy::read_units(100), 1.0);
@@ -28,8 +28,7 @@ pub fn write_units(bytes: usize) -> f64 {
     along(bytes, |(size, _, write)| (size, write))
 }
 
-/// Returns the minimum and maximum base charge of a query on `partitions` physical partitions, in request units. The results of the
-/// query cost extra (LIM-9).
+/// Returns the minimum and maximum base charge for a query on `partitions` physical partitions, in request units. The results of the query cost extra (LIM-9).
 ///
 /// ```
 /// assert_eq!(table_hierarchy::query_units(64), (128.0, 192.0));

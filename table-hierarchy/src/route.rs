@@ -7,13 +7,13 @@ use std::fmt;
 use crate::{Component, EpkRange, PartitionMap};
 use table_core::Result;
 
-/// The maximum number of ranges in one query. If it would be exceeded, the deepest level only filters the results (RT-9).
+/// The maximum number of ranges in one query. A level whose values would exceed it does not narrow the ranges, and only filters the results (RT-9).
 const MOST_RANGES: usize = 256;
 
 /// The condition that a query sets for one level.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fixed<'a> {
-    /// No condition that narrows the ranges. A range of values or a prefix is not such a condition, because hashes do not preserve order (RT-11).
+    /// The level has no condition that narrows the ranges. A range of values or a prefix does not narrow them, because hashes do not preserve order (RT-11).
     Not,
     /// The level has one of these values (RT-8).
     To(Vec<Component<'a>>),
@@ -65,7 +65,7 @@ pub struct Touched {
     pub whole: bool,
 }
 
-/// The route of a query over the physical partitions.
+/// The physical partitions and key ranges that a query reads.
 ///
 /// ```
 /// use table_hierarchy::{Component, Fixed, PartitionMap, Route, RouteClass};
@@ -86,7 +86,7 @@ pub struct Route {
     pub class: RouteClass,
     /// The number of levels that narrow the ranges.
     pub depth: usize,
-    /// The requested ranges, in order and disjoint.
+    /// The requested ranges, which are disjoint and in order.
     pub ranges: Vec<EpkRange>,
     /// The touched partitions, in order. A partition occurs twice if two ranges touch it.
     pub touched: Vec<Touched>,
@@ -97,10 +97,10 @@ pub struct Route {
 }
 
 impl Route {
-    /// Returns the route of a query with these conditions, first level first.
+    /// Returns the route of a query. `levels` contains its conditions, starting with the first level.
     ///
     /// # Errors
-    /// `InvalidInput` if the map has gaps, which is impossible.
+    /// `InvalidInput` if the map has gaps. This cannot happen, because a `PartitionMap` has no gaps.
     pub fn new(levels: &[Fixed<'_>], map: &PartitionMap) -> Result<Self> {
         let mut reasons = Vec::new();
         let sets: Vec<&[Component<'_>]> = levels
@@ -165,7 +165,7 @@ fn touched(ranges: &[EpkRange], map: &PartitionMap) -> Result<Vec<Touched>> {
     Ok(touched)
 }
 
-/// Returns the different values of a level; of more than a query can have ranges for, only the first ones.
+/// Returns the distinct values of a level. Stops when more values have been found than a query can have ranges.
 fn different<'s, 'a>(values: &'s [Component<'a>]) -> Vec<&'s Component<'a>> {
     let mut found = Vec::new();
     for value in values {
@@ -179,7 +179,8 @@ fn different<'s, 'a>(values: &'s [Component<'a>]) -> Vec<&'s Component<'a>> {
     found
 }
 
-/// Returns every combination of one value per level. Stops before the level that would exceed the limit of ranges.
+/// Returns the number of levels used, and every combination of one value per level. Stops before the first level that would exceed the maximum number of
+/// ranges.
 fn product<'a>(sets: &[&[Component<'a>]], reasons: &mut Vec<String>) -> (usize, Vec<Vec<Component<'a>>>) {
     let mut keys: Vec<Vec<Component<'a>>> = vec![Vec::new()];
     for (depth, values) in sets.iter().enumerate() {

@@ -50,7 +50,7 @@ pub struct Error(Arc<Inner>);
 struct Inner {
     code: ErrorCode,
     fault: Arc<dyn Fault>,
-    /// The action that failed, and its object, such as a table. Printed before the message.
+    /// The text printed before the message, such as the name of the property.
     context: String,
     rule: Option<&'static str>,
     table: Option<String>,
@@ -60,8 +60,8 @@ struct Inner {
 }
 
 impl Error {
-    /// Creates an error from a code and a message. The message states the fact and how to solve the problem, in lower case and without a full stop. If a module
-    /// has several errors, define an enum of [`Fault`]s instead.
+    /// Creates an error from a code and a message. The message states the problem and its solution, in lower case and without a full stop. For a module with
+    /// several errors, define an enum that derives [`Fault`] instead.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self::of(Plain { code, message: message.into() })
     }
@@ -105,13 +105,13 @@ impl Error {
         self.edit(|inner| inner.key = Some((partition_key.into(), row_key.into())))
     }
 
-    /// Adds the name of the property, which is printed at the start of the message.
+    /// Prefixes the message with the name of the property.
     #[must_use]
     pub fn with_property(self, name: &str) -> Self {
         self.edit(|inner| inner.context.insert_str(0, &format!("property `{}`: ", quoted(name))))
     }
 
-    /// Adds the action and its object, which are printed at the start of the message.
+    /// Prefixes the message with a text, such as the action that failed and the name of its queue.
     #[must_use]
     pub fn with_context(self, what: &str) -> Self {
         self.edit(|inner| inner.context.insert_str(0, &format!("{what}: ")))
@@ -123,7 +123,7 @@ impl Error {
         self.edit(|inner| inner.operation = Some(index))
     }
 
-    /// Adds the source of the error.
+    /// Adds the error that caused this one, as its source.
     #[must_use]
     pub fn with_source(self, source: impl StdError + Send + Sync + 'static) -> Self {
         self.edit(|inner| inner.source = Some(Arc::new(source)))
@@ -135,8 +135,8 @@ impl Error {
         self.0.code
     }
 
-    /// Returns only the message, without the error's code, rule, table, key or operation. It has at most 1,000 characters; of a longer message, the
-    /// start and the end are returned.
+    /// Returns only the message, without the error's code, rule, table, key or operation. A very long message (usually one of more than 1,000 characters) is
+    /// shortened in the middle.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -155,25 +155,25 @@ impl Error {
         self.0.rule
     }
 
-    /// Returns the table, if known.
+    /// Returns the name of the table, if known.
     #[must_use]
     pub fn table(&self) -> Option<&str> {
         self.0.table.as_deref()
     }
 
-    /// Returns `(PartitionKey, RowKey)` of the entity, if known.
+    /// Returns the `PartitionKey` and the `RowKey` of the entity, if known.
     #[must_use]
     pub fn key(&self) -> Option<(&str, &str)> {
         self.0.key.as_ref().map(|(partition_key, row_key)| (partition_key.as_str(), row_key.as_str()))
     }
 
-    /// Returns the zero-based position of the failed operation in its transaction (IMP-3).
+    /// Returns the zero-based position of the failed operation in its transaction, if known (IMP-3).
     #[must_use]
     pub fn operation(&self) -> Option<usize> {
         self.0.operation
     }
 
-    /// Returns `true` if the entity or the table does not exist (404).
+    /// Returns `true` if the entity, table, queue, message or blob does not exist (404).
     #[must_use]
     pub fn is_not_found(&self) -> bool {
         self.0.code.status() == 404
@@ -231,8 +231,8 @@ impl Error {
     /// Returns `true` if the outcome of a write is unknown (CON-11). Read the entities before you retry.
     /// [`AmbiguousWrite`](crate::store::AmbiguousWrite) contains the operations if the backend recorded them.
     ///
-    /// A write that was interrupted by an engine failure is also ambiguous: it was not acknowledged, but may be in the journal when the engine's
-    /// folder is opened again. A read that fails with `EnginePoisoned` has changed nothing.
+    /// A write that was interrupted by an engine failure is also ambiguous: it was not acknowledged, but may be in the journal when the engine's folder is
+    /// opened again. The function also returns `true` for a read that failed with `EnginePoisoned`, although the read changed nothing.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -246,8 +246,8 @@ impl Error {
         matches!(self.0.code, ErrorCode::OperationTimedOut | ErrorCode::EnginePoisoned)
     }
 
-    /// Returns the error from the last attempt if this error [is ambiguous](Self::is_ambiguous). If that attempt was rejected, its error describes
-    /// the state at that time, which an earlier attempt of the same write may have caused.
+    /// Returns the error from the last attempt if this error [is ambiguous](Self::is_ambiguous). If that attempt was rejected, its error describes the state at
+    /// that time. An earlier attempt at the same write may have caused that state.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -277,7 +277,7 @@ impl Error {
     }
 }
 
-/// An error without a `Fault`, created from a code and a message.
+/// The fault of an error that is created from a code and a message.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 struct Plain {
@@ -291,7 +291,7 @@ impl Fault for Plain {
     }
 }
 
-/// A failed write that may have been applied, with the message of its last attempt.
+/// The fault of a write that may have been applied, with the error message of the last attempt.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error("{0}; the write may have been applied; read before you retry")]
 #[fault(OperationTimedOut, "CON-11")]

@@ -30,16 +30,16 @@ enum Repr {
 }
 
 impl ETag {
-    /// Creates the `ETag` of an entity whose Timestamp is `ticks`, in [ticks] (ETAG-2).
+    /// Creates the `ETag` of an entity from its Timestamp, in [ticks] (ETAG-2).
     #[must_use]
     pub const fn from_ticks(ticks: u64) -> Self {
         Self(Repr::Ticks(ticks))
     }
 
-    /// Parses an `ETag`, which is one weak tag `W/"…"`.
+    /// Parses an `ETag`: a single weak tag of the form `W/"…"`.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is malformed or a list (IFM-1, IFM-3). A well-formed tag may have any content (IFM-4).
+    /// `InvalidInput` if the text is malformed or a list of tags (IFM-1, IFM-3). A well-formed tag may have any content (IFM-4).
     pub fn parse(text: &str) -> Result<Self> {
         if let Some(ticks) = canonical_ticks(text) {
             return Ok(Self(Repr::Ticks(ticks)));
@@ -67,7 +67,7 @@ impl ETag {
     }
 }
 
-/// Returns the ticks in a tag, if formatting them reproduces the tag. A tag must be preserved byte for byte (ETAG-4).
+/// Returns the ticks in a tag, or `None` if formatting them would not reproduce the tag byte for byte (ETAG-4).
 fn canonical_ticks(text: &str) -> Option<u64> {
     let instant = text.strip_prefix("W/\"datetime'")?.strip_suffix("'\"")?;
     let printed_shorter = instant.contains('.') && instant.ends_with("0Z"); // TYPE-5
@@ -93,7 +93,7 @@ impl fmt::Debug for ETag {
     }
 }
 
-/// Formats an instant like the service: with at most seven fractional digits and no trailing zeros (TYPE-5).
+/// Formats an instant in the service's format: with at most seven fractional digits and no trailing zeros (TYPE-5).
 pub(crate) fn format_datetime(instant: DateTime<Utc>) -> String {
     // The service never prints instants outside the years 1 to 9999.
     let printed = ticks::from_datetime(instant).and_then(|ticks| ticks::print(ticks, ":"));
@@ -103,7 +103,7 @@ pub(crate) fn format_datetime(instant: DateTime<Utc>) -> String {
     )
 }
 
-/// The condition of a replace, merge or delete (IFM-1).
+/// The version that a replace, merge or delete requires (IFM-1).
 ///
 /// ```
 /// use table_core::{ETag, IfMatch};
@@ -139,8 +139,8 @@ impl IfMatch {
     }
 }
 
-/// The type of constants that are named as in other libraries and mean any version. It does not implement [`IntoIfMatch`], so using such a constant is a
-/// compile error whose message names [`IfMatch::Any`].
+/// The type of constants such as `ETag::ALL`, which mean any version in other libraries. It does not implement [`IntoIfMatch`], so a program that passes such a
+/// constant does not compile, and the compiler suggests [`IfMatch::Any`].
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct AnyETag;

@@ -1,7 +1,7 @@
 //! Filters: conditions on properties and keys in the service's `$filter` language (QRY, FIL, LIT rules).
 //!
-//! A [`Filter`] is parsed by [`Filter::parse`], or built from typed columns (`Column` of `table-core`) or with [`Filter::compare`]. `Display` prints
-//! it, and a [`Matcher`] evaluates it on encoded rows.
+//! A [`Filter`] is parsed by [`Filter::parse`], or built from typed columns (`Column` in `table-core`) or with [`Filter::compare`]. `Display` prints it, and a
+//! [`Matcher`] evaluates it on encoded rows.
 
 #[cfg(test)]
 pub(crate) mod arbitrary;
@@ -43,7 +43,7 @@ impl Comparison {
     /// All six comparison operators.
     pub const ALL: [Self; 6] = [Self::Eq, Self::Ne, Self::Gt, Self::Ge, Self::Lt, Self::Le];
 
-    /// Returns the keyword of the operator in filters.
+    /// Returns the operator's keyword in a filter.
     ///
     /// ```
     /// assert_eq!(table_core::filter::Comparison::Ge.as_str(), "ge");
@@ -129,7 +129,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Creates a filter that compares a property, `PartitionKey`, `RowKey` or `Timestamp` with a constant. An instant is truncated to its tick (TICK-6).
+    /// Creates a filter that compares a property, `PartitionKey`, `RowKey` or `Timestamp` with a constant. An instant is truncated to a whole tick (TICK-6).
     ///
     /// This function does not check names and constants. Every query calls [`check`](Self::check), which rejects names and constants that the grammar
     /// cannot express.
@@ -185,7 +185,7 @@ impl Filter {
         self.terms.last() == Some(&Term::Or)
     }
 
-    /// Splits the filter at its outermost conjunctions (CLS-3), in order.
+    /// Splits the filter into the conditions that its outermost `and` operators join, in order (CLS-3).
     pub(crate) fn into_conjuncts(self) -> Vec<Self> {
         let starts = starts(&self.terms);
         let mut open = vec![self.terms.len().saturating_sub(1)];
@@ -208,7 +208,7 @@ impl Filter {
     }
 }
 
-/// Negates the filter. The result matches entities that lack the property (FIL-12).
+/// Negates the filter. A negated comparison also matches entities that lack the property (FIL-12).
 impl std::ops::Not for Filter {
     type Output = Self;
 
@@ -218,7 +218,7 @@ impl std::ops::Not for Filter {
     }
 }
 
-/// Returns, for each term, the position of the first term of the condition that it completes.
+/// Returns, for each term, the start of the condition that ends with this term, as a position in `terms`.
 fn starts(terms: &[Term]) -> Vec<usize> {
     let mut starts: Vec<usize> = Vec::with_capacity(terms.len());
     for (at, term) in terms.iter().enumerate() {

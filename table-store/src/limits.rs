@@ -12,9 +12,9 @@ pub const PROPERTY_NAME_UNITS: usize = 255;
 pub const STRING_UNITS: usize = 32_768;
 /// The maximum length of a binary value, in bytes (TYPE-1).
 pub const BINARY_BYTES: usize = 65_536;
-/// The maximum size of an entity, in bytes, by the published formula (SIZE-1, SIZE-2).
+/// The maximum size of an entity, in bytes, calculated with the service's published formula (SIZE-1, SIZE-2).
 pub const ENTITY_BYTES: usize = 1_048_576;
-/// The number of bytes that the service adds to the published formula (SIZE-4, ENG-3).
+/// The number of bytes that the service adds to the result of its published formula (SIZE-4, ENG-3).
 pub const ENTITY_RESERVE: usize = 88;
 /// The maximum number of operations in an entity group transaction (EGT-2).
 pub const TRANSACTION_OPERATIONS: usize = 100;
@@ -53,17 +53,17 @@ pub struct Limits {
     pub string_units: usize,
     /// The maximum size of a binary value, in bytes.
     pub binary_bytes: usize,
-    /// The maximum size of an entity, in bytes, by the published formula, including the reserve.
+    /// The maximum size of an entity, in bytes: the result of the published formula plus the reserve.
     pub entity_bytes: usize,
     /// The maximum number of operations in a transaction.
     pub operations: usize,
     /// The maximum size of a transaction, in bytes, as `measure` defines it.
     pub transaction_bytes: usize,
-    /// The definition of a transaction's size.
+    /// The method of measuring a transaction's size.
     pub measure: TransactionMeasure,
 }
 
-/// A definition of the size of a transaction (EGT-3, ENG-17).
+/// A method of measuring the size of a transaction (EGT-3, ENG-17).
 ///
 /// ```
 /// use table_core::limits::{Limits, TransactionMeasure};
@@ -75,10 +75,10 @@ pub struct Limits {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionMeasure {
-    /// The total size of the entities by the published formula, which counts two bytes for each UTF-16 code unit of a string.
+    /// The total size of the entities, calculated with the published formula. It counts two bytes for each UTF-16 code unit of a string.
     Entities,
-    /// No measure, because the sender limits the size, as a server limits the bodies of its requests. A store with other limits also
-    /// accepts such transactions.
+    /// The size is not measured, because the sender has already limited it, as a server limits the bodies of its requests. The engine then does not measure it
+    /// either, even if its own limits define another method.
     Unmeasured,
     /// The size of the request body, as the service measures it.
     Body {
@@ -130,7 +130,7 @@ impl Limits {
         Ok(())
     }
 
-    /// Checks the size of an entity, computed by the published formula (SIZE-2).
+    /// Checks an entity's size, which the caller has calculated with the published formula (SIZE-2).
     ///
     /// # Errors
     /// `EntityTooLarge` if the entity exceeds the limit (SIZE-1, ENG-3).

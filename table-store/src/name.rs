@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::limits;
 use crate::name::fault::NameFault;
 
-/// The first character of internal tables' names.
+/// The first character in the name of an internal table.
 const INTERNAL: char = '$';
 
 /// The prefix of the service's metrics tables, such as `$MetricsHourPrimaryTransactionsBlob`.
@@ -72,7 +72,7 @@ impl TableName {
         Ok(())
     }
 
-    /// Returns an error for a table that only the service can create. Stores call this function before they create a table.
+    /// Returns an error if only the service itself can create a table with this name. Stores call this function before they create a table.
     ///
     /// # Errors
     /// `InvalidResourceName` if this is the name of a metrics table (TBL-5).
@@ -83,7 +83,7 @@ impl TableName {
         Err(Error::of(NameFault::Measurements).with_table(self.as_str()))
     }
 
-    /// Creates the name of an internal table of a store. Such names start with `$`, which is illegal in names of a program's tables (TBL-4).
+    /// Creates the name of a store's internal table. Such names start with `$`, which is illegal in the names of a program's own tables (TBL-4).
     #[doc(hidden)]
     #[must_use]
     pub fn internal(name: &str) -> Self {
@@ -91,7 +91,7 @@ impl TableName {
         Self { folded: text.to_ascii_lowercase().into(), text }
     }
 
-    /// Validates a stored name, which belongs to a program's table or to an internal table.
+    /// Validates a name that was read from storage. It belongs to a program's table or to an internal table.
     ///
     /// # Errors
     /// Any error from [`new`](Self::new).

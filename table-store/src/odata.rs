@@ -1,6 +1,6 @@
-//! Entities in the service's JSON format (OData): written at three metadata levels, read leniently (JSON, TYPE, PROP rules).
+//! Entities in the service's JSON format (OData). They are written at three metadata levels and read leniently (JSON, TYPE, PROP rules).
 //!
-//! The writer reads encoded rows, and the reader produces them, without an intermediate map of properties.
+//! The writer converts encoded rows directly to JSON, and the reader converts JSON directly to encoded rows: neither builds a map of properties.
 
 mod fault;
 mod level;

@@ -18,11 +18,11 @@ use crate::row::Row;
 pub struct Operation {
     /// The `RowKey` of the entity.
     pub row_key: RowKey,
-    /// The kind of the write, or the check.
+    /// The kind of write, or the check.
     pub kind: OperationKind,
 }
 
-/// A state of an entity that a transaction requires, although it does not write the entity.
+/// An entity state that a transaction requires without writing the entity.
 ///
 /// ```
 /// use table_core::operation::RowState;
@@ -35,7 +35,7 @@ pub struct Operation {
 pub enum RowState {
     /// The entity does not exist.
     Absent,
-    /// The entity exists with this version.
+    /// The entity exists in a version that satisfies this condition.
     Present(IfMatch),
 }
 
@@ -52,7 +52,7 @@ impl RowState {
     }
 }
 
-/// A check was sent to a store that does not support checks.
+/// The fault of a check that was sent to a store without support for checks.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error(
     "the store cannot check that an entity is {0} unless the transaction writes it; write it, or use a store with `Capabilities::checks`"
@@ -60,7 +60,7 @@ impl RowState {
 #[fault(Unsupported, "ENG-21")]
 struct CheckFault(&'static str);
 
-/// The kind of a write, or a check. In a request, only `If-Match` distinguishes a replace from an insert-or-replace (UPS-1).
+/// A kind of write, or a check. In a request, only `If-Match` distinguishes a replace from an insert-or-replace (UPS-1).
 ///
 /// ```
 /// use table_core::row::RowWriter;

@@ -1,4 +1,4 @@
-//! Queries: key range, filter, requested properties and limit, with their cost class, plan, pages and continuations.
+//! Queries: their key ranges, filters and requested properties, their cost class and plan, and the pages and continuations that they return.
 
 mod bounds;
 mod check;
@@ -46,7 +46,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// Creates a query of all entities in a key range.
+    /// Creates a query for all entities in a key range.
     #[must_use]
     pub const fn new(keys: KeyRange) -> Self {
         Self { keys, filter: None, select: Select::All, top: None }

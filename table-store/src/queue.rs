@@ -21,7 +21,7 @@ use crate::error::Result;
 /// # Contract
 /// - A message is stored until it is deleted, the queue is cleared, or its time to live expires. Receiving a message only hides it.
 /// - Acknowledged operations are durable, like writes to a table.
-/// - Errors have the service's codes and name the queue.
+/// - Errors have the service's codes and contain the name of the queue.
 ///
 /// ```
 /// use std::time::Duration;
@@ -47,7 +47,7 @@ use crate::error::Result;
 /// Messages can be delivered more than once, so consumers must be idempotent (QUE-22). Lease extension, back-off and poison queues are implemented in
 /// higher layers, for all backends.
 pub trait QueueStore: Debug + Display + Send + Sync {
-    /// Creates a queue. Returns `false` if it exists, which is not an error (QUE-3).
+    /// Creates a queue. Returns `false` if it already exists, which is not an error (QUE-3).
     ///
     /// # Errors
     /// `QueueBeingDeleted` if the service is still deleting a queue with this name (QUE-15).
@@ -84,7 +84,7 @@ pub trait QueueStore: Debug + Display + Send + Sync {
         hidden: Duration,
     ) -> impl Future<Output = Result<Vec<Lease>>> + Send;
 
-    /// Returns up to `count` visible messages, 1 to 32, without changing them (QUE-10).
+    /// Returns up to `count` visible messages (1 to 32) without changing them (QUE-10).
     ///
     /// # Errors
     /// `QueueNotFound` if the queue does not exist; `OutOfRangeQueryParameterValue` if the count is out of range (QUE-9).

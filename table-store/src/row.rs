@@ -1,8 +1,8 @@
 //! Encoded rows: the Timestamp and properties of an entity as a sequence of bytes (`docs/format.md`, "Row").
 //!
-//! A [`Row`] owns the bytes, a [`RowView`] reads them, a [`RowWriter`] creates them, and [`merge`] combines two rows. Directories (lists of the ends of
-//! names and values) allow filters, projections and lookups to read single properties without decoding the others. Names and types are stored separately
-//! from the values and can be shared by all rows of the same type.
+//! A [`Row`] owns the bytes, a [`RowView`] reads them, a [`RowWriter`] creates them, and [`merge`] combines two rows. Directories (lists of the ends of names
+//! and values) allow filters, projections and lookups to read single properties without decoding the others. The *shape* of a row (the names and types) is
+//! stored separately from its *body* (the Timestamp and values), and all rows of the same type can share one shape.
 
 mod check;
 mod duplicate;
@@ -28,15 +28,15 @@ pub use writer::RowWriter;
 
 /// The version of the row format that this program writes.
 pub const VERSION: u8 = 1;
-/// The version that marks a row with more than 65,535 properties. Every store rejects this version and the two versions after it.
+/// The version that marks a row with more than 65,535 properties. Every store rejects this version and the next two.
 pub(crate) const TOO_MANY: u8 = 0xFD;
 /// The version that marks a row with more than 16 MiB of names.
 pub(crate) const NAME_TOO_LONG: u8 = 0xFE;
 /// The version that marks a row of more than 4 GiB.
 pub(crate) const TOO_LARGE: u8 = 0xFF;
-/// The size of a shape before its directory: the version, a zero byte, and the number of properties.
+/// The size of the header before a shape's directory: the version, a zero byte, and the number of properties.
 pub(crate) const SHAPE_HEADER: usize = 4;
-/// The size of a body before its directory, which is the size of the Timestamp.
+/// The size of the header before a body's directory: the Timestamp.
 pub(crate) const BODY_HEADER: usize = 8;
 /// The size of a directory entry.
 pub(crate) const ENTRY: usize = 4;

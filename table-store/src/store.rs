@@ -96,7 +96,7 @@ pub type Committed = Vec<Option<ETag>>;
 /// Returns the version that an acknowledged write to one entity assigned (ETAG-3).
 ///
 /// # Errors
-/// `InternalError` if the `ETag` is missing. The write has then succeeded, but its version is unknown.
+/// `InternalError` if the `ETag` is missing. In this case, the write has succeeded, but the new version is unknown.
 ///
 /// ```
 /// use table_core::store::written;
@@ -139,7 +139,7 @@ pub struct TablePage {
 /// - A read returns every write that was acknowledged before the read started (CON-2). A page is a snapshot of its partition (CON-8).
 /// - A transaction is applied completely or not at all (EGT-9). An acknowledged transaction is durable, unless the backend is in memory or was opened
 ///   with relaxed durability (CON-1).
-/// - Errors have the service's codes (ERR-3), the table, the key, and the position of the failed operation (IMP-3).
+/// - Errors contain the service's code (ERR-3), the table, the key, and the position of the failed operation (IMP-3).
 /// - Operations that exceed the [`Capabilities`] are rejected before anything is written.
 ///
 /// `Table` in `table-core` implements higher-level functions for all backends.
@@ -178,7 +178,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// `ResourceNotFound` if the table does not exist (OPT-3).
     fn delete_table(&self, table: &TableName) -> impl Future<Output = Result<()>> + Send;
 
-    /// Returns one page of up to `top` table names that start with `prefix`, beginning at the given name (OPT-5).
+    /// Returns one page of up to `top` table names that start with `prefix`, beginning at the name `from` (OPT-5).
     fn list_tables(
         &self,
         prefix: &str,
@@ -197,7 +197,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
         select: &Select,
     ) -> impl Future<Output = Result<Option<StoredRow>>> + Send;
 
-    /// Returns one page of a query: the first page, or the page at `from`, a continuation.
+    /// Returns one page of a query: the first page, or the page that starts at the continuation `from`.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6); `InvalidInput` if `top` is out of range (TOP-2) or the continuation belongs to

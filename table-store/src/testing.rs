@@ -12,7 +12,7 @@ use crate::query::{Continuation, EntityRef, Page, Position, Query, Rows, Select}
 use crate::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use crate::transaction::Transaction;
 
-/// A store that reports changed capabilities. It can also return rows in arbitrary order, like Cosmos DB for Table (COS-1, ENG-21).
+/// A store wrapper that changes the reported capabilities. It can also return rows in arbitrary order, like Cosmos DB for Table (COS-1, ENG-21).
 ///
 /// A transaction with a check is rejected if the capabilities exclude checks. All other capabilities are only reported, not enforced.
 ///
@@ -41,13 +41,13 @@ impl<S: TableStore> LimitedStore<S> {
         Self { store, capabilities, shuffled: None }
     }
 
-    /// Makes the store return rows in the order of the hashes of their keys, in pages of at most `page_rows`.
+    /// Makes the store return rows sorted by the hashes of their keys, in pages of at most `page_rows` rows.
     #[must_use]
     pub fn shuffled(self, page_rows: usize) -> Self {
         Self { shuffled: Some(page_rows), ..self }
     }
 
-    /// Reads all pages of a query, and returns one page of their rows in the order of the hashes.
+    /// Reads all rows of a query, and returns one page of them, sorted by the hashes of their keys.
     async fn shuffled_page(
         &self,
         table: &TableName,

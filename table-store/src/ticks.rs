@@ -34,7 +34,7 @@ pub fn from_datetime(instant: DateTime<Utc>) -> Option<u64> {
     u64::try_from(ticks).ok().filter(|ticks| *ticks <= MAX)
 }
 
-/// Returns the instant of a number of ticks, or `None` above [`MAX`].
+/// Converts ticks to an instant. Returns `None` above [`MAX`].
 #[must_use]
 pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
     if ticks > MAX {
@@ -100,7 +100,7 @@ fn zone(time: &str) -> Option<(&str, i64)> {
     let [sign, h0, h1, b':', m0, m1] = *offset.as_bytes() else { return None };
     let digit = |byte: u8| char::from(byte).to_digit(10).map(i64::from);
     let minutes = digit(h0)? * 600 + digit(h1)? * 60 + digit(m0)? * 10 + digit(m1)?;
-    // The largest offset that XML Schema and .NET accept.
+    // XML Schema and .NET accept offsets of at most 14 hours.
     if minutes > 14 * 60 || m0 > b'5' {
         return None;
     }
@@ -108,7 +108,7 @@ fn zone(time: &str) -> Option<(&str, i64)> {
     Some((clock, if sign == b'-' { -ticks } else { ticks }))
 }
 
-/// Formats an instant like the service: with at most seven fractional digits and no trailing zeros (TYPE-5). Returns `None` above [`MAX`].
+/// Formats an instant in the service's format: with at most seven fractional digits and no trailing zeros (TYPE-5). Returns `None` above [`MAX`].
 ///
 /// ```
 /// use table_core::ticks;
@@ -120,8 +120,8 @@ pub fn write(ticks: u64) -> Option<String> {
     print(ticks, ":").map(|printed| printed.as_str().to_owned())
 }
 
-/// Parses `yyyy-mm-ddThh:mm:ss`, at most seven fractional digits, and `Z`: the format that the service prints, with or without trailing zeros
-/// (TYPE-5). `colon` is the text of a colon, which is encoded in an `ETag` (ETAG-1).
+/// Parses `yyyy-mm-ddThh:mm:ss`, at most seven fractional digits, and `Z`: the format that the service prints, with or without trailing zeros (TYPE-5). `colon`
+/// is the text that represents a colon, because colons are encoded in an `ETag` (ETAG-1).
 pub(crate) fn parse(text: &str, colon: &str) -> Option<u64> {
     let (front, rest) = text.as_bytes().split_first_chunk::<13>()?;
     let [y0, y1, y2, y3, b'-', o0, o1, b'-', d0, d1, b'T', h0, h1] = *front else { return None };
@@ -186,7 +186,7 @@ impl Printed {
     }
 }
 
-/// Formats an instant, or returns `None` above [`MAX`]. `colon` is the text of a colon, which is encoded in an `ETag` (ETAG-1).
+/// Formats an instant, or returns `None` above [`MAX`]. `colon` is the text that represents a colon, because colons are encoded in an `ETag` (ETAG-1).
 pub(crate) fn print(ticks: u64, colon: &str) -> Option<Printed> {
     let (seconds, below) = (ticks / PER_SECOND, ticks % PER_SECOND);
     let (days, second) = (seconds / 86_400, seconds % 86_400);
@@ -214,14 +214,14 @@ pub(crate) fn print(ticks: u64, colon: &str) -> Option<Printed> {
     Some(text)
 }
 
-/// Returns [`MAX`] minus the ticks, so newer instants are smaller (TICK-5). Inverting twice returns the original ticks (TICK-8). Returns `None`
-/// above [`MAX`].
+/// Returns [`MAX`] minus the ticks, so newer instants have smaller numbers (TICK-5). Inverting twice returns the original ticks (TICK-8). Returns `None` above
+/// [`MAX`].
 #[must_use]
 pub const fn invert(ticks: u64) -> Option<u64> {
     MAX.checked_sub(ticks)
 }
 
-/// Returns the current time, truncated to a tick. A key preserves this value exactly.
+/// Returns the current time, truncated to a whole tick. A key can therefore contain the exact value.
 #[must_use]
 pub fn now() -> DateTime<Utc> {
     truncate(Utc::now())
@@ -265,7 +265,7 @@ mod tests {
         }
     }
 
-    /// Tests that the three keys sort from the newest to the oldest: T11, T10, T9.
+    /// Tests that the keys for the instants T9, T10 and T11 sort from the newest to the oldest.
     #[test]
     fn tick_9_inverted_ticks_sort_newest_first() {
         let mut instants = [&VECTORS[8], &VECTORS[9], &VECTORS[10]]

@@ -13,7 +13,7 @@ use crate::row::entity_bytes;
 /// The largest number of operations for which comparing row keys is faster than hashing them.
 const FEW: usize = 16;
 
-/// Writes of entities in one partition, applied atomically (EGT-9). The constructor sets the partition (EGT-1).
+/// Writes to entities in one partition, applied atomically (EGT-9). The constructor sets the partition (EGT-1).
 ///
 /// Every added operation is checked before anything is sent: at most 100 operations (EGT-2), at most 4 MiB (EGT-3, ENG-17), one operation per entity
 /// (EGT-4), and the limits of an entity.
@@ -39,7 +39,7 @@ pub struct Transaction {
     /// The hashes of the row keys. Empty if the transaction has at most [`FEW`] operations.
     hashes: HashSet<u64>,
     bytes: usize,
-    /// The size of the names in the row of the last operation.
+    /// The size of the property names in the last operation's row.
     names: usize,
     limits: Limits,
     identified: bool,
@@ -55,14 +55,14 @@ impl Transaction {
         Ok(Self { partition_key, operations, hashes, bytes: 0, names: 0, limits, identified: false })
     }
 
-    /// Requests that an identifier of the transaction is stored with each entity. A backend that can lose responses can then determine whether the
-    /// transaction was applied (CON-11). All other backends ignore the request.
+    /// Requests that the transaction's identifier is stored with each entity. A backend that can lose responses can then determine whether the transaction was
+    /// applied (CON-11). All other backends ignore the request.
     #[must_use]
     pub fn identified(self) -> Self {
         Self { identified: true, ..self }
     }
 
-    /// Returns `true` if [`identified`](Self::identified) was requested.
+    /// Returns `true` if [`identified`](Self::identified) was called.
     #[must_use]
     pub const fn is_identified(&self) -> bool {
         self.identified
@@ -71,8 +71,9 @@ impl Transaction {
     /// Adds an operation.
     ///
     /// # Errors
-    /// `InvalidInput` for more than 100 operations (EGT-2); `RequestBodyTooLarge` above 4 MiB (EGT-3); `InvalidDuplicateRow` for an entity that the
-    /// transaction already writes (EGT-4); a validation error if the entity exceeds the limits. An error leaves the transaction unchanged.
+    /// `InvalidInput` if the transaction would have more than 100 operations (EGT-2); `RequestBodyTooLarge` if it would exceed 4 MiB (EGT-3);
+    /// `InvalidDuplicateRow` if it already writes the entity (EGT-4); a validation error if the entity exceeds the limits. An error leaves the transaction
+    /// unchanged.
     pub fn push(&mut self, operation: Operation) -> Result<()> {
         let index = self.operations.len();
         (self.bytes, self.names) = self.check(&operation).map_err(|error| {
@@ -93,7 +94,7 @@ impl Transaction {
         may_hold && self.operations.iter().any(|earlier| earlier.row_key == *row_key)
     }
 
-    /// Returns the size of the transaction including this operation, and the size of the names in the operation's row.
+    /// Returns the size of the transaction including this operation, and the size of the property names in the operation's row.
     fn check(&self, operation: &Operation) -> Result<(usize, usize)> {
         if self.operations.len() >= self.limits.operations {
             return Err(Error::of(LimitFault::Operations(self.limits.operations)));
@@ -152,8 +153,8 @@ impl Transaction {
         (self.partition_key, self.operations)
     }
 
-    /// Returns the size of the transaction, measured as its limits define. By default, this is the sum of the entities' sizes by the published
-    /// formula (SIZE-2, ENG-17).
+    /// Returns the size of the transaction, measured as its limits define. By default, this is the sum of the entities' sizes, calculated with the service's
+    /// published formula (SIZE-2, ENG-17).
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.bytes
@@ -197,7 +198,7 @@ mod tests {
     }
 
     proptest! {
-        /// Tests sequences of rows with equal and with different shapes, some of them invalid or too large.
+        /// Tests sequences of rows with equal and different shapes (names and types). Some rows are invalid or too large.
         #[test]
         fn the_checks_of_a_row_do_not_depend_on_earlier_rows(
             models in prop::collection::vec(crate::row::tests::model(), 1..4),

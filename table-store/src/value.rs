@@ -22,7 +22,7 @@ pub enum EdmType {
     Double = 4,
     /// `true` or `false`.
     Boolean = 5,
-    /// An instant between the years 1601 and 9999, with a resolution of 100 ns.
+    /// An instant in the years 1601 to 9999, with a resolution of 100 ns.
     DateTime = 6,
     /// A 128-bit identifier.
     Guid = 7,
@@ -62,7 +62,7 @@ impl EdmType {
         }
     }
 
-    /// Returns the type with this name in JSON, or `None` (ENG-10).
+    /// Returns the type with this name in JSON, or `None` if the name is unknown (ENG-10).
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -171,8 +171,7 @@ impl ValueRef<'_> {
         edm_type!(self)
     }
 
-    /// Returns an owned value. Ticks after the year 9999 become the latest instant that chrono can represent. No store accepts either of
-    /// them (TYPE-6).
+    /// Returns an owned value. Ticks after the year 9999 become the latest instant that chrono can represent. No store accepts such values (TYPE-6).
     ///
     /// ```
     /// use table_core::{Value, ValueRef};
@@ -203,8 +202,8 @@ impl Value {
         edm_type!(self)
     }
 
-    /// Returns the borrowed value. An instant is truncated to its tick (TICK-6). An instant outside the range of ticks is converted to a number of ticks that
-    /// every store rejects (TYPE-6).
+    /// Returns the borrowed value. An instant is truncated to a whole tick (TICK-6). An instant outside the range of ticks is converted to a number of ticks
+    /// that every store rejects (TYPE-6).
     ///
     /// ```
     /// use table_core::{Value, ValueRef};
@@ -226,14 +225,14 @@ impl Value {
     }
 }
 
-/// Returns the ticks of `instant` for an encoded row. Outside the range, returns `u64::MAX` or 0, which the validation of the row rejects.
+/// Returns the ticks of `instant` for an encoded row. An instant outside the range is converted to `u64::MAX` or 0, which row validation rejects.
 pub(crate) fn datetime_ticks(instant: DateTime<Utc>) -> u64 {
     ticks::from_datetime(instant).unwrap_or(if instant.timestamp() > 0 { u64::MAX } else { 0 })
 }
 
 /// Returns the ticks of `instant` if it is within the range of `Edm.DateTime` and not a leap second. The error contains the name of the property (TYPE-6).
 ///
-/// A leap second would be stored as a time in the next second (TICK-1), so the stored value would be in another second, hour or week than the given one.
+/// A leap second would be stored as a time in the next second (TICK-1). The stored value could then belong to a different hour or week than the original.
 #[doc(hidden)]
 pub fn edm_ticks(name: &str, instant: DateTime<Utc>) -> Result<u64> {
     if instant.timestamp_subsec_nanos() >= 1_000_000_000 {

@@ -19,7 +19,7 @@ struct Event {
     body: String,
 }
 
-/// Creates a workload of events for `tenants` tenants with `users` users, and queries for one tenant.
+/// Creates a workload that stores events for `tenants` tenants with `users` users, and queries one tenant.
 fn workload(tenants: u64, users: u64, stored: f64, asked: f64) -> Workload {
     let (of_tenants, of_users) =
         (Distribution::uniform(tenants).unwrap(), Distribution::uniform(users).unwrap());
@@ -104,14 +104,14 @@ fn a_query_that_fixes_an_unknown_level_is_refused() {
     assert!(error.to_string().contains("the query `by both` fixes `usr`"), "{error}");
 }
 
-/// Tests the model against a run on the emulator of the Azure SDK with throttling: 200 writes per second for one tenant on eight partitions.
+/// Tests that the model agrees with a run on the Azure SDK's emulator with throttling: 200 writes per second for one tenant on eight partitions.
 #[test]
 fn hpk_11_and_12_one_tenant_is_throttled_at_the_share_of_its_partition() {
     let report = workload(1, 200, 200.0, 0.05).run().unwrap();
     let design = Design::of::<Event>().partitions(8).days(0.0);
     let slow = report.container(&design.clone().throughput(3_200.0)).unwrap();
     assert!(slow.max_full(0.99).is_err() && slow.before.slowdown() > 2.0, "{slow}");
-    // Without a throughput, the report states the assumed one.
+    // If no throughput is set, the report states the assumed one.
     let assumed = report.container(&design).unwrap().warnings();
     assert!(assumed.iter().any(|warning| warning.contains("assumed to have 10000")), "{assumed:?}");
     assert!(slow.warnings().iter().all(|warning| !warning.contains("assumed")), "{slow}");

@@ -1,4 +1,4 @@
-//! Keys of a layout in a workload file, and the class of a query.
+//! The keys of a layout in a workload file, and the class of a query in that layout.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use table_core::{Error, Result, ticks};
 use crate::fault::WorkloadFault;
 use crate::file::described::{Form, Layout, Piece};
 
-/// The number of digits of the largest possible number.
+/// The number of digits in the largest possible number.
 const MOST_DIGITS: usize = 20;
 
 /// The value of a field in one operation.
@@ -21,7 +21,7 @@ pub(super) enum Drawn {
     Time(DateTime<Utc>),
 }
 
-/// Returns the key that these pieces form with the given values.
+/// Returns the key that consists of these pieces, with the given values for their fields.
 pub(super) fn text(pieces: &[Piece], values: &BTreeMap<String, Drawn>) -> Result<String> {
     let mut key = String::new();
     for piece in pieces {

@@ -21,8 +21,8 @@ enum Source {
     Time,
 }
 
-/// The sources, sorted by name. Each operation draws from all of them, even from sources that its layout does not use, so all layouts
-/// see the same values.
+/// The sources, sorted by the names of their fields. Each operation draws from all of them, even from sources that its layout does not use, so all layouts see
+/// the same values.
 type Sources = BTreeMap<String, Source>;
 
 pub(super) fn workload(described: &Described, layout: &Layout) -> Result<Workload> {

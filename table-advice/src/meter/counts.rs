@@ -31,7 +31,7 @@ pub struct Counts {
     pub partition_ranges: u64,
     /// The number of reads of an entire table (DQ-5).
     pub table_scans: u64,
-    /// The number of reads of a page after the first page of a query. Each of them is also counted under its class.
+    /// The number of pages that were read after the first page of a query. Each of them is also counted under the class of its query.
     pub further_pages: u64,
     /// The number of queries that were sent to several partitions in key order. Their requests are also counted under their classes.
     pub fan_outs: u64,
@@ -46,14 +46,14 @@ pub struct Counts {
     pub rows_read: u64,
     /// The number of entities that the store returned.
     pub rows_returned: u64,
-    /// The number of bytes in the written entities, computed by the published formula (SIZE-2).
+    /// The number of bytes in the written entities, calculated with the service's published formula (SIZE-2).
     pub bytes_written: u64,
-    /// The number of bytes in the returned entities, computed by the published formula (SIZE-2).
+    /// The number of bytes in the returned entities, calculated with the service's published formula (SIZE-2).
     pub bytes_returned: u64,
 }
 
 impl Counts {
-    /// Returns the counts for one query or lookup of this class.
+    /// Returns the counts for one request of this class. `further` is `true` if the request reads a page after the first page of its query.
     pub(super) fn one(class: QueryClass, further: bool) -> Self {
         let mut counts = Self { requests: 1, further_pages: u64::from(further), ..Self::default() };
         match class {
@@ -129,10 +129,10 @@ impl fmt::Display for Counts {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     pub(super) total: Counts,
-    /// The first spelling of each table's name, by the name in lower case: names that differ only in case are names of the same table.
+    /// The first spelling of each table's name, by the name in lower case. Names that differ only in case refer to the same table.
     pub(super) names: BTreeMap<String, String>,
     pub(super) tables: BTreeMap<String, Counts>,
-    /// The counts of the requests that name a single partition.
+    /// The counts of the requests to a single partition, by table and `PartitionKey`.
     pub(super) partitions: BTreeMap<(String, String), Counts>,
 }
 
@@ -143,7 +143,7 @@ impl Reading {
         self.name(table).and_then(|name| self.tables.get(name)).copied().unwrap_or_default()
     }
 
-    /// Returns the counts of the requests that name only this partition. Scans of several partitions are not included.
+    /// Returns the counts of the requests to this partition alone. Scans of several partitions are not included.
     #[must_use]
     pub fn of_partition(&self, table: &str, partition_key: &str) -> Counts {
         let place = self.name(table).map(|name| (name.to_owned(), partition_key.to_owned()));

@@ -1,4 +1,4 @@
-//! Recorded requests, which can be the input of a workload.
+//! Recorded requests, which a workload can replay.
 
 use table_core::query::{QueryClass, TextRange};
 

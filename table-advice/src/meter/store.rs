@@ -1,4 +1,4 @@
-//! A store wrapper that counts the calls and bytes of each table.
+//! A store wrapper that counts the calls and bytes for each table.
 
 use std::any::Any;
 use std::fmt;
@@ -16,7 +16,7 @@ use table_core::transaction::Transaction;
 use crate::meter::counts::{Counts, Reading};
 use crate::meter::recorded::Recorded;
 
-/// A store wrapper that counts calls and forwards them to the wrapped store. Clones share one count.
+/// A store wrapper that counts calls and forwards them to the wrapped store. Clones share the same counts.
 #[derive(Clone, Debug)]
 pub struct Meter<S> {
     store: S,
@@ -31,7 +31,7 @@ struct State {
     record: Option<Vec<Recorded>>,
 }
 
-/// A query for a first page, compared with the next one to find out whether both belong to the same fan-out.
+/// A query for a first page. It is compared with the next such query to determine whether both belong to the same fan-out.
 #[derive(Debug)]
 struct LastQuery {
     table: String,
@@ -100,7 +100,7 @@ impl<S> Meter<S> {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // The counts are consistent between any two statements, so a poisoned lock does no harm.
+        // The counts are consistent after every statement, so a poisoned lock does no harm.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

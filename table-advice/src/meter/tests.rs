@@ -70,7 +70,7 @@ fn names_of_a_table_in_any_case_are_counted_together() {
     });
 }
 
-/// Tests that a transaction counts as one request, and as many entities as it contains (SCL-2).
+/// Tests that a transaction is counted as one request, and that each of its entities is counted (SCL-2).
 #[test]
 fn egt_9_a_transaction_is_one_request_of_many_operations() {
     pollster::block_on(async {
@@ -83,7 +83,7 @@ fn egt_9_a_transaction_is_one_request_of_many_operations() {
         sales.commit().await.unwrap();
         let reading = meter.take();
         assert_eq!((reading.requests, reading.transactions, reading.operations), (1, 1, 20));
-        // By SIZE-2, the size of entities with keys of 11 characters and an Int32 property `Age`.
+        // The size of 20 entities according to SIZE-2. Their keys have 11 characters, and they have an Int32 property `Age`.
         let bytes = 20 * (4 + 2 * 11 + 8 + 2 * 3 + 4);
         assert_eq!(reading.bytes_written, bytes, "department and id are keys alone");
     });

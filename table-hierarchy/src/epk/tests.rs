@@ -1,4 +1,4 @@
-//! Tests of effective partition keys: published and measured hashes, and laws of their order.
+//! Tests of effective partition keys: published and measured hashes, and properties of their order.
 
 use std::collections::HashSet;
 
@@ -198,7 +198,7 @@ fn map_6_bounds_of_any_width_are_compared_in_one_way() {
             assert_eq!(bound(from).cmp(&bound(to)), Ordering::Equal, "{from} {to}");
         }
     }
-    // The end of a prefix does not consist of zeros, so it is kept.
+    // Comparisons ignore trailing zeros, but not the `FF` at the end of a prefix.
     let prefix = EpkRange::of_prefix(&[t("Microsoft")]);
     assert!(prefix.start() < prefix.end());
     for text in ["0", "0g", "é", "ÿÿ"] {
@@ -237,7 +237,7 @@ proptest! {
 
 #[test]
 fn epk_10_one_level_hashes_as_a_key_of_one_path_and_several_do_not() {
-    // The `Hash` kind hashes all values of a key together. The hash of these four values is published.
+    // A partition key of the kind `Hash` has one hash for all its values. The hash of these four values is published.
     let of_one_path = |values: &[Component<'_>]| {
         let mut text = Vec::new();
         for value in values {

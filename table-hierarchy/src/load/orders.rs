@@ -1,4 +1,4 @@
-//! Compares the possible orders of the levels.
+//! Compares the possible orders of a key's levels.
 
 use crate::load::{KeyLoad, Load};
 use crate::{Component, Fixed, PartitionMap, Route};
@@ -24,7 +24,7 @@ use table_core::Result;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
-    /// The levels in this order, as positions in the current order, counted from 0.
+    /// The levels in the proposed order, as zero-based positions in the current order.
     pub levels: Vec<usize>,
     /// The number of different values of the first level.
     pub first_values: usize,
@@ -32,19 +32,19 @@ pub struct Order {
     pub fullest: f64,
     /// The used fraction of the fullest partition key.
     pub fullest_key: f64,
-    /// For each query, the mean number of partitions that it touches, over the current keys.
+    /// For each query, the number of partitions that it touches, averaged over the current keys.
     pub touched: Vec<f64>,
 }
 
 impl Load {
-    /// Returns every order of the levels for these keys, on the same number of partitions of equal width, after all due splits. Each query is given
-    /// as a list that says which levels it fixes.
+    /// Returns the consequences of every order of the levels. For each order, the keys are distributed over the same number of partitions of equal width, and
+    /// all due splits are performed. Each query in `questions` is a list with `true` for the levels that the query fixes.
     ///
-    /// The best order is first. An order whose first level has fewer values than there are partitions leaves partitions idle (HPK-9), and an order
-    /// with an overloaded partition is throttled; both kinds are last. The remaining orders are sorted by the number of touched partitions.
+    /// The best order is first. Two kinds of orders come last: an order whose first level has fewer values than the container has partitions leaves partitions
+    /// idle (HPK-9), and an order with an overloaded partition is throttled. The other orders are sorted by the number of touched partitions.
     ///
     /// # Errors
-    /// `InvalidInput` if a bound is outside its partition, which is impossible.
+    /// `InvalidInput` if a bound is outside its partition. This cannot happen, because each bound is computed from its partition.
     pub fn orders(&self, questions: &[Vec<bool>]) -> Result<Vec<Order>> {
         let depth = self.keys.values().map(|load| load.levels.len()).max().unwrap_or_default();
         let mut orders = Vec::new();
@@ -108,7 +108,7 @@ impl Load {
     }
 }
 
-/// Returns all permutations of `0..count`. A key has at most three levels (HPK-2), so the result has at most six permutations.
+/// Returns all permutations of `0..count`. A key has at most three levels (HPK-2), so the result contains at most six permutations.
 fn permutations(count: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 0..count.min(3) {

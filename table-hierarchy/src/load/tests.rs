@@ -1,4 +1,4 @@
-//! Tests of splits with the service's documented examples, and laws of heat under random loads.
+//! Tests of splits with the service's documented examples, and properties of heat under random loads.
 
 use proptest::prelude::*;
 
@@ -131,7 +131,7 @@ fn hpk_9_and_hpk_12_one_tenant_has_the_share_of_one_partition() {
 
 #[test]
 fn hpk_8_and_hpk_9_an_order_with_few_first_values_is_not_recommended() {
-    // Two regions have many devices, and every query names the region.
+    // Two regions have many devices each, and every query fixes the region.
     let load = Load::new(PartitionMap::even(8), tenants(2, 500, 0.01, 1.0), Bounds::SERVICE)
         .with_throughput(1_600.0);
     let orders = load.orders(&[vec![true, false]]).unwrap();

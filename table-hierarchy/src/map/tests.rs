@@ -1,11 +1,11 @@
-//! Tests of the map: it covers the space after all splits and merges, and a lookup agrees with a scan of all partitions.
+//! Tests that the map covers all keys after any splits and merges, and that a lookup agrees with a scan of all partitions.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::Component;
 
-/// A split or a merge at random positions.
+/// A split or a merge at a random position.
 #[derive(Clone, Debug)]
 enum Change {
     Split(String),
@@ -29,7 +29,7 @@ fn changed(count: u32, changes: &[Change]) -> PartitionMap {
         match change {
             Change::Split(key) => {
                 let id = map.locate(&epk(key)).id;
-                // A split at an existing bound is rejected, because it would divide nothing.
+                // A split at an existing bound is rejected, because one of the halves would be empty.
                 let _ = map.split(id, &epk(key));
             }
             Change::Merge(at) => {

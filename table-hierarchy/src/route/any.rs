@@ -1,12 +1,12 @@
-//! Routes of alternatives joined by `OR`.
+//! Routes of queries whose alternatives are joined by `OR`.
 
 use crate::route::{Fixed, Route, RouteClass, touched};
 use crate::{EpkRange, PartitionMap};
 use table_core::Result;
 
 impl Route {
-    /// Returns the route of a query whose alternatives are joined by `OR`: the union of the routes of the alternatives. Each alternative is given by
-    /// its levels. If an alternative does not fix the first level, the query touches every partition (RT-10).
+    /// Returns the route of a query whose alternatives are joined by `OR`: the union of the routes of the alternatives. Each alternative is a list of its
+    /// conditions by level. If an alternative does not fix the first level, the query touches every partition (RT-10).
     ///
     /// ```
     /// use table_hierarchy::{Component, Fixed, PartitionMap, Route, RouteClass};
@@ -21,7 +21,7 @@ impl Route {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if the map has gaps, which is impossible.
+    /// `InvalidInput` if the map has gaps. This cannot happen, because a `PartitionMap` has no gaps.
     pub fn any(branches: &[Vec<Fixed<'_>>], map: &PartitionMap) -> Result<Self> {
         let mut routes = Vec::new();
         for branch in branches {
@@ -46,7 +46,7 @@ impl Route {
     }
 }
 
-/// Sorts the ranges, and removes ranges that lie inside others. Any two prefix or key ranges are either nested or disjoint.
+/// Sorts the ranges, and removes ranges that lie inside others. The result is disjoint, because two ranges of prefixes or keys never overlap partially.
 fn apart(mut ranges: Vec<EpkRange>) -> Vec<EpkRange> {
     ranges.sort_by(|left, right| left.start().cmp(right.start()).then_with(|| right.end().cmp(left.end())));
     let mut apart: Vec<EpkRange> = Vec::new();

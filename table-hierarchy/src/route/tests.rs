@@ -16,7 +16,7 @@ fn count(levels: &[Fixed<'_>], map: &PartitionMap) -> (RouteClass, usize) {
     (route.class, route.partitions())
 }
 
-/// Returns a map of four partitions of equal width, and the same map after a split between keys of the tenant.
+/// Returns a map of four partitions of equal width, and the same map after a split between two of the tenant's keys.
 fn maps() -> [PartitionMap; 2] {
     let four = PartitionMap::even(4);
     let mut five = four.clone();
@@ -98,7 +98,7 @@ fn rt_9_too_many_values_are_filtered_in_the_response() {
     assert_eq!((none.class, none.touched.len()), (RouteClass::Empty, 0));
 }
 
-/// A design of one to three levels with keys, bounds between keys, and a query.
+/// A random container design with one to three levels: its keys, the bounds between its partitions, and a query.
 #[derive(Clone, Debug)]
 struct Design {
     depth: usize,
@@ -154,7 +154,7 @@ proptest! {
         for key in &design.keys {
             let epk = Epk::of(&levels(*key, design.depth));
             let times = route.touched.iter().filter(|touched| touched.range.contains(&epk)).count();
-            // A key that matches the fixed levels is read exactly once, and every other key is never read.
+            // A key that matches the fixed levels is read exactly once. No other key is read.
             prop_assert_eq!(times, usize::from(accepted(key, route.depth)), "{:?}", key);
         }
         for touched in &route.touched {

@@ -1,8 +1,8 @@
-//! Error codes: the service's codes (ERR-3), followed by the codes of this library.
+//! Error codes: the service's codes (ERR-3), followed by this library's own codes.
 
 use std::fmt;
 
-/// The kind of an error. It has the name of the service's code if the service has one (ERR-3).
+/// The kind of an error, with the service's name for it if the service defines such an error (ERR-3).
 ///
 /// ```
 /// use table_core::ErrorCode;
@@ -18,7 +18,7 @@ pub enum ErrorCode {
     TableAlreadyExists,
     /// The table is being deleted (OPT-4).
     TableBeingDeleted,
-    /// The table of an entity operation does not exist (OPT-6).
+    /// An operation on entities failed because the table does not exist (OPT-6).
     TableNotFound,
     /// An insert failed because an entity with the same key exists (INS-1).
     EntityAlreadyExists,
@@ -56,7 +56,7 @@ pub enum ErrorCode {
     NotImplemented,
     /// The request is larger than 4 MiB (REQ-7, EGT-3).
     RequestBodyTooLarge,
-    /// The signature is wrong, the clocks differ, or the token has expired.
+    /// The signature is wrong, the clocks differ too much, or the token has expired.
     AuthenticationFailed,
     /// The credential does not allow access to this table or key (SAS-8).
     AuthorizationFailure,
@@ -106,9 +106,9 @@ pub enum ErrorCode {
     IndexNotReady,
     /// A workload cannot be simulated because it has an unknown field, pattern or layout, a negative rate, or no operations.
     InvalidWorkload,
-    /// A schema costs more in a dry run than its test allows (design promise 7). Nothing was sent.
+    /// In a dry run, a workload costs more than its test allows (design promise 7). Nothing was sent.
     OverBudget,
-    /// The backend does not support the operation; see its capabilities.
+    /// The backend does not support the operation, according to its capabilities.
     Unsupported,
     /// Stored bytes are damaged. The message contains the position.
     Corrupted,
@@ -122,9 +122,9 @@ pub enum ErrorCode {
     FolderNotOurs,
     /// The engine was opened read-only, or the folder is a backup. Nothing was written.
     ReadOnly,
-    /// A newer version wrote the folder. The folder was not changed.
+    /// A newer version of this library wrote the folder. The folder was not changed.
     FormatTooNew,
-    /// The format of the folder is older than the formats that this version supports. The folder was not changed.
+    /// This version no longer supports the folder's old format. The folder was not changed.
     FormatTooOld,
     /// The disk is full. Nothing was written. Reads continue, and writes resume when space is available.
     DiskFull,
@@ -133,7 +133,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    /// Returns the code in the service's spelling.
+    /// Returns the name of the code, spelled as in the service.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -198,7 +198,7 @@ impl ErrorCode {
         }
     }
 
-    /// Returns the HTTP status for the code (ERR-3), or 500 for codes that are local to this process.
+    /// Returns the HTTP status of the code (ERR-3). Codes that only this library uses have the status that fits best, often 500.
     #[must_use]
     pub const fn status(self) -> u16 {
         match self {
@@ -261,7 +261,7 @@ impl ErrorCode {
         }
     }
 
-    /// Parses the service's name of a code, including documented synonyms. Returns `None` for an unknown name (ERR-4).
+    /// Parses a code as the service writes it, including documented synonyms. Returns `None` if the code is unknown (ERR-4).
     #[must_use]
     pub fn from_service(code: &str) -> Option<Self> {
         Some(match code {

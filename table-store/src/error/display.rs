@@ -1,4 +1,4 @@
-//! The text of an error.
+//! Formatting of errors for human readers.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use crate::error::shortened::{Bounded, CAUSE, quoted};
 use crate::error::{Error, Inner};
 
-/// The context and the fault, without a bound.
+/// The full message: the context, followed by the text of the fault.
 struct Message<'a>(&'a Inner);
 
 impl fmt::Display for Message<'_> {
@@ -48,7 +48,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// Prints the text of `Display` and all sources, for `fn main() -> Result<()>`.
+/// Prints the text of `Display`, followed by all sources. If `fn main() -> Result<()>` returns an error, Rust prints this text.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")?;

@@ -1,16 +1,16 @@
-//! `Fault`: the trait of error enums that convert to [`Error`](crate::Error).
+//! `Fault`: the trait for error enums that can be converted to [`Error`](crate::Error).
 
 use std::error::Error as StdError;
 
 use crate::error::code::ErrorCode;
 use crate::error::shortened::MESSAGE;
 
-/// The errors of one module, which convert to an [`Error`](crate::Error) by [`Error::of`](crate::Error::of).
+/// The errors of one module. [`Error::of`](crate::Error::of) converts them to an [`Error`](crate::Error).
 ///
-/// Each module lists its errors in one enum. `thiserror` derives the message and the source, and `#[derive(Fault)]` derives the code and the rule
-/// from `#[fault(Code, "RULE")]` on each variant. The rule may be missing, or may be the name of a field that contains it. `#[fault(…)]` on the enum
-/// applies to variants without a code. A message states the fact and how to solve the problem, in lower case and without a full stop. It does not repeat
-/// the message of its source, which is printed after it.
+/// Each module lists its errors in one enum. `thiserror` derives the message and the source, and `#[derive(Fault)]` derives the code and the rule from
+/// `#[fault(Code, "RULE")]` on each variant. The rule is optional. It can also be the name of a field that contains the rule. `#[fault(…)]` on the enum applies
+/// to variants without a code. A message states the problem and its solution, in lower case and without a full stop. It does not repeat the message of its
+/// source, which is printed after it.
 ///
 /// ```
 /// use table_core::Fault;
@@ -33,8 +33,8 @@ pub trait Fault: StdError + Send + Sync + 'static {
     /// Returns the error code, and the violated rule, if any.
     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>);
 
-    /// Returns the maximum number of characters of the message. The middle of a longer message is omitted. Only a report of many lines has a
-    /// greater maximum.
+    /// Returns the maximum length of the message, in characters. The middle of a longer message is omitted. Only errors with a report of many lines override
+    /// this default.
     #[doc(hidden)]
     fn longest_message(&self) -> usize {
         MESSAGE

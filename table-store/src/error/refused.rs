@@ -1,9 +1,9 @@
-//! Method names from other libraries that errors do not have. A call to such a method does not compile, and the error names the right method.
+//! Methods that errors have in other libraries, but not in this one. A call to such a method does not compile, and the compiler suggests the right method.
 
 use crate::error::Error;
 
-/// An error whose reason is read with a method of another library. No error implements this trait: methods that require it exist only to produce an error
-/// message. It has a lifetime, because rustc rejects a bound without parameters that no type satisfies.
+/// An error that provides its reason through another library's method. No type implements this trait: methods that require it exist only to produce a compiler
+/// message. The lifetime parameter is necessary because rustc rejects a method whose bound has no parameters and cannot be satisfied.
 #[diagnostic::on_unimplemented(
     message = "[T247] an error has no method of this name: its reason is an `ErrorCode`",
     label = "write `code()`, or a question such as `is_already_exists()`",
@@ -11,12 +11,12 @@ use crate::error::Error;
     note = "the questions: `is_not_found()`, `is_already_exists()`, `is_conflict()`, `is_precondition_failed()`, `is_throttled()`, `is_invalid_input()`"
 )]
 pub trait HasKind<'a> {
-    /// Returns a value of any type. No type implements this trait.
+    /// The body of the refused methods. It is never called, because no type implements this trait.
     fn refuse<R>(&self) -> R;
 }
 
-/// Declares methods of other libraries. They take `&mut self`, so rustc prefers a method with the same name in one of the program's traits that takes `&self`
-/// or `self`.
+/// Declares methods under the names that other libraries use. They take `&mut self`: if one of the program's traits has a method with the same name that takes
+/// `self` or `&self`, rustc prefers the program's method.
 macro_rules! refused_of_errors {
     ($($name:ident)*) => {$(
         #[doc(hidden)]

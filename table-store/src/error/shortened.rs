@@ -1,35 +1,36 @@
-//! Bounds of messages: a quoted text is shortened at its end, a whole message in its middle.
+//! Length limits for messages: a quoted text is cut off at its end, and a message is shortened in the middle.
 
 use std::collections::VecDeque;
 use std::fmt::{self, Display, Write};
 
-/// The maximum number of characters of a quoted text. A name or an ordinary key is quoted whole.
+/// The maximum number of characters that are quoted from a text. Names and ordinary keys are shorter, so they are quoted in full.
 const QUOTED: usize = 100;
-/// The maximum number of characters of a message.
+/// The maximum length of a message, in characters.
 pub(super) const MESSAGE: usize = 1_000;
-/// The maximum number of characters of each cause that `Debug` prints.
+/// The maximum number of characters that `Debug` prints for each cause.
 pub(super) const CAUSE: usize = 16_000;
 /// The number of characters reserved for the note that replaces the middle of a message.
 const NOTE: usize = 60;
 
-/// A text of a caller or of a store, quoted in a message. Only the first 100 characters of a longer text are printed, with its length.
+/// A text from a caller or a store that is quoted in a message. If the text has more than 100 characters, only the first 100 are printed, followed by its
+/// length.
 #[derive(Clone, Copy, Debug)]
 pub struct Quoted<'a>(&'a str);
 
-/// Quotes a text in a message. Every message that repeats a text of unknown length uses this function.
+/// Prepares a text for a message that quotes it. Every message that contains a text of unknown length uses this function.
 #[must_use]
 pub const fn quoted(text: &str) -> Quoted<'_> {
     Quoted(text)
 }
 
 impl Quoted<'_> {
-    /// Returns the printed part, and the length of the text if it is longer.
+    /// Returns the printed part of the text, and the length of the whole text if it is longer.
     fn parts(&self) -> (&str, Option<usize>) {
         let (start, rest) = split_after(self.0, QUOTED);
         (start, (!rest.is_empty()).then(|| QUOTED + rest.chars().count()))
     }
 
-    /// Escapes quotes and control characters.
+    /// Returns the text with escaped quotes and control characters.
     #[must_use]
     pub fn escaped(self) -> impl Display {
         let (start, length) = self.parts();
@@ -54,15 +55,15 @@ impl<S: Display> Display for With<S> {
     }
 }
 
-/// A message of at most the given number of characters. Of a longer message, the start, which states the fact, and the end, which states the help, are
-/// printed.
+/// A message that is printed with at most the given number of characters. The middle of a longer message is omitted, because the start states the problem and
+/// the end states the solution.
 pub(super) struct Bounded<D>(pub(super) D, pub(super) usize);
 
 impl<D: Display> Display for Bounded<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let end = self.1.saturating_sub(NOTE) / 3;
         let start = self.1.saturating_sub(NOTE + end);
-        // A message without a note may be as long as the bound, so the end is kept with the characters that the note would replace.
+        // A message that is exactly as long as the limit needs no note. `NOTE` more characters of the end are therefore kept until the length is known.
         let mut writer = Ends { to: f, start, end: VecDeque::new(), most: end + NOTE, omitted: 0 };
         write!(writer, "{}", self.0)?;
         let Ends { mut end, mut omitted, .. } = writer;
@@ -74,10 +75,10 @@ impl<D: Display> Display for Bounded<D> {
     }
 }
 
-/// Prints the start of a message, and keeps its end.
+/// A writer that prints the start of a message immediately and keeps the end for later.
 struct Ends<'a, 'f> {
     to: &'a mut fmt::Formatter<'f>,
-    /// The number of characters that are still printed at once.
+    /// The number of characters that remain to be printed immediately.
     start: usize,
     end: VecDeque<char>,
     most: usize,
@@ -91,7 +92,7 @@ impl Write for Ends<'_, '_> {
             self.start -= start.chars().count();
             self.to.write_str(start)?;
         }
-        // Only the last characters of a long text are kept, without a visit to the others.
+        // Only the last characters of a long text are copied. The others are only counted.
         let last = rest.char_indices().rev().nth(self.most).map_or(0, |(at, _)| at);
         let (middle, last) = rest.split_at(last);
         if !middle.is_empty() {
@@ -104,7 +105,7 @@ impl Write for Ends<'_, '_> {
     }
 }
 
-/// Splits a text after a number of characters.
+/// Splits a text after the given number of characters.
 fn split_after(text: &str, characters: usize) -> (&str, &str) {
     text.split_at(text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at))
 }

@@ -13,7 +13,7 @@ impl Filter {
     /// constant. Every query checks its filter before anything is sent.
     ///
     /// # Errors
-    /// `InvalidInput` if a filter cannot contain a name (FIL-1), if a Double is not finite (FIL-17), or if an instant is outside the years 1 to 9999
+    /// `InvalidInput` if a name is a keyword or not an identifier (FIL-1), if a Double is not finite (FIL-17), or if an instant is outside the years 1 to 9999
     /// (TYPE-6).
     ///
     /// ```

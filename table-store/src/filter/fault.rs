@@ -1,8 +1,8 @@
-//! Errors of filters: syntax errors, and filters built in code that the grammar cannot express.
+//! Filter errors: syntax errors, and filters built in code that the grammar cannot express.
 
 use crate::error::{Error, ErrorCode, Fault, quoted};
 
-/// An error at a position in the text of a filter. Characters are counted from 1 (FIL-5).
+/// A syntax error, with its position in the text of the filter. Characters are counted from 1 (FIL-5).
 #[derive(Debug, thiserror::Error)]
 #[error("filter, character {character}: {fault}")]
 pub(super) struct SyntaxFault {

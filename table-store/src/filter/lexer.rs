@@ -1,10 +1,10 @@
-//! A lexer for filters, which splits the text into words, constants and parentheses with their positions.
+//! A lexer for filters, which splits the text into words, constants and parentheses, each with its position.
 
 use crate::filter::fault::{FilterFault, SyntaxFault};
 use crate::filter::literal;
 use crate::value::Value;
 
-/// A token in the text of a filter.
+/// A token of a filter.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token<'a> {
     Open,
@@ -15,7 +15,7 @@ pub(super) enum Token<'a> {
     End,
 }
 
-/// A lexer over the text of a filter, with the text that remains to be read.
+/// The state of the lexer: the text of the filter, and the text that has not been read yet.
 pub(super) struct Lexer<'a> {
     text: &'a str,
     rest: &'a str,
@@ -26,7 +26,7 @@ impl<'a> Lexer<'a> {
         Self { text, rest: text }
     }
 
-    /// Returns an error at a byte position.
+    /// Creates a syntax error from its byte position in the text.
     pub(super) fn at(&self, at: usize, fault: FilterFault) -> SyntaxFault {
         let character = self.text.char_indices().take_while(|(index, _)| *index < at).count() + 1;
         SyntaxFault { character, fault }

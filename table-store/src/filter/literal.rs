@@ -9,8 +9,8 @@ use crate::filter::fault::FilterFault;
 use crate::ticks;
 use crate::value::{Value, ValueRef};
 
-/// Writes a constant. The parser parses it as the same value, except for a Double that is not finite: the grammar does not contain `NaN` and `inf`,
-/// so the parser rejects them.
+/// Writes a constant. Parsing the output returns the same value, unless the constant is a Double that is not finite: the grammar contains neither `NaN` nor
+/// `inf`, so the parser rejects them.
 pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         Value::String(text) => {
@@ -62,7 +62,7 @@ impl fmt::Display for ValueRef<'_> {
     }
 }
 
-/// Parses a number, which is a sequence of digits, letters, `.` and signs.
+/// Parses a number. The lexer has already limited the text to digits, letters, `.` and signs.
 pub(super) fn number(text: &str) -> Result<Value, FilterFault> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if is_digits(digits) {

@@ -1,4 +1,4 @@
-//! Evaluation of filters on encoded rows. Only the properties that a filter names are decoded (FIL-10 to FIL-18).
+//! Evaluation of filters on encoded rows. Only the properties that the filter contains are decoded (FIL-10 to FIL-18).
 //!
 //! A filter is compiled to a list of tests. After each test, evaluation jumps forward to one test if the result is true and to another if it is false. The
 //! jumps replace `and`, `or` and `not`.
@@ -17,7 +17,7 @@ use outcome::{Constant, accepted, outcome};
 const YES: usize = usize::MAX;
 const NO: usize = usize::MAX - 1;
 
-/// A compiled filter. It remembers the position of each property in the previous row.
+/// A compiled filter. It remembers where the previous row stored each property.
 ///
 /// ```
 /// use table_core::filter::{Filter, Matcher};
@@ -62,7 +62,7 @@ enum Operand {
         name: Box<str>,
         /// The position and type tag of the property in the shape, or `None` if the shape lacks the property.
         found: Option<(usize, u8)>,
-        /// The number of shape changes when `found` was determined.
+        /// The matcher's `turn` when `found` was determined. If the turn has changed since then, `found` is out of date.
         turn: u64,
     },
 }
@@ -83,7 +83,7 @@ impl Matcher {
             Term::And | Term::Or | Term::Not => None,
         };
         let tests = terms.iter().zip(jumps(terms)).filter_map(test).collect();
-        // Turn 0 has no shape, and no row has an empty shape, so nothing is cached yet.
+        // All tests start in turn 0, so no test has a valid cached position in turn 1.
         Self { tests, shape: Vec::new(), turn: 1 }
     }
 
@@ -94,7 +94,7 @@ impl Matcher {
         self.tests.iter().any(|test| matches!(test.operand, Operand::PartitionKey | Operand::RowKey))
     }
 
-    /// Returns `true` if the entity satisfies the filter. Does not allocate.
+    /// Returns `true` if the entity satisfies the filter. Memory is allocated only if the row's names and types differ from the previous row's.
     ///
     /// # Errors
     /// `Corrupted` if the entity's bytes are not a row.
@@ -129,14 +129,14 @@ fn jumps(terms: &[Term]) -> Vec<(usize, usize)> {
         }
     }
     let starts = starts(terms);
-    // The tests are the comparisons in order. The tests of all earlier comparisons precede the first test of a condition.
+    // The tests are the comparisons in order, so the number of comparisons before a condition is the index of the condition's first test.
     let mut tests_before = Vec::with_capacity(terms.len());
     let mut tests = 0;
     for term in terms {
         tests_before.push(tests);
         tests += usize::from(matches!(term, Term::Compare { .. } | Term::Bool(_)));
     }
-    // The terms are visited from the root downwards: the term of a condition follows the terms of its operands.
+    // The terms are visited in reverse, because each condition determines the jumps of its operands, which precede it.
     let mut jumps = vec![(YES, NO); terms.len()];
     for (end, term) in terms.iter().enumerate().rev() {
         let (if_true, if_false) = jumps.get(end).copied().unwrap_or((YES, NO));
@@ -185,7 +185,7 @@ impl Test {
             *found = position(&entity.row, name)?;
             *turn = now;
         }
-        // The value is compared in place. Copying a value that was just written, in pieces of other sizes, is slow.
+        // The value is compared in place. It has just been written, and copying it in pieces of other sizes would be slow.
         match entity.row.value_at(*found) {
             Ok(Some(ref value)) => Ok(is_accepted(value)),
             Ok(None) => Ok(false), // FIL-11

@@ -14,13 +14,12 @@ const ARITHMETIC: [&str; 5] = ["add", "sub", "mul", "div", "mod"];
 impl Filter {
     /// Parses the text of a `$filter`, which is not percent-encoded. Returns `None` for blank text (FIL-6).
     ///
-    /// The grammar is that of the service. It is case-sensitive (FIL-1), and the precedence is `not`, `and`, `or` (FIL-2). A constant on the left is
-    /// moved to the right: `30 lt Age` is parsed as `Age gt 30` (FIL-3). `true` and `false` are also conditions: the health check of ASP.NET and
-    /// LINQ's `x => true` send them. Tokens other than parentheses are separated by spaces, tabs or line breaks. Length and depth are unlimited,
-    /// because the parser is not recursive.
+    /// The grammar is the same as in the service. It is case-sensitive (FIL-1), and the precedence is `not`, `and`, `or` (FIL-2). A constant on the left is
+    /// moved to the right: `30 lt Age` is parsed as `Age gt 30` (FIL-3). `true` and `false` are also conditions: ASP.NET's health check and LINQ's `x => true`
+    /// send them. Spaces, tabs or line breaks must separate all tokens except parentheses. Length and depth are unlimited, because the parser is not recursive.
     ///
     /// # Errors
-    /// Each error names the position and the correct form:
+    /// Each message contains the position and the correct syntax:
     /// - `InvalidInput` if the text has a syntax error (FIL-5), `null` (LIT-3), or a number outside the range of its type (LIT-2);
     /// - `NotImplemented` if a comparison is not between a property and a constant (FIL-4), or if the text has a function or arithmetic (QRY-2).
     ///
@@ -100,8 +99,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses the tokens that follow a condition: closing parentheses, and then `and`, `or` or the end of the text. Returns `true` after `and` and `or`, when
-    /// another condition must follow.
+    /// Parses the tokens that follow a condition: closing parentheses, and then `and`, `or` or the end of the text. Returns `true` after `and` and `or`,
+    /// because another condition must follow them.
     fn join(&mut self) -> Result<bool, SyntaxFault> {
         loop {
             let operator = match self.token {
@@ -128,7 +127,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Applies the pending operators that bind at least as tightly as `operator`. Both operators are left-associative.
+    /// Applies the pending operators that bind at least as tightly as `operator`. `and` and `or` are left-associative.
     fn settle(&mut self, operator: Pending) {
         while let Some(waiting) = self.pending.pop_if(|waiting| *waiting >= operator) {
             self.terms.push(match waiting {
@@ -229,8 +228,8 @@ pub(super) fn truth(word: &str) -> Option<bool> {
         .map(|(_, flag)| flag)
 }
 
-/// Returns a condition that is `flag` for every entity. It compares the `PartitionKey`, which every entity has, with the empty string, before which
-/// no key sorts.
+/// Returns a condition that is `flag` for every entity. It compares the `PartitionKey`, which every entity has, with the empty string, which sorts before all
+/// other keys.
 fn always(flag: bool) -> Term {
     let operator = if flag { Comparison::Ge } else { Comparison::Lt };
     Term::Compare { name: "PartitionKey".into(), operator, value: Value::String(String::new()) }

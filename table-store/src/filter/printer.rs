@@ -1,4 +1,4 @@
-//! A printer for filters. [`Filter::parse`] parses the output as the same filter, term by term.
+//! A printer for filters. Parsing the output with [`Filter::parse`] returns the same terms.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ enum Level {
 
 enum Step {
     Text(&'static str),
-    /// The condition that ends with this term, to be printed where this precedence is required.
+    /// The condition that ends with this term. It needs parentheses if its precedence is lower than the required one.
     Condition(usize, Level),
 }
 
@@ -23,7 +23,7 @@ enum Step {
 /// Parentheses are printed where precedence requires them (FIL-2), around a right operand with the same operator, and around a comparison
 /// after `not`.
 ///
-/// The text of a filter that passes [`Filter::check`] is parsed as the same filter. Other filters are printed only for human readers.
+/// If a filter passes [`Filter::check`], parsing its text returns the same filter. The text of any other filter is only for human readers.
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let starts = starts(&self.terms);
@@ -57,7 +57,7 @@ impl fmt::Display for Filter {
                     steps.push(Step::Condition(end - 1, Level::Not));
                     continue;
                 }
-                // A chain of the same operator on the right is printed in parentheses, because operators are left-associative.
+                // A right operand with the same operator is printed in parentheses, because operators are left-associative.
                 Some(Term::And) => (Level::And, " and ", Level::Not),
                 Some(Term::Or) => (Level::Or, " or ", Level::And),
             };

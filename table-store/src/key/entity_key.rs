@@ -100,7 +100,7 @@ key_text!(PartitionKey, "PartitionKey", check_partition_key);
 key_text!(RowKey, "RowKey", check_row_key);
 
 impl RowKey {
-    /// Returns `true` if the row is reserved for patterns, because its `RowKey` starts with [`RESERVED`].
+    /// Returns `true` if the key starts with [`RESERVED`]. The row is then reserved for patterns, such as an outbox.
     ///
     /// ```
     /// use table_core::RowKey;
@@ -115,7 +115,7 @@ impl RowKey {
     }
 }
 
-/// The primary key of an entity: (`PartitionKey`, `RowKey`) (ENT-1), ordered as the service orders entities (ORD-1).
+/// The primary key of an entity: its `PartitionKey` and `RowKey` (ENT-1). Keys sort in the service's order (ORD-1).
 ///
 /// ```
 /// use table_core::EntityKey;
@@ -136,17 +136,17 @@ impl EntityKey {
     /// Creates an entity key from two strings, after validating both.
     ///
     /// # Errors
-    /// `OutOfRangeInput` or `PropertyValueTooLarge`, as in [`PartitionKey::new`] and [`RowKey::new`].
+    /// `OutOfRangeInput` or `PropertyValueTooLarge` if [`PartitionKey::new`] or [`RowKey::new`] rejects a string.
     pub fn new(partition_key: impl Into<String>, row_key: impl Into<String>) -> Result<Self> {
         Ok(Self { partition_key: PartitionKey::new(partition_key)?, row_key: RowKey::new(row_key)? })
     }
 }
 
 impl EntityKey {
-    /// Checks that a program may use this key for an entity.
+    /// Returns the key if a program may use it for an entity.
     ///
     /// # Errors
-    /// `OutOfRangeInput` if the row is reserved for patterns ([`RESERVED`]).
+    /// `OutOfRangeInput` if the row is reserved for patterns, such as an outbox ([`RESERVED`]).
     #[doc(hidden)]
     pub fn of_entity(self) -> Result<Self> {
         if self.row_key.is_reserved() {

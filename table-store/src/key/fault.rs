@@ -1,4 +1,4 @@
-//! Errors of keys.
+//! Key errors.
 
 use std::str::Utf8Error;
 

@@ -1,8 +1,8 @@
-//! The order of keys and strings by UTF-16 code units (ORD-1 to ORD-6), and an encoding as bytes in the same order.
+//! The order of keys and strings by UTF-16 code units (ORD-1 to ORD-6), and an encoding as bytes that sort in the same order.
 //!
 //! UTF-8 sorts by code point, which differs from UTF-16 in one case: in UTF-16, supplementary characters (lead bytes `F0`–`F4` in UTF-8) sort before
-//! U+E000–U+FFFF (lead bytes `EE`, `EF`); in UTF-8, they sort after them (ORD-3). Replacing the lead bytes `EE` and `EF` by `F8` and `F9` corrects
-//! this case, does not change the length, and leaves strings without these bytes unchanged.
+//! U+E000–U+FFFF (lead bytes `EE`, `EF`); in UTF-8, they sort after them (ORD-3). Replacing the lead bytes `EE` and `EF` with `F8` and `F9` corrects this case,
+//! does not change the length, and leaves strings without these bytes unchanged.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -12,7 +12,7 @@ use crate::key::fault::KeyFault;
 
 const LIFT: u8 = 0xF8 - 0xEE;
 
-/// Compares strings like the service: by UTF-16 code units (ORD-6), without re-encoding them.
+/// Compares strings in the service's order: by UTF-16 code units (ORD-6). The strings are not re-encoded.
 ///
 /// ```
 /// use std::cmp::Ordering;
@@ -23,7 +23,7 @@ const LIFT: u8 = 0xF8 - 0xEE;
 /// ```
 #[must_use]
 pub fn compare(left: &str, right: &str) -> Ordering {
-    // If one of the strings is ASCII, the encoding changes nothing, so most keys are compared by words instead of bytes.
+    // If one of the strings is ASCII, UTF-8 and UTF-16 sort alike. The standard comparison is faster, because it compares words instead of bytes.
     if left.is_ascii() || right.is_ascii() {
         return left.cmp(right);
     }
@@ -37,7 +37,7 @@ const fn lifted(byte: u8) -> u8 {
     if byte == 0xEE || byte == 0xEF { byte + LIFT } else { byte }
 }
 
-/// Returns `true` if `left` sorts before `right`. Use this in constants, and [`compare`] at run time.
+/// Returns `true` if `left` sorts before `right`. Use this function in constants, and [`compare`] at run time.
 #[doc(hidden)]
 #[must_use]
 pub const fn is_before(left: &str, right: &str) -> bool {
@@ -59,7 +59,7 @@ pub const fn units(text: &str) -> usize {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);
     while at < bytes.len() {
-        // These are the same numbers as in `units_of`, which is not called because each call in a constant takes compile time.
+        // These are the same numbers as in `units_of`, which is not called because each call in a constant slows down compilation.
         match bytes[at] {
             0x80..=0xBF => {}
             0xF0.. => units += 2,
@@ -81,7 +81,7 @@ pub const fn units_of(byte: u8) -> usize {
     }
 }
 
-/// Appends an encoding of `text` whose bytes sort in the order of [`compare`].
+/// Appends an encoding of `text` to `out`. Encoded texts sort by their bytes in the order of [`compare`].
 pub fn encode(text: &str, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(text.as_bytes());
@@ -92,7 +92,7 @@ pub fn encode(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Decodes the output of [`encode`] and appends it to `out`.
+/// Decodes bytes that [`encode`] produced, and appends the text to `out`.
 ///
 /// # Errors
 /// `Corrupted` if [`encode`] cannot have produced the bytes.

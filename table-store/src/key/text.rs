@@ -1,4 +1,4 @@
-//! The characters that keys may contain (KEY-3, KEY-6), and the character that reserves a `RowKey` for patterns.
+//! The characters that keys may contain (KEY-3, KEY-6), and the character that reserves a `RowKey` for patterns, such as an outbox.
 
 /// Returns `true` if a character may occur in a key (KEY-3, KEY-6).
 ///
@@ -11,8 +11,8 @@ pub const fn is_legal(character: char) -> bool {
     !matches!(character, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}')
 }
 
-/// The bytes that are legal characters by themselves, as a lookup table. Short keys are checked several times, and comparisons would take four times as
-/// many instructions.
+/// A lookup table of the bytes that are legal characters by themselves. Each key is checked several times, and comparisons would need four times as many
+/// instructions for a short key.
 const PLAIN: [bool; 256] = {
     let mut plain = [false; 256];
     let mut byte = 0;
@@ -41,7 +41,7 @@ pub const fn legal_units(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);
     while at < bytes.len() {
-        // These patterns repeat `is_legal` and `units_of`, which are not called because each call in a constant takes compile time.
+        // These patterns repeat `is_legal` and `units_of`, which are not called because each call in a constant slows down compilation.
         match bytes[at] {
             0..=0x1F | b'/' | b'\\' | b'#' | b'?' | 0x7F => return None,
             // U+0080 to U+009F are `C2 80` to `C2 9F`; all other non-ASCII characters are legal.
@@ -57,9 +57,8 @@ pub const fn legal_units(text: &str) -> Option<usize> {
 
 /// The first character of `RowKey`s that are reserved for patterns, such as the rows of an outbox.
 ///
-/// U+FFFC is legal in keys but rarely used, and only U+FFFD to U+FFFF sort after it, so these rows are the last in their partition. Entities
-/// cannot be written under such a `RowKey`, and reads of a `Table` skip these rows. A [`TableStore`](crate::TableStore) does not inspect keys and
-/// returns them.
+/// U+FFFC is legal in keys but rarely used, and only U+FFFD to U+FFFF sort after it, so these rows are the last in their partition. Programs cannot write
+/// entities with such a `RowKey`, and a `Table` skips these rows when it reads. A [`TableStore`](crate::TableStore) does not inspect keys and returns them.
 pub const RESERVED: char = '\u{FFFC}';
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Errors of table and property names.
+//! Errors in table and property names.
 
 use crate::error::{Fault, quoted};
 

@@ -1,9 +1,9 @@
-//! Errors of OData JSON.
+//! Errors in OData JSON.
 
 use crate::error::{Fault, quoted};
 use crate::value::EdmType;
 
-/// An error in reading or writing an entity as JSON.
+/// An error while an entity is read or written as JSON.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum ODataFault {
     #[error("the body is not a JSON object: {0}")]

@@ -18,7 +18,7 @@ pub enum MetadataLevel {
     /// The properties with `ETag`s and the types that a reader needs.
     #[default]
     Minimal,
-    /// Everything in `Minimal`, and links.
+    /// Everything in `Minimal`, plus links.
     Full,
 }
 
@@ -33,8 +33,8 @@ impl MetadataLevel {
         }
     }
 
-    /// Returns the level of a media type, which is parsed leniently. Plain JSON means minimal (JSON-1). Returns `None` if the media type is not JSON
-    /// or has an unknown level.
+    /// Parses a media type leniently and returns its metadata level. Plain JSON means `Minimal` (JSON-1). Returns `None` if the media type is not JSON or has
+    /// an unknown level.
     #[must_use]
     pub fn from_media_type(text: &str) -> Option<Self> {
         let mut parts = text.split(';').map(str::trim);

@@ -13,7 +13,7 @@ use crate::value::ValueRef;
 /// The properties that are written with an `@odata.type` (JSON-3).
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Annotate {
-    /// No property has a written type.
+    /// No properties.
     Never,
     /// Properties whose type does not follow from their JSON value.
     Ambiguous,

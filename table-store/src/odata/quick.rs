@@ -20,7 +20,7 @@ use crate::value::{EdmType, ValueRef};
 
 /// Returns the entities of a page, or `None` if its format is unexpected.
 pub(super) fn rows(json: &[u8]) -> Option<Rows> {
-    // The entire document is validated in one pass, because most strings are only a few bytes long.
+    // The entire document is validated as UTF-8 in one pass. Most strings have only a few bytes, so validating each of them would be slower.
     let text = std::str::from_utf8(json).ok()?;
     let mut page = Page { rows: Rows::default(), writer: RowWriter::new(), properties: 0, bytes: Vec::new() };
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -67,7 +67,7 @@ fn unexpected<E: Error>() -> E {
     E::custom("left to the other way")
 }
 
-/// A deserializer of the list of entities, which appends them to a page.
+/// A deserializer for the list of entities, which it appends to a page.
 struct Entities<'p>(&'p mut Page);
 
 impl<'de> DeserializeSeed<'de> for Entities<'_> {
@@ -91,7 +91,7 @@ impl<'de> Visitor<'de> for Entities<'_> {
     }
 }
 
-/// A deserializer of one entity in the list.
+/// A deserializer for one entity in the list.
 struct Entity<'p>(&'p mut Page);
 
 impl<'de> DeserializeSeed<'de> for Entity<'_> {
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for Entity<'_> {
         let timestamp = timestamp.unwrap_or_default();
         let row = writer.close(timestamp);
         *properties = row.len();
-        // The names of `null` properties are no longer available.
+        // The row does not contain the `null` properties, so it cannot show whether one of their names is repeated.
         let is_repeated =
             names.repeated(|| row.properties().flatten().map(|property| property.name)).is_some();
         if is_repeated || (nulls && names.may_repeat()) {
@@ -182,7 +182,7 @@ fn key(token: Token<'_>, declared: Option<EdmType>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A property type that is deserialized from its name.
+/// A property type, deserialized from its name.
 struct Type(EdmType);
 
 impl<'de> Deserialize<'de> for Type {
@@ -192,7 +192,7 @@ impl<'de> Deserialize<'de> for Type {
     }
 }
 
-/// An `ETag` after unescaping. Every document contains it with escaped quotes.
+/// An unescaped `ETag`. Its quotes are escaped in every document.
 struct Tag(ETag);
 
 impl<'de> Deserialize<'de> for Tag {

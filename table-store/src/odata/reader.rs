@@ -34,7 +34,7 @@ pub struct EntityBody {
     pub row_key: Option<String>,
     /// The `odata.etag` of a response, preserved byte for byte (ETAG-4).
     pub etag: Option<ETag>,
-    /// The properties, without those that are `null` (ENT-3), and the Timestamp of a response. The Timestamp is 0 if the document contains none.
+    /// The properties that are not `null` (ENT-3), and the Timestamp of a response. The Timestamp is 0 if the document contains none.
     pub row: Row,
 }
 
@@ -42,7 +42,8 @@ impl EntityBody {
     /// Returns the key of the entity.
     ///
     /// # Errors
-    /// `PropertiesNeedValue` if a part of the key is missing or `null` (KEY-1); `OutOfRangeInput` if it has a character that keys cannot contain (KEY-3).
+    /// `PropertiesNeedValue` if the `PartitionKey` or the `RowKey` is missing or `null` (KEY-1); `OutOfRangeInput` if it has a character that keys cannot
+    /// contain (KEY-3); `PropertyValueTooLarge` if it is too long.
     ///
     /// ```
     /// use table_core::odata::{Sender, read_entity};
@@ -55,10 +56,10 @@ impl EntityBody {
         key(self.partition_key.clone(), self.row_key.clone())
     }
 
-    /// Moves the key out of the body without copying its strings.
+    /// Removes the key from the body and returns it, without copying its strings.
     ///
     /// # Errors
-    /// `PropertiesNeedValue` or `OutOfRangeInput`, as in [`key`](Self::key).
+    /// Any error from [`key`](Self::key).
     ///
     /// ```
     /// use table_core::odata::{Sender, read_entity};
@@ -84,10 +85,10 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 /// preserves its sign. A byte order mark before the document is skipped.
 ///
 /// # Errors
-/// `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object (TYPE-9), or a type
-/// is unknown (ENG-10); `OutOfRangeInput` for an instant that is out of range (TYPE-6); `DuplicatePropertiesSpecified` for a repeated property
-/// (PROP-6); in documents from clients, also `PropertyNameInvalid` and `PropertyNameTooLong` for a `null` property, and `InvalidInput` for a `null`
-/// that is declared as a Double (ENT-3).
+/// `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object (TYPE-9), or a type is unknown
+/// (ENG-10); `OutOfRangeInput` if an instant is out of range (TYPE-6); `DuplicatePropertiesSpecified` if a property is repeated (PROP-6). For a document from a
+/// client, also `PropertyNameInvalid` or `PropertyNameTooLong` if the name of a `null` property is invalid, and `InvalidInput` if a `null` is declared as a
+/// Double (ENT-3).
 ///
 /// ```
 /// use table_core::ValueRef;
@@ -118,7 +119,7 @@ pub(super) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T> {
 /// The suffix of the member that contains the type of a property (TYPE-2).
 pub(super) const ANNOTATION: &str = "@odata.type";
 
-/// Returns the declared types, sorted by the names of their properties. An annotation may come before or after its property (TYPE-2).
+/// Returns the declared types with the names of their properties, sorted by name. An annotation may come before or after its property (TYPE-2).
 fn declared<'m>(members: &'m Members<'_>, sender: Sender) -> Result<Vec<(&'m str, EdmType)>> {
     let mut types = Vec::with_capacity(members.0.len() / 2);
     for (name, token) in &members.0 {
@@ -191,7 +192,7 @@ impl Members<'_> {
     }
 }
 
-/// Returns `true` if a member is a property to read, or `false` if it is an annotation.
+/// Returns `true` if a member is read as a property, or `false` if it is an annotation or is ignored.
 fn is_property(name: &str, sender: Sender) -> bool {
     match sender {
         _ if name.starts_with("odata.") || name.ends_with(ANNOTATION) => false,

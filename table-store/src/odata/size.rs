@@ -1,4 +1,4 @@
-//! The size of operations in a request body, which limits a transaction (EGT-3).
+//! The size of operations in a request body, which limits the size of a transaction (EGT-3).
 
 use std::io::{self, Write};
 
@@ -9,8 +9,8 @@ use crate::operation::OperationKind;
 use crate::row::entity_bytes;
 
 impl Limits {
-    /// Returns the size that an operation adds to its transaction, as defined by [`measure`](Self::measure). The size in a request body is rounded up
-    /// by less than the fixed size of an operation.
+    /// Returns the size that an operation adds to its transaction, as defined by [`measure`](Self::measure). For a request body, the result may be slightly too
+    /// large, by less than the fixed size of an operation.
     ///
     /// ```
     /// use table_core::limits::{Limits, TransactionMeasure};
@@ -61,7 +61,7 @@ struct Counter {
 
 impl Write for Counter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // The first UTF-8 byte of a character determines whether UTF-16 needs one or two code units. Each of them is an escape of six bytes.
+        // The first UTF-8 byte of a character determines whether UTF-16 needs one or two code units. Each code unit is written as an escape of six bytes.
         let escaped = |byte: &u8| match byte {
             0x00..=0x7F => 1,
             0x80..=0xBF => 0,

@@ -13,11 +13,11 @@ use crate::odata::fault::ODataFault;
 use crate::ticks;
 use crate::value::{EdmType, ValueRef, out_of_range};
 
-/// The only key of the map by which `serde_json` passes a number to a visitor if any dependency of the program enables its feature
-/// `arbitrary_precision`. Its value is the text of the number. Integers of 64 bits other than `-0` are passed as integers with or without the feature.
+/// The only key of the map in which `serde_json` passes a number to a visitor, if any dependency of the program enables the `arbitrary_precision` feature. The
+/// value is the text of the number. 64-bit integers other than `-0` are passed as integers with or without the feature.
 const NUMBER: &str = "$serde_json::private::Number";
 
-/// A JSON value. Numbers keep their spelling, because `3` is an integer and `3.0` is not (TYPE-3).
+/// A JSON value. The spelling of a number determines its variant: `3` is an integer, and `3.0` is not (TYPE-3).
 #[derive(Debug)]
 pub(crate) enum Token<'a> {
     Null,
@@ -107,7 +107,7 @@ impl<'de> Visitor<'de> for TokenVisitor {
 }
 
 impl Token<'_> {
-    /// Returns the value of a property, or `None` for `null`. Bytes are decoded into `buffer`.
+    /// Returns the value of a property, or `None` for `null`. A binary value is decoded into `buffer`.
     ///
     /// A value of any declared type may be a string, because clients send stored values as strings.
     ///
@@ -180,7 +180,7 @@ fn typed_text<'v>(
     })
 }
 
-/// Parses the text of a JSON number. Integers of 64 bits are exact, except `-0`, which only a `Double` can represent.
+/// Parses the text of a JSON number. 64-bit integers are exact, except `-0`, which only a `Double` can represent.
 fn number<E: serde::de::Error>(text: &str) -> Result<Token<'static>, E> {
     match text.parse() {
         Ok(number) if text != "-0" => Ok(Token::Integer(number)),
@@ -196,7 +196,7 @@ fn double(text: &str) -> Option<f64> {
         "NaN" => Some(f64::NAN),
         "Infinity" | "INF" => Some(f64::INFINITY),
         "-Infinity" | "-INF" => Some(f64::NEG_INFINITY),
-        // Rust's names for infinity and NaN differ from the service's names.
+        // Rust also parses names such as `inf`, which the service does not accept.
         _ if text.bytes().any(|byte| byte.is_ascii_alphabetic() && !matches!(byte, b'e' | b'E')) => None,
         _ => text.parse().ok().filter(|number: &f64| number.is_finite()),
     }
@@ -261,7 +261,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the token of a number that is passed as a map, as `serde_json` does with the feature `arbitrary_precision`.
+    /// Returns the token for a number that is passed as a map, as `serde_json` does with the `arbitrary_precision` feature.
     fn of_text(text: &str) -> Result<Token<'_>, Error> {
         Token::deserialize(MapDeserializer::new(iter::once((NUMBER, text))))
     }

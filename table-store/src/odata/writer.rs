@@ -13,7 +13,7 @@ use crate::odata::property::{Annotate, Text, Ticks, serialize_properties};
 use crate::query::{EntityRef, Rows, Select};
 use crate::row::RowView;
 
-/// The context that the metadata in a response refers to (JSON-5, JSON-6).
+/// The account, table and selected properties to which the metadata in a response refers (JSON-5, JSON-6).
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The base URI of the account, such as `http://127.0.0.1:10002/devstoreaccount1` (ACC-1, ACC-2).
@@ -52,7 +52,7 @@ pub fn write_entity(entity: EntityRef<'_>, level: MetadataLevel, context: &Conte
     to_json(&EntityAnswer { entity, level, context, alone: true }, 2 * entity.row.bytes())
 }
 
-/// Writes a page of a query response (JSON-7). The start of the next page is in the headers, not in the page.
+/// Writes a page of a query response (JSON-7). The start of the next page is in the response's headers, not in its body.
 ///
 /// # Errors
 /// `Corrupted` if the bytes of an entity are not a row.
@@ -89,7 +89,7 @@ pub fn write_page(rows: &Rows, level: MetadataLevel, context: &Context<'_>) -> R
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub fn write_body(key: Option<(&str, &str)>, row: RowView<'_>) -> Result<String> {
-    // The punctuation of a member is about as long as its directory entries in the row, so this capacity is usually sufficient.
+    // The JSON punctuation of a property is about as long as its directory entries in the row, so this capacity is usually sufficient.
     to_json(&Body { key, row }, 2 * row.bytes())
 }
 

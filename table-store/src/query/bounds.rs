@@ -9,7 +9,7 @@ impl Query {
     /// Parses a query from a `$filter`. A blank filter selects the entire table (FIL-6).
     ///
     /// # Errors
-    /// `InvalidInput` or `NotImplemented`, as in [`Filter::parse`].
+    /// `InvalidInput` or `NotImplemented` if [`Filter::parse`] rejects the text.
     ///
     /// ```
     /// use table_core::query::{Query, QueryClass};
@@ -112,7 +112,7 @@ mod tests {
         assert!(!Query::parse("RowKey le '' and PartitionKey eq 'a'").unwrap().keys.is_empty());
     }
 
-    /// Tests constants that no key can equal, and all keys that could be confused with them.
+    /// Tests constants that no key can equal, with keys that sort close to them.
     #[test]
     fn eng_20_constants_with_characters_that_keys_cannot_contain() {
         for constant in ["\u{0}", "a\u{0}", "a\u{1F}b", "a/", "a\u{7F}", "a\u{0}\u{0}"] {

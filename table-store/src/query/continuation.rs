@@ -67,21 +67,21 @@ pub struct Continuation {
 }
 
 impl Continuation {
-    /// Creates the continuation of a query for backends whose positions are keys. The position must be within the query's keys; otherwise, the
-    /// continuation is rejected when it is used.
+    /// Creates a continuation of a query, for backends whose positions are keys. The position must be within the query's keys; otherwise, the continuation is
+    /// rejected when it is used.
     #[must_use]
     pub fn new(table: &TableName, query: &Query, position: Position) -> Self {
         Self { kind: Kind::Key, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Binds the position to an incarnation of the table, a number greater than 0. Backends that distinguish a table
-    /// from an earlier table with the same name call this function.
+    /// Binds the position to an incarnation of the table: a number greater than 0 that distinguishes the table from earlier tables with the same name. Backends
+    /// without such a number do not call this function.
     #[must_use]
     pub fn in_incarnation(self, incarnation: u32) -> Self {
         Self { incarnation, ..self }
     }
 
-    /// Checks that the page was read from this incarnation of the table. Continuations without an incarnation pass.
+    /// Checks that the previous page was read from this incarnation of the table. A continuation without an incarnation is always accepted.
     ///
     /// # Errors
     /// `InvalidInput` if the table was deleted and created again after the page was read (PAGE-9).
@@ -98,8 +98,8 @@ impl Continuation {
         Self { kind: Kind::Service, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Creates the continuation whose next page is the first page of the query. A query that consists of several queries ends the last page of one of them
-    /// with the start of the next one. Backends refuse such a continuation.
+    /// Creates a continuation that starts with the first page of the query. If a query consists of several subqueries, the last page of one subquery ends with
+    /// the start of the next one. Backends reject such a continuation.
     #[doc(hidden)]
     #[must_use]
     pub fn start(table: &TableName, query: &Query) -> Self {

@@ -1,4 +1,4 @@
-//! Errors of queries and continuations.
+//! Errors in queries and continuations.
 
 use crate::error::{Error, Fault, quoted};
 use crate::limits::SELECT_NAMES;

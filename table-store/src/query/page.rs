@@ -4,7 +4,7 @@ use crate::query::{Continuation, Rows};
 
 /// One page of a query result.
 ///
-/// Only [`continuation`](Self::continuation) shows whether more pages exist: a page that is short or empty may still have one (PAGE-4).
+/// Only [`continuation`](Self::continuation) shows whether more pages exist: even a short or empty page may have a continuation (PAGE-4).
 ///
 /// ```
 /// use table_core::query::Page;

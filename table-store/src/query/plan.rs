@@ -44,7 +44,7 @@ pub struct Plan {
     pub warnings: Vec<Warning>,
 }
 
-/// A key range that the query reads.
+/// A key range that a query reads, and the filter for it.
 ///
 /// ```
 /// use table_core::query::Lookup;
@@ -88,7 +88,7 @@ impl Requests {
     }
 }
 
-/// Advice about a query, with the number of the rule that it follows from.
+/// Advice about a query, with the number of the rule that it is based on.
 ///
 /// ```
 /// use table_core::query::Warning;
@@ -113,7 +113,7 @@ impl fmt::Display for Warning {
 }
 
 impl Plan {
-    /// Creates the plan of queries that are sent together: a single query, or the ranges of a fan-out, which differ only in their keys.
+    /// Creates a plan for queries that are sent together: a single query, or the queries of a fan-out, which differ only in their key ranges.
     #[must_use]
     pub fn new(table: &TableName, class: QueryClass, queries: &[Query]) -> Self {
         let first = queries.first();
@@ -136,7 +136,7 @@ impl Plan {
 }
 
 impl Query {
-    /// Returns the plan of the query on a table.
+    /// Returns the plan for the query on a table.
     #[must_use]
     pub fn plan(&self, table: &TableName) -> Plan {
         Plan::new(table, self.keys.class(), std::slice::from_ref(self))

@@ -17,9 +17,9 @@ use crate::query::QueryClass;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TextRange {
-    /// The lower end of the range.
+    /// The lower bound of the range.
     pub lower: Bound<String>,
-    /// The upper end of the range.
+    /// The upper bound of the range.
     pub upper: Bound<String>,
 }
 
@@ -27,14 +27,14 @@ impl TextRange {
     /// The range of all strings.
     pub const ALL: Self = Self { lower: Bound::Unbounded, upper: Bound::Unbounded };
 
-    /// Creates the range of a single string.
+    /// Creates a range that contains a single string.
     #[must_use]
     pub fn exactly(text: impl Into<String>) -> Self {
         let text = text.into();
         Self { lower: Bound::Included(text.clone()), upper: Bound::Included(text) }
     }
 
-    /// Creates the range of all strings with a prefix (FIL-19). An empty prefix includes all strings.
+    /// Creates the range of all strings with a prefix (FIL-19). With an empty prefix, the range contains all strings.
     #[must_use]
     pub fn prefix(prefix: &str) -> Self {
         if prefix.is_empty() {
@@ -83,7 +83,7 @@ impl TextRange {
 }
 
 impl TextRange {
-    /// Returns `true` if the range is empty because no string satisfies both bounds. Stores return no rows for such a range, without reading.
+    /// Returns `true` if the range is empty because no string satisfies both bounds. For such a range, stores return no rows and read nothing.
     ///
     /// ```
     /// use std::ops::Bound;
@@ -126,8 +126,8 @@ impl TextRange {
 
     /// Intersects the range with a comparison of a key. Returns `false` and changes nothing if the comparison cannot be expressed as a range.
     ///
-    /// No key contains a control character below U+0020 (KEY-3). A constant that contains one therefore sorts directly after the text before that
-    /// character, and before all other strings with that text as prefix. The bound is moved there, so stores never receive such characters.
+    /// No key contains a control character below U+0020 (KEY-3). A constant with such a character therefore sorts directly after the text before the character,
+    /// and before all longer keys with that text as a prefix. That text becomes the bound, so stores never receive such characters.
     pub(crate) fn narrow(&mut self, operator: Comparison, text: &str) -> bool {
         let legal = text.split(|c| c < ' ').next().unwrap_or_default();
         let between = legal.len() < text.len();
@@ -177,7 +177,7 @@ impl KeyRange {
     /// The range of all keys in a table.
     pub const ALL: Self = Self { partition_key: TextRange::ALL, row_key: TextRange::ALL };
 
-    /// Creates the range of one entity.
+    /// Creates a range that contains a single key.
     #[must_use]
     pub fn point(partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
         Self { partition_key: TextRange::exactly(partition_key), row_key: TextRange::exactly(row_key) }
@@ -189,7 +189,7 @@ impl KeyRange {
         Self { partition_key: TextRange::exactly(partition_key), row_key }
     }
 
-    /// Creates the range of one partition.
+    /// Creates a range that contains all keys of one partition.
     #[must_use]
     pub fn partition(partition_key: impl Into<String>) -> Self {
         Self::rows(partition_key, TextRange::ALL)

@@ -1,4 +1,4 @@
-//! Rows of a page: the keys and encoded rows of many entities in a few buffers.
+//! The rows of a page: the keys and encoded rows of many entities, stored in a few buffers.
 
 mod gather;
 
@@ -29,7 +29,7 @@ pub struct Rows {
     bodies: Vec<u8>,
     row_keys: String,
     entries: Vec<Entry>,
-    /// The shapes of the rows. Consecutive rows with the same shape share one copy.
+    /// The shapes of the rows: the names and types of their properties. Consecutive rows with the same shape share one copy.
     shapes: Vec<u8>,
     shape_places: Vec<Shape>,
     /// The partition keys. Consecutive rows in the same partition share one copy.
@@ -66,14 +66,14 @@ struct Places {
     body: Range<usize>,
 }
 
-/// Returns the word-aligned start of a body, given the end of the previous body. Strings that are the body's first values are then validated word by word
-/// from the first byte, which reduces the time to read a page by 5 %.
+/// Returns the word-aligned start of a row's body (its Timestamp and values), given the end of the previous body. If the first values are strings, they are
+/// then validated word by word from the first byte, which reduces the time to read a page by 5 %.
 const fn aligned(end: usize) -> usize {
     end.next_multiple_of(size_of::<u64>())
 }
 
 impl Rows {
-    /// Creates an empty page with capacity.
+    /// Creates an empty page with capacity for `rows` rows, whose bodies have `bytes` bytes in total.
     #[must_use]
     pub fn with_capacity(rows: usize, bytes: usize) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl Rows {
         }
     }
 
-    /// Removes the rows that are reserved for patterns ([`RESERVED`](crate::key::text::RESERVED)).
+    /// Removes the rows that are reserved for patterns, such as the rows of an outbox ([`RESERVED`](crate::key::text::RESERVED)).
     #[doc(hidden)]
     #[must_use]
     pub fn without_reserved(self) -> Self {
@@ -134,7 +134,7 @@ impl Rows {
     fn push_alike(&mut self, row_key_end: usize, body: &[u8]) {
         self.bodies.resize(aligned(self.bodies.len()), 0);
         self.bodies.extend_from_slice(body);
-        // The number is less than 2^32, because each part belongs to a row, and 2^32 rows do not fit into memory.
+        // The number is less than 2^32, because each partition and each shape in the lists belongs to a row, and 2^32 rows do not fit into memory.
         let last = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).saturating_sub(1);
         let (partition, shape) = (last(self.partition_places.len()), last(self.shape_places.len()));
         self.entries.push(Entry { row_key_end, body_end: self.bodies.len(), partition, shape });
@@ -185,7 +185,7 @@ impl Rows {
         })
     }
 
-    /// Returns the entity at a position, counted from 0.
+    /// Returns the entity at a zero-based position.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<EntityRef<'_>> {
         let Places { partition_key, row_key, shape, count, body } = self.places(index)?;
@@ -248,7 +248,7 @@ mod tests {
             for property in ["P", "Q", "X"] {
                 let expected = sample.get(property).filter(|_| property != "Q");
                 let found = selected.row.find(property, &mut 0).unwrap();
-                // The rows are compared by their `Debug` output, in which NaN equals NaN.
+                // The values are compared by their `Debug` output, in which NaN equals NaN.
                 prop_assert_eq!(format!("{found:?}"), format!("{:?}", expected.as_ref().map(Value::as_ref)));
             }
             prop_assert!(!selected.row.properties().any(|property| property.unwrap().name == "RowKey"));

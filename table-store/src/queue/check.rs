@@ -48,7 +48,7 @@ pub fn hidden(queue: &QueueName, time: Duration, least: Duration) -> Result<()> 
     Err(refused(queue, QueueFault::Hidden { time, least, most: HIDDEN }))
 }
 
-/// Checks the text of a message, which must be at most 64 KiB of UTF-8 in characters of XML 1.0: services and servers send messages as XML.
+/// Checks the text of a message. It must have at most 64 KiB in UTF-8 and contain only characters that XML 1.0 can represent, because messages are sent as XML.
 ///
 /// # Errors
 /// `RequestBodyTooLarge` if the text is larger (QUE-6); `InvalidInput` if it contains a character that XML cannot represent (QUE-4).
@@ -73,7 +73,7 @@ pub fn text(queue: &QueueName, text: &str) -> Result<()> {
     Err(Error::new(ErrorCode::InvalidInput, message).with_rule("QUE-4"))
 }
 
-/// Returns `true` if XML 1.0 cannot represent a character, also not as a reference.
+/// Returns `true` if XML 1.0 cannot represent a character, not even as a character reference.
 const fn is_illegal(character: char) -> bool {
     matches!(
         character,
@@ -84,8 +84,8 @@ const fn is_illegal(character: char) -> bool {
 /// Checks the text and the times of a new message.
 ///
 /// # Errors
-/// `RequestBodyTooLarge` if the text exceeds 64 KiB (QUE-6); `InvalidInput` if XML cannot represent it (QUE-4); `OutOfRangeQueryParameterValue` if a duration is out of range or not in whole seconds
-/// (QUE-7, QUE-8); `InvalidQueryParameterValue` if the message would expire before it becomes visible (QUE-8).
+/// `RequestBodyTooLarge` if the text exceeds 64 KiB (QUE-6); `InvalidInput` if XML cannot represent the text (QUE-4); `OutOfRangeQueryParameterValue` if a
+/// duration is out of range or not in whole seconds (QUE-7, QUE-8); `InvalidQueryParameterValue` if the message would expire before it becomes visible (QUE-8).
 pub fn message(queue: &QueueName, message: &PutMessage) -> Result<()> {
     text(queue, &message.text)?;
     hidden(queue, message.hidden, Duration::ZERO)?;

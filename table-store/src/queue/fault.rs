@@ -1,4 +1,4 @@
-//! Errors of queues: invalid names, counts, times and sizes.
+//! Queue errors: invalid names, counts, times and sizes.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Implements `QueueStore` for references and shared pointers of a queue store, and for stores of any type.
+//! Implements `QueueStore` for references and shared pointers to a queue store, and for `DynQueueStore`.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -36,7 +36,7 @@ impl fmt::Display for MessageId {
     }
 }
 
-/// The receipt of a received message. It is valid until the message is received again or updated (QUE-11). Its text is opaque.
+/// The receipt for a received message. It is valid until the message is received again or updated (QUE-11). Its text is opaque.
 ///
 /// ```
 /// use table_core::queue::PopReceipt;

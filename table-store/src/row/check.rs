@@ -9,7 +9,7 @@ use crate::row::{Names, Property, Row, RowView};
 use crate::ticks;
 use crate::value::{ValueRef, out_of_range};
 
-/// Returns the size of an entity by the published formula (SIZE-2, SIZE-3).
+/// Returns the size of an entity, calculated with the service's published formula (SIZE-2, SIZE-3).
 ///
 /// ```
 /// use table_core::{ValueRef, row::{RowWriter, entity_bytes}};
@@ -53,17 +53,18 @@ pub(crate) fn duplicate_property(name: &str) -> Error {
 }
 
 impl Limits {
-    /// Checks the names, number and values of a row's properties, but not its size, which depends on the key.
+    /// Checks the names, number and values of a row's properties. It does not check the size of the entity, which depends on the key.
     ///
     /// # Errors
-    /// `TooManyProperties`, `PropertyNameInvalid`, `PropertyNameTooLong`, `PropertyValueTooLarge`, `DuplicatePropertiesSpecified`; `OutOfRangeInput`
-    /// for a timestamp outside the range of `Edm.DateTime` (TYPE-6); `Corrupted` if the bytes are not a row.
+    /// `TooManyProperties` if the row has too many properties; `PropertyNameInvalid` or `PropertyNameTooLong` if a name is invalid;
+    /// `DuplicatePropertiesSpecified` if a name is repeated; `PropertyValueTooLarge` if a value is too large; `OutOfRangeInput` if an instant is outside the
+    /// range of `Edm.DateTime` (TYPE-6); `Corrupted` if the bytes are not a row.
     pub fn check_row(&self, row: RowView<'_>) -> Result<()> {
         self.measure_new_row(row).map(drop)
     }
 
-    /// Checks a row and returns the size of its names and values by the published formula (SIZE-2). `before` is a row that was checked earlier, with the
-    /// size of its names. If both rows have the same shape, the names are not checked again.
+    /// Checks a row and returns the sizes of its names and of its values, calculated with the published formula (SIZE-2). `before` is a row that was checked
+    /// earlier, with the size of its names. If both rows have the same shape (names and types), the names are not checked again.
     pub(crate) fn measure_row(
         &self,
         before: Option<(RowView<'_>, usize)>,
@@ -98,7 +99,8 @@ impl Limits {
         }
     }
 
-    /// Returns the size of all values, or `None` if a value exceeds its limit. [`check_row`](Self::check_row) then determines which one.
+    /// Returns the size of all values, or `None` if the row is invalid or a value exceeds its limit. The caller then repeats the checks of
+    /// [`check_row`](Self::check_row), which return the error.
     fn fitting_values(&self, row: RowView<'_>) -> Option<usize> {
         row.check_version().ok()?;
         (0..row.len()).try_fold(0, |sum, index| {

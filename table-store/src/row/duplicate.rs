@@ -1,6 +1,6 @@
 //! Detection of duplicate property names (PROP-6).
 
-/// Detects possible duplicates in a sequence of names. Property names of typical entities cause no false positives.
+/// A detector for possible duplicates in a sequence of names. The property names of typical entities cause no false positives.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     seen: [u64; 16],
@@ -23,8 +23,7 @@ impl Names {
         self.suspect
     }
 
-    /// Returns a name that occurs more than once, if any. `names` must return the same names on each call, and is called only if a duplicate
-    /// is possible.
+    /// Returns a name that occurs more than once, if any. `names` returns the names to compare, and is called only if a duplicate is possible.
     pub(crate) fn repeated<'a, I: Iterator<Item = &'a str>>(
         &self,
         names: impl FnOnce() -> I,

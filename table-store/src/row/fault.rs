@@ -1,9 +1,9 @@
-//! Errors of encoded rows.
+//! Errors in encoded rows.
 
 use crate::error::{Fault, quoted};
 use crate::row::VERSION;
 
-/// An error in a row that cannot be written, or in bytes that are not a row.
+/// The reason why a row cannot be written, or why bytes are not a row.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum RowFault {
     #[error("property `{}` is specified more than once; remove one of them", quoted(.0))]

@@ -1,4 +1,4 @@
-//! Merges of a patch into a row (MRG-1).
+//! Merges a patch into a row (MRG-1).
 
 use std::sync::Arc;
 
@@ -45,13 +45,13 @@ pub fn merge(row: RowView<'_>, patch: RowView<'_>) -> Result<Row> {
     Ok(merged.finish())
 }
 
-/// Returns the row with its values overwritten by the values of the patch; `None` unless the row has a value of the same type and size for each of
-/// them. All other bytes are copied in one step. A row of account balances, for example, has hundreds of numbers, but a posting changes only two.
+/// Returns the row with its values overwritten by the patch's values, or `None` unless the row has a value of the same type and size for each property of the
+/// patch. All other bytes are copied in one step. A row of account balances, for example, has hundreds of numbers, but a posting changes only two.
 fn overwritten(row: RowView<'_>, patch: RowView<'_>) -> Option<Row> {
     row.check_version().and(patch.check_version()).ok()?;
     let (mut values, mut next) = (Vec::with_capacity(patch.len()), 0);
     for index in 0..patch.len() {
-        // An invalid value is rejected below.
+        // If the patch has an invalid value, `merge` reports it.
         patch.at(index).ok()?;
         let (label, value) = (patch.label(index)?, patch.values()?.get(patch.place(index)?)?);
         let found = (next..row.len()).chain(0..next).find(|found| row.label(*found) == Some(label))?;

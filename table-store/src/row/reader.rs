@@ -1,11 +1,12 @@
-//! A reader of rows whose properties are expected in a known order.
+//! A reader for rows whose properties are expected in a known order.
 
 use std::ops::Range;
 
 use crate::row::view::{Entry, RowView};
 use crate::value::EdmType;
 
-/// Reads properties in order. Returns `None` for anything unexpected, which the caller then handles or reports with slower functions.
+/// A reader of properties in a known order. It returns `None` for anything unexpected. The caller then uses slower functions, which find the property or report
+/// an error.
 ///
 /// ```
 /// use table_core::row::{RowReader, RowWriter};
@@ -23,15 +24,15 @@ use crate::value::EdmType;
 #[derive(Clone, Copy, Debug)]
 pub struct RowReader<'a> {
     row: RowView<'a>,
-    /// The position of the next property. It can be used as the hint of [`RowView::find`].
+    /// The position of the next property. It can be passed to [`RowView::find`] as the hint.
     pub next: usize,
-    /// `true` if the row has the expected shape, and its names need not be compared.
+    /// `true` if the row has the expected shape (names and types), so its names need not be compared.
     as_expected: bool,
-    /// The entries of both directories, and the values. They are sliced once, because reading a property uses all three.
+    /// The entries of the shape's directory. This slice and the next two are determined only once, because every read uses all three.
     labels: &'a [Entry],
     ends: &'a [Entry],
     values: &'a [u8],
-    /// The part of the values that has not been read yet and is known to be UTF-8, and its position within the values.
+    /// The part of the values that has not been read yet and is known to be UTF-8. It starts at the position `begin` in the values.
     text: &'a str,
     begin: usize,
 }
@@ -50,7 +51,7 @@ impl<'a> RowReader<'a> {
         self.row
     }
 
-    /// Sets the expected shape, which is that of the rows written by the same program. One comparison of shapes then replaces the comparisons of names and
+    /// Sets the expected shape: the names and types in rows that the same program writes. One comparison of shapes then replaces all comparisons of names and
     /// types. The caller must request exactly these properties, in this order.
     #[doc(hidden)]
     #[inline]
@@ -65,14 +66,14 @@ impl<'a> RowReader<'a> {
         self.values.get(place)
     }
 
-    /// Returns the next property, whose type has a fixed size.
+    /// Returns the bytes of the next property if it has this name, this type and a size of `N` bytes.
     #[inline]
     pub fn fixed<const N: usize>(&mut self, name: &str, edm: EdmType) -> Option<[u8; N]> {
         self.bytes(name, edm)?.try_into().ok()
     }
 
-    /// Returns the next property of type `Edm.String`. Consecutive strings are validated together, because validating a hundred bytes takes only
-    /// twice as long as validating ten.
+    /// Returns the next property if it has this name and the type `Edm.String`. Consecutive strings are validated together, because validating a hundred bytes
+    /// takes only twice as long as validating ten.
     #[inline]
     pub fn text(&mut self, name: &str) -> Option<&'a str> {
         let Range { start, end } = self.next_place(name, EdmType::String)?;
@@ -104,7 +105,7 @@ impl<'a> RowReader<'a> {
         Some(start..end(self.ends.get(index)?))
     }
 
-    /// Validates the string at this position, which is the next to be read, together with the strings after it.
+    /// Validates the string that starts at this position, together with the consecutive strings after it.
     fn check(&mut self, start: usize) -> Option<()> {
         let rest = self.labels.get(self.next..)?;
         let more = rest.iter().take_while(|[tag, ..]| *tag == TEXT).count();
@@ -135,7 +136,7 @@ mod tests {
         ]
     }
 
-    /// Returns the same result as `find`, but calls only functions of the reader.
+    /// Returns the same result as `find`, but calls only the reader's functions.
     fn next<'a>(reader: &mut RowReader<'a>, name: &str, edm: EdmType) -> Option<ValueRef<'a>> {
         match edm {
             EdmType::String => reader.text(name).map(ValueRef::String),

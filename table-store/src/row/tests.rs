@@ -1,4 +1,4 @@
-//! Tests of the row format against a simple model, and tests of golden rows (expected bytes).
+//! Tests that compare the row format with a simple model, and tests of golden rows, whose bytes must not change.
 
 mod limits;
 
@@ -28,7 +28,7 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Generates rows with names from a small set, which makes rows have names in common. The names in one row are distinct.
+/// Generates rows with names from a small set, because two rows should often have names in common. The names in one row are distinct.
 pub(crate) fn model() -> impl Strategy<Value = Model> {
     prop::collection::vec(("[A-E_é]{1,2}|[a-z]{8,10}", value()), 0..12).prop_map(|mut list: Model| {
         let mut names = std::collections::HashSet::new();
@@ -111,7 +111,7 @@ proptest! {
         prop_assert!(agrees(merged.view(), &model));
     }
 
-    /// Tests patches that set properties of the row in any order. Most of the new values have the same type as in the row.
+    /// Tests patches that set existing properties of the row in any order. Most new values have the same type as the old ones.
     #[test]
     fn mrg_1_a_patch_of_present_properties_agrees_with_a_list(
         stored in model(),
@@ -273,7 +273,7 @@ fn with_timestamp_does_not_change_shared_bytes() {
     assert_eq!(stamped.view().parts().1[BODY_HEADER..], row.view().parts().1[BODY_HEADER..]);
 }
 
-/// Returns the example of `docs/format.md`, which contains every type once.
+/// Returns the example from `docs/format.md`, which contains every type once.
 fn golden() -> Row {
     let mut writer = RowWriter::new();
     writer.property("FirstName", ValueRef::String("Ada"));

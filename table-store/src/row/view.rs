@@ -44,8 +44,8 @@ pub struct Property<'a> {
     pub value: ValueRef<'a>,
 }
 
-/// Returns the position after a directory with `count` entries. The header before it has at least four bytes, so four bytes precede every entry, and one
-/// access reads an entry together with the end of the previous entry.
+/// Returns the position after a directory with `count` entries. The header before the directory has at least four bytes, so four bytes precede every entry. One
+/// access can therefore read both an entry and the previous one.
 #[inline]
 const fn after(header: usize, count: u16) -> usize {
     header + count as usize * ENTRY
@@ -94,8 +94,8 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// Creates a view of a separate shape and body. This function alone validates them: the version is known, both directories are complete, and the last
-    /// name and the last value end at the end of the bytes.
+    /// Creates a view of a separate shape and body. Only this function validates them: the version must be known, both directories must be complete, and the
+    /// last name and the last value must end at the end of the bytes.
     ///
     /// ```
     /// use table_core::ValueRef;
@@ -186,7 +186,7 @@ impl<'a> RowView<'a> {
         matches!(self.shape.first(), Some(&(TOO_MANY | NAME_TOO_LONG | TOO_LARGE)))
     }
 
-    /// Returns the Timestamp in [ticks](crate::ticks). It is 0 before a store has accepted the row.
+    /// Returns the Timestamp in [ticks](crate::ticks). It is 0 until a store has accepted the row.
     #[must_use]
     pub fn timestamp(&self) -> u64 {
         self.body.first_chunk().map_or(0, |ticks| u64::from_le_bytes(*ticks))
@@ -213,7 +213,7 @@ impl<'a> RowView<'a> {
         self.len() == 0
     }
 
-    /// Returns the entries of the shape and the body, and the values. All are empty if the bytes are not a row.
+    /// Returns the directory entries of the shape, the directory entries of the body, and the values. All three are empty if the bytes are not a row.
     #[inline]
     pub(super) const fn directories(&self) -> (&'a [Entry], &'a [Entry], &'a [u8]) {
         let Some(count) = self.count else { return (&[], &[], &[]) };
@@ -238,7 +238,7 @@ impl<'a> RowView<'a> {
         self.body.get(after(BODY_HEADER, self.count?)..)
     }
 
-    /// Returns the range of a property's value within the values.
+    /// Returns the byte range of a property's value within all values.
     #[inline]
     pub(super) fn place(&self, index: usize) -> Option<Range<usize>> {
         let (start, end) = entry(self.body, BODY_HEADER, self.count?, index)?;
@@ -265,8 +265,8 @@ impl<'a> RowView<'a> {
 
     /// Returns the value of a property, or `None` if the entity lacks it.
     ///
-    /// The search starts at `hint`, which is then set to the position after the property that was found. Rows written by one program have their
-    /// properties in the same order, so a caller that keeps the hint finds each property at the first attempt.
+    /// The search starts at `hint`, which is then set to the position after the property that was found. Rows written by one program have their properties in
+    /// the same order, so a caller that keeps the hint finds each property on the first attempt.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -312,7 +312,7 @@ impl<'a> RowView<'a> {
         Ok(None)
     }
 
-    /// Returns the value at the [`position`](Self::position) of a property in rows of this shape.
+    /// Returns the value of the property at this [`position`](Self::position), or `None` if the row's shape lacks the property.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -344,7 +344,7 @@ impl<'a> RowView<'a> {
     }
 }
 
-/// Returns a directory entry and the entry before it, which is 0 for the first entry.
+/// Returns the previous directory entry (0 if this entry is the first one), and the entry itself.
 #[inline]
 fn entry(bytes: &[u8], header: usize, count: u16, index: usize) -> Option<(u32, u32)> {
     if index >= usize::from(count) {
@@ -355,8 +355,8 @@ fn entry(bytes: &[u8], header: usize, count: u16, index: usize) -> Option<(u32, 
     Some((before, u32::from_le_bytes([e0, e1, e2, e3])))
 }
 
-/// Decodes a value. Returns `Ok(Some(_))` or `Err`, never `Ok(None)`. With the return type of [`RowView::find`], the result is created where the caller
-/// needs it. Moving it would wait for the bytes just written, and lookups would take twice as long.
+/// Decodes a value. Returns `Ok(Some(_))` or `Err`, never `Ok(None)`. The return type is the same as that of [`RowView::find`], so the result is created
+/// directly in the caller's memory. Moving the result would have to wait until its bytes are written, and lookups would take twice as long.
 #[inline]
 fn decode(tag: u8, bytes: &[u8]) -> Result<Option<ValueRef<'_>>> {
     let value = match EdmType::from_tag(tag) {

@@ -1,4 +1,4 @@
-//! A writer of encoded rows, with one buffer for the shape and one for the body.
+//! A writer for encoded rows, with one buffer for the shape (names and types) and one for the body (Timestamp and values).
 
 use std::cell::Cell;
 
@@ -15,7 +15,7 @@ thread_local! {
     static BUFFERS: Cell<Option<(Vec<u8>, Vec<u8>)>> = const { Cell::new(None) };
 }
 
-/// A builder of a [`Row`]. The encoding is always well-formed; the store checks limits and names ([`crate::limits`]).
+/// A builder for a [`Row`]. The encoding is always well-formed; the store checks limits and names ([`crate::limits`]).
 ///
 /// ```
 /// use table_core::{ValueRef, row::RowWriter};
@@ -28,7 +28,7 @@ thread_local! {
 pub struct RowWriter {
     shape: Vec<u8>,
     body: Vec<u8>,
-    /// The capacity of both directories.
+    /// The capacity of each of the two directories, in entries.
     reserved: usize,
     count: usize,
     version: u8,
@@ -122,7 +122,7 @@ impl RowWriter {
         self.reserved += more;
     }
 
-    /// Returns the row. It has no Timestamp, because the store assigns it.
+    /// Returns the row. It has no Timestamp yet, because the store assigns one.
     #[must_use]
     pub fn finish(mut self) -> Row {
         let row = self.close(0).to_row();

@@ -1,9 +1,9 @@
-//! The shared state of the handles to a store that only one process can use.
+//! The state that all handles share if only one process can use their store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The state shared by all handles to a store, if only their process can use the store. Clones share the state; two values are equal if they share it.
+/// The state that all handles to a store share if only their process can use the store. Clones share the state, and two values are equal if they share it.
 ///
 /// The state counts how often a stored schema was replaced, so the other handles in the process notice a new schema without a request. A process that
 /// serves the store to other processes [shares](Self::share) it.
@@ -26,7 +26,8 @@ struct State {
 }
 
 impl Exclusive {
-    /// Records that programs in other processes, such as the clients of a server, write through this process. They do not notice new schemas immediately.
+    /// Records that programs in other processes, such as the clients of a server, write through this process. Those programs do not notice new schemas
+    /// immediately.
     pub fn share(&self) {
         self.0.shared.store(true, Ordering::Release);
     }

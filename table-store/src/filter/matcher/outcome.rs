@@ -28,13 +28,13 @@ pub(super) const fn accepted(operator: Comparison) -> u8 {
     }
 }
 
-/// A constant, converted to every type that it can be compared with.
+/// A constant in the form in which it is compared with stored values.
 #[derive(Clone, Debug)]
 pub(super) enum Constant {
     String(Box<str>),
-    /// A constant that is also widened to the types of stored numbers (FIL-15).
+    /// An `Int32` constant, which is also compared with a stored Int64 or Double after widening (FIL-15).
     Int32(i32),
-    /// A constant that is also widened to a stored Double (FIL-15).
+    /// An `Int64` constant, which is also compared with a stored Double after widening (FIL-15).
     Int64(i64),
     Double(f64),
     Boolean(bool),
@@ -61,7 +61,7 @@ impl Constant {
 /// Compares a stored value with a constant. Returns [`LESS`], [`EQUAL`], [`GREATER`], [`UNORDERED`] or [`MISMATCH`].
 pub(super) fn outcome(stored: &ValueRef<'_>, constant: &Constant) -> u8 {
     let ordering = match (stored, constant) {
-        // Equality is determined by comparing bytes, independent of the order.
+        // Equal strings have equal bytes, so equality does not depend on the order.
         (ValueRef::String(stored), Constant::String(constant)) if *stored == &**constant => Ordering::Equal,
         (ValueRef::String(stored), Constant::String(constant)) => order::compare(stored, constant),
         (ValueRef::Int32(stored), Constant::Int32(constant)) => stored.cmp(constant),

@@ -1,4 +1,4 @@
-//! Tests of the truth table in the rules, and tests that the matcher agrees with a simple reference implementation.
+//! Tests of the rules' truth table, and tests that the matcher agrees with a simple reference implementation.
 
 use std::cmp::Ordering;
 
@@ -222,7 +222,7 @@ fn compare(stored: &Value, operator: Comparison, constant: &Value) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// Tests one matcher with many rows that have different shapes. Its cached positions must never change a result.
+    /// Tests one matcher with many rows of different shapes. The positions that it caches must never change a result.
     #[test]
     fn eng_4_matcher_agrees_with_the_reference(
         filter in arbitrary::filter(),

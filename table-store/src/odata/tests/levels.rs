@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The members that depend on the level, each with the first level that contains it.
+/// The members of an entity, each with the lowest level that contains it.
 const MEMBERS: [(&str, MetadataLevel); 14] = [
     ("PartitionKey", MetadataLevel::None),
     ("Age", MetadataLevel::None),
@@ -20,7 +20,7 @@ const MEMBERS: [(&str, MetadataLevel); 14] = [
     ("odata.editLink", MetadataLevel::Full),
 ];
 
-/// Properties that are never annotated, because JSON has their types.
+/// Properties that are never annotated, because their types follow from the JSON values.
 const PLAIN: [&str; 4] = ["FirstName", "Age", "Salary", "Active"];
 
 #[test]

@@ -12,7 +12,7 @@ use crate::query::Rows;
 use crate::row::tests::{model, row};
 use crate::value::ValueRef;
 
-/// Returns the complete content of a page as text. Unlike values, the texts of two NaNs are equal.
+/// Returns the complete content of a page as text, in which NaN equals NaN.
 fn told(rows: &Rows) -> Vec<String> {
     let told = rows.iter().map(|entity| {
         let (partition_key, row_key, etag) = (entity.partition_key, entity.row_key, entity.etag());
@@ -36,7 +36,7 @@ fn agree(page: &str) -> Result<bool, TestCaseError> {
     Ok(quick.is_some())
 }
 
-/// Generates member names from a short list, which makes names repeat and match type annotations.
+/// Generates member names from a short list, because names should often be repeated and match type annotations.
 fn name() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "A",

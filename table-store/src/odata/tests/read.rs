@@ -314,7 +314,7 @@ fn ent_3_a_null_of_every_type_but_double_is_dropped() {
                     assert!(read_entity(json.as_bytes(), sender).unwrap().row.view().is_empty(), "{json}");
                 }
             }
-            // A service answers a selected property that is missing with null.
+            // If an entity lacks a selected property, a service returns `null`.
             assert!(read_entity(json.as_bytes(), Sender::Service).unwrap().row.view().is_empty(), "{json}");
         }
     }

@@ -1,4 +1,4 @@
-//! Tests of tokens: their format, round trips, and tokens that must be rejected.
+//! Tests of continuation tokens: their format, round trips, and tokens that must be rejected.
 
 use proptest::prelude::*;
 
@@ -67,7 +67,7 @@ fn page_9_a_forged_position_outside_the_query_is_refused() {
     ] {
         let forged = Continuation::new(&table(), &query(), position.clone());
         assert_eq!(forged.position(&table(), &query()).unwrap_err().rule(), Some("PAGE-9"), "{position:?}");
-        // The position of a service may be any string, whereas a key must be inside the query.
+        // A service's position may be any string, whereas a key must be within the query's key range.
         let words = Continuation::of_service(&table(), &query(), position.clone());
         assert_eq!(words.service_position(&table(), &query()).unwrap(), &position);
         assert!(words.position(&table(), &query()).is_err());

@@ -1,4 +1,4 @@
-//! The string representation of a continuation, which is the unpadded base64url of these bytes:
+//! The string representation of a continuation: the following bytes in unpadded base64url.
 //!
 //! | bytes | content |
 //! | --- | --- |
@@ -20,8 +20,8 @@ use crate::fnv::fnv1a64;
 use crate::query::continuation::{Continuation, Kind, Position};
 
 const VERSION: u8 = 1;
-/// The maximum length of a token; longer strings are rejected without parsing. Two keys of 1,024 code units need about 8,200 characters, and a service's
-/// header needs fewer.
+/// The maximum length of a token; longer strings are rejected without parsing. Two keys of 1,024 code units need about 8,200 characters, and a position from a
+/// service's headers needs fewer.
 const CHARACTERS: usize = 65_536;
 /// The number that is added to the kind if the continuation contains an incarnation.
 const INCARNATION: u8 = 4;

@@ -1,4 +1,4 @@
-//! Advice to the author of a query.
+//! Advice for the author of a query.
 
 use crate::filter::{Filter, Term};
 use crate::query::{Query, QueryClass, TextRange, Warning};

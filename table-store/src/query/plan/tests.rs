@@ -1,4 +1,4 @@
-//! Tests of the text of plans, for each cost class.
+//! Tests of the text of plans for each cost class.
 
 use crate::name::TableName;
 use crate::query::{KeyRange, Plan, Query, QueryClass, Requests, Select, TextRange};
@@ -106,7 +106,7 @@ fn fan_out() {
     assert_eq!(plan.requests, Requests::AtMost(2));
 }
 
-/// Tests that the plan contains the query and advice against `or` between row keys (PAT-ANTI-3).
+/// Tests that the plan shows the query and warns about `or` between row keys (PAT-ANTI-3).
 #[test]
 fn dq_7_or_between_row_keys() {
     insta::assert_snapshot!(plan("PartitionKey eq 'Sales' and (RowKey eq '121' or RowKey eq '322')"), @r"

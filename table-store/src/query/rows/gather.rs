@@ -5,8 +5,8 @@ use crate::key::order;
 use crate::query::{Rows, Select};
 use crate::row::RowView;
 
-/// A page under construction from keys in the byte encoding of [`order`]. The keys are validated together, because validating a hundred bytes of
-/// UTF-8 takes little longer than validating a few.
+/// A page that is built from keys in the byte encoding of [`order`]. The keys are validated together, because validating a hundred bytes of UTF-8 takes little
+/// longer than validating a few.
 #[derive(Debug, Default)]
 pub struct Gather {
     /// The rows without their `RowKey`s.
@@ -27,7 +27,7 @@ impl Gather {
         self.rows.is_empty()
     }
 
-    /// Reserves capacity for more rows of the current average size, up to a number of bytes.
+    /// Reserves capacity for more rows of the current average size, but at most `most_bytes` bytes for each buffer.
     pub fn reserve(&mut self, rows: usize, most_bytes: usize) {
         // The capacity is an eighth larger than the average suggests; otherwise, larger rows would force a copy of the page.
         let most = |bytes: usize| (bytes + bytes / 8).div_ceil(self.rows.len().max(1)).saturating_mul(rows);
@@ -37,7 +37,8 @@ impl Gather {
         self.rows.entries.reserve(rows);
     }
 
-    /// Appends an entity with the requested properties. `is_alike` is `true` if its partition and shape are those of the previous entity.
+    /// Appends an entity with the requested properties. `is_alike` is `true` if the previous entity has the same partition and the same shape (names and types
+    /// of the properties).
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row, or the key is invalid.
@@ -51,7 +52,7 @@ impl Gather {
         is_alike: bool,
     ) -> Result<()> {
         let row_key = order::lower(row_key)?;
-        // IMPORTANT: each key must start at a character boundary, so that two invalid keys cannot be concatenated to a valid string.
+        // IMPORTANT: each key must start at a character boundary. Otherwise, two invalid keys could form a valid string together.
         if row_key.first().is_some_and(|byte| matches!(byte, 0x80..=0xBF)) {
             return Err(no_text(partition_key, &row_key));
         }
@@ -68,7 +69,7 @@ impl Gather {
     /// Returns the rows.
     ///
     /// # Errors
-    /// `Corrupted`, with the valid part of the key, if a key is not UTF-8.
+    /// `Corrupted` if a key is not UTF-8. The error contains the key, with replacements for the invalid bytes.
     pub fn finish(self) -> Result<Rows> {
         match String::from_utf8(self.row_keys) {
             Ok(row_keys) => Ok(Rows { row_keys, ..self.rows }),
