@@ -1,5 +1,5 @@
-//! The compiler's flags for the cases, set where the tests run: trybuild asks for another width of messages than while it compiles the
-//! cases' dependencies, which would be compiled a second time for it.
+//! Sets the compiler flags for the UI cases. trybuild requests a different message width for the cases than for their dependencies; with the same flags
+//! everywhere, cargo does not compile the dependencies twice.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

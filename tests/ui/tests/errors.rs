@@ -1,4 +1,4 @@
-//! Tests of the numbers of the checks: `docs/errors.md` and the messages below `fail`, here and in `ui_patterns`, must contain the same numbers.
+//! Tests that `docs/errors.md` and the messages in the `fail` folders, here and in `ui_patterns`, contain the same message numbers.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,7 +1,8 @@
-//! Tests of the number of messages for each mistake, which should be one, without messages that merely follow from another. Messages that rustc
-//! repeats are counted here, so that their number does not increase.
+//! Tests that each mistake produces one message, and that no message is merely a consequence of another. Where rustc repeats a message, the number is
+//! recorded here, so that it does not increase.
 //!
-//! A case with several mistakes marks the line of each with its number, such as `//~ T005`. It must have exactly these messages at these lines.
+//! A case with several mistakes marks the line of each mistake with the number of its message, such as `//~ T005`. The case must have exactly these
+//! messages, at these lines.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Tests of the page of refused declarations, line by line: each line names cases of `fail` that show it, and no case is omitted.
+//! Tests the page of refused declarations line by line: each line names the cases in `fail` that show it, and no case is omitted.
 //!
 //! The forms that the page recommends instead are in `pass/refused.rs`.
 
@@ -51,7 +51,7 @@ fn marked(text: &str, mark: &str) -> BTreeSet<String> {
     notes.flat_map(|note| note.split(", ")).map(str::to_owned).collect()
 }
 
-/// The forms in the messages for methods of other libraries are compiled and run.
+/// Tests that the forms recommended in messages for methods of other libraries are compiled and run.
 #[test]
 fn each_refused_method_has_a_form_that_compiles() {
     let refused = marked(include_str!("../fail/selection/elsewhere.rs"), "//~ ");

@@ -1,4 +1,4 @@
-//! Tests of code that must not compile, with messages that name the remedy.
+//! Tests that invalid code does not compile, and that the messages name the remedy.
 //!
 //! `TRYBUILD=overwrite cargo test -p ui-tests --test ui` writes the messages again. Read each of them.
 

@@ -1,4 +1,4 @@
-//! Tests of code that must not compile with the derives of the patterns, with messages that name the remedy.
+//! Tests that invalid uses of the patterns' derives do not compile, and that the messages name the remedy.
 //!
 //! `TRYBUILD=overwrite cargo test -p ui-patterns-tests` writes the messages again. Read each of them.
 

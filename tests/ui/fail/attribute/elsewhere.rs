@@ -1,4 +1,4 @@
-//! Attributes of other libraries. Each mistake is reported once, although the attributes do not exist.
+//! Attributes of other libraries, which do not exist here. Each mistake is reported once.
 
 mod diesel {
     use table_core::Entity;

@@ -1,4 +1,4 @@
-//! Uses of declarations with a mistake: only the mistake is reported.
+//! Uses of invalid declarations. Only the mistake in the declaration is reported.
 
 use table_core::{Engine, EntitySet, TableStoreExt};
 

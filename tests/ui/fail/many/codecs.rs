@@ -1,4 +1,4 @@
-//! Codecs that do not go with their fields.
+//! Codecs that do not support the types of their fields.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use table_core::{Entity, KeyPart};

@@ -66,7 +66,7 @@ struct MoreProperties {
     celsius: Celsius, //~ T050
 }
 
-// An error in a name does not hide one in a type.
+// An error in a name does not hide an error in a type.
 #[derive(Entity)]
 #[entity(table = "P1")] //~ T012
 #[partition_key(department)]

@@ -1,4 +1,4 @@
-//! Attributes of serde that do not change how an entity is stored.
+//! serde attributes, which would have no effect on how an entity is stored and are therefore refused.
 
 use table_core::Entity;
 

@@ -1,4 +1,4 @@
-//! Awaited verbs with a wrong argument. Each mistake is reported once, although rustc checks the future as well.
+//! Awaited calls with a wrong argument. Each mistake is reported once, although rustc also checks the future.
 
 use table_core::{Engine, Entity, IfMatch, Projection, Table};
 

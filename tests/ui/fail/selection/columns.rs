@@ -1,4 +1,4 @@
-//! Functions of columns, lists of values and operators in conditions, as in other libraries. Each mistake is reported once.
+//! Conditions in the syntax of other libraries: functions of columns, lists of values, operators. Each mistake is reported once.
 
 use chrono::{DateTime, Utc};
 use table_core::{Engine, Entity, Filter, Table};
@@ -36,7 +36,7 @@ fn conditions(table: &Table<Employee, Engine>) -> table_core::Result<()> {
     let _ = all().filter(Employee::ACTIVE & Employee::LAST_NAME); //~ T096
     let _ = all().filter(Employee::AGE.ge(18).and("Active")); //~ T096
     let ages = vec![30, 40];
-    // The names of methods of operands do not lead rustc away from its own message.
+    // A method name that an operand also has does not change the message.
     let _ = ages.filter(|age| *age > 30).count(); //~ T?
     let _ = ages.value(); //~ T?
     Ok(())

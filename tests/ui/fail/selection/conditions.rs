@@ -1,4 +1,4 @@
-//! Conditions that people from other libraries would write.
+//! Conditions that users of other libraries would write.
 
 use table_core::{Engine, Entity, Table};
 

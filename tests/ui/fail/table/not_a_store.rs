@@ -1,4 +1,4 @@
-//! Methods of tables and stores on the results of calls that were not awaited or unwrapped, and on types that are not stores.
+//! Table and store methods called on results that were not awaited or unwrapped, and on types that are not stores.
 
 use table_core::{Engine, Entity, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! Reads, changes and single writes in transactions and bulk writes, as in other libraries. Each mistake is reported once.
+//! Reads, changes and single writes in transactions and bulk writes, in the style of other libraries. Each mistake is reported once.
 
 use table_core::{Engine, Entity, Table};
 

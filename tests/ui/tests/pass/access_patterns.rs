@@ -1,4 +1,4 @@
-//! Access patterns with every ceiling and the queries that it permits, in a crate that denies lints and has no prelude.
+//! Access patterns with each cost ceiling (`point`, `range`, …) and the queries that it permits compile in a crate that denies lints and has no prelude.
 #![no_implicit_prelude]
 #![deny(missing_docs, missing_debug_implementations, unreachable_pub, warnings)]
 

@@ -1,4 +1,4 @@
-//! Declarations that opt out of a check, and declarations that only seem to have a hot partition.
+//! Declarations that opt out of a check compile, as do declarations that only appear to have a hot partition.
 #![deny(warnings)]
 
 use chrono::{DateTime, Utc};

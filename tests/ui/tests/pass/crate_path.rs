@@ -1,4 +1,4 @@
-//! Declarations with the runtime under another path, and with an entity inside a function.
+//! Declarations compile if the library has another path, and if the entity is declared inside a function.
 #![deny(warnings)]
 
 mod tables {

@@ -1,4 +1,4 @@
-//! Computed parts of keys: written, selected, compared with their property when an entity is read, and in the stored schema.
+//! Computed key parts are written, selected, compared with their property when an entity is read, and listed in the stored schema.
 
 use table_core::key::codec::{Alphabet, DerivedPart, Form, Text, TextCodec, laws};
 use table_core::{
@@ -18,7 +18,7 @@ impl DerivedPart<String> for Domain {
     }
 }
 
-/// The sign of a temperature, which is no key part itself.
+/// The sign of a temperature, a type that cannot be a key part by itself.
 enum Sign {}
 
 impl DerivedPart<f64> for Sign {
@@ -55,7 +55,7 @@ pub fn main() {
         let found = accounts.query(Account::rows("123456789").celsius(..0.0)).await.unwrap();
         assert_eq!(found, [ada]);
 
-        // Another program changes the property, and not the key.
+        // Another program changes the property but not the key.
         let untyped = accounts.store().untyped("Account").unwrap();
         let stored: TableEntity = untyped.get(&key().key().unwrap()).await.unwrap().unwrap().into_value();
         untyped.replace(&stored.with("Celsius", 20.0), IfMatch::Any).await.unwrap();

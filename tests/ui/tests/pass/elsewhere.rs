@@ -1,4 +1,5 @@
-//! The forms that the messages for methods of other libraries recommend, for the struct of the messages. Each names the number of its message.
+//! The messages for methods of other libraries recommend these forms. Each form compiles for the struct in the messages, and is marked with the number
+//! of its message.
 
 use table_core::{
     BlockOn, Condition, Engine, Entity, Error, ErrorCode, Filter, IfMatch, Projection, Table, TableStoreExt,

@@ -1,4 +1,4 @@
-//! Generic entities: bounds in either place, defaults, constants, levels, rows of several parts, and private types.
+//! Generic entities compile with bounds in either place, defaults, constants, levels, row keys of several parts, and private types.
 #![deny(warnings, missing_debug_implementations)]
 #![no_implicit_prelude]
 

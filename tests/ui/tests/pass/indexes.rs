@@ -1,4 +1,4 @@
-//! Indexes of every kind without a prelude, behind an alias of `Option`, with raw names and private types.
+//! Indexes of every kind compile without a prelude, over an alias of `Option`, with raw names and with private types.
 #![no_implicit_prelude]
 #![deny(warnings, missing_docs, unreachable_pub, unused_qualifications)]
 

@@ -1,4 +1,4 @@
-//! Declarations under the strictest lints, in a crate whose public items are all documented.
+//! Declarations compile under the strictest lints, in a crate whose public items are all documented.
 #![deny(missing_docs, missing_debug_implementations, unreachable_pub, unused_qualifications, warnings)]
 
 /// Employees of a company.

@@ -1,6 +1,6 @@
 #![no_implicit_prelude]
 
-/// A module whose name a short path would refer to.
+/// A module that a path without a leading `::` would refer to instead of the crate.
 mod core {}
 #[expect(dead_code, reason = "only a conflicting name")]
 trait KeyText {

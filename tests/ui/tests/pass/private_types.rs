@@ -1,4 +1,4 @@
-//! A public entity with a key and a property of private types, and types of the program with names of other types.
+//! A public entity may have a key and a property of private types, and types of the program may have the names of known types.
 #![deny(warnings)]
 
 mod inner {

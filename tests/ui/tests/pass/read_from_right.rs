@@ -1,4 +1,4 @@
-//! Keys that are read from their end, and literals that look like fields but are intended.
+//! Keys that are read from right to left compile, as do literals that look like fields but are intended.
 
 use table_core::Entity;
 

@@ -1,4 +1,4 @@
-//! A set and a group, public, with no prelude and no warnings, of private types.
+//! A public set and a public group of private types compile without warnings and without the prelude.
 #![deny(warnings)]
 #![no_implicit_prelude]
 

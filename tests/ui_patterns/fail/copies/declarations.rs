@@ -1,4 +1,4 @@
-// A relation is named twice.
+// A type names the same relation twice.
 mod named_twice {
     use table_patterns::Entity;
     use table_patterns::Selection;
@@ -48,7 +48,7 @@ mod named_twice {
     }
 }
 
-// No relation is named.
+// A type names no relation.
 mod none {
     use table_patterns::Entity;
     use table_patterns::Selection;

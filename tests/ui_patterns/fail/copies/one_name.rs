@@ -1,4 +1,4 @@
-//! PAT-DEN-3: the stored references of two relations could not be told apart.
+//! Two relations of one name, whose stored references could not be told apart (PAT-DEN-3).
 
 use table_patterns::Entity;
 use table_patterns::Selection;

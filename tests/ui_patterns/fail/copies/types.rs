@@ -148,7 +148,7 @@ mod silent_holder {
     }
 }
 
-// PAT-DEN-2: the source of a relation does not declare it, so that a handle on it would leave copies behind.
+// PAT-DEN-2: the source of a relation does not declare it, so its handles would not update the copies.
 mod silent_source {
     use table_patterns::Entity;
     use table_patterns::Selection;

@@ -1,4 +1,4 @@
-//! Closures and plain structs in place of handlers, messages and participants.
+//! Closures and plain structs passed instead of handlers, messages and participants.
 
 use table_patterns::outbox::{Outbox, Step};
 use table_patterns::work::Worker;

@@ -1,4 +1,4 @@
-//! Arguments of the handle with indexes, each wrong argument reported once.
+//! Wrong arguments to the methods of `Entities`. Each wrong argument is reported once.
 
 use table_patterns::{Engine, Entities, Entity, IfMatch};
 

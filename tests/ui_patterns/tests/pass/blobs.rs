@@ -1,4 +1,4 @@
-//! Blobs under the strictest lints: private fields, raw names, parameters, the runtime under another path.
+//! Blob declarations compile under the strictest lints, with private fields, raw names, type parameters, and the library under another path.
 #![deny(missing_docs, missing_debug_implementations, unreachable_pub, unused_qualifications, warnings)]
 
 /// The patterns under another path.

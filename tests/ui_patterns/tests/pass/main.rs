@@ -1,4 +1,4 @@
-//! Declarations that compile without a warning, one in each module, under the lints that the module denies.
+//! Declarations that must compile without a warning. Each module contains one declaration, under the lints that the module denies.
 #![allow(
     missing_docs,
     missing_debug_implementations,

@@ -1,4 +1,4 @@
-//! Wide entities under the strictest lints: private fields, raw names, keys of every kind, no property that needs a prelude.
+//! Wide entities compile under the strictest lints, with private fields, raw names, keys of every kind, and no property that needs a prelude.
 #![deny(missing_docs, missing_debug_implementations, unreachable_pub, unused_qualifications, warnings)]
 #![no_implicit_prelude]
 
