@@ -57,7 +57,7 @@ impl AzureTables {
         if !self.identifies() && !transaction.is_identified() {
             return Ok(transaction);
         }
-        match operation_id::identified(&transaction, Uuid::new_v4()) {
+        match operation_id::identified(&transaction, self.service_limits(), Uuid::new_v4()) {
             // The sender only prefers an identifier, and it does not fit.
             Err(_) if !self.identifies() => {
                 let limits = *transaction.limits();

@@ -10,6 +10,7 @@ mod deviations;
 mod differential;
 mod doubts;
 mod empty_pages;
+mod enlarged;
 mod expiry;
 mod foreign;
 mod gateway;
