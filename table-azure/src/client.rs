@@ -115,7 +115,6 @@ impl AzureTables {
         let account = credential.account().map(str::to_owned);
         let pipeline = Pipeline::new(PipelineParts {
             primary,
-            secondary: None,
             credential,
             scheme: if options.shared_key_lite { Scheme::TableLite } else { Scheme::Table },
             version,

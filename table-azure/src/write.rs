@@ -124,11 +124,6 @@ impl Unacknowledged {
         Self { into_ambiguous: failure.into_ambiguous, error: failure.error }
     }
 
-    /// Adds the information that an earlier attempt may have been applied if `doubt` is `true`.
-    pub(crate) fn or_ambiguous(self, doubt: bool) -> Self {
-        Self { into_ambiguous: self.into_ambiguous || doubt, ..self }
-    }
-
     pub(crate) fn map(self, change: impl FnOnce(Error) -> Error) -> Self {
         Self { error: change(self.error), ..self }
     }
