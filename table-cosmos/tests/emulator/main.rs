@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod behaviour;
+#[path = "../python/bridge.rs"]
+mod bridge;
 mod catalogue;
 mod charges;
 mod deviations;
@@ -32,6 +34,8 @@ mod policy;
 mod recorded;
 mod recreated;
 mod routing;
+mod runtimes;
+mod same_names;
 mod second_writer;
 mod served;
 mod spellings;
