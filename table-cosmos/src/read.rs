@@ -254,7 +254,7 @@ impl CosmosTables {
                 Ok((items, next))
             }
             Err(error) if failure::is_owner_gone(&error) => Err(self.gone(table, error).await),
-            Err(error) if failure::is_container_new(&error) => {
+            Err(error) if from.is_some() && failure::is_container_new(&error) => {
                 self.containers().forget(table);
                 let message =
                     "the table was dropped and created again since the previous page; start the query again";
