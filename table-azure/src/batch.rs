@@ -42,30 +42,19 @@ impl AzureTables {
         operations: &[Operation],
         by: Instant,
     ) -> Result<Committed, Unacknowledged> {
-        let (mut doubt, mut retry) = (false, 0);
-        loop {
-            // A batch that is rejected as a whole was not applied (EGT-38).
-            let sent = self.pipeline().send_by(request, by).await.map_err(Unacknowledged::of);
-            let answer = sent.map_err(|failed| failed.or_ambiguous(doubt))?;
-            let failed = match outcome(&answer, operations.len()) {
-                Ok(committed) => return Ok(committed),
-                Err(failed) => failed,
-            };
-            doubt |= answer.into_ambiguous || failed.into_ambiguous;
+        let read = |answer: Answer| {
             let after = retry_after(&answer.headers, self.pipeline().now());
-            let reason = (failed.status, after);
-            if failed.transient && self.pipeline().back_off(OPERATION, reason, retry, by).await {
-                retry += 1;
-                continue;
-            }
-            let located = Unacknowledged::of(failed).map(|error| {
+            outcome(&answer, operations.len()).map_err(|failure| Failure { after, ..failure })
+        };
+        // A batch that is rejected as a whole was not applied (EGT-38).
+        self.pipeline().send_and_read(request, by, read).await.map_err(|failed| {
+            Unacknowledged::of(failed).map(|error| {
                 match error.operation().and_then(|at| operations.get(at)) {
                     Some(operation) => error.with_key(partition_key, operation.row_key.as_str()),
                     None => error,
                 }
-            });
-            return Err(located.or_ambiguous(doubt));
-        }
+            })
+        })
     }
 
     fn batch_request(&self, requests: &[WriteRequest]) -> Result<Request> {

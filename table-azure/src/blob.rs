@@ -67,10 +67,9 @@ impl AzureBlobs {
         };
         let (primary, credential) = (Endpoint::new(endpoint)?, parsed.credential().clone());
         let limit = options.retry.attempt_timeout;
-        let client = Transport::of_blobs(primary.is_secure(), primary.is_loopback(), limit)?;
+        let client = Transport::of_blobs(&primary, limit)?;
         let pipeline = Pipeline::new(PipelineParts {
             primary,
-            secondary: None,
             credential: credential.clone(),
             scheme: Scheme::Storage,
             version: VERSION,

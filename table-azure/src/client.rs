@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use table_core::limits::Limits;
 use table_core::store::Capabilities;
 use table_core::{Error, Result};
 
@@ -11,6 +12,7 @@ use crate::connection_string::{ConnectionFault, ConnectionString};
 use crate::credential::Credential;
 use crate::endpoint::Endpoint;
 use crate::http::{Pipeline, PipelineParts};
+use crate::operation_id;
 use crate::options::Options;
 use crate::target::Target;
 
@@ -44,7 +46,10 @@ pub struct AzureTables(Arc<Inner>);
 struct Inner {
     pipeline: Pipeline,
     target: Target,
+    /// The capabilities for programs. Their limits leave room for the identifiers that this client adds.
     capabilities: Capabilities,
+    /// The limits of the service.
+    service_limits: Limits,
     account: Option<String>,
     /// The secondary endpoint, if the options set it.
     secondary: Option<String>,
@@ -110,7 +115,6 @@ impl AzureTables {
         let account = credential.account().map(str::to_owned);
         let pipeline = Pipeline::new(PipelineParts {
             primary,
-            secondary: None,
             credential,
             scheme: if options.shared_key_lite { Scheme::TableLite } else { Scheme::Table },
             version,
@@ -121,9 +125,14 @@ impl AzureTables {
             testing: options.testing,
         })?;
         let base_bytes = pipeline.endpoint().base().len();
-        let capabilities = target.capabilities(base_bytes);
+        let mut capabilities = target.capabilities(base_bytes);
+        let service_limits = capabilities.limits;
         let (secondary, operation_ids) = (options.secondary, options.operation_ids);
-        let inner = Inner { pipeline, target, capabilities, account, secondary, operation_ids };
+        if operation_ids {
+            capabilities.limits = operation_id::reserved(service_limits);
+        }
+        let inner =
+            Inner { pipeline, target, capabilities, service_limits, account, secondary, operation_ids };
         Ok(Self(Arc::new(inner)))
     }
 
@@ -158,6 +167,7 @@ impl AzureTables {
             pipeline: inner.pipeline.or_at(self.secondary()?)?,
             target: inner.target,
             capabilities: inner.capabilities.clone(),
+            service_limits: inner.service_limits,
             account: inner.account.clone(),
             secondary: inner.secondary.clone(),
             operation_ids: inner.operation_ids,
@@ -171,6 +181,11 @@ impl AzureTables {
 
     pub(crate) fn known_capabilities(&self) -> &Capabilities {
         &self.0.capabilities
+    }
+
+    /// Returns the limits of the service, which count the identifiers that this client adds.
+    pub(crate) fn service_limits(&self) -> Limits {
+        self.0.service_limits
     }
 
     /// Runs a function on a clone of the client, whichever executor the caller uses.

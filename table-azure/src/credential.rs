@@ -106,7 +106,8 @@ pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<AccessToken>> + Se
 
 /// A source of bearer tokens (AUTH-12), such as a managed identity, a service principal or a signed-in developer.
 ///
-/// The client caches a token until shortly before its expiry, so a provider needs no cache. A token that the service refuses is requested again at once.
+/// The client caches a token until shortly before its expiry, so a provider needs no cache. A token that the service refuses is requested again at once. A
+/// provider with its own cache may then return the refused token, and the request fails.
 ///
 /// The future runs on the thread that drives the client's connections, in a tokio runtime. It must not block.
 ///

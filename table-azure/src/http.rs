@@ -16,4 +16,4 @@ pub(crate) use pipeline::{Pipeline, PipelineParts};
 pub(crate) use request::Request;
 pub(crate) use runtime::Runtime;
 pub(crate) use table_wire::percent::encode;
-pub(crate) use transport::{Transport, TransportError};
+pub(crate) use transport::{Settings, Transport, TransportError};

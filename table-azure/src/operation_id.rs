@@ -1,5 +1,6 @@
 //! Write identifiers: a property with a unique value for each write (CON-11).
 
+use table_core::limits::{Limits, TransactionMeasure};
 use table_core::query::Rows;
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::{Error, ErrorCode, Operation, OperationKind, Result, Transaction, ValueRef};
@@ -8,13 +9,31 @@ use uuid::Uuid;
 /// The name of the property that contains the identifier.
 pub(crate) const PROPERTY: &str = "OperationId";
 
-/// Adds an identifier to all entities of a transaction.
+/// The size that an identifier adds to an entity by the published formula: 8 bytes, 2 bytes per character of the name, 16 bytes for the value (SIZE-2).
+const ENTITY_BYTES: usize = 8 + 2 * PROPERTY.len() + 16;
+/// The size that an identifier adds to an operation in a request body.
+const BODY_BYTES: usize =
+    r#""OperationId@odata.type":"Edm.Guid","OperationId":"00000000-0000-0000-0000-000000000000","#.len();
+
+/// Returns the limits for the entities of a program if this client adds an identifier to each of them. An identified transaction within these limits is
+/// within the limits of the service.
+pub(crate) const fn reserved(service: Limits) -> Limits {
+    let mut limits = service;
+    limits.properties = limits.properties.saturating_sub(1);
+    limits.entity_bytes = limits.entity_bytes.saturating_sub(ENTITY_BYTES);
+    if let TransactionMeasure::Body { per_operation, ascii } = limits.measure {
+        limits.measure = TransactionMeasure::Body { per_operation: per_operation + BODY_BYTES, ascii };
+    }
+    limits
+}
+
+/// Adds an identifier to all entities of a transaction, and checks the result against `limits`, the limits of the service.
 ///
 /// # Errors
 /// `InvalidInput` if an entity already has a property with that name. `TooManyProperties`, `EntityTooLarge` or `RequestBodyTooLarge` if the
 /// identifier does not fit.
-pub(crate) fn identified(transaction: &Transaction, id: Uuid) -> Result<Transaction> {
-    let mut marked = Transaction::new(transaction.partition_key().clone(), *transaction.limits())?;
+pub(crate) fn identified(transaction: &Transaction, limits: Limits, id: Uuid) -> Result<Transaction> {
+    let mut marked = Transaction::new(transaction.partition_key().clone(), limits)?;
     for (index, operation) in transaction.operations().iter().enumerate() {
         let Operation { row_key, kind } = operation.clone();
         let at = |error: Error| {
@@ -89,7 +108,6 @@ fn copy(row: RowView<'_>) -> Result<RowWriter> {
 
 #[cfg(test)]
 mod tests {
-    use table_core::limits::Limits;
     use table_core::{PartitionKey, RowKey};
 
     use super::*;
@@ -113,22 +131,21 @@ mod tests {
     #[test]
     fn con_11_an_operation_id_is_stored_with_the_entity_and_hidden() {
         let id = Uuid::from_u128(7);
-        let marked = identified(&insert(row(2)), id).unwrap();
+        let marked = identified(&insert(row(2)), Limits::PORTABLE, id).unwrap();
         let stored = marked.operations()[0].kind.row().unwrap().clone().with_timestamp(5);
         assert_eq!((of(stored.view()).unwrap(), stored.view().len()), (Some(id), 3));
         assert_eq!(without(stored).unwrap(), row(2).with_timestamp(5));
-        // The size of an identifier by SIZE-2: 8 bytes, 2 bytes per character of the name, 16 bytes for the value.
-        assert_eq!(marked.bytes() - insert(row(2)).bytes(), 46);
+        assert_eq!((marked.bytes() - insert(row(2)).bytes(), ENTITY_BYTES), (46, 46));
     }
 
     #[test]
     fn con_11_and_ent_2_an_operation_id_counts_against_the_limits() {
-        assert!(identified(&insert(row(251)), Uuid::nil()).is_ok());
-        let error = identified(&insert(row(252)), Uuid::nil()).unwrap_err();
+        assert!(identified(&insert(row(251)), Limits::PORTABLE, Uuid::nil()).is_ok());
+        let error = identified(&insert(row(252)), Limits::PORTABLE, Uuid::nil()).unwrap_err();
         assert_eq!((error.code(), error.operation()), (ErrorCode::TooManyProperties, Some(0)));
         let mut own = RowWriter::new();
         own.property(PROPERTY, ValueRef::Int32(1));
-        let error = identified(&insert(own.finish()), Uuid::nil()).unwrap_err();
+        let error = identified(&insert(own.finish()), Limits::PORTABLE, Uuid::nil()).unwrap_err();
         assert_eq!((error.rule(), error.key()), (Some("CON-11"), Some(("p", "r"))));
     }
 }

@@ -43,7 +43,8 @@ impl Options {
     /// Stores an identifier of each write in its entities, as the `OperationId` property. The client can then usually determine the outcome of a
     /// write whose response was lost (CON-11). If it cannot, the error [is ambiguous](table_core::Error::is_ambiguous). The default is off.
     ///
-    /// - An identifier takes 46 bytes and is one of the 252 properties of an entity. After a lost response, each entity in the write is read.
+    /// - An identifier takes 46 bytes and is one of the 252 properties of an entity. In a batch, it takes 89 bytes of the request body. The limits in the
+    ///   [capabilities](table_core::store::Capabilities::limits) of the client leave room for it. After a lost response, each entity in the write is read.
     /// - Reads omit the property. An entity that already has a property with that name is rejected.
     /// - Every program that writes the table must enable the option or replace entire entities. A merge by another program keeps the identifier of the
     ///   previous write, so that write appears to be the latest.

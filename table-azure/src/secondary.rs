@@ -12,7 +12,8 @@ use crate::client::AzureTables;
 /// [`AzureTables::secondary_reads`] creates it.
 ///
 /// The secondary lags by minutes, or by hours while the regions are disconnected. A written entity may be missing or outdated, a deleted entity may
-/// still exist, and a later read may return an earlier state. Only a 404 is verified with the primary.
+/// still exist, and a later read may return an earlier state. If the secondary refuses a
+/// read, for example with a 404, the primary decides.
 ///
 /// Do not base decisions on these reads. The handle rejects every write. Read–modify–write loops, patterns, and lookups of unknown outcomes use
 /// [`AzureTables`], which reads only from the primary.

@@ -68,4 +68,7 @@ pub struct Testing {
     pub wire: Option<Arc<dyn Wire>>,
     /// The seed for random numbers.
     pub seed: Option<u64>,
+    /// `true` to use the timers of the client, as outside of tests; `false` to use those of the caller's runtime, whose clock a test can pause.
+    #[cfg(test)]
+    pub(crate) has_own_timers: bool,
 }

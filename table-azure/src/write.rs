@@ -57,7 +57,7 @@ impl AzureTables {
         if !self.identifies() && !transaction.is_identified() {
             return Ok(transaction);
         }
-        match operation_id::identified(&transaction, Uuid::new_v4()) {
+        match operation_id::identified(&transaction, self.service_limits(), Uuid::new_v4()) {
             // The sender only prefers an identifier, and it does not fit.
             Err(_) if !self.identifies() => {
                 let limits = *transaction.limits();
@@ -122,11 +122,6 @@ pub(crate) struct Unacknowledged {
 impl Unacknowledged {
     pub(crate) fn of(failure: Failure) -> Self {
         Self { into_ambiguous: failure.into_ambiguous, error: failure.error }
-    }
-
-    /// Adds the information that an earlier attempt may have been applied if `doubt` is `true`.
-    pub(crate) fn or_ambiguous(self, doubt: bool) -> Self {
-        Self { into_ambiguous: self.into_ambiguous || doubt, ..self }
     }
 
     pub(crate) fn map(self, change: impl FnOnce(Error) -> Error) -> Self {

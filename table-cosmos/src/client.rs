@@ -50,7 +50,7 @@ struct Inner {
     options: Options,
     capabilities: Capabilities,
     containers: Containers,
-    runtime: Runtime,
+    runtime: Arc<Runtime>,
     usages: Usages,
     skipped: Skipped,
 }
@@ -90,7 +90,7 @@ impl CosmosTables {
 
     async fn open(account: AccountReference, region: &str, database: &str, options: Options) -> Result<Self> {
         provide_tls();
-        let runtime = Runtime::default();
+        let runtime = Arc::<Runtime>::default();
         let region = Region::new(region.to_owned());
         let client = runtime
             .run(false, async move {
@@ -107,12 +107,20 @@ impl CosmosTables {
     }
 
     /// Opens a database with an existing client, such as a client with a proxy, other regions or other limits.
+    ///
+    /// The requests of all such stores run on one thread of the process. Requests of the program over the same client share its connections: a connection
+    /// that they open works only while their runtime runs.
     #[must_use]
     pub fn with_client(client: &CosmosClient, database: &str, options: Options) -> Self {
-        Self::build(client, database, options, Runtime::default())
+        Self::build(client, database, options, Runtime::shared())
     }
 
-    fn build(client: &CosmosClient, database: &str, options: Options, runtime: Runtime) -> Self {
+    pub(crate) fn build(
+        client: &CosmosClient,
+        database: &str,
+        options: Options,
+        runtime: Arc<Runtime>,
+    ) -> Self {
         let mut limits = Limits::PORTABLE;
         limits.transaction_bytes = TRANSACTION_BYTES;
         limits.measure = TransactionMeasure::Body { per_operation: OPERATION_BYTES, ascii: false };

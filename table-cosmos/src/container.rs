@@ -188,14 +188,21 @@ impl CosmosTables {
         Error::of(ContainerFault::NoDatabase(self.database_name().to_owned()))
     }
 
-    /// Returns a container whose name differs only in case (TBL-2).
+    /// Returns the container whose name differs only in case (TBL-2).
+    ///
+    /// # Errors
+    /// `SchemaMismatch` if several containers have such a name.
     async fn in_another_case(
         &self,
         table: &TableName,
     ) -> Result<Option<(ContainerClient, ContainerProperties)>> {
         // A token cannot list containers, so the name must be spelled exactly.
         let Ok(names) = self.names().await else { return Ok(None) };
-        let Some(name) = names.into_iter().find(|name| name == table) else { return Ok(None) };
+        let mut names = names.into_iter().filter(|name| name == table);
+        let Some(name) = names.next() else { return Ok(None) };
+        if let Some(other) = names.next() {
+            return Err(Error::of(ContainerFault::Spellings(name, other)).with_table(table.as_str()));
+        }
         match self.properties(name.as_str()).await {
             Ok(found) => Ok(Some(found)),
             Err(error) if failure::is_missing(&error) => Ok(None),
@@ -216,7 +223,9 @@ impl CosmosTables {
         };
         let mut names: Vec<TableName> =
             containers.iter().filter_map(|container| TableName::new(&container.id).ok()).collect();
-        names.sort_by(|left, right| left.folded().cmp(right.folded()));
+        names.sort_by(|left, right| {
+            left.folded().cmp(right.folded()).then_with(|| left.as_str().cmp(right.as_str()))
+        });
         Ok(names)
     }
 
@@ -288,6 +297,14 @@ impl CosmosTables {
         }
         let (prefix, from) = (prefix.to_ascii_lowercase(), from.map(str::to_ascii_lowercase));
         let mut names: Vec<TableName> = self.names().await?;
+        // The next page starts at a name regardless of case, so a listing contains only one name of these containers.
+        names.dedup_by(|other, name| {
+            let is_same = other == name;
+            if is_same {
+                tracing::warn!(target: "table_cosmos", %name, %other, "the names of two containers differ only in case (TBL-2)");
+            }
+            is_same
+        });
         names.retain(|name| {
             name.folded().starts_with(&prefix) && from.as_deref().is_none_or(|from| name.folded() >= from)
         });

@@ -8,9 +8,10 @@ use table_core::TableName;
 
 use crate::mapping::Mapping;
 
-/// The opened containers, by the name of their table in lower case.
+/// The opened containers by the folded name of their table, then by the spelling with which the table was requested. Two containers can have names that
+/// differ only in case, and each spelling always refers to the same one of them.
 #[derive(Default)]
-pub(crate) struct Containers(RwLock<HashMap<String, Container>>);
+pub(crate) struct Containers(RwLock<HashMap<String, HashMap<String, Container>>>);
 
 /// A container and the mapping of its items.
 #[derive(Clone)]
@@ -21,13 +22,16 @@ pub(crate) struct Container {
 
 impl Containers {
     pub(crate) fn get(&self, table: &TableName) -> Option<Container> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(table.folded()).cloned()
+        let opened = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        opened.get(table.folded())?.get(table.as_str()).cloned()
     }
 
     pub(crate) fn put(&self, table: &TableName, container: Container) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(table.folded().to_owned(), container);
+        let mut opened = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        opened.entry(table.folded().to_owned()).or_default().insert(table.as_str().to_owned(), container);
     }
 
+    /// Removes the containers of all spellings of a table.
     pub(crate) fn forget(&self, table: &TableName) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).remove(table.folded());
     }

@@ -25,6 +25,7 @@ use table_core::{Error, ErrorCode, Result, TableName};
 use table_hierarchy::{Epk, read_units, write_units};
 
 use crate::client::{provide_tls, unsharded};
+use crate::runtime::Runtime;
 use crate::{CosmosTables, Options};
 use log::Log;
 use network::Transport;
@@ -88,7 +89,7 @@ impl Emulator {
         options: Options,
         rules: Vec<Arc<FaultInjectionRule>>,
     ) -> Result<CosmosTables> {
-        Ok(CosmosTables::with_client(&self.client(rules).await?, DATABASE, options))
+        Ok(opened(&self.client(rules).await?, options))
     }
 
     /// Opens a store whose requests go over a scripted network.
@@ -98,7 +99,7 @@ impl Emulator {
     pub async fn open_over(&self, options: Options, network: Arc<dyn Network>) -> Result<CosmosTables> {
         let runtime =
             CosmosDriverRuntimeBuilder::new().with_mock_http_client_factory(Arc::new(Transport(network)));
-        Ok(CosmosTables::with_client(&connected(runtime).await?, DATABASE, options))
+        Ok(opened(&connected(runtime).await?, options))
     }
 
     /// Returns an Azure SDK client for this account, with rules that inject failures or responses.
@@ -261,6 +262,11 @@ fn published_prices() -> RequestUnitChargingModel {
         write_multiplier: 1.0,
         indexing_ru_per_property: 0.0,
     }
+}
+
+/// Opens a store whose requests run on their caller's runtime, as the tasks of the emulator do. A test can pause the clock of that runtime.
+fn opened(client: &CosmosClient, options: Options) -> CosmosTables {
+    CosmosTables::build(client, DATABASE, options, Runtime::of_callers())
 }
 
 /// Creates an Azure SDK client that is connected to the account.

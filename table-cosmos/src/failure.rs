@@ -4,6 +4,8 @@ use azure_data_cosmos::CosmosError;
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
 use table_core::{Error, ErrorCode};
 
+use crate::usage::REPLACED;
+
 /// The sub-status code returned if a query needs more partitions than `Options::fan_out` allows (RUST-6).
 const FAN_OUT: u16 = 20118;
 /// The sub-status code returned if a partition key has reached 20 GB (LIM-1).
@@ -59,9 +61,14 @@ fn is_page(error: &CosmosError) -> bool {
     sub == 0 && reports_state(status) && !is_from_service(error)
 }
 
-/// Returns `true` if the container was deleted and created again since the previous page was read. The client reports this only in the error's message.
+/// Returns `true` if the error for a later page means that the container was deleted and created again since the previous page was read. The service reports it
+/// by its status. If the Azure SDK detects it first, it reports it only in the error's message.
 pub(crate) fn is_container_new(error: &CosmosError) -> bool {
-    status(error).0 == 400 && !error.is_from_wire() && error.to_string().contains("was recreated")
+    let is_told = || {
+        let message = error.to_string();
+        message.contains("was recreated") || message.contains("does not match the operation's container rid")
+    };
+    status(error) == REPLACED || status(error).0 == 400 && !error.is_from_wire() && is_told()
 }
 
 /// Returns `true` if the partition is being split, merged or moved. The request had no effect (MAP-12).

@@ -165,11 +165,23 @@ impl CosmosTables {
             });
         }
         let (items, next) = self.items(table, &container, query, &scope, position).await?;
+        let incarnation = items.iter().find_map(|item| item::incarnation(item));
+        if let (Some(from), Some(incarnation)) = (from, incarnation)
+            && let Err(error) = from.check_incarnation(table, incarnation)
+        {
+            self.containers().forget(table);
+            return Err(error);
+        }
         // Later pages within a partition key have a further condition in their SQL text, but they count as pages of the first text.
         self.add_page(table, &Sql::of(query, &scope, &container.mapping, None).text);
         let read = items.len();
         let rows = wanted.rows(self.entities(table, &items, &container.mapping)?)?;
         let continuation = next.map(|position| Continuation::of_service(table, query, position));
+        // The Azure SDK's token also names the container, but a position within a partition key does not contain it.
+        let continuation = match (continuation, incarnation) {
+            (Some(continuation), Some(incarnation)) => Some(continuation.in_incarnation(incarnation)),
+            (continuation, _) => continuation,
+        };
         tracing::debug!(
             target: "table_cosmos",
             operation = "query",
@@ -242,7 +254,7 @@ impl CosmosTables {
                 Ok((items, next))
             }
             Err(error) if failure::is_owner_gone(&error) => Err(self.gone(table, error).await),
-            Err(error) if failure::is_container_new(&error) => {
+            Err(error) if from.is_some() && failure::is_container_new(&error) => {
                 self.containers().forget(table);
                 let message =
                     "the table was dropped and created again since the previous page; start the query again";

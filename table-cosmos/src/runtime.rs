@@ -1,15 +1,23 @@
-//! The runtime on which requests run: the caller's tokio runtime or, without one, a runtime owned by the store.
+//! The runtime on which the requests over a pool of connections run. A caller's runtime may be blocked, pause or end while other callers use a connection that
+//! it opened.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use table_core::{Error, ErrorCode, Result};
 use tokio::runtime::{Builder, Handle};
 use tokio::task::JoinHandle;
 use tracing::Instrument;
 
-/// A lazily created runtime. It works under any executor's `block_on`, at the cost of a thread switch per request.
+/// The runtime for the pools of clients that programs have created themselves. Several stores may use such a pool, so no store owns its runtime.
+static SHARED: LazyLock<Arc<Runtime>> = LazyLock::new(Arc::default);
+
+/// A lazily created runtime with one thread, which always runs. It works under any executor's `block_on`, at the cost of a thread switch per request.
 #[derive(Debug, Default)]
-pub(crate) struct Runtime(OnceLock<Own>);
+pub(crate) struct Runtime {
+    own: OnceLock<Own>,
+    /// `true` if requests run on their caller's tokio runtime, whose clock a test can pause.
+    follows_callers: bool,
+}
 
 #[derive(Debug)]
 struct Own(Option<tokio::runtime::Runtime>);
@@ -33,13 +41,27 @@ impl<T> Drop for AbortOnDrop<T> {
 }
 
 impl Runtime {
+    /// Returns the runtime that all stores over clients of the program share.
+    pub(crate) fn shared() -> Arc<Self> {
+        Arc::clone(&SHARED)
+    }
+
+    /// Creates a runtime for an account in memory, which has no connections. Requests run on their caller's tokio runtime, if there is one.
+    #[cfg(feature = "emulator")]
+    pub(crate) fn of_callers() -> Arc<Self> {
+        Arc::new(Self { own: OnceLock::new(), follows_callers: true })
+    }
+
     /// Runs a future to completion as a task. If the task panics, or its runtime shuts down, a change may have been applied.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         is_change: bool,
         future: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
-        let handle = Handle::try_current().or_else(|_| self.handle().cloned())?;
+        let handle = match Handle::try_current() {
+            Ok(handle) if self.follows_callers => handle,
+            _ => self.handle()?.clone(),
+        };
         // The client's futures are large. They are boxed, so moving them does not copy them.
         let mut task = AbortOnDrop(handle.spawn(Box::pin(future.in_current_span())));
         (&mut task.0).await.unwrap_or_else(|error| {
@@ -49,7 +71,7 @@ impl Runtime {
     }
 
     fn handle(&self) -> Result<&Handle> {
-        if self.0.get().is_none() {
+        if self.own.get().is_none() {
             let runtime = Builder::new_multi_thread()
                 .worker_threads(1)
                 .thread_name("table-cosmos")
@@ -60,9 +82,9 @@ impl Runtime {
                         .with_source(error)
                 })?;
             // Two concurrent first calls may both build a runtime. The second runtime is shut down without being used.
-            let _ = self.0.set(Own(Some(runtime)));
+            let _ = self.own.set(Own(Some(runtime)));
         }
-        let own = self.0.get().and_then(|own| own.0.as_ref());
+        let own = self.own.get().and_then(|own| own.0.as_ref());
         own.map(tokio::runtime::Runtime::handle)
             .ok_or_else(|| Error::new(ErrorCode::InternalError, "the thread for requests has ended"))
     }

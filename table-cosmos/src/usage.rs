@@ -11,7 +11,7 @@ use table_core::TableName;
 
 /// The status and sub-status codes returned if the container was replaced by another one
 /// with the same name. The Azure SDK then sends the request again.
-const REPLACED: (u16, u16) = (400, 1024);
+pub(crate) const REPLACED: (u16, u16) = (400, 1024);
 
 tokio::task_local! {
     /// The measurements of the operation that runs on the current task.

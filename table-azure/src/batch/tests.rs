@@ -65,7 +65,7 @@ fn answer(content_type: &str, body: &str) -> Answer {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_str(content_type).unwrap());
     headers.insert("x-ms-request-id", HeaderValue::from_static("c0ffee"));
-    Answer { status: 202, headers, body: body.as_bytes().to_vec(), into_ambiguous: false }
+    Answer { status: 202, headers, body: body.as_bytes().to_vec() }
 }
 
 #[test]

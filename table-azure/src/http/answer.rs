@@ -5,14 +5,12 @@ use table_core::{Error, Result};
 
 use crate::failure::AnswerFault;
 
-/// A complete response, with a flag for earlier attempts that may have been applied.
+/// A complete response.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
-    /// `true` if an earlier attempt may have applied the operation.
-    pub(crate) into_ambiguous: bool,
 }
 
 impl Answer {

@@ -1,22 +1,21 @@
 //! Signs, sends and retries requests.
 
+mod attempt;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use reqwest::Url;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use table_core::runtime::Runtime;
-use table_core::{Clock, Error, Result};
+use table_core::{Clock, Result};
 use tokio::time::Instant;
 
-use crate::auth::{Scheme, SignedParts, print_http_date};
+use crate::auth::Scheme;
 use crate::credential::Credential;
 use crate::endpoint::Endpoint;
-use crate::http::fault::HttpFault;
-use crate::http::runtime::{Runtime as Driver, Task};
-use crate::http::tokens::{Source, Tokens};
-use crate::http::{Answer, Failure, Request, Transport};
+use crate::http::runtime::Runtime as Driver;
+use crate::http::tokens::Tokens;
+use crate::http::{Answer, Failure, Request, Settings, Transport};
 use crate::retry::{Budget, RetryPolicy, fraction};
 use crate::testing::Testing;
 
@@ -24,8 +23,6 @@ use crate::testing::Testing;
 #[derive(Clone, Debug)]
 pub(crate) struct PipelineParts {
     pub(crate) primary: Endpoint,
-    /// The secondary endpoint, for reads (RTY-5).
-    pub(crate) secondary: Option<Endpoint>,
     pub(crate) credential: Credential,
     pub(crate) scheme: Scheme,
     /// The value of `x-ms-version`.
@@ -46,11 +43,20 @@ pub(crate) struct Pipeline(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     parts: PipelineParts,
-    transport: Transport,
+    primary: Route,
+    /// The route to the secondary endpoint, for reads (RTY-5).
+    secondary: Option<Route>,
     tokens: Tokens,
     budget: Budget,
     /// The source of random numbers.
     pace: Runtime,
+}
+
+/// An endpoint, and connections with the TLS and proxy settings that it needs.
+#[derive(Clone, Debug)]
+struct Route {
+    endpoint: Endpoint,
+    transport: Transport,
 }
 
 impl Pipeline {
@@ -59,53 +65,61 @@ impl Pipeline {
     /// # Errors
     /// `Io` if the system has no trusted certificates. `InvalidInput` for an endpoint that must not receive the credential.
     pub(crate) fn new(parts: PipelineParts) -> Result<Self> {
-        let endpoints = || std::iter::once(&parts.primary).chain(&parts.secondary);
-        endpoints().try_for_each(|endpoint| parts.credential.check_destination(endpoint, parts.plain))?;
-        let secure = endpoints().any(Endpoint::is_secure);
-        // Requests to this machine must not go through a proxy.
-        let direct = endpoints().any(Endpoint::is_loopback);
+        parts.credential.check_destination(&parts.primary, parts.plain)?;
         let transport = match &parts.testing.wire {
             Some(wire) => Transport::of_wire(Arc::clone(wire)),
-            None => Transport::new(secure, direct, parts.retry.attempt_timeout)?,
+            None => Transport::new(Settings::of(&parts.primary), parts.retry.attempt_timeout)?,
         };
-        Ok(Self::of(parts, transport))
+        #[cfg(test)]
+        let transport =
+            if parts.testing.has_own_timers { transport } else { transport.with_timers_of_callers() };
+        let primary = Route { endpoint: parts.primary.clone(), transport };
+        Ok(Self::of(parts, primary, None))
     }
 
-    fn of(parts: PipelineParts, transport: Transport) -> Self {
+    fn of(parts: PipelineParts, primary: Route, secondary: Option<Route>) -> Self {
         let budget = Budget::new(parts.retry.budget);
         let pace = parts.testing.seed.map_or_else(Runtime::new, |seed| Runtime::new().seed(seed));
-        Self(Arc::new(Inner { parts, transport, tokens: Tokens::default(), budget, pace }))
+        Self(Arc::new(Inner { parts, primary, secondary, tokens: Tokens::default(), budget, pace }))
     }
 
-    /// Returns a pipeline for a different endpoint, with the same connections and without a secondary.
+    /// Returns a pipeline for a different endpoint, without a secondary. It shares the connections if both endpoints need the same settings.
     ///
     /// # Errors
     /// `InvalidInput` for an endpoint that must not receive the credential.
     pub(crate) fn at(&self, endpoint: Endpoint) -> Result<Self> {
-        self.with(endpoint, None)
+        let primary = self.route(endpoint)?;
+        let parts = PipelineParts { primary: primary.endpoint.clone(), ..self.0.parts.clone() };
+        Ok(Self::of(parts, primary, None))
     }
 
-    /// Returns a pipeline that also reads from a secondary endpoint, with the same connections.
+    /// Returns a pipeline that also reads from a secondary endpoint. It shares the connections of the primary.
     ///
     /// # Errors
     /// `InvalidInput` for an endpoint that must not receive the credential.
     pub(crate) fn or_at(&self, secondary: Endpoint) -> Result<Self> {
-        self.with(self.endpoint().clone(), Some(secondary))
+        let secondary = self.route(secondary)?;
+        Ok(Self::of(self.0.parts.clone(), self.0.primary.clone(), Some(secondary)))
     }
 
-    fn with(&self, primary: Endpoint, secondary: Option<Endpoint>) -> Result<Self> {
-        let parts = PipelineParts { primary, secondary, ..self.0.parts.clone() };
-        let known = [Some(&parts.primary), parts.secondary.as_ref()];
-        known
-            .into_iter()
-            .flatten()
-            .try_for_each(|endpoint| parts.credential.check_destination(endpoint, parts.plain))?;
-        Ok(Self::of(parts, self.0.transport.clone()))
+    fn route(&self, endpoint: Endpoint) -> Result<Route> {
+        let parts = &self.0.parts;
+        parts.credential.check_destination(&endpoint, parts.plain)?;
+        let transport =
+            self.0.primary.transport.with(Settings::of(&endpoint), parts.retry.attempt_timeout)?;
+        Ok(Route { endpoint, transport })
     }
 
     /// Returns the runtime of the connections. Pipelines that share connections also share it.
     pub(crate) fn runtime(&self) -> &Driver {
-        self.0.transport.runtime()
+        self.0.primary.transport.runtime()
+    }
+
+    /// Returns the settings of the connections to the primary and the secondary.
+    #[cfg(test)]
+    pub(crate) fn settings(&self) -> (Option<Settings>, Option<Settings>) {
+        let of = |route: &Route| route.transport.settings();
+        (of(&self.0.primary), self.0.secondary.as_ref().and_then(of))
     }
 
     /// Returns the primary endpoint.
@@ -136,24 +150,40 @@ impl Pipeline {
         request: &Request,
         by: Instant,
     ) -> std::result::Result<Answer, Failure> {
+        self.send_and_read(request, by, Ok).await
+    }
+
+    /// Sends a request, and reads its response with `read`. A failure that a successful response contains is the failure of the attempt, so it counts
+    /// as an attempt and is retried if it is transient.
+    pub(crate) async fn send_and_read<T>(
+        &self,
+        request: &Request,
+        by: Instant,
+        read: impl Fn(Answer) -> std::result::Result<T, Failure>,
+    ) -> std::result::Result<T, Failure> {
         let inner = &*self.0;
         let reads = request.reads();
         let (mut doubt, mut retry, mut trusts_secondary) = (false, 0, true);
         loop {
-            let secondary =
-                inner.parts.secondary.as_ref().filter(|_| reads && trusts_secondary && retry % 2 == 1);
-            let endpoint = secondary.unwrap_or(&inner.parts.primary);
-            let mut failure = match inner.attempt(request, endpoint, by).await {
+            let secondary = inner.secondary.as_ref().filter(|_| reads && trusts_secondary && retry % 2 == 1);
+            let route = secondary.unwrap_or(&inner.primary);
+            let mut failure = match inner.attempt(request, route, by).await {
                 Ok(answer) if answer.is_success() && request.is_acknowledged_by(answer.status) => {
-                    inner.budget.give_back(retry > 0);
-                    return Ok(Answer { into_ambiguous: doubt, ..answer });
+                    match read(answer) {
+                        Ok(content) => {
+                            inner.budget.give_back(retry > 0);
+                            return Ok(content);
+                        }
+                        Err(failure) => failure,
+                    }
                 }
                 Ok(answer) if answer.is_success() => Failure::of_page(request.operation, answer.status),
                 Ok(answer) => Failure::of_answer(request.operation, &answer, inner.parts.clock.instant()),
                 Err(failure) => failure,
             };
-            if secondary.is_some() && failure.status == Some(404) {
-                // The entity may not have been replicated to the secondary yet (RTY-5), so the primary is read immediately.
+            if secondary.is_some() && !failure.transient {
+                // Only the primary can refuse a read: the entity may not have been replicated to the secondary yet (RTY-5), or the secondary may be disabled, or
+                // not accept the credential. The primary is read immediately.
                 trusts_secondary = false;
                 continue;
             }
@@ -177,7 +207,7 @@ impl Pipeline {
     }
 
     /// Waits before a retry. Returns `false` if the policy, the deadline or the budget permits no further attempt.
-    pub(crate) async fn back_off(
+    async fn back_off(
         &self,
         operation: &'static str,
         (status, after): (Option<u16>, Option<Duration>),
@@ -199,102 +229,3 @@ impl Pipeline {
 
 /// A duration longer than any operation.
 const FOREVER: Duration = Duration::from_secs(24 * 365 * 60 * 60);
-
-impl Inner {
-    /// Makes one attempt. A bearer token that the service refuses is renewed once within the attempt: the clock by which it appeared valid may be wrong,
-    /// or it was revoked. The refused request had no effect.
-    async fn attempt(
-        &self,
-        request: &Request,
-        endpoint: &Endpoint,
-        by: Instant,
-    ) -> std::result::Result<Answer, Failure> {
-        match self.exchange(request, endpoint, by).await? {
-            (Answer { status: 401, .. }, Some(token)) => {
-                self.tokens.discard(&token);
-                self.exchange(request, endpoint, by).await.map(|(answer, _)| answer)
-            }
-            (answer, _) => Ok(answer),
-        }
-    }
-
-    /// Sends the request once, with a new date and signature (RTY-4). Returns the bearer token with the response.
-    async fn exchange(
-        &self,
-        request: &Request,
-        endpoint: &Endpoint,
-        by: Instant,
-    ) -> std::result::Result<(Answer, Option<String>), Failure> {
-        // The time limit includes the token, because a token provider may be slow.
-        let prepared = tokio::time::timeout_at(by, self.prepare(request, endpoint)).await;
-        let (url, headers, token) =
-            prepared.unwrap_or_else(|_| Err(no_credential())).map_err(Failure::of_error)?;
-        let limit = self.parts.retry.attempt_timeout.min(by.saturating_duration_since(Instant::now()));
-        let sent = self.transport.send(request.method.clone(), url, headers, request.body.clone(), limit);
-        let answer =
-            sent.await.map_err(|error| Failure::of_transport(request.operation, error, request.reads()))?;
-        tracing::trace!(
-            target: "table_azure::http",
-            operation = request.operation,
-            status = answer.status,
-            sent = request.body.len(),
-            received = answer.body.len(),
-            request_id = answer.header("x-ms-request-id"),
-        );
-        Ok((answer, token))
-    }
-
-    async fn prepare(
-        &self,
-        request: &Request,
-        endpoint: &Endpoint,
-    ) -> Result<(Url, HeaderMap, Option<String>)> {
-        let now = self.parts.clock.instant();
-        let mut headers = request.headers.clone();
-        headers.insert("x-ms-version", HeaderValue::from_static(self.parts.version));
-        insert(&mut headers, "x-ms-date", &print_http_date(now))?;
-        insert(&mut headers, "x-ms-client-request-id", &uuid::Uuid::new_v4().to_string())?;
-        let query = match &self.parts.credential {
-            Credential::SharedAccessSignature(own) if request.query.is_empty() => own.clone(),
-            Credential::SharedAccessSignature(own) => format!("{}&{own}", request.query),
-            _ => request.query.clone(),
-        };
-        let url = endpoint.url(&request.path, &query)?;
-        let (authorization, token) = match &self.parts.credential {
-            Credential::SharedAccessSignature(_) => return Ok((url, headers, None)),
-            Credential::SharedKey(key) => {
-                let method = request.method.as_str();
-                let (path, query) = (url.path(), url.query().unwrap_or_default());
-                let parts =
-                    SignedParts { method, path, query, headers: &headers, length: request.body.len() };
-                (self.parts.scheme.authorization(key, parts), None)
-            }
-            Credential::Token(provider) => {
-                let source = Source {
-                    provider: Arc::clone(provider),
-                    scope: self.parts.scope,
-                    clock: self.parts.clock.clone(),
-                    limit: self.parts.retry.operation_timeout,
-                };
-                let start = |renewal| self.transport.runtime().start(renewal).map(Task::detach);
-                let token = self.tokens.token(&source, start).await?;
-                (format!("Bearer {token}"), Some(token))
-            }
-        };
-        insert(&mut headers, "authorization", &authorization)?;
-        if let Some(value) = headers.get_mut("authorization") {
-            value.set_sensitive(true);
-        }
-        Ok((url, headers, token))
-    }
-}
-
-fn no_credential() -> Error {
-    Error::of(HttpFault::NoToken)
-}
-
-fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) -> Result<()> {
-    let value = HeaderValue::from_str(value).map_err(|_| Error::of(HttpFault::Header(name)))?;
-    headers.insert(HeaderName::from_static(name), value);
-    Ok(())
-}

@@ -1,4 +1,4 @@
-//! The runtime of a pool of connections. It drives the connections, and polls the requests of callers that have no tokio runtime.
+//! The runtime of a pool of connections. It drives the connections and timers of all calls, because the runtime of a caller may be blocked, pause or end.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -12,9 +12,13 @@ use tracing::Instrument;
 
 use crate::http::fault::HttpFault;
 
-/// A lazily created runtime with one thread.
+/// A lazily created runtime with one thread, which always runs.
 #[derive(Debug, Default)]
-pub(crate) struct Runtime(OnceLock<Own>);
+pub(crate) struct Runtime {
+    own: OnceLock<Own>,
+    /// `true` if calls use the timers of their caller's runtime, whose clock a test can pause. Tasks then run on that runtime, too.
+    follows_callers: bool,
+}
 
 #[derive(Debug)]
 struct Own(Option<tokio::runtime::Runtime>);
@@ -63,12 +67,14 @@ impl<T> Future for Task<T> {
 }
 
 impl Runtime {
-    /// Runs a future to completion, under any executor. Without a tokio runtime of the caller, its timers belong to this runtime.
+    /// Creates a runtime for tests, whose calls use the timers of their caller's runtime.
+    pub(crate) const fn of_callers() -> Self {
+        Self { own: OnceLock::new(), follows_callers: true }
+    }
+
+    /// Runs a future to completion, under any executor. Its timers belong to this runtime, so time limits also apply if the caller's runtime is blocked.
     pub(crate) async fn run<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
-        if Handle::try_current().is_ok() {
-            return future.await;
-        }
-        let handle = self.handle()?;
+        let handle = self.of_call()?;
         let mut future = pin!(future);
         poll_fn(|context| {
             let _context_of_timers = handle.enter();
@@ -77,16 +83,15 @@ impl Runtime {
         .await
     }
 
-    /// Runs a future to completion as a task. After the first poll it makes progress without further polling, until the caller drops it.
+    /// Runs a future to completion as a task of this runtime. After the first poll it makes progress without further polling, until the caller drops it.
     pub(crate) async fn run_apart<T: Send + 'static>(
         &self,
         future: impl Future<Output = Result<T>> + Send + 'static,
     ) -> Result<T> {
-        let handle = Handle::try_current().or_else(|_| self.handle().cloned())?;
-        Task::new(handle.spawn(future.in_current_span())).await.flatten()
+        Task::new(self.of_call()?.spawn(future.in_current_span())).await.flatten()
     }
 
-    /// Starts a task on this runtime, whose thread always runs. The runtime of a caller may pause or end while other callers use its connections.
+    /// Starts a task of a connection or of a token on this runtime.
     ///
     /// # Errors
     /// `Io` if the thread cannot be started.
@@ -97,8 +102,16 @@ impl Runtime {
         Ok(Task::new(self.handle()?.spawn(future.in_current_span())))
     }
 
+    /// Returns the runtime for the timers and tasks of a call.
+    fn of_call(&self) -> Result<Handle> {
+        match Handle::try_current() {
+            Ok(handle) if self.follows_callers => Ok(handle),
+            _ => self.handle().cloned(),
+        }
+    }
+
     fn handle(&self) -> Result<&Handle> {
-        if self.0.get().is_none() {
+        if self.own.get().is_none() {
             let runtime = Builder::new_multi_thread()
                 .worker_threads(1)
                 .thread_name("table-azure")
@@ -106,9 +119,9 @@ impl Runtime {
                 .build()
                 .map_err(|error| Error::of(HttpFault::Thread(error)))?;
             // Two concurrent first calls may both build a runtime. The second runtime is shut down unused.
-            let _ = self.0.set(Own(Some(runtime)));
+            let _ = self.own.set(Own(Some(runtime)));
         }
-        let own = self.0.get().and_then(|own| own.0.as_ref());
+        let own = self.own.get().and_then(|own| own.0.as_ref());
         own.map(tokio::runtime::Runtime::handle).ok_or_else(|| Error::of(HttpFault::Ended))
     }
 }

@@ -10,6 +10,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, Method, Url};
 use table_core::{Error, ErrorCode, Result};
 
+use crate::endpoint::Endpoint;
 use crate::http::fault::HttpFault;
 use crate::http::{Answer, Runtime, tls};
 use crate::testing::{Broken, Wire, WireRequest};
@@ -28,26 +29,68 @@ pub(crate) struct Transport {
 
 #[derive(Clone, Debug)]
 enum Link {
-    /// Pooled connections.
-    Http(Client),
+    /// Pooled connections with their settings.
+    Http(Client, Settings),
     /// A substitute for connections in tests.
     Wire(Arc<dyn Wire>),
 }
 
+/// The settings of connections to an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// `true` if connections use TLS.
+    secure: bool,
+    /// `true` if connections use no proxy. Requests to this machine must not go through a proxy.
+    direct: bool,
+}
+
+impl Settings {
+    /// Returns the settings that an endpoint needs.
+    pub(crate) fn of(endpoint: &Endpoint) -> Self {
+        Self { secure: endpoint.is_secure(), direct: endpoint.is_loopback() }
+    }
+}
+
 impl Transport {
-    /// Creates a pool of connections. `secure` enables TLS, and `direct` disables proxies. A new connection may take at most half of the time `limit` of an
-    /// attempt, so an attempt without a connection ends before its limit and is known to be unsent.
+    /// Creates a pool of connections. A new connection may take at most half of the time `limit` of an attempt, so an attempt without a connection ends before
+    /// its limit and is known to be unsent.
     ///
     /// # Errors
     /// `Io` if the system has no trusted certificates.
-    pub(crate) fn new(secure: bool, direct: bool, limit: Duration) -> Result<Self> {
-        let link = Link::Http(build(Self::client(secure, direct, limit)?)?);
-        Ok(Self { link, runtime: Arc::default() })
+    pub(crate) fn new(settings: Settings, limit: Duration) -> Result<Self> {
+        Ok(Self { link: Link::new(settings, limit)?, runtime: Arc::default() })
     }
 
-    /// Creates a transport over a substitute for connections.
+    /// Returns a transport with the given settings: the same connections if they have these settings, or a new pool of connections on the same runtime.
+    ///
+    /// # Errors
+    /// `Io` if the system has no trusted certificates.
+    pub(crate) fn with(&self, settings: Settings, limit: Duration) -> Result<Self> {
+        let link = match &self.link {
+            Link::Http(_, own) if *own != settings => Link::new(settings, limit)?,
+            link => link.clone(),
+        };
+        Ok(Self { link, runtime: Arc::clone(&self.runtime) })
+    }
+
+    /// Returns the settings of the connections, or `None` for a substitute.
+    #[cfg(test)]
+    pub(crate) const fn settings(&self) -> Option<Settings> {
+        match &self.link {
+            Link::Http(_, settings) => Some(*settings),
+            Link::Wire(_) => None,
+        }
+    }
+
+    /// Creates a transport over a substitute for connections. Its calls use the timers of their caller's runtime.
     pub(crate) fn of_wire(wire: Arc<dyn Wire>) -> Self {
-        Self { link: Link::Wire(wire), runtime: Arc::default() }
+        Self { link: Link::Wire(wire), runtime: Arc::new(Runtime::of_callers()) }
+    }
+
+    /// Lets calls use the timers of their caller's runtime.
+    #[cfg(test)]
+    pub(crate) fn with_timers_of_callers(self) -> Self {
+        Self { runtime: Arc::new(Runtime::of_callers()), ..self }
     }
 
     /// Returns the runtime that drives the connections.
@@ -60,18 +103,8 @@ impl Transport {
     /// # Errors
     /// `Io` if the system has no trusted certificates.
     #[cfg(feature = "blobs")]
-    pub(crate) fn of_blobs(secure: bool, direct: bool, limit: Duration) -> Result<Client> {
-        build(Self::client(secure, direct, limit)?.read_timeout(limit))
-    }
-
-    fn client(secure: bool, direct: bool, limit: Duration) -> Result<ClientBuilder> {
-        let builder = Client::builder()
-            .tls_backend_preconfigured(tls::config(secure)?)
-            // Following a redirect would send the signature to another host.
-            .redirect(Policy::none())
-            .connect_timeout(CONNECT.min(limit / 2))
-            .user_agent(concat!("table-azure/", env!("CARGO_PKG_VERSION")));
-        Ok(if direct { builder.no_proxy() } else { builder })
+    pub(crate) fn of_blobs(endpoint: &Endpoint, limit: Duration) -> Result<Client> {
+        build(client(Settings::of(endpoint), limit)?.read_timeout(limit))
     }
 
     /// Sends a request once and reads the complete response, within a time limit.
@@ -88,7 +121,7 @@ impl Transport {
         }
         let attempt = async {
             match &self.link {
-                Link::Http(client) => {
+                Link::Http(client, _) => {
                     let exchange = over_http(client.clone(), method, url, headers, body);
                     let unsent = |error| TransportError { sent: false, reason: Reason::Task(error) };
                     let exchange = self.runtime.start(exchange).map_err(unsent)?;
@@ -106,6 +139,22 @@ impl Transport {
             .await
             .unwrap_or(Err(TransportError { sent: true, reason: Reason::TimedOut(limit) }))
     }
+}
+
+impl Link {
+    fn new(settings: Settings, limit: Duration) -> Result<Self> {
+        Ok(Self::Http(build(client(settings, limit)?)?, settings))
+    }
+}
+
+fn client(Settings { secure, direct }: Settings, limit: Duration) -> Result<ClientBuilder> {
+    let builder = Client::builder()
+        .tls_backend_preconfigured(tls::config(secure)?)
+        // Following a redirect would send the signature to another host.
+        .redirect(Policy::none())
+        .connect_timeout(CONNECT.min(limit / 2))
+        .user_agent(concat!("table-azure/", env!("CARGO_PKG_VERSION")));
+    Ok(if direct { builder.no_proxy() } else { builder })
 }
 
 fn build(builder: ClientBuilder) -> Result<Client> {
@@ -130,7 +179,7 @@ async fn over_http(
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(Answer { status, headers, body, into_ambiguous: false })
+    Ok(Answer { status, headers, body })
 }
 
 async fn over_wire(
@@ -151,7 +200,7 @@ async fn over_wire(
         Some((HeaderName::from_static(name), HeaderValue::from_str(&value).ok()?))
     };
     let headers = answer.headers.into_iter().filter_map(header).collect();
-    Ok(Answer { status: answer.status, headers, body: answer.body, into_ambiguous: false })
+    Ok(Answer { status: answer.status, headers, body: answer.body })
 }
 
 /// The reason for which no response was received.

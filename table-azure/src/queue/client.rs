@@ -102,7 +102,6 @@ impl AzureQueues {
         let target = options.target.unwrap_or_else(|| Target::of(&primary));
         let pipeline = Pipeline::new(PipelineParts {
             primary,
-            secondary: None,
             credential,
             scheme: Scheme::Storage,
             version: VERSION,

@@ -4,14 +4,17 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use table_core::query::Select;
-use table_core::{EntityKey, ErrorCode, OperationKind, TableStore};
+use table_core::row::RowWriter;
+use table_core::{
+    EntityKey, ErrorCode, Operation, OperationKind, PartitionKey, RowKey, TableStore, Transaction, ValueRef,
+};
 use tokio::time::{Instant, timeout};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
 use super::server::*;
-use crate::{AzureTables, Credential, Options, RetryPolicy, TokenFuture, TokenProvider};
+use crate::{AzureTables, Credential, Options, RetryPolicy, Target, TokenFuture, TokenProvider};
 
 fn key() -> EntityKey {
     EntityKey::new("p", "r").unwrap()
@@ -138,4 +141,68 @@ async fn rty_2_retries_of_all_calls_share_a_bound_and_are_traced() {
         assert!(client.get(&table(), &key(), &Select::All).await.unwrap().is_some());
     }
     assert_eq!((server.received().len(), events()), (11 + 32, vec!["open".to_owned(), "closed".to_owned()]));
+}
+
+/// Tests that the client sends each transaction that its own limits accept. The transactions are filled to the last byte with rows of several sizes.
+#[tokio::test]
+async fn egt_3_and_con_11_a_transaction_within_the_limits_of_the_client_is_sent() {
+    for (operation_ids, target) in
+        [(false, Target::Service), (true, Target::Service), (true, Target::Emulator), (true, Target::Cosmos)]
+    {
+        for first in [60_000, 41_000, 3] {
+            let server = Server::start([refusal(403, "AuthorizationFailure")]).await;
+            let client = server.client_of(Options::new().operation_ids(operation_ids).target(target));
+            let limits = client.capabilities().limits;
+            let mut full = Transaction::new(PartitionKey::new("p").unwrap(), limits).unwrap();
+            let (mut number, mut length) = (0, first);
+            while length > 0 && number < limits.operations {
+                let mut row = RowWriter::new();
+                row.property("Data", ValueRef::Binary(&vec![0; length]));
+                let kind = OperationKind::InsertOrReplace(row.finish());
+                let row_key = RowKey::new(format!("{number:03}")).unwrap();
+                match full.push(Operation { row_key, kind }) {
+                    Ok(()) => number += 1,
+                    Err(_) => length /= 2,
+                }
+            }
+            let case = format!("{operation_ids}, {target:?}, {first}, {} bytes", full.bytes());
+            let error = client.submit(&table(), full).await.unwrap_err();
+            assert_eq!(error.code(), ErrorCode::AuthorizationFailure, "{case}: {error}");
+            let sent = server.received()[0].body.len();
+            assert!(sent <= limits.transaction_bytes, "{case}: {sent} bytes were sent");
+        }
+    }
+}
+
+/// Tests the largest entities that the limits of a client accept: by the number of their properties, and by their size.
+#[tokio::test]
+async fn ent_2_size_1_and_con_11_an_entity_within_the_limits_of_the_client_is_sent() {
+    for operation_ids in [false, true] {
+        let server = Server::start(vec![done(); 2]).await;
+        let client = server.client(Options::new().operation_ids(operation_ids));
+        let transaction = || {
+            let partition_key = PartitionKey::new("p").unwrap();
+            Transaction::new(partition_key, client.capabilities().limits).unwrap()
+        };
+        let operation = |properties: usize, bytes: usize| {
+            let mut row = RowWriter::new();
+            for number in 0..properties {
+                row.property(&format!("P{number:03}"), ValueRef::Binary(&vec![0; bytes]));
+            }
+            let kind = OperationKind::InsertOrReplace(row.finish());
+            Operation { row_key: RowKey::new("r").unwrap(), kind }
+        };
+        for largest in [
+            (0..=253).rev().map(|properties| operation(properties, 1)).collect::<Vec<_>>(),
+            (61_630..61_670).rev().map(|bytes| operation(17, bytes)).collect(),
+        ] {
+            let mut codes = Vec::new();
+            let accepted = largest.into_iter().find_map(|operation| {
+                let mut one = transaction();
+                one.push(operation).map_err(|error| codes.push(error.code())).ok().map(|()| one)
+            });
+            assert!(!codes.is_empty(), "the limit is within the tested range");
+            client.submit(&table(), accepted.unwrap()).await.unwrap();
+        }
+    }
 }

@@ -334,13 +334,19 @@ async fn rty_1_and_egt_9_a_batch_with_a_throttled_operation_is_sent_again() {
         submit(&server.client(Options::new()), operations()).await.unwrap();
         assert_eq!(server.lines(), vec!["POST /$batch"; attempts]);
     }
-    // The policy limits the attempts.
-    let server = Server::start(vec![busy(); 9]).await;
-    let error = submit(&server.client(Options::new()), operations()).await.unwrap_err();
-    assert_eq!((error.code(), error.operation()), (ErrorCode::ServerBusy, Some(1)));
-    assert!(!error.is_ambiguous());
-    let attempts = server.lines().len();
-    assert!((2..9).contains(&attempts), "{attempts} attempts");
+    // The policy limits the attempts, whether the whole batch or an operation in it is throttled.
+    let whole = || refusal(503, "ServerBusy");
+    for kinds in 0..8 {
+        let reply = |attempt: usize| if kinds >> (attempt % 3) & 1 == 1 { busy() } else { whole() };
+        let server = Server::start((0..30).map(reply)).await;
+        let client = server.client(Options::new());
+        let error = submit(&client, operations()).await.unwrap_err();
+        let attempts = client.pipeline().retry().max_retries as usize + 1;
+        assert_eq!(server.lines().len(), attempts, "{kinds:03b}");
+        let of_part = kinds >> ((attempts - 1) % 3) & 1 == 1;
+        assert_eq!((error.code(), error.operation()), (ErrorCode::ServerBusy, of_part.then_some(1)));
+        assert!(!error.is_ambiguous());
+    }
     // A permanent error in an operation is not retried.
     let server =
         Server::start([busy(), batch_refusal(409, "EntityAlreadyExists", "0:It exists."), batch_done()])

@@ -1,21 +1,26 @@
-//! Tests of connections that several runtimes share: no runtime of a caller can stop a connection that another caller uses.
+//! Tests of callers with different runtimes: no runtime of a caller can stop a connection that another caller uses, and a call returns on any thread.
 
 use std::time::Duration;
 
-use table_core::query::Select;
-use table_core::{EntityKey, OperationKind, TableStore};
+use table_core::query::{KeyRange, Query, Select};
+use table_core::{BlockOn, EntityKey, ErrorCode, OperationKind, TableStore};
 use tokio::runtime::{Builder, Runtime};
 
 use super::server::*;
+use crate::testing::Testing;
 use crate::{AzureTables, Options, RetryPolicy};
 
-/// Returns a server that runs on its own thread, and a client without retries.
+/// Returns a server that runs on its own thread, and a client without retries, whose timers belong to the client.
 fn world(replies: impl IntoIterator<Item = Reply>) -> (Runtime, Server, AzureTables) {
     let outer = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let server = outer.block_on(Server::start(replies));
     let retry = RetryPolicy { attempt_timeout: Duration::from_secs(5), ..RetryPolicy::NONE };
-    let client = server.client(Options::new().retry(retry));
+    let client = server.client(options(retry));
     (outer, server, client)
+}
+
+fn options(retry: RetryPolicy) -> Options {
+    Options { testing: Testing { has_own_timers: true, ..Testing::default() }, ..Options::new().retry(retry) }
 }
 
 async fn write(client: &AzureTables, a: i32) {
@@ -23,7 +28,7 @@ async fn write(client: &AzureTables, a: i32) {
 }
 
 fn current_thread() -> Runtime {
-    Builder::new_current_thread().enable_time().build().unwrap()
+    Builder::new_current_thread().build().unwrap()
 }
 
 #[test]
@@ -53,4 +58,30 @@ fn a_dropped_handle_leaves_the_connections_to_the_others() {
     drop(far);
     pollster::block_on(write(&client, 1));
     assert_eq!((server.received().len(), server.connections()), (2, 1));
+}
+
+/// Tests calls from synchronous code that async code called: the thread of the caller's runtime is blocked until the call returns.
+#[test]
+fn a_call_returns_while_it_blocks_the_thread_of_the_callers_runtime() {
+    let multi_thread = Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    for runtime in [current_thread(), multi_thread] {
+        let page = json(200, r#"{"value":[]}"#);
+        let (_outer, server, client) =
+            world([entity("2026-11-20T07:00:00Z", 1), page.clone(), page, done(), Reply::Silence]);
+        let (key, query) = (EntityKey::new("p", "r").unwrap(), Query::new(KeyRange::ALL));
+        let limit = RetryPolicy { attempt_timeout: Duration::from_millis(100), ..RetryPolicy::NONE };
+        let hasty = server.client(options(limit));
+        let calls = async move {
+            assert!(client.get(&table(), &key, &Select::All).block_on().unwrap().is_some());
+            for _ in 0..2 {
+                assert!(client.query(&table(), &query, None).block_on().unwrap().rows.is_empty());
+            }
+            client.create_table(&table()).block_on().unwrap();
+            // The time limit also ends a call without a response.
+            let error = hasty.query(&table(), &query, None).block_on().unwrap_err();
+            assert_eq!(error.code(), ErrorCode::OperationTimedOut, "{error}");
+        };
+        runtime.block_on(runtime.spawn(calls)).unwrap();
+        assert_eq!(server.received().len(), 5);
+    }
 }

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::server::*;
 use crate::Options;
+use crate::http::Settings;
 
 fn key() -> EntityKey {
     EntityKey::new("p", "r").unwrap()
@@ -93,4 +94,47 @@ async fn con_2_and_cos_7_the_secondary_reports_its_replication_progress() {
     let cosmos = crate::AzureTables::new("https://contoso.table.cosmos.azure.com", key).unwrap();
     assert_eq!(cosmos.service_stats().await.unwrap_err().rule(), Some("COS-7"));
     assert!(primary.received().is_empty());
+}
+
+/// Tests that only a success of the secondary ends a read. The secondary may be disabled, may not know the credential, or a proxy may answer for it.
+#[tokio::test(start_paused = true)]
+async fn rty_5_a_refusal_by_the_secondary_goes_to_the_primary_at_once() {
+    for refused in [
+        refusal(400, "InvalidInput"),
+        refusal(401, "AuthenticationFailed"),
+        refusal(403, "AccountIsDisabled"),
+        refusal(404, "ResourceNotFound"),
+        refusal(405, "MethodNotAllowed"),
+        answer(302, &["Location: https://contoso.com"], ""),
+        answer(403, &["Content-Type: text/html"], "<html>"),
+    ] {
+        let primary = Server::start([refusal(503, "ServerBusy"), entity("2026-11-20T07:00:00Z", 1)]).await;
+        let secondary = Server::start([refused.clone()]).await;
+        let client = reader(&primary, &secondary);
+        let began = Instant::now();
+        let found = client.get(&table(), &key(), &Select::All).await;
+        assert!(found.is_ok_and(|found| found.is_some()), "{refused:?}");
+        assert!(began.elapsed() < Duration::from_secs(1), "no second delay: {:?}", began.elapsed());
+        assert_eq!((primary.received().len(), secondary.received().len()), (2, 1));
+    }
+}
+
+#[test]
+fn acc_1_the_connections_to_each_endpoint_have_the_settings_that_it_needs() {
+    let [here, far, secure] =
+        ["http://127.0.0.1:10002/contoso", "http://tables.contoso.com", "https://tables.contoso.com"];
+    for (primary, secondary) in
+        [(here, far), (far, here), (here, secure), (secure, here), (far, secure), (far, far)]
+    {
+        let credential = crate::Credential::shared_key("contoso", "a2V5").unwrap();
+        let options = Options::new().secondary_endpoint(secondary).allow_credentials_over_plain_http(true);
+        let client = crate::AzureTables::with_options(primary, credential, options).unwrap();
+        let needed = [primary, secondary]
+            .map(|endpoint| Some(Settings::of(&crate::endpoint::Endpoint::new(endpoint).unwrap())));
+        let reads = client.or_secondary().unwrap();
+        let [first, second] = needed;
+        assert_eq!(reads.pipeline().settings(), (first, second), "{primary}, {secondary}");
+        let stats = client.pipeline().at(client.secondary().unwrap()).unwrap();
+        assert_eq!(stats.settings(), (second, None), "{primary}, {secondary}");
+    }
 }

@@ -221,9 +221,13 @@ impl Server {
 
     /// Creates a client with the emulator's key and a clock that advances by a second on each read.
     pub(super) fn client(&self, options: Options) -> AzureTables {
+        self.client_of(options.target(Target::Service))
+    }
+
+    /// Creates a client like [`client`](Self::client), with the target in the options.
+    pub(super) fn client_of(&self, options: Options) -> AzureTables {
         let credential = Credential::shared_key(EMULATOR_ACCOUNT, EMULATOR_KEY).unwrap();
-        let options = options.target(Target::Service).clock(clock());
-        AzureTables::with_options(&self.endpoint, credential, options).unwrap()
+        AzureTables::with_options(&self.endpoint, credential, options.clock(clock())).unwrap()
     }
 }
 

@@ -233,9 +233,10 @@ async fn write_chain<T: BulkTarget>(
         match target.commit(&batch).await {
             Ok(()) => committed(&positions),
             // The size of some rows is known only after they have been read. A batch that is too large is split in half. So is a batch with a refused row of
-            // an unknown entity, until the batch with this row has one entity.
+            // an unknown entity, until the batch with this row has one entity. A batch that may have been applied is not written again.
             Err(error)
                 if positions.len() > 1
+                    && !error.is_ambiguous()
                     && (target.is_too_large(&error) || is_of_unknown_entity(&error, positions.len())) =>
             {
                 match target.split(batch) {
@@ -256,15 +257,12 @@ async fn write_chain<T: BulkTarget>(
     None
 }
 
-/// Returns `true` if an error refuses a row that one of several entities needs, and names none of them. A conflict with another writer after the last attempt
-/// (CON-3) is not a refusal.
+/// Returns `true` if an unambiguous error refuses a row that one of several entities needs, and names none of them. A conflict with another writer after the
+/// last attempt (CON-3) is not a refusal.
 fn is_of_unknown_entity(error: &Error, entities: usize) -> bool {
     let is_refused =
         error.is_conflict() || matches!(error.code(), ErrorCode::UniqueViolation | ErrorCode::IndexListFull);
-    is_refused
-        && !error.is_ambiguous()
-        && error.rule() != Some("CON-3")
-        && error.operation().is_none_or(|at| at >= entities)
+    is_refused && error.rule() != Some("CON-3") && error.operation().is_none_or(|at| at >= entities)
 }
 
 impl<T: fmt::Debug> fmt::Debug for Bulk<'_, T> {

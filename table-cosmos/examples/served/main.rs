@@ -10,6 +10,7 @@ mod bridge;
 use std::env;
 use std::error::Error;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use table_core::TableName;
 use table_cosmos::emulator::{DATABASE, Emulator};
@@ -23,7 +24,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let endpoint = runtime.block_on(async {
         let emulator = Emulator::new(false)?;
         emulator.create(&TableName::new("Events")?, 3, PARTITIONS, None)?;
-        Ok::<_, Box<dyn Error>>(bridge::serve(emulator).await?)
+        Ok::<_, Box<dyn Error>>(bridge::serve(emulator, Arc::default()).await?)
     })?;
     let connection =
         format!("AccountEndpoint={endpoint};AccountKey=dGVzdGtleQ==;Database={DATABASE};Region=East US");

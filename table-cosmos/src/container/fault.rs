@@ -1,7 +1,7 @@
 //! Errors of containers: missing, already existing, or incompatible with the options.
 
 use azure_data_cosmos::models::{PartitionKeyKind, PartitionKeyVersion};
-use table_core::Fault;
+use table_core::{Fault, TableName};
 
 /// An error of a container.
 #[derive(Debug, thiserror::Error, Fault)]
@@ -22,6 +22,11 @@ pub(super) enum ContainerFault {
     )]
     #[fault(SchemaMismatch, "HPK-43")]
     TimeToLive,
+    #[error(
+        "the names of the containers `{0}` and `{1}` differ only in case; write the name of the table as one of them"
+    )]
+    #[fault(SchemaMismatch, "TBL-2")]
+    Spellings(TableName, TableName),
     #[error("no container has this name")]
     #[fault(TableNotFound, "OPT-6")]
     NoTable,

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
@@ -20,9 +22,28 @@ struct Head<'a> {
     id: Option<Cow<'a, str>>,
 }
 
+/// The resource id of an item, parsed without its other members.
+#[derive(Deserialize)]
+struct Place<'a> {
+    #[serde(borrow, rename = "_rid")]
+    rid: Option<Cow<'a, str>>,
+}
+
 /// Returns the id of an item, even if its other members cannot be parsed.
 pub(crate) fn raw_id(item: &RawValue) -> Option<String> {
     serde_json::from_str::<Head<'_>>(item.get()).ok()?.id.map(Cow::into_owned)
+}
+
+/// Returns a number greater than 0 for the container from which an item was read, or `None` if the service sent no resource id. A container that was deleted
+/// and created again has another number.
+pub(crate) fn incarnation(item: &RawValue) -> Option<u32> {
+    let rid = serde_json::from_str::<Place<'_>>(item.get()).ok()?.rid?;
+    // The service writes `-` for the `/` of base64.
+    let bytes = BASE64_STANDARD.decode(rid.replace('-', "/")).ok()?;
+    // The id of the item follows the ids of its database and its container.
+    let (database, rest) = bytes.split_first_chunk()?;
+    let container = u32::from_be_bytes(*rest.first_chunk()?);
+    Some((u32::from_be_bytes(*database).rotate_left(16) ^ container).max(1))
 }
 
 /// Parses an item.
@@ -57,5 +78,18 @@ mod tests {
         }
         let item = RawValue::from_string(r#"{"id": 7}"#.to_owned()).unwrap();
         assert_eq!((parse_raw(&item).unwrap(), raw_id(&item)), (serde_json::json!({"id": 7}), None));
+    }
+
+    #[test]
+    fn page_9_the_resource_id_of_an_item_identifies_its_container() {
+        let of = |rid: &str| incarnation(&RawValue::from_string(format!(r#"{{"_rid": "{rid}"}}"#)).unwrap());
+        // Two items of one container, and an item of another one in the same database.
+        let [first, second, other] =
+            ["kuV+AP-3aHwBAAAAAAAAAA==", "kuV+AP-3aHwCAAAAAAAAAA==", "kuV+ALq1x0wBAAAAAAAAAA=="];
+        assert!(of(first).is_some_and(|number| number > 0));
+        assert_eq!(of(first), of(second));
+        assert_ne!(of(first), of(other));
+        assert_eq!((of(""), of("kuV+AA=="), of("~")), (None, None, None));
+        assert_eq!(of("AAAAAAAAAAABAAAAAAAAAA=="), Some(1));
     }
 }

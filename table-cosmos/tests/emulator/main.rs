@@ -4,12 +4,15 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod behaviour;
+#[path = "../python/bridge.rs"]
+mod bridge;
 mod catalogue;
 mod charges;
 mod deviations;
 mod differential;
 mod doubts;
 mod empty_pages;
+mod enlarged;
 mod expiry;
 mod foreign;
 mod gateway;
@@ -31,6 +34,8 @@ mod policy;
 mod recorded;
 mod recreated;
 mod routing;
+mod runtimes;
+mod same_names;
 mod second_writer;
 mod served;
 mod spellings;

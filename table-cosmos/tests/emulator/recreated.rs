@@ -132,3 +132,53 @@ fn opt_6_a_database_that_is_deleted_while_a_store_is_open_is_reported_by_every_v
         });
     }
 }
+
+/// Tests that a query does not continue in another container with the same name, regardless of the store that reads the next page.
+#[test]
+fn page_9_a_query_ends_with_an_error_if_the_table_was_created_again_between_two_pages() {
+    let prefix = KeyRange { partition_key: TextRange::prefix("p"), row_key: TextRange::ALL };
+    for keys in [KeyRange::partition("p"), prefix, KeyRange::ALL] {
+        for is_same_store in [true, false] {
+            runtime().block_on(async {
+                let (account, store, table) = opened().await;
+                let fill = async |store: &CosmosTables, text: &str| {
+                    let rows = ["1", "2", "3"]
+                        .map(|key| (key.to_owned(), OperationKind::InsertOrReplace(row(text))));
+                    store.submit(&table, transaction(store, rows)).await.unwrap();
+                };
+                fill(&store, "first").await;
+                let mut query = Query::new(keys.clone());
+                query.top = Some(1);
+                let page = store.query(&table, &query, None).await.unwrap();
+                let from = page.continuation.unwrap();
+                let second = store.query(&table, &query, Some(&from)).await.unwrap();
+                assert_eq!(second.rows.len(), 1);
+                // A stored continuation is parsed again.
+                let from = from.to_string().parse().unwrap();
+
+                delete(&account, &format!("/dbs/{DATABASE}/colls/{table}")).await;
+                account.create(&table, 1, 4, None).unwrap();
+                let other = account.open(Options::new()).await.unwrap();
+                fill(&other, "second").await;
+                let reader = if is_same_store { &store } else { &other };
+                let error = reader.query(&table, &query, Some(&from)).await.unwrap_err();
+                assert_eq!(
+                    (error.code(), error.rule()),
+                    (ErrorCode::InvalidInput, Some("PAGE-9")),
+                    "{error}"
+                );
+                // A query from the start reads all rows of the new table. A page may have no rows.
+                let (mut from, mut rows) = (None, 0);
+                loop {
+                    let page = reader.query(&table, &query, from.as_ref()).await.unwrap();
+                    rows += page.rows.len();
+                    from = page.continuation;
+                    if from.is_none() {
+                        break;
+                    }
+                }
+                assert_eq!(rows, 3);
+            });
+        }
+    }
+}

@@ -2,18 +2,21 @@
 
 use std::fmt::Write as _;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use table_cosmos::emulator::{Answer, Emulator};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Serves requests until the runtime ends. Returns the endpoint of the server.
-pub(crate) async fn serve(emulator: Emulator) -> io::Result<String> {
+/// Serves requests until the runtime ends, and counts the connections. Returns the endpoint of the server.
+pub(crate) async fn serve(emulator: Emulator, connections: Arc<AtomicUsize>) -> io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let endpoint = format!("http://{}/", listener.local_addr()?);
     let own = endpoint.clone();
     tokio::spawn(async move {
         while let Ok((connection, _)) = listener.accept().await {
+            connections.fetch_add(1, Ordering::Relaxed);
             let (emulator, own) = (emulator.clone(), own.clone());
             tokio::spawn(async move { connected(&emulator, &own, BufStream::new(connection)).await });
         }

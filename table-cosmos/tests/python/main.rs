@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
 use std::{env, fs};
 
 use table_core::query::{KeyRange, Query, TextRange};
@@ -64,7 +65,7 @@ fn epk_14_and_wire_1_the_vendors_python_client_agrees_with_ours() {
         ] {
             events.insert(&event(levels, number, "click")).await.unwrap();
         }
-        let endpoint = bridge::serve(emulator.clone()).await.unwrap();
+        let endpoint = bridge::serve(emulator.clone(), Arc::default()).await.unwrap();
         let _ = emulator.sent();
 
         let mut suite = Command::new(python);

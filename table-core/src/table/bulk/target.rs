@@ -1,6 +1,6 @@
 //! The interface between bulk writes and the handles that run them.
 
-use table_store::{Error, Result};
+use table_store::{Error, ErrorCode, Result};
 
 use crate::key::{EntityKey, PartitionKey};
 
@@ -94,9 +94,11 @@ pub trait BulkTarget: Sync {
     /// `SchemaMismatch` if the program must not write; any error from the store. The [operation](Error::operation) is the position in the batch.
     fn commit(&self, batch: &Self::Batch) -> impl Future<Output = Result<()>> + Send;
 
-    /// Returns `true` if a batch of several writes was rejected because of its size.
-    fn is_too_large(&self, _error: &Error) -> bool {
-        false
+    /// Returns `true` if a batch of several writes was rejected because of its size. By default, the code of the error is `RequestBodyTooLarge` (EGT-3).
+    ///
+    /// [`batch`](Self::batch) and [`push`](Self::push) check the size of the writes, but a store may enlarge them: a merge may be sent as the whole entity.
+    fn is_too_large(&self, error: &Error) -> bool {
+        error.code() == ErrorCode::RequestBodyTooLarge
     }
 
     /// Splits a batch in half. If the number of writes is odd, the first half has one write fewer.
