@@ -19,6 +19,7 @@ use table_core::{Entity, ErrorCode, Selection, TableStoreExt, ticks};
 
 use super::*;
 use crate::faults::{Call, Fault, FaultyStore, sendable};
+use crate::feed::FEEDS;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LoginAttempts")]
@@ -164,6 +165,8 @@ fn pat_hvd_1_a_failed_expiry_is_completed_by_the_next() {
             for days_ago in 0..4 {
                 insert(&attempts, 7, days_ago);
             }
+            // The registry of another type with a feed.
+            block_on(store.create_table_if_missing(&table_core::TableName::new(FEEDS).unwrap())).unwrap();
             pass(&now, 2);
             store.script(move |_, at| match (at == number, lost) {
                 (false, _) => Fault::None,
