@@ -90,8 +90,8 @@ pub trait EntityStore: TableStore + Clone + 'static {
         handle(self.table(), outbox)
     }
 
-    /// Attaches a participant to the store. Every handle and unit of work created from the returned store calls it each time an `E` is written: see
-    /// [`participant`](crate::participant).
+    /// Attaches a participant to the store, in addition to those that are attached to it or to a store that it wraps. Every handle and unit of work created
+    /// from the returned store calls it each time an `E` is written: see [`participant`](crate::participant).
     #[must_use]
     fn with_participant<E: Entity>(
         self,

@@ -10,11 +10,12 @@ use std::sync::{Arc, Mutex};
 use table_core::embedded::Engine;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
-use table_core::query::{Continuation, Page, Query, Select};
+use table_core::query::{Continuation, Page, Query, Rows, Select};
+use table_core::row::{Row, RowView, RowWriter};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::testing::LimitedStore;
 use table_core::transaction::Transaction;
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, ErrorCode, Result, ValueRef};
 
 pub(crate) use blobs::FaultyBlobs;
 
@@ -66,6 +67,8 @@ pub(crate) struct FaultyStore<S> {
     rows: Arc<AtomicUsize>,
     /// The maximum number of rows in a page.
     page: usize,
+    /// `true` if rows are returned with their properties in the order of their names.
+    sorts_properties: bool,
 }
 
 impl<S: TableStore> FaultyStore<S> {
@@ -77,6 +80,7 @@ impl<S: TableStore> FaultyStore<S> {
             calls: Arc::default(),
             rows: Arc::default(),
             page: usize::MAX,
+            sorts_properties: false,
         }
     }
 
@@ -88,6 +92,29 @@ impl<S: TableStore> FaultyStore<S> {
     /// Limits each page to `rows` rows.
     pub(crate) fn pages_of(self, rows: usize) -> Self {
         Self { page: rows, ..self }
+    }
+
+    /// Returns rows as a service with a map of properties does: in the order of their names (PROP-7), and -0.0 as 0.
+    pub(crate) fn sorting_properties(self) -> Self {
+        Self { sorts_properties: true, ..self }
+    }
+
+    /// Returns a row as this store returns it.
+    fn returned(&self, row: RowView<'_>) -> Result<Row> {
+        if !self.sorts_properties {
+            return Ok(row.to_row());
+        }
+        let mut properties = row.properties().collect::<Result<Vec<_>>>()?;
+        properties.sort_by_key(|property| property.name);
+        let mut writer = RowWriter::with_capacity(properties.len());
+        for property in properties {
+            let value = match property.value {
+                ValueRef::Double(number) => ValueRef::Double(number + 0.0),
+                value => value,
+            };
+            writer.property(property.name, value);
+        }
+        Ok(writer.finish().with_timestamp(row.timestamp()))
     }
 
     /// Sets the script and resets the counters.
@@ -176,7 +203,10 @@ impl<S: TableStore> TableStore for FaultyStore<S> {
     }
 
     async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
-        self.run(Call::Get, self.inner.get(table, key, select)).await
+        let found = self.run(Call::Get, self.inner.get(table, key, select)).await?;
+        let returned =
+            |found: StoredRow| Ok::<_, Error>(StoredRow { row: self.returned(found.row.view())?, ..found });
+        found.map(returned).transpose()
     }
 
     async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
@@ -184,7 +214,15 @@ impl<S: TableStore> TableStore for FaultyStore<S> {
         let query = Query { top: (top != usize::MAX).then_some(top), ..query.clone() };
         let page = self.run(Call::Query, self.inner.query(table, &query, from)).await?;
         self.rows.fetch_add(page.rows.len(), Ordering::SeqCst);
-        Ok(page)
+        if !self.sorts_properties {
+            return Ok(page);
+        }
+        let mut rows = Rows::default();
+        for found in page.rows.iter() {
+            let row = self.returned(found.row)?;
+            rows.push(found.partition_key, found.row_key, row.view(), Some(found.etag()));
+        }
+        Ok(Page { rows, ..page })
     }
 
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {

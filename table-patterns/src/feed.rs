@@ -116,7 +116,7 @@ pub(crate) use backfill::is_announced;
 pub(crate) use contributor::FeedRecorder;
 use entries::Record;
 pub use head::FEED_PREFIX;
-pub(crate) use head::Head;
+pub(crate) use head::{HEAD as FEED_HEAD, Head, sets_feed_back};
 pub use read::FeedReader;
 pub(crate) use registry::Listed;
 use turn::Turns;

@@ -23,7 +23,8 @@
 //! # Bounds
 //! - Stop the writers of the source first, because the copy misses rows that are written before its current position, and the checksums then differ. A second
 //!   copy from the beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
-//! - An existing row in the target is kept unless a copied row with the same key replaces it.
+//! - An existing row in the target is kept unless a copied row with the same key replaces it. Stop the writers of the target, too. If they have taken numbers of
+//!   a copied [sequence](crate::sequence), or have continued a copied [feed](crate::feed), a second copy is refused, because these would be set back.
 //! - Partitions with a feed or with pending intents are registered in the target, where followers and sweeps find them. The keys that an outbox uses to seal
 //!   steps are not copied, so workers of the target set aside, as poison, the steps that a program recorded for other partitions. Copy
 //!   [`REGISTRY`](crate::outbox::REGISTRY), which listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by).
@@ -72,6 +73,7 @@
 
 mod checksum;
 mod fault;
+mod guard;
 mod position;
 pub(crate) mod register;
 mod row;
@@ -157,7 +159,8 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
     /// Copies the next page of rows. Returns `true` if more pages follow. The first step creates the target table if it does not exist.
     ///
     /// # Errors
-    /// Any error from either store. The position does not change, and the step can be repeated.
+    /// `InvalidInput` if the target has issued later numbers of a sequence or a feed than the source. Any error from either store. The position does not change,
+    /// and the step can be repeated.
     pub async fn step(&mut self) -> Result<bool> {
         let from = match &self.position.place {
             Place::End => return Ok(false),
@@ -169,6 +172,9 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         };
         let query = Query { top: self.page, ..Query::new(KeyRange::ALL) };
         let page = self.source.query(&self.position.table, &query, from).await?;
+        for row in page.rows.iter() {
+            guard::refuse_set_back(&self.target, &self.into, row).await?;
+        }
         let kinds = page.rows.iter().filter_map(|row| Some((Kind::of(row.row_key)?, row.partition_key)));
         for (kind, partition_key) in kinds.collect::<BTreeSet<_>>() {
             kind.register(&self.target, &self.into, &PartitionKey::new(partition_key)?).await?;

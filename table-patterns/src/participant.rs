@@ -80,6 +80,8 @@
 //! ```
 
 mod attach;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 

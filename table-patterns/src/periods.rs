@@ -16,15 +16,16 @@
 //! - An entity is stored in the table for its period. An entity outside the retained periods is refused (`OutOfRangeInput`). A write that passed this check
 //!   before its period expired can recreate the table after it was dropped; the next `expire` drops it again.
 //! - [`prepare`](PeriodTables::prepare) creates tables in advance (PAT-HVD-5). If the table for a period is missing,
-//!   [`insert`](PeriodTables::insert) creates it.
+//!   [`insert`](PeriodTables::insert) creates it. Both store the schema of the type, which other releases of the program
+//!   [compare](table_core::Table::create_if_missing).
 //! - [`expire`](PeriodTables::expire) drops exactly the tables whose period has ended and is no longer retained. It is idempotent and can be interrupted.
 //! - Reads of several periods merge the tables in key order (PAT-HVD-3): the rows of each partition are in the order of their `RowKey`s, which is
 //!   chronological if the RowKey contains the time. Such a read is not a snapshot (CON-9).
 //!
 //! # Cost
-//! A write takes one request. A read takes at least one request per period, several of them concurrently. Expiry takes one listing and one request
-//! per dropped table; tables with indexes or a feed need a few more, for their schemas and registrations. For entities without separate tables,
-//! [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
+//! A write takes one request, and the first write of a process to a table a few more, which open the table. A read takes at least one request per period, several
+//! of them concurrently. Expiry takes one listing, two queries, and two requests per dropped table, for the table and its schema; a feed needs one more for each of
+//! its partitions. For entities without separate tables, [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
 //!
 //! # Bounds
 //! Table names have at most 63 characters. A read of many periods holds a page of each in memory, so choose periods long enough that a read covers
@@ -69,6 +70,7 @@
 //! ```
 
 mod batched;
+mod expiry;
 mod merge;
 mod of_period;
 mod period;

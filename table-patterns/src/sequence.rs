@@ -20,13 +20,14 @@
 //!
 //! # Guarantee
 //! A number is committed at most once, regardless of failures and concurrent processes, because `Next` is changed only if the row's `ETag` is still
-//! current, and only [`set`](GaplessSequence::set) can lower `Next`. If a gapless unit fails, the next unit gets the same number. Both types may take
+//! current, and only [`set`](GaplessSequence::set) can lower `Next` while the row exists. If a gapless unit fails, the next unit gets the same number. Both types may take
 //! numbers from the same sequence, which can then have gaps. A sequence belongs to the entity type that takes its first number. Another entity type gets
 //! an error if it uses a sequence with the same name in the partition; to share numbers, two entity types must take them through one handle.
 //!
 //! # Bounds
-//! After a table is restored from a backup, restart the programs that use a [`BlockSequence`]: they still have numbers of blocks that the restored
-//! sequence assigns again.
+//! Whenever the row of a sequence is removed or set back, restart the programs that use a [`BlockSequence`]: they still have numbers of blocks that the
+//! sequence assigns again. This applies to [`set`](GaplessSequence::set), a restore from a backup, an import, the deletion of the table, and the
+//! [erasure](crate::tenant) of a tenant that returns.
 //!
 //! Numbers begin with 1 and end at `i64::MAX`. If the response of a gapless unit is lost ([`Error::is_ambiguous`]), check whether the unit's entity
 //! exists before writing it again, as for any unit.
@@ -77,4 +78,4 @@ mod tests;
 
 pub use blocks::BlockSequence;
 pub use gapless::GaplessSequence;
-pub(crate) use row::PREFIX as SEQUENCE_PREFIX;
+pub(crate) use row::{PREFIX as SEQUENCE_PREFIX, sets_sequence_back};

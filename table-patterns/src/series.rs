@@ -76,6 +76,7 @@ use table_core::column::Column;
 use table_core::entity::Entity;
 use table_core::limits;
 use table_core::property::Property;
+use table_core::schema::ENTITY_TYPE;
 
 pub use names::{DAYS_OF_MONTH, HOURS, MINUTES, MONTHS};
 #[doc(hidden)]
@@ -120,14 +121,32 @@ pub trait Series: Entity {
 
 /// Checks at compile time that slots and properties fit into one entity and have different names (PAT-SER-4).
 pub(crate) const fn check_slots<E: Entity>(slots: &[&str], more: usize) {
+    // A value in chunks is stored as several properties, and the schema contains all of them.
     let properties = E::SCHEMA.properties;
+    let kind = if E::SCHEMA.kind.is_some() { 1 } else { 0 };
     assert!(!slots.is_empty(), "a series has slots");
     assert!(
-        slots.len() + properties.len() + more <= limits::PROPERTIES,
-        "an entity has at most 252 properties, slots included: take a wide entity (PAT-SER-4)"
+        slots.len() + properties.len() + kind + more <= limits::PROPERTIES,
+        "an entity has at most 252 properties, including its kind and its slots: take a wide entity (PAT-SER-4)"
     );
+    let mut keeps = E::SCHEMA.keeps;
+    while let [kept, more @ ..] = keeps {
+        assert!(
+            !is_same(kept, "rest"),
+            "the `rest` field of this entity would collect its slots: declare the properties, or store the rest in another entity (PAT-SER-4)"
+        );
+        keeps = more;
+    }
     let mut at = 0;
     while let Some((name, rest)) = slots.split_at(at).1.split_first() {
+        let mut reserved: &[&str] = &["PartitionKey", "RowKey", "Timestamp", ENTITY_TYPE];
+        while let [other, more @ ..] = reserved {
+            assert!(
+                !is_same(name, other),
+                "a slot has a reserved name: `PartitionKey`, `RowKey`, `Timestamp` or `EntityType`"
+            );
+            reserved = more;
+        }
         let mut others = rest;
         while let [other, more @ ..] = others {
             assert!(!is_same(name, other), "two slots have one name");

@@ -69,7 +69,8 @@ impl Paging {
         }
     }
 
-    /// Returns one query for each range. No page is larger than the limit requires.
+    /// Returns one query for each range. Its first page is no larger than the limit requires. Later pages are full, because rows of other types may fill pages of
+    /// any size.
     pub(crate) fn queries(&self) -> Result<Vec<Query>> {
         let top = match (self.top, self.limit) {
             (top, Some(limit)) if !self.is_mixed && (1..top.unwrap_or(PAGE_ENTITIES)).contains(&limit) => {
@@ -168,10 +169,11 @@ impl<S: TableStore + Clone> PageSource<S> {
             Ok((table, queries)) => (queries.into_iter().map(|query| (table.clone(), query)).collect(), None),
             Err(error) => (Vec::new(), Some(Err(error))),
         };
-        let (store, check) = (self.store, self.check);
+        let (store, check, top) = (self.store, self.check, paging.top);
         let looks_ahead = store.capabilities().looks_ahead;
         let checked = check.map(|check| check.run(store.clone()));
-        let first = stream::iter(queries).map(move |(table, query)| first_page(store.clone(), table, query));
+        let first =
+            stream::iter(queries).map(move |(table, query)| first_page(store.clone(), table, query, top));
         let pages = stream::iter(error).chain(first.buffered(CONCURRENCY).map_ok(following).try_flatten());
         let pages = if looks_ahead {
             LookAhead::new(pages, paging.limit).left_stream()
@@ -194,9 +196,16 @@ struct UnderWay<S> {
     from: Option<Continuation>,
 }
 
-async fn first_page<S: TableStore>(store: S, table: TableName, query: Query) -> Result<UnderWay<S>> {
+/// Requests the first page of a range. `top` is the maximum number of rows in its later pages.
+async fn first_page<S: TableStore>(
+    store: S,
+    table: TableName,
+    mut query: Query,
+    top: Option<usize>,
+) -> Result<UnderWay<S>> {
     let mut page = request::page(&store, &table, &query, None).await?;
     let from = page.continuation.take();
+    query.top = top;
     Ok(UnderWay { store, table, query, page: Some(page), from })
 }
 

@@ -44,3 +44,12 @@ impl<E: Entity> Declared<E> {
         relations.downcast_ref()
     }
 }
+
+/// Removes the references and the copied values from a holder. Does nothing for an entity without copies.
+pub(crate) fn clear_copies<E: Entity>(holder: &mut E) {
+    let held = Declared::<E>::find().map_or(&[][..], |declared| declared.holds);
+    for relation in held {
+        // A relation whose function removes no reference leaves its values in place.
+        drop((relation.clear)(holder));
+    }
+}

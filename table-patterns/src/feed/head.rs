@@ -16,7 +16,7 @@ use crate::feed::{Cursor, Feed, FeedEntry};
 pub const FEED_PREFIX: &str = "\u{FFFC}feed_";
 
 /// The `RowKey` of the head.
-pub(super) const HEAD: &str = "\u{FFFC}feed_head";
+pub(crate) const HEAD: &str = "\u{FFFC}feed_head";
 
 /// The state of one feed, as stored in its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +122,15 @@ impl Head {
         };
         Ok(Operation { row_key: RowKey::new(HEAD)?, kind })
     }
+}
+
+/// Returns `true` if a row is the head of a feed, and `stored` is a later state of the same feed, whose numbers the row would issue again.
+pub(crate) fn sets_feed_back(row_key: &str, stored: RowView<'_>, row: RowView<'_>) -> Result<bool> {
+    if row_key != HEAD {
+        return Ok(false);
+    }
+    let states = (Head::read(stored)?, Head::read(row)?);
+    Ok(matches!(states, (Some(stored), Some(row)) if stored.id == row.id && stored.last > row.last))
 }
 
 impl<S: TableStore> Feed<S> {

@@ -129,11 +129,6 @@ impl<S: TableStore> Feed<S> {
         }
     }
 
-    /// Removes the partitions of a dropped table from the registry.
-    pub(crate) async fn forget(&self, table: &TableName) -> Result<()> {
-        registry::forget_table(&self.store, FEEDS, table).await
-    }
-
     /// Marks a feed as quiet at its end. `listed` must have been read before `head`.
     /// Does nothing if a writer or another follower committed first, or if the partition is listed permanently.
     pub(crate) async fn mark_quiet(

@@ -182,7 +182,12 @@ impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
     /// # Errors
     /// `SchemaMismatch` if another entity type has claimed the keys of a remote index; any error
     /// from [`Table::create_if_missing`](table_core::Table::create_if_missing).
-    pub async fn create_if_missing(mut self) -> Result<Self> {
+    pub async fn create_if_missing(self) -> Result<Self> {
+        self.create_or_open().await.map(|(entities, _)| entities)
+    }
+
+    /// Creates or opens the table, like [`create_if_missing`](Self::create_if_missing). Also returns `true` if this call created the table.
+    pub(crate) async fn create_or_open(mut self) -> Result<(Self, bool)> {
         let remote = || E::INDEXES.iter().map(IndexOf::schema).filter(|index| !index.is_same_partition());
         let mut tables: BTreeMap<String, (TableName, Vec<&IndexSchema>, Found)> = BTreeMap::new();
         for index in remote() {
@@ -207,7 +212,7 @@ impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
         }
         load(&self.table, self.index_states()).await?;
         self.reopen_contributors();
-        Ok(self)
+        Ok((self, is_new))
     }
 }
 

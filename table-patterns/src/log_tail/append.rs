@@ -8,11 +8,13 @@ use table_core::entity::Entity;
 use table_core::key::EntityKey;
 use table_core::query::Select;
 use table_core::retry::Retry;
+use table_core::row::{Row, RowView};
 use table_core::store::TableStore;
-use table_core::{Error, ErrorCode, Result};
+use table_core::{Error, ErrorCode, Result, ValueRef};
 use uuid::Uuid;
 
-use crate::entities::StepRecorder;
+use crate::copies::declared::clear_copies;
+use crate::entities::{StepRecorder, read_as};
 use crate::log_tail::fault::LogFault;
 use crate::log_tail::{LogStamp, LogTail};
 
@@ -129,10 +131,36 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         key.row_key.as_str().strip_prefix(&Self::prefix()).unwrap_or_default().parse()
     }
 
-    /// Returns `true` if exactly this event is stored, which means that its insert succeeded (CON-11).
+    /// Returns `true` if this event is stored, which means that its insert succeeded (CON-11).
     async fn holds(&self, key: &EntityKey, event: &E) -> Result<bool> {
         let table = self.table().name()?;
         let Some(found) = self.table().store().get(table, key, &Select::All).await? else { return Ok(false) };
-        Ok(found.row.with_timestamp(0) == event.to_row()?.with_timestamp(0))
+        // A row that cannot be read as an event is not this event.
+        let Ok(stored) = own_values::<E>(key, &found.row) else { return Ok(false) };
+        contains(stored.view(), own_values::<E>(key, &event.to_row()?)?.view())
     }
+}
+
+/// Returns the properties of an event, without those that a write copies from other entities.
+fn own_values<E: Entity>(key: &EntityKey, row: &Row) -> Result<Row> {
+    let mut event = read_as::<E>(key, row)?;
+    clear_copies(&mut event);
+    event.to_row()
+}
+
+/// Returns `true` if the stored row has each property of `own` with an equal value. Rows are not compared by their bytes, because a store may return the
+/// properties in another order, and numbers such as -0.0 in another form.
+fn contains(stored: RowView<'_>, own: RowView<'_>) -> Result<bool> {
+    let mut hint = 0;
+    for property in own.properties() {
+        let property = property?;
+        let is_same = match (property.value, stored.find(property.name, &mut hint)?) {
+            (ValueRef::Double(own), Some(ValueRef::Double(stored))) if own.is_nan() => stored.is_nan(),
+            (own, stored) => Some(own) == stored,
+        };
+        if !is_same {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

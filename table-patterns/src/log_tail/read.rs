@@ -31,6 +31,9 @@ impl WholePartitions for Partition {}
 #[diagnostic::do_not_recommend]
 impl WholePartitions for FanOut {}
 
+/// Events with their stamps, newest first.
+type Stamped<E> = Vec<(LogStamp, Versioned<E>)>;
+
 /// A part of a log: events, newest first, and where to continue with older events.
 ///
 /// ```
@@ -63,10 +66,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         log: Selection<E, C>,
         n: usize,
     ) -> Result<Vec<Versioned<E>>> {
-        Ok(self.slice(&log, None, LogStamp::LAST, n).await?.items)
+        let newest = self.find(&log, None, LogStamp::LAST, n).await?;
+        Ok(newest.into_iter().take(n).map(|(_, item)| item).collect())
     }
 
-    /// Returns the newest events since the given time, newest first, at most `most`.
+    /// Returns the newest events since the given time, newest first, at most `most`. Events with equal stamps, which can be in several partitions after an import,
+    /// are returned together, even if they are more than `most`.
     ///
     /// # Errors
     /// `KeyEncoding` if the time is outside the years 1 to 9999; any error from [`newest`](Self::newest).
@@ -118,7 +123,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         self.slice(&log, just_before(instant)?, before, most).await
     }
 
-    /// Returns the newest `most` events between two stamps: later than `after`, and not later than `upto`.
+    /// Returns the newest `most` events between two stamps: later than `after`, and not later than `upto`. Events with equal stamps are in one slice, because the
+    /// next slice begins before a stamp. A slice therefore contains fewer events, or more if it consists of events with one stamp.
     pub(super) async fn slice<C: WholePartitions>(
         &self,
         log: &Selection<E, C>,
@@ -126,6 +132,22 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         upto: LogStamp,
         most: usize,
     ) -> Result<LogSlice<E>> {
+        let mut found = self.find(log, after, upto, most).await?;
+        let whole = if found.len() > most { whole_stamps(&found, most) } else { found.len() };
+        let is_cut = found.len() > whole;
+        found.truncate(whole);
+        let resume_before = found.last().filter(|_| is_cut).map(|(stamp, _)| *stamp);
+        Ok(LogSlice { items: found.into_iter().map(|(_, item)| item).collect(), resume_before })
+    }
+
+    /// Returns the newest events between two stamps with these stamps, newest first: at least `most` and one more, unless there are fewer.
+    async fn find<C: WholePartitions>(
+        &self,
+        log: &Selection<E, C>,
+        after: Option<LogStamp>,
+        upto: LogStamp,
+        most: usize,
+    ) -> Result<Stamped<E>> {
         let mut queries = Vec::new();
         for range in log.ranges()?.iter() {
             let partition_key = range.partition_key.single().ok_or_else(not_one_partition)?;
@@ -133,28 +155,27 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
             queries.push(Query { select: E::select(), ..Query::new(KeyRange::rows(partition_key, rows)) });
         }
         let asked = stream::iter(queries.into_iter().map(|query| self.first(query, most.saturating_add(1))));
-        let mut found: Vec<(LogStamp, Versioned<E>)> =
+        let mut found: Stamped<E> =
             asked.buffered(CONCURRENCY).try_collect::<Vec<_>>().await?.into_iter().flatten().collect();
         // The sort is stable. Events of a partition are already in order, and events with the same stamp keep the order of their partitions.
         found.sort_by(|(left, _), (right, _)| right.cmp(left));
-        let is_cut = found.len() > most;
-        found.truncate(most);
-        let resume_before = found.last().filter(|_| is_cut).map(|(stamp, _)| *stamp);
-        Ok(LogSlice { items: found.into_iter().map(|(_, item)| item).collect(), resume_before })
+        Ok(found)
     }
 
     /// Returns the first `n` rows of a query, which are the newest. Reads several pages if they are short or empty (PAGE-4).
-    async fn first(&self, mut query: Query, n: usize) -> Result<Vec<(LogStamp, Versioned<E>)>> {
+    async fn first(&self, mut query: Query, n: usize) -> Result<Stamped<E>> {
         let (store, table, prefix) = (self.table().store(), self.table().name()?, Self::prefix());
         let is_ordered = store.capabilities().ordered;
-        let (mut found, mut from) = (Vec::new(), None);
+        let (mut found, mut from, mut skips) = (Vec::new(), None, false);
         loop {
-            query.top = is_ordered.then(|| PAGE_ENTITIES.min(n - found.len()).max(1));
+            // Rows of other types may fill pages of any size, so the page after such a row is full.
+            query.top = (is_ordered && !skips).then(|| PAGE_ENTITIES.min(n - found.len()).max(1));
             let page = store.query(table, &query, from.as_ref()).await?;
             for entity in page.rows.iter() {
                 let in_table = |error: Error| error.with_table(table.as_str());
-                if let Some(item) = E::read_own(entity).map_err(in_table)? {
-                    found.push((stamp_of(entity, &prefix).map_err(in_table)?, item));
+                match E::read_own(entity).map_err(in_table)? {
+                    Some(item) => found.push((stamp_of(entity, &prefix).map_err(in_table)?, item)),
+                    None => skips = true,
                 }
             }
             if !is_ordered {
@@ -168,6 +189,14 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
             }
         }
     }
+}
+
+/// Returns the number of events in a slice of about `most` events that contains all events of each of its stamps.
+fn whole_stamps<T>(found: &[(LogStamp, T)], most: usize) -> usize {
+    let stamp = |at: usize| found.get(at).map(|(stamp, _)| *stamp);
+    let begins_here = |at: &usize| at.checked_sub(1).and_then(stamp) != stamp(*at);
+    let before = (1..=most).rev().find(begins_here);
+    before.or_else(|| (most..=found.len()).find(begins_here)).unwrap_or(found.len())
 }
 
 fn stamp_of(entity: EntityRef<'_>, prefix: &str) -> Result<LogStamp> {

@@ -1,3 +1,5 @@
+mod lost;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -298,6 +300,72 @@ fn events_of_one_stamp_in_several_partitions_are_returned_together() {
         seen += events.len();
     }
     assert_eq!((seen, written), (12, 12));
+    for most in 1..14 {
+        let start = ticks::to_datetime(T6 - 9).unwrap();
+        let mut slice = block_on(log.since(Twin::all_partitions(), start, most)).unwrap();
+        let mut seen: BTreeSet<_> = slice.items.iter().map(|twin| twin.key_of().unwrap()).collect();
+        while let Some(stamp) = slice.resume_before {
+            slice = block_on(log.older_than(Twin::all_partitions(), stamp, start, most)).unwrap();
+            assert!(slice.items.len() <= most.max(4), "{most}");
+            seen.extend(slice.items.iter().map(|twin| twin.key_of().unwrap()));
+        }
+        assert_eq!(seen.len(), 12, "slices of {most}");
+        let newest = block_on(log.newest(Twin::all_partitions(), most)).unwrap();
+        assert_eq!(newest.len(), most.min(12));
+    }
+}
+
+/// Two kinds of events in one log.
+mod kinds {
+    use table_core::{EntitySet, TableEntity};
+
+    use super::*;
+
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Signals", set = Signals, kind = "Alarm")]
+    #[partition_key(site)]
+    #[row_key(stamp)]
+    pub(super) struct Alarm {
+        pub(super) site: String,
+        pub(super) stamp: LogStamp,
+    }
+
+    #[derive(Entity, Clone, Debug, PartialEq)]
+    #[entity(table = "Signals", set = Signals, kind = "Heartbeat")]
+    #[partition_key(site)]
+    #[row_key(stamp)]
+    pub(super) struct Heartbeat {
+        pub(super) site: String,
+        pub(super) stamp: LogStamp,
+    }
+
+    #[derive(EntitySet, Clone, Debug, PartialEq)]
+    pub(super) enum Signals {
+        Alarm(Alarm),
+        Heartbeat(Heartbeat),
+        #[other]
+        Other(TableEntity),
+    }
+}
+
+#[test]
+fn the_newest_event_behind_events_of_another_kind_takes_few_requests() {
+    use kinds::{Alarm, Heartbeat};
+
+    let (alarms, store, now) = log::<Alarm>();
+    block_on(alarms.append(|stamp| Alarm { site: "north".into(), stamp })).unwrap();
+    let heartbeats = block_on(store.table::<Heartbeat>().create_if_missing()).unwrap();
+    let stamp = |tie| LogStamp::from_ticks(T6 + 1, tie);
+    let beats: Vec<_> = (0..300).map(|tie| Heartbeat { site: "north".into(), stamp: stamp(tie) }).collect();
+    assert!(block_on(heartbeats.bulk().insert_all(&beats)).is_ok());
+    now.fetch_add(10, Ordering::SeqCst);
+    store.heal();
+    let newest = block_on(alarms.newest(Alarm::partition("north"), 1)).unwrap();
+    assert_eq!((newest.len(), store.calls()), (1, vec![Call::Query; 2]));
+    store.heal();
+    let mut follow = alarms.follow(Alarm::partition("north"), LogStamp::FIRST, Duration::ZERO);
+    assert_eq!(block_on(follow.next_batch(9)).unwrap().len(), 1);
+    assert_eq!(store.calls(), [Call::Query; 2]);
 }
 
 proptest! {

@@ -1,4 +1,4 @@
-//! Errors of migration positions, which cannot be parsed or belong to another table.
+//! Errors of migrations: positions that cannot be parsed or belong to another table, and targets that would be set back.
 
 use table_core::Fault;
 use table_core::name::TableName;
@@ -11,4 +11,15 @@ pub(super) enum PositionFault {
     OtherTable(TableName),
     #[error("invalid migration position; pass the text that `MigrationPosition` was formatted as")]
     Text,
+}
+
+/// The reason why a migration cannot write a row.
+#[derive(Debug, thiserror::Error, Fault)]
+#[fault(InvalidInput)]
+pub(super) enum TargetFault {
+    #[error(
+        "the target has issued later numbers of this sequence or feed, and the copy would set it back, so the numbers would be issued again; delete the target \
+         table first, or copy into another table"
+    )]
+    SetBack,
 }

@@ -10,12 +10,17 @@ use table_core::query::Select;
 use table_core::queue::QueueName;
 use table_core::row::RowWriter;
 use table_core::transaction::Transaction;
-use table_core::{Continuation, ErrorCode, FromEntity, IfMatch, Selection, TableEntity, Value, ValueRef};
+use table_core::{
+    Continuation, Entity, ErrorCode, FromEntity, IfMatch, Selection, TableEntity, Value, ValueRef,
+};
 use uuid::Uuid;
 
 use super::*;
+use crate::EntityStore;
 use crate::faults::{Call, Fault, FaultyStore, sendable};
 use crate::outbox::{Intent, Outbox, Step};
+use crate::sequence::GaplessSequence;
+use crate::unit::UnitOfWork;
 use crate::work::{Sweep, Worker};
 
 type Rows = BTreeMap<(String, String), BTreeMap<String, Value>>;
@@ -301,5 +306,81 @@ fn pat_ec_8_a_copied_outbox_knows_which_change_was_later() {
     for source in 0..20 {
         let found = block_on(away.get(&directory, &at(source), &Select::All)).unwrap().unwrap();
         assert_eq!(found.row.view().find("Age", &mut 0).unwrap(), Some(ValueRef::Int32(37)), "{source}");
+    }
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk")]
+#[partition_key(tenant)]
+#[row_key("ticket_", number)]
+struct Ticket {
+    tenant: String,
+    #[digits(6)]
+    number: u32,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", feed)]
+#[partition_key(tenant)]
+#[row_key("call_", number)]
+struct Phone {
+    tenant: String,
+    #[digits(6)]
+    number: u32,
+}
+
+/// Takes the next number of a sequence for a ticket.
+fn issue(store: &Engine) -> u64 {
+    let tickets = block_on(store.entities::<Ticket>().create_if_missing()).unwrap();
+    let insert = |number, unit: &mut UnitOfWork<_, _>| {
+        unit.insert(&Ticket { tenant: "contoso".into(), number }).map(drop)
+    };
+    let number: u32 = block_on(
+        GaplessSequence::new(&tickets, "ticket").unwrap().next(Ticket::partition("contoso"), insert),
+    )
+    .unwrap();
+    number.into()
+}
+
+/// Inserts a call, which adds an entry to a feed.
+fn record(store: &Engine, number: u32) {
+    let calls = block_on(store.entities::<Phone>().create_if_missing()).unwrap();
+    block_on(calls.insert(&Phone { tenant: "contoso".into(), number })).unwrap();
+}
+
+#[test]
+fn a_second_copy_sets_neither_a_sequence_nor_a_feed_of_the_target_back() {
+    let desk = TableName::new("Desk").unwrap();
+    let copy = |home: &Engine, away: &Engine| {
+        let mut copy = Migration::new(home, away, desk.clone()).page(1);
+        while block_on(sendable(copy.step()))? {}
+        Ok::<_, Error>(())
+    };
+    for is_feed in [false, true] {
+        let (home, away) = (Engine::in_memory(), Engine::in_memory());
+        let mut number = 0;
+        let mut write = |store: &Engine| {
+            number += 1;
+            if is_feed {
+                record(store, number);
+            } else {
+                issue(store);
+            }
+        };
+        write(&home);
+        copy(&home, &away).unwrap();
+        // A copy that is repeated, and a copy of later numbers.
+        copy(&home, &away).unwrap();
+        write(&home);
+        copy(&home, &away).unwrap();
+        write(&away);
+        let refused = copy(&home, &away).unwrap_err();
+        assert_eq!((refused.code(), refused.table()), (ErrorCode::InvalidInput, Some("Desk")), "{refused}");
+        if !is_feed {
+            assert_eq!(issue(&away), 4);
+        }
+        // A target without the table is not in use.
+        block_on(away.delete_table(&desk)).unwrap();
+        copy(&home, &away).unwrap();
     }
 }

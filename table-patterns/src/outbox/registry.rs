@@ -184,35 +184,10 @@ pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<
     Ok((entries, strange))
 }
 
-/// Returns the registered partitions of one table. Reads only the keys of the rows, so rows with invalid properties do not matter.
-pub(crate) async fn partitions<S: TableStore>(
-    store: &S,
-    registry: &str,
-    table: &TableName,
-) -> Result<Vec<PartitionKey>> {
-    let mut partitions = Vec::new();
-    let add = |row: EntityRef<'_>| partitions.push(PartitionKey::new(row.row_key));
-    each(store, &TableName::new(registry)?, buckets(table), add).await?;
-    partitions.into_iter().collect()
-}
-
 /// Returns the key range of the registrations of one table.
 pub(crate) fn buckets(table: &TableName) -> KeyRange {
     let partition_key = TextRange::prefix(&format!("{}_", table.folded()));
     KeyRange { partition_key, row_key: TextRange::ALL }
-}
-
-/// Removes all registrations of a table that was dropped and will never be created again.
-pub(crate) async fn forget_table<S: TableStore>(store: &S, registry: &str, table: &TableName) -> Result<()> {
-    let limits = store.capabilities().limits;
-    for partition_key in partitions(store, registry, table).await? {
-        let delete = alone(&key_of(table, &partition_key)?, OperationKind::Delete(IfMatch::Any), limits)?;
-        match store.submit(&TableName::new(registry)?, delete).await {
-            Err(error) if error.is_not_found() => {}
-            outcome => drop(outcome?),
-        }
-    }
-    Ok(())
 }
 
 pub(crate) async fn each<S: TableStore>(

@@ -248,7 +248,7 @@ pub(crate) fn without_notes(row: &Row) -> Result<Row> {
     let mut writer = RowWriter::with_capacity(row.view().len());
     for property in row.view().properties() {
         let property = property?;
-        if ![PROMPTED, ATTEMPTS, NOT_BEFORE, CLAIM, ERROR].contains(&property.name) {
+        if ![PROMPTED, ATTEMPTS, NOT_BEFORE, WAIT, CLAIM, ERROR].contains(&property.name) {
             writer.property(property.name, property.value);
         }
     }

@@ -92,12 +92,16 @@ pub struct WithParticipants<S> {
     attached: Arc<Attached>,
 }
 
-impl<S> WithParticipants<S> {
-    /// Wraps a store without participants.
+impl<S: TableStore> WithParticipants<S> {
+    /// Wraps a store. The participants that are attached to it remain attached.
     pub(crate) fn new(store: S) -> Self {
-        Self { store, attached: Arc::default() }
+        // IMPORTANT: only the list of the outermost wrapper is read, so it contains the participants of all inner wrappers.
+        let attached = Arc::new(attached(&store).cloned().unwrap_or_default());
+        Self { store, attached }
     }
+}
 
+impl<S> WithParticipants<S> {
     /// Attaches another participant to the store.
     #[must_use]
     pub fn with_participant<E: Entity>(mut self, participant: impl Participant<E> + 'static) -> Self {
@@ -116,8 +120,8 @@ impl<S> WithParticipants<S> {
     }
 }
 
-/// Wraps a store without participants, which can be attached later.
-impl<S> From<S> for WithParticipants<S> {
+/// Wraps a store, to which participants can be attached later. The participants that are attached to it remain attached.
+impl<S: TableStore> From<S> for WithParticipants<S> {
     fn from(store: S) -> Self {
         Self::new(store)
     }

@@ -31,13 +31,14 @@ impl Cursor {
         self.page.rows.get(self.at)
     }
 
-    /// Reads pages until the next entity is available or the table ends. Pages may be empty (PAGE-4). A missing table counts as empty.
+    /// Reads pages until the next entity is available or the table ends. Pages may be empty (PAGE-4). A missing table counts as empty. Only the first page of a
+    /// query is as small as the limit allows, because rows of other types may fill pages of any size.
     async fn filled<S: TableStore>(mut self, store: &S) -> Result<Self> {
         if !store.capabilities().ordered && self.head().is_none() {
             return self.sorted(store).await;
         }
         while self.head().is_none() {
-            let Some(query) = self.queries.front() else { break };
+            let Some(query) = self.queries.front_mut() else { break };
             let mut page = match store.query(&self.table, query, self.from.as_ref()).await {
                 Err(error) if error.is_table_not_found() => {
                     self.queries.clear();
@@ -45,6 +46,7 @@ impl Cursor {
                 }
                 page => page?,
             };
+            query.top = None;
             self.from = page.continuation.take();
             if self.from.is_none() {
                 self.queries.pop_front();

@@ -69,7 +69,7 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
     /// Streams the entities of all periods in key order, page by page from each table. If the store does not return pages in key order, all tables are read
     /// completely before the first entity is yielded.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<E>>> + use<E, S> {
-        let top = (self.limit < PAGE_ENTITIES && !E::IS_MIXED).then_some(self.limit.max(1));
+        let top = (self.limit < PAGE_ENTITIES).then_some(self.limit.max(1));
         let query = |keys: KeyRange| Query {
             filter: self.filter.clone(),
             select: E::select(),

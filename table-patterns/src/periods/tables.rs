@@ -10,7 +10,8 @@ use table_core::etag::ETag;
 use table_core::name::TableName;
 use table_core::selection::{Class, IntoSelection};
 use table_core::store::TableStore;
-use table_core::{Error, ErrorCode, Result, Table, TableStoreExt};
+use table_core::table::LEASE;
+use table_core::{Error, ErrorCode, Result, Table};
 
 use crate::entities::Entities;
 use crate::entity_store::has_remote;
@@ -19,6 +20,8 @@ use crate::periods::{Period, PeriodQuery, Periodic};
 
 /// The number of table names per listing request.
 const NAMES: usize = 1_000;
+/// The longest time for which a table that was opened is assumed to exist, as long as for its stored schema ([`LEASE`]).
+const LEASE_TICKS: u64 = LEASE.as_secs() * 10_000_000;
 
 /// The tables for entities of type `E`, one per period. See [the pattern](crate::periods).
 ///
@@ -29,14 +32,27 @@ pub struct PeriodTables<E, S> {
     retain: u16,
     precreate: u16,
     keeping: Option<Keeping<E, S>>,
-    opened: Opened<E, S>,
+    opened: Arc<Mutex<Handles<E, S>>>,
 }
 
 /// The function that configures the handle of each table.
 type Keeping<E, S> = Arc<dyn Fn(Entities<E, S>) -> Entities<E, S> + Send + Sync>;
 
-/// The handles of the tables that have been opened.
-type Opened<E, S> = Arc<Mutex<HashMap<TableName, Entities<E, S>>>>;
+/// The handle of a table that has been opened.
+struct Opened<E, S> {
+    handle: Entities<E, S>,
+    /// The time when the table was last known to exist.
+    checked: u64,
+}
+
+impl<E, S: Clone> Clone for Opened<E, S> {
+    fn clone(&self) -> Self {
+        Self { handle: self.handle.clone(), checked: self.checked }
+    }
+}
+
+/// The handles of all tables that have been opened.
+type Handles<E, S> = HashMap<TableName, Opened<E, S>>;
 
 impl<E: Periodic, S> PeriodTables<E, S> {
     /// Creates a handle to the tables of an entity type in a store. Sends no request.
@@ -59,7 +75,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
             retain: 30,
             precreate: 1,
             keeping: None,
-            opened: Opened::default(),
+            opened: Arc::default(),
         }
     }
 
@@ -71,7 +87,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         self,
         keeping: impl Fn(Entities<E, S>) -> Entities<E, S> + Send + Sync + 'static,
     ) -> Self {
-        Self { keeping: Some(Arc::new(keeping)), opened: Opened::default(), ..self }
+        Self { keeping: Some(Arc::new(keeping)), opened: Arc::default(), ..self }
     }
 
     /// Sets how many periods before the current period are retained.
@@ -126,8 +142,9 @@ impl<E: Periodic, S> PeriodTables<E, S> {
 }
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
-    /// Returns the table for the period that contains `instant`. Use it to read entities, and to write entities that declare no indexes
-    /// and no feed. Sends no request, so the table may not exist yet.
+    /// Returns the table for the period that contains `instant`, without a stored schema: the table is not opened, so no schema is stored, compared or checked
+    /// before a write. Sends no request, so the table may not exist yet. Use it for reads, and where a program has no access to the stored schemas. All other
+    /// writes need [`entities_of`](Self::entities_of) or [`insert`](Self::insert), whose schema informs a later release that this program writes.
     ///
     /// # Errors
     /// Any error from [`name_of`](Self::name_of).
@@ -136,7 +153,8 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     }
 
     /// Returns the handle to the table for the period that contains `instant`. The handle accepts only entities from this period, and maintains everything
-    /// that the struct declares. The first call for a table creates the table if it is missing, and compares the stored schema.
+    /// that the struct declares. The first call for a table creates the table if it is missing, and compares the stored schema. Later calls return the same
+    /// handle. If the last call was more than [five seconds](LEASE) ago, they first check that no other process has dropped the table, which takes one request.
     ///
     /// ```
     /// # use chrono::{DateTime, Utc};
@@ -169,15 +187,45 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Any error from [`name_of`](Self::name_of) or [`Entities::create_if_missing`].
     pub async fn entities_of(&self, instant: DateTime<Utc>) -> Result<Entities<E, S>> {
         let name = self.name_of(instant)?;
-        if let Some(known) = self.opened().get(&name) {
-            return Ok(known.clone());
+        let known = self.opened().get(&name).cloned();
+        if let Some(Opened { handle, checked }) = known {
+            let now = self.clock.now();
+            if now.abs_diff(checked) <= LEASE_TICKS {
+                return Ok(handle);
+            }
+            if self.exists(&name).await? {
+                if let Some(known) = self.opened().get_mut(&name) {
+                    known.checked = now;
+                }
+                return Ok(handle);
+            }
         }
+        self.open_period(name, instant).await
+    }
+
+    /// Opens the table `name`, for the period that contains `instant`, and keeps its handle.
+    async fn open_period(&self, name: TableName, instant: DateTime<Utc>) -> Result<Entities<E, S>> {
         let handle = self.handle(name.clone(), instant).create_if_missing().await?;
-        let (first, mut opened) = (self.first(), self.opened());
-        // The tables of earlier periods may have been dropped by another process.
-        opened.retain(|name, _| Self::start_of(name).is_some_and(|start| start >= first));
-        opened.insert(name, handle.clone());
+        self.keep(name, &handle);
         Ok(handle)
+    }
+
+    /// Returns `true` if a table exists.
+    async fn exists(&self, name: &TableName) -> Result<bool> {
+        let page = self.store.list_tables(name.as_str(), None, NAMES).await?;
+        Ok(page.names.iter().any(|found| found.folded() == name.folded()))
+    }
+
+    /// Keeps the handle of a table that was opened. Removes the handles of earlier periods, whose tables may have been dropped by another process.
+    fn keep(&self, name: TableName, handle: &Entities<E, S>) {
+        let (first, checked, mut opened) = (self.first(), self.clock.now(), self.opened());
+        opened.retain(|name, _| Self::start_of(name).is_some_and(|start| start >= first));
+        opened.insert(name, Opened { handle: handle.clone(), checked });
+    }
+
+    /// Removes the handle of a table that was dropped.
+    pub(super) fn forget_handle(&self, name: &TableName) {
+        self.opened().remove(name);
     }
 
     /// Creates the handle to the table `name`, for the period that contains `instant`.
@@ -195,23 +243,22 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         self.opened().len()
     }
 
-    fn opened(&self) -> MutexGuard<'_, HashMap<TableName, Entities<E, S>>> {
+    fn opened(&self) -> MutexGuard<'_, Handles<E, S>> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Creates the missing tables for the current period and the following periods. Returns the number of created tables (PAT-HVD-5).
+    /// Creates the missing tables for the current period and the following periods, and stores their schemas. Returns the number of created tables (PAT-HVD-5).
     ///
     /// # Errors
-    /// Any error from the store. Tables that have already been created remain.
+    /// Any error from [`entities_of`](Self::entities_of). Tables that have already been created remain.
     pub async fn prepare(&self) -> Result<usize> {
         let mut made = 0;
         for period in 0..=i32::from(self.precreate) {
             let Some(start) = E::PERIOD.offset(self.now(), period) else { continue };
             let name = self.name_of(start)?;
-            made += usize::from(self.store.create_table_if_missing(&name).await?);
-            if Self::has_design() {
-                self.entities_of(start).await?;
-            }
+            let (handle, is_new) = self.handle(name.clone(), start).create_or_open().await?;
+            made += usize::from(is_new);
+            self.keep(name, &handle);
         }
         Ok(made)
     }
@@ -219,31 +266,21 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Inserts an entity into the table for its period, and creates the table if it is missing.
     ///
     /// # Errors
-    /// Any error from [`name_of`](Self::name_of) or [`Entities::insert`].
+    /// Any error from [`entities_of`](Self::entities_of) or [`Entities::insert`].
     pub async fn insert(&self, entity: &E) -> Result<ETag> {
-        if Self::has_design() {
-            return match self.entities_of(entity.instant()).await?.insert(entity).await {
-                // Another process may have dropped the table after this handle had opened it.
-                Err(error) if error.is_table_not_found() => {
-                    self.opened().remove(&self.name_of(entity.instant())?);
-                    self.entities_of(entity.instant()).await?.insert(entity).await
-                }
-                written => written,
-            };
-        }
-        let table = self.handle(self.name_of(entity.instant())?, entity.instant());
-        match table.insert(entity).await {
+        let (name, instant) = (self.name_of(entity.instant())?, entity.instant());
+        let known = self.opened().get(&name).map(|known| known.handle.clone());
+        let handle = match known {
+            Some(handle) => handle,
+            None => self.open_period(name.clone(), instant).await?,
+        };
+        match handle.insert(entity).await {
+            // Another process may have dropped the table after this handle had opened it.
             Err(error) if error.is_table_not_found() => {
-                self.store.create_table_if_missing(table.table().name()?).await?;
-                table.insert(entity).await
+                self.open_period(name, instant).await?.insert(entity).await
             }
             written => written,
         }
-    }
-
-    /// Returns `true` if the entity type needs a stored schema for each table: for the states of indexes, or for a feed.
-    const fn has_design() -> bool {
-        !E::SCHEMA.indexes.is_empty() || E::FEED
     }
 
     /// Creates a query for a selection in the periods from the one that contains `from` to the one that contains `to`, merged in key order (PAT-HVD-3).
@@ -268,46 +305,6 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
             if from <= to { names } else { Vec::new() },
             selection.into_selection(),
         ))
-    }
-
-    /// Drops the table of every period that is no longer retained, with all its rows. Returns the names of the dropped tables (PAT-HVD-1).
-    ///
-    /// Safe to run concurrently, and to repeat after a failure: a table that no longer exists is not an error.
-    ///
-    /// # Errors
-    /// Any error from the store. Tables that have already been dropped are not restored.
-    pub async fn expire(&self) -> Result<Vec<TableName>> {
-        let first = self.first();
-        let mut dropped = Vec::new();
-        for (name, start) in self.tables().await? {
-            if start >= first {
-                continue;
-            }
-            let deleted = if Self::has_design() {
-                self.drop_all(&name).await
-            } else {
-                self.store.delete_table(&name).await.map(|()| true)
-            };
-            self.opened().remove(&name);
-            match deleted {
-                Ok(true) => dropped.push(name),
-                Ok(false) => {}
-                Err(error) if error.is_not_found() || error.code() == ErrorCode::TableBeingDeleted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(dropped)
-    }
-
-    /// Drops a table, its stored schema, and the registrations of its feeds. Returns `false` if the table did not exist.
-    async fn drop_all(&self, name: &TableName) -> Result<bool> {
-        let table = self.handle(name.clone(), DateTime::<Utc>::MIN_UTC);
-        // IMPORTANT: the entries are removed first. After a crash, the next expiry finds the table, but it would not find entries of a dropped table.
-        table.feed().forget(name).await?;
-        let was_there = table.table().delete_table().await?;
-        // A late writer may have registered a partition in the meantime.
-        table.feed().forget(name).await?;
-        Ok(was_there)
     }
 
     /// Returns the existing tables, each with the start of its period, in chronological order.
@@ -342,10 +339,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Creates the table of a period with its schema if it is missing, even if the period is no longer retained.
     pub(crate) async fn open(&self, table: &TableName) -> Result<()> {
         let start = Self::start_of(table).unwrap_or(DateTime::<Utc>::MIN_UTC);
-        if Self::has_design() {
-            return self.handle(table.clone(), start).create_if_missing().await.map(drop);
-        }
-        self.store.create_table_if_missing(table).await.map(drop)
+        self.handle(table.clone(), start).create_if_missing().await.map(drop)
     }
 
     /// Returns the store that contains the tables.

@@ -1,4 +1,5 @@
 mod kept;
+mod releases;
 mod two_types;
 mod unordered;
 
@@ -12,11 +13,13 @@ use pollster::block_on;
 use proptest::prelude::*;
 use table_core::embedded::{Clock, Engine};
 use table_core::etag::IfMatch;
+use table_core::table::LAYOUTS;
 use table_core::testing::LimitedStore;
 use table_core::{Entity, ErrorCode, Selection, TableStoreExt, ticks};
 
 use super::*;
 use crate::faults::{Call, Fault, FaultyStore, sendable};
+use crate::feed::FEEDS;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LoginAttempts")]
@@ -147,7 +150,8 @@ fn pat_hvd_1_expiry_is_one_request_per_table_of_any_size() {
         dropped.iter().map(table_core::TableName::as_str).collect::<Vec<_>>(),
         ["LoginAttempts20140420"]
     );
-    assert_eq!(store.calls(), [Call::List, Call::Drop]);
+    // The stored schemas are read, the table is dropped in one request, its schema is deleted, and the registrations of feeds are read.
+    assert_eq!(store.calls(), [Call::Query, Call::List, Call::Drop, Call::Submit, Call::Query]);
     assert_eq!(names(&attempts), ["LoginAttempts20140421"]);
     let all: Vec<_> = block_on(store.tables("LoginAttempts").try_collect()).unwrap();
     assert_eq!(all.len(), 5);
@@ -155,12 +159,14 @@ fn pat_hvd_1_expiry_is_one_request_per_table_of_any_size() {
 
 #[test]
 fn pat_hvd_1_a_failed_expiry_is_completed_by_the_next() {
-    for number in 0..6 {
+    for number in 0..8 {
         for lost in [false, true] {
             let (attempts, store, now) = attempts();
             for days_ago in 0..4 {
                 insert(&attempts, 7, days_ago);
             }
+            // The registry of another type with a feed.
+            block_on(store.create_table_if_missing(&table_core::TableName::new(FEEDS).unwrap())).unwrap();
             pass(&now, 2);
             store.script(move |_, at| match (at == number, lost) {
                 (false, _) => Fault::None,
@@ -168,9 +174,11 @@ fn pat_hvd_1_a_failed_expiry_is_completed_by_the_next() {
                 (true, true) => Fault::After(ErrorCode::OperationTimedOut),
             });
             let first = block_on(attempts.expire());
-            assert_eq!(first.is_err(), number < 3, "a listing and two drops");
+            assert_eq!(first.is_err(), number < 7, "a listing, two drops, two schemas, and two queries");
             store.heal();
             block_on(attempts.expire()).unwrap();
+            let schemas = store.untyped(LAYOUTS).unwrap().scan("a test").max_rows(9);
+            assert_eq!(block_on(schemas.collect()).unwrap().len(), 2);
             assert_eq!(names(&attempts), ["LoginAttempts20140422", "LoginAttempts20140423"]);
         }
     }
@@ -180,7 +188,11 @@ fn pat_hvd_1_a_failed_expiry_is_completed_by_the_next() {
 fn pat_hvd_5_a_missing_table_is_created_by_the_first_write() {
     let (attempts, store, _) = attempts();
     insert(&attempts, 7, 0);
-    assert_eq!(store.calls(), [Call::Submit, Call::Create, Call::Submit]);
+    // The table and its schema are created. The first schema in the store also creates the table of the schemas.
+    assert_eq!(
+        store.calls(),
+        [Call::Get, Call::Create, Call::Submit, Call::Create, Call::Submit, Call::Get, Call::Submit]
+    );
     // Another writer creates the table in the meantime.
     let other = attempts.table_of(noon() - TimeDelta::days(2)).unwrap();
     store.script(move |_, number| {
@@ -193,7 +205,7 @@ fn pat_hvd_5_a_missing_table_is_created_by_the_first_write() {
         }
     });
     insert(&attempts, 7, 2);
-    for number in 0..3 {
+    for number in 0..5 {
         store.fail_at(number);
         let late = attempt(8, noon() - TimeDelta::days(1));
         let _ = block_on(attempts.insert(&late));

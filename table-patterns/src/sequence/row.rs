@@ -5,7 +5,7 @@ use std::ops::Range;
 use table_core::etag::IfMatch;
 use table_core::key::RowKey;
 use table_core::operation::{Operation, OperationKind};
-use table_core::row::RowWriter;
+use table_core::row::{RowView, RowWriter};
 use table_core::store::StoredRow;
 use table_core::{Error, Result, ValueRef};
 
@@ -88,6 +88,15 @@ fn write(found: Option<StoredRow>, (row_key, owner): (&RowKey, &str), next: i64)
         None => OperationKind::Insert(row.finish()),
     };
     Operation { row_key: row_key.clone(), kind }
+}
+
+/// Returns `true` if a row is the row of a sequence, and has a smaller next number than `stored`.
+pub(crate) fn sets_sequence_back(row_key: &str, stored: RowView<'_>, row: RowView<'_>) -> Result<bool> {
+    let next = |row: RowView<'_>| match row.find(NEXT, &mut 0) {
+        Ok(Some(ValueRef::Int64(next))) => Ok(Some(next)),
+        other => other.map(|_| None),
+    };
+    Ok(row_key.starts_with(PREFIX) && next(row)? < next(stored)?)
 }
 
 /// Converts a number to the type of the field that will contain it.

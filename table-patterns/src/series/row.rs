@@ -1,13 +1,13 @@
 //! An entity with the values of its slots.
 
-use table_core::entity::{FromEntity, PlainEntity, ProjectionOf, ToEntity};
+use table_core::entity::{Around, FromEntity, NotRead, PlainEntity, ProjectionOf, ToEntity};
 use table_core::key::EntityKey;
 use table_core::query::{EntityRef, Select};
 use table_core::row::{Property, Row, RowWriter};
 use table_core::{Error, Result, property};
 
 use crate::series::fault::SeriesFault;
-use crate::series::{Series, is_sorted};
+use crate::series::{Series, check_slots, is_sorted};
 
 /// An entity with the values of its slots. This is a projection of `E`, so any read of `E` can return it.
 ///
@@ -30,6 +30,7 @@ impl<E: Series> SeriesRow<E> {
     /// Creates a row whose slots are all empty.
     #[must_use]
     pub fn new(entity: E) -> Self {
+        const { check_slots::<E>(E::SLOTS, 0) }
         Self { entity, slots: E::SLOTS.iter().map(|_| None).collect() }
     }
 
@@ -90,7 +91,12 @@ pub(crate) fn copy(row: &Row, writer: &mut RowWriter) -> Result<()> {
     Ok(())
 }
 
+/// A row that is no row of `E`, such as an index entry or an entry of a feed, is no row of the series either, and is classified as for `E`.
 impl<E: Series> FromEntity for SeriesRow<E> {
+    const IS_MIXED: bool = E::IS_MIXED;
+    const AROUND: Option<Around> = E::AROUND;
+    const NOT_READ: Option<NotRead> = E::NOT_READ;
+
     fn select() -> Select {
         match E::select() {
             Select::All => Select::All,

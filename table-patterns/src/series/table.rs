@@ -219,6 +219,7 @@ impl<E: Series, S: TableStore + Clone, O> SeriesTable<E, S, O> {
 /// # Errors
 /// `OutOfRangeInput` if the slot does not exist.
 pub(crate) fn slot_name<E: Series>(slot: usize) -> Result<&'static str> {
+    const { check_slots::<E>(E::SLOTS, 0) }
     E::SLOTS.get(slot).copied().ok_or_else(|| no_slot(slot, E::SLOTS))
 }
 

@@ -159,6 +159,55 @@ fn pat_ser_4_more_slots_than_an_entity_holds_are_refused() {
     assert!(message.downcast_ref::<&str>().unwrap().contains("take a wide entity (PAT-SER-4)"));
 }
 
+/// Entities that are not allowed as series with certain slots.
+mod refused {
+    use std::collections::BTreeMap;
+
+    use table_core::Value;
+
+    use super::*;
+
+    #[derive(Entity)]
+    #[entity(table = "Counts", kind = "Kind")]
+    #[partition_key(employee)]
+    #[row_key("kind")]
+    pub(super) struct Kind {
+        employee: u32,
+        #[property(chunks)]
+        note: Option<String>,
+    }
+
+    #[derive(Entity)]
+    #[entity(table = "Counts")]
+    #[partition_key(employee)]
+    #[row_key("collected")]
+    pub(super) struct Rest {
+        employee: u32,
+        #[property(rest)]
+        others: BTreeMap<String, Value>,
+    }
+}
+
+#[test]
+fn pat_ser_4_slots_are_told_apart_from_all_other_properties() {
+    let message = |check: fn()| {
+        let refused = std::panic::catch_unwind(check).unwrap_err();
+        refused.downcast_ref::<&str>().map(|text| (*text).to_owned()).unwrap_or_default()
+    };
+    for (check, expected) in [
+        ((|| check_slots::<refused::Rest>(HOURS, 0)) as fn(), "would collect its slots"),
+        (|| check_slots::<refused::Kind>(&["A", "Timestamp"], 0), "reserved name"),
+        (|| check_slots::<refused::Kind>(&["EntityType"], 0), "reserved name"),
+        (|| check_slots::<refused::Kind>(&["A", "Note15"], 0), "the name of a property"),
+        (|| check_slots::<refused::Kind>(HOURS, 252 - 24 - 16), "PAT-SER-4"),
+    ] {
+        assert!(message(check).contains(expected), "{expected}");
+    }
+    check_slots::<refused::Kind>(&["Note16"], 0);
+    // The kind and the sixteen chunks are properties, too.
+    check_slots::<refused::Kind>(HOURS, 252 - 24 - 17);
+}
+
 #[test]
 fn pat_ser_3_a_write_between_read_and_write_is_detected() {
     let (counts, store) = counts();
@@ -298,6 +347,8 @@ mod declared {
     use crate::EntityStore;
     use crate::entities::Entities;
     use crate::feed::Cursor;
+    use crate::sequence::GaplessSequence;
+    use crate::unit::UnitOfWork;
 
     /// A meter, with an index and a feed in addition to its slots.
     #[derive(Entity, Clone, Debug, PartialEq)]
@@ -365,6 +416,31 @@ mod declared {
         let kinds: Vec<_> = entries.iter().map(|entry| entry.kind.as_str()).collect();
         assert_eq!(kinds, ["inserted", "updated", "updated", "updated"]);
         assert!(block_on(meters.check().run()).unwrap().is_clean());
+    }
+
+    #[test]
+    fn pat_ser_1_a_series_is_read_next_to_rows_of_every_other_kind() {
+        let (meters, series, store) = meters();
+        for number in 1..4 {
+            block_on(series.set(&Meter { number, ..meter("attic") }, 3, 30)).unwrap();
+        }
+        let numbers = GaplessSequence::new(&meters, "readings").unwrap();
+        let insert = |number: u32, unit: &mut UnitOfWork<_, _>| {
+            unit.insert(&Meter { number: 90 + number, ..meter("cellar") }).map(drop)
+        };
+        assert_eq!(block_on(numbers.next(Meter::partition("Oslo"), insert)).unwrap(), 1);
+        let expected = block_on(meters.query(Meter::partition("Oslo")).collect()).unwrap();
+        assert_eq!(expected.len(), 4);
+        for pages in [usize::MAX, 1, 3] {
+            let series = SeriesTable::new(store.clone().pages_of(pages).entities::<Meter>());
+            let read = block_on(series.query(Meter::partition("Oslo")).collect()).unwrap();
+            assert_eq!(read.iter().map(|row| row.entity.clone()).collect::<Vec<_>>(), expected);
+            assert_eq!(read[0].slot(3), Some(&30));
+            let first = block_on(series.query(Meter::partition("Oslo")).first()).unwrap().unwrap();
+            assert_eq!(first.entity, expected[0]);
+            let scan = series.table().scan("a test").max_rows(100).project::<SeriesRow<Meter>>();
+            assert_eq!(block_on(scan.collect()).unwrap().len(), 4);
+        }
     }
 
     #[test]

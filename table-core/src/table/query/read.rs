@@ -175,7 +175,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(all)
     }
 
-    /// Returns the first entity in key order, or `None`. Requests pages of one entity, or full pages if the query has a filter or the type belongs to a set.
+    /// Returns the first entity in key order, or `None`. Requests a page of one row first, and full pages if that row does not contain the entity. If the type
+    /// belongs to a set, all pages are full.
     ///
     /// On a store that returns entities in [no order](crate::store::Capabilities::ordered), such as Cosmos DB for Table, it is any of the entities.
     ///
@@ -185,9 +186,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
     where
         F: ReadableAs<T>,
     {
-        let narrows = self.paging.filter.is_some() || self.paging.is_mixed;
-        let query = if narrows { self } else { self.page_size(1) };
-        Ok(query.limit(1).collect_versioned().await?.pop())
+        Ok(self.limit(1).collect_versioned().await?.pop())
     }
 }
 

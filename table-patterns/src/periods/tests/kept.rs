@@ -168,6 +168,37 @@ fn every_table_has_its_own_index_list_feed_and_slots() {
 }
 
 #[test]
+fn a_limited_query_of_a_period_skips_index_rows_in_few_requests() {
+    let store = FaultyStore::new(Engine::in_memory());
+    let (scans, _) = scans_in(store.clone());
+    let today = block_on(scans.entities_of(noon())).unwrap();
+    for number in 0..150 {
+        let at = noon() + TimeDelta::seconds(number);
+        let belt = u32::try_from(number % 50).unwrap();
+        block_on(scans.insert(&Arrival { depot: "Oslo".into(), at, code: format!("c{number:03}"), belt }))
+            .unwrap();
+    }
+    for limit in [1, 3, 100] {
+        store.heal();
+        let query = scans.query(Arrival::partition("Oslo"), noon(), noon()).unwrap();
+        assert_eq!(block_on(query.limit(limit).collect()).unwrap().len(), limit);
+        assert!(store.calls().len() <= 2, "{limit}: {:?}", store.calls());
+        store.heal();
+        assert_eq!(
+            block_on(today.query(Arrival::partition("Oslo")).limit(limit).collect()).unwrap().len(),
+            limit
+        );
+        assert!(store.calls().len() <= 2, "{limit}: {:?}", store.calls());
+    }
+    store.heal();
+    assert!(block_on(today.query(Arrival::partition("Oslo")).first()).unwrap().is_some());
+    store.heal();
+    let table = today.table();
+    assert!(block_on(table.query(Arrival::partition("Oslo")).first()).unwrap().is_some());
+    assert!(store.calls().len() <= 2, "{:?}", store.calls());
+}
+
+#[test]
 fn a_unit_and_participants_write_in_the_table_of_a_period() {
     let store = Engine::in_memory().with_participant::<Arrival>(Trail);
     let (scans, _) = scans_in(store.clone());

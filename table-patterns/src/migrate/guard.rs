@@ -1,0 +1,33 @@
+//! Protects the sequences and feeds of a target that is in use: their rows contain the last number that was issued.
+
+use table_core::key::EntityKey;
+use table_core::name::TableName;
+use table_core::query::{EntityRef, Select};
+use table_core::store::TableStore;
+use table_core::{Error, Result};
+
+use crate::feed::{FEED_HEAD, sets_feed_back};
+use crate::migrate::fault::TargetFault;
+use crate::sequence::{SEQUENCE_PREFIX, sets_sequence_back};
+
+/// Returns an error if a row would set back a sequence or a feed of the target. Reads the target only for such rows.
+///
+/// # Errors
+/// `InvalidInput` if the target has issued later numbers than the row; any error from the target.
+pub(super) async fn refuse_set_back<T: TableStore>(
+    target: &T,
+    table: &TableName,
+    row: EntityRef<'_>,
+) -> Result<()> {
+    if row.row_key != FEED_HEAD && !row.row_key.starts_with(SEQUENCE_PREFIX) {
+        return Ok(());
+    }
+    let key = EntityKey::new(row.partition_key, row.row_key)?;
+    let Some(stored) = target.get(table, &key, &Select::All).await? else { return Ok(()) };
+    let stored = stored.row.view();
+    if sets_sequence_back(row.row_key, stored, row.row)? || sets_feed_back(row.row_key, stored, row.row)? {
+        let error = Error::of(TargetFault::SetBack).with_table(table.as_str());
+        return Err(error.with_key(row.partition_key, row.row_key));
+    }
+    Ok(())
+}
