@@ -9,7 +9,7 @@ use std::sync::Arc;
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::limits::{Limits, TransactionMeasure};
-use table_core::operation::{Operation, OperationKind};
+use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::row::{Row, entity_bytes};
 use table_core::{Error, Result};
 
@@ -170,6 +170,15 @@ impl Batch {
         });
         let all = self.entities.iter().map(|own| (&own.row_key, &own.kind)).chain(of_rows);
         all.filter_map(|(row_key, kind)| Some((row_key.clone(), required_version(kind)?.clone()))).collect()
+    }
+
+    /// Returns `true` if the batch requires a version of a row, or the absence of the row.
+    pub(crate) fn requires(&self, row_key: &RowKey) -> bool {
+        let is_required = |kind: &OperationKind| {
+            let is_absent = matches!(kind, OperationKind::Insert(_) | OperationKind::Check(RowState::Absent));
+            is_absent || required_version(kind).is_some()
+        };
+        self.kind_of(row_key).is_some_and(is_required)
     }
 
     /// Returns `true` if the batch writes a row. A condition is not a write.

@@ -10,7 +10,9 @@ use table_core::{Error, Result};
 use crate::entities::batch::undo::Done;
 use crate::entities::batch::{Batch, ContributedRow, ContributedWrite, PlannedIntent};
 use crate::entities::fault::EntityFault;
-use crate::entities::plan::{Author, DerivedRow, EntityPlan, PlannedRow, RowWrite, both, is_condition};
+use crate::entities::plan::{
+    Author, DerivedRow, EntityPlan, PlannedRow, RowWrite, both, is_condition, required_version,
+};
 use crate::outbox::Step;
 
 impl Batch {
@@ -58,18 +60,24 @@ impl Batch {
         if !is_condition(known) {
             return Ok(kind);
         }
-        let both = both(&kind, known);
-        let both = both.ok_or_else(|| self.contradiction(row_key, &kind))?;
+        let both = both(&kind, known).ok_or_else(|| self.contradiction(row_key, &kind, known))?;
         if let Some(row) = self.rows.remove(row_key) {
             done.push(Done::RemovedRow(row_key.clone(), row));
         }
         Ok(both)
     }
 
-    /// Returns the error for a condition that contradicts an operation on the same row: the operation requires a different version, or inserts the row.
-    fn contradiction(&self, row_key: &RowKey, kind: &OperationKind) -> Error {
-        let is_insert = matches!(kind, OperationKind::Insert(_));
-        let fault = if is_insert { EntityFault::DuplicateOperation } else { EntityFault::Changed };
+    /// Returns the error for a condition that contradicts an operation on the same row: the operation requires a different version, inserts the row, or
+    /// requires a row that must be absent.
+    fn contradiction(&self, row_key: &RowKey, kind: &OperationKind, condition: &OperationKind) -> Error {
+        let of_both = [kind, condition];
+        let fault = if matches!(kind, OperationKind::Insert(_)) {
+            EntityFault::DuplicateOperation
+        } else if of_both.into_iter().all(|kind| required_version(kind).is_none()) {
+            EntityFault::NotFound
+        } else {
+            EntityFault::Changed
+        };
         here(Error::of(fault), &self.partition_key, row_key)
     }
 
@@ -96,7 +104,7 @@ impl Batch {
         if let Some((at, own)) = own.filter(|_| is_condition(&kind)) {
             let Some(both) = both(&own.kind, &kind) else {
                 let own = own.kind.clone();
-                return Err(self.contradiction(&row_key, &own));
+                return Err(self.contradiction(&row_key, &own, &kind));
             };
             done.push(Done::Condition(at, std::mem::replace(&mut own.kind, both)));
             return Ok(());
@@ -108,7 +116,7 @@ impl Batch {
             return match &known.write {
                 // Two holders of the same source add conditions on it, or the unit has read a row that a pattern writes.
                 ContributedWrite::Fixed(other) if is_condition(&kind) => {
-                    let contradiction = || self.contradiction(&row_key, other);
+                    let contradiction = || self.contradiction(&row_key, other, &kind);
                     let write = ContributedWrite::Fixed(both(other, &kind).ok_or_else(contradiction)?);
                     let row = ContributedRow { by: known.by, write };
                     done.extend(
