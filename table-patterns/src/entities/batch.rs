@@ -45,6 +45,8 @@ pub(crate) struct Batch {
 pub(crate) struct ContributedRow {
     pub(crate) by: Author,
     pub(crate) write: ContributedWrite,
+    /// The positions of the entities for which the row is written, one for each change of a derived row; `None` if the row belongs to no entity.
+    of: Vec<Option<usize>>,
 }
 
 /// The write of a contributed row.
@@ -104,6 +106,19 @@ impl Batch {
     /// Returns the rows of contributors, by `RowKey`.
     pub(crate) const fn rows(&self) -> &BTreeMap<RowKey, ContributedRow> {
         &self.rows
+    }
+
+    /// Returns the position of the entity that needs a row: of several entities that change the row, the last one that adds to it. Returns `None` for a row that
+    /// belongs to no entity in the batch.
+    pub(crate) fn entity_of(&self, row_key: &RowKey) -> Option<usize> {
+        let ContributedRow { write, of, .. } = self.rows.get(row_key)?;
+        match write {
+            ContributedWrite::Fixed(_) => of.first().copied().flatten(),
+            ContributedWrite::Derived(parts) => {
+                let adds = parts.iter().zip(of).filter(|(part, _)| part.is_addition());
+                adds.filter_map(|(_, at)| *at).next_back()
+            }
+        }
     }
 
     /// Returns the changes to record and their recorder; `None` if the batch has no changes.
@@ -242,7 +257,7 @@ impl Batch {
     /// # Errors
     /// Any error from [`push_within`](Self::push_within).
     pub(crate) fn add_rows(&mut self, rows: Vec<PlannedRow>, limits: Option<&Limits>) -> Result<()> {
-        self.change(limits, |batch, done| rows.into_iter().try_for_each(|row| batch.add_row(row, done)))
+        self.change(limits, |batch, done| rows.into_iter().try_for_each(|row| batch.add_row(row, None, done)))
     }
 
     /// Adds an outbox step of the entity `source`, to be performed in another partition.

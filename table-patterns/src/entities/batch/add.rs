@@ -32,7 +32,8 @@ impl Batch {
         self.places.insert(key.row_key.clone(), self.entities.len());
         self.entities.push(Operation { row_key: key.row_key.clone(), kind });
         done.push(Done::Entity);
-        rows.into_iter().try_for_each(|row| self.add_row(row, done))?;
+        let of = Some(self.entities.len() - 1);
+        rows.into_iter().try_for_each(|row| self.add_row(row, of, done))?;
         if !derived_steps.is_empty() {
             self.intents.push(PlannedIntent { source: key.row_key.clone(), steps: derived_steps });
             done.push(Done::Intent);
@@ -81,20 +82,21 @@ impl Batch {
         here(Error::of(fault), &self.partition_key, row_key)
     }
 
-    pub(super) fn add_row(&mut self, row: PlannedRow, done: &mut Vec<Done>) -> Result<()> {
+    /// Adds a row that the entity at the position `of` needs, or that belongs to no entity.
+    pub(super) fn add_row(&mut self, row: PlannedRow, of: Option<usize>, done: &mut Vec<Done>) -> Result<()> {
         if let RowWrite::Derived(_) = row.write {
             self.count_bytes(&row.row_key, row.row());
         }
         let PlannedRow { by, row_key, write } = row;
         match write {
-            RowWrite::Fixed(kind) => self.add_fixed(by, row_key, kind, done),
-            RowWrite::Derived(part) => self.add_derived(by, row_key, part, done),
+            RowWrite::Fixed(kind) => self.add_fixed((by, of), row_key, kind, done),
+            RowWrite::Derived(part) => self.add_derived((by, of), row_key, part, done),
         }
     }
 
     fn add_fixed(
         &mut self,
-        by: Author,
+        (by, of): (Author, Option<usize>),
         row_key: RowKey,
         kind: OperationKind,
         done: &mut Vec<Done>,
@@ -118,7 +120,7 @@ impl Batch {
                 ContributedWrite::Fixed(other) if is_condition(&kind) => {
                     let contradiction = || self.contradiction(&row_key, other, &kind);
                     let write = ContributedWrite::Fixed(both(other, &kind).ok_or_else(contradiction)?);
-                    let row = ContributedRow { by: known.by, write };
+                    let row = ContributedRow { by: known.by, write, of: known.of.clone() };
                     done.extend(
                         self.rows.insert(row_key.clone(), row).map(|row| Done::RemovedRow(row_key, row)),
                     );
@@ -133,13 +135,14 @@ impl Batch {
         }
         self.count_bytes(&row_key, kind.row());
         done.push(Done::Row(row_key.clone()));
-        self.rows.insert(row_key, ContributedRow { by, write: ContributedWrite::Fixed(kind) });
+        let (write, of) = (ContributedWrite::Fixed(kind), vec![of]);
+        self.rows.insert(row_key, ContributedRow { by, write, of });
         Ok(())
     }
 
     fn add_derived(
         &mut self,
-        by: Author,
+        (by, of): (Author, Option<usize>),
         row_key: RowKey,
         part: Arc<dyn DerivedRow>,
         done: &mut Vec<Done>,
@@ -153,11 +156,13 @@ impl Batch {
             };
             parts.iter().try_for_each(|earlier| part.follows(&key, earlier.as_ref()))?;
             parts.push(part);
+            known.of.push(of);
             done.push(Done::Part(key.row_key));
             return Ok(());
         }
         done.push(Done::Row(row_key.clone()));
-        self.rows.insert(row_key, ContributedRow { by, write: ContributedWrite::Derived(vec![part]) });
+        let (write, of) = (ContributedWrite::Derived(vec![part]), vec![of]);
+        self.rows.insert(row_key, ContributedRow { by, write, of });
         Ok(())
     }
 

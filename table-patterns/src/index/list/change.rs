@@ -82,6 +82,10 @@ impl DerivedRow for ListChange {
         Err(Error::of(EntityFault::SameRow { first: name.clone(), second: name }))
     }
 
+    fn is_addition(&self) -> bool {
+        self.entry.is_some()
+    }
+
     fn assumed(&self, _: &[Arc<dyn DerivedRow>]) -> Option<OperationKind> {
         None
     }
