@@ -35,7 +35,8 @@ const CONCURRENCY: usize = 8;
 ///   EGT-3), and written to up to 8 partitions concurrently. Within a partition, the order of entities is preserved.
 /// - Each transaction checks that the handle may write. If the schema of a newer release forbids its writes during the bulk write, no further transaction
 ///   is started.
-/// - After an error, no further transaction in the same partition and no further window is started. [`BulkError::written`] contains the positions of
+/// - After an error, no further transaction in the same partition and no further window is started, with one exception: if an index refuses an entity
+///   (`UniqueViolation`, `IndexListFull`), the entities before it in its transaction are written. [`BulkError::written`] contains the positions of
 ///   the written entities, and [`resume`](Self::resume) skips them.
 ///
 /// ```

@@ -1,19 +1,19 @@
 //! The plans that one entity group transaction commits. Each row occurs at most once, and the transaction stays within the limits.
 
 mod add;
+mod measure;
 mod undo;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use table_core::Result;
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
-use table_core::limits::{Limits, TransactionMeasure};
+use table_core::limits::Limits;
 use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::row::{Row, entity_bytes};
-use table_core::{Error, Result};
 
-use crate::entities::fault::EntityFault;
 use crate::entities::plan::{
     Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, is_condition, properties_mut,
     required_version,
@@ -269,46 +269,5 @@ impl Batch {
             batch.add_steps(source, vec![step], done);
             Ok(())
         })
-    }
-
-    fn check(&mut self, limits: &Limits) -> Result<()> {
-        // Counting the rows of the records takes time in proportion to their number, so they are counted only near the limit.
-        let most = self.entities.len() + self.rows.len() + self.intents.len() + self.records.len() + 1;
-        let operations = if most <= limits.operations { most } else { self.operations() };
-        let bytes = self.measured_bytes(limits);
-        let fault = if operations > limits.operations {
-            EntityFault::Operations { operations, parts: self.parts(), most: limits.operations }
-        } else if bytes > limits.transaction_bytes {
-            EntityFault::Bytes { bytes, parts: self.parts(), most: limits.transaction_bytes }
-        } else {
-            return Ok(());
-        };
-        Err(Error::of(fault))
-    }
-
-    /// Returns the size of the rows in bytes, measured as the limits define it.
-    fn measured_bytes(&mut self, limits: &Limits) -> usize {
-        if limits.measure == TransactionMeasure::Entities {
-            return self.bytes;
-        }
-        let partition_key = self.partition_key.as_str();
-        self.body_bytes.truncate(self.entities.len());
-        for Operation { row_key, kind } in self.entities.iter().skip(self.body_bytes.len()) {
-            self.body_bytes.push(limits.operation_bytes(partition_key, row_key.as_str(), kind));
-        }
-        let rows = self.rows.iter().map(|(row_key, row)| match &row.write {
-            ContributedWrite::Fixed(kind) => limits.operation_bytes(partition_key, row_key.as_str(), kind),
-            ContributedWrite::Derived(_) => 0,
-        });
-        self.body_bytes.iter().sum::<usize>() + rows.sum::<usize>()
-    }
-
-    /// Returns a description of the contributions, for error messages.
-    fn parts(&self) -> String {
-        let part = |(name, count): (&str, usize)| match name {
-            "entities" | "intents" | "the feed" => format!("{count} of {name}"),
-            name => format!("{count} of `{name}`"),
-        };
-        self.contributions().into_iter().map(part).collect::<Vec<_>>().join(", ")
     }
 }

@@ -17,6 +17,10 @@ use crate::outbox::Outbox;
 use crate::work::Worker;
 
 /// A visit, whose day is a part of the `PartitionKey`. The key does not contain the instant, so index rows store it.
+#[expect(
+    clippy::duplicated_attributes,
+    reason = "each index has separate attributes, which clippy mistakes for duplicates"
+)]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Visits", crate = table_core)]
 #[partition_key(place, "_", truncate(pattern("yyyyMMdd", at)))]
@@ -32,6 +36,10 @@ struct Visit {
 }
 
 /// A ticket, whose number is also a property.
+#[expect(
+    clippy::duplicated_attributes,
+    reason = "each index has separate attributes, which clippy mistakes for duplicates"
+)]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Tickets", crate = table_core)]
 #[partition_key(tenant)]
