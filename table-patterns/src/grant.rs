@@ -138,7 +138,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         handle.table.record_grant(expiry).await?;
         // IMPORTANT: the states are read after the grant is recorded. An index that becomes ready later has no entries to miss.
         let states = handle.states().await?;
-        if handle.records_changes() {
+        if handle.records_parts() {
             handle.feed().keep_listed(table, partition_key).await?;
         }
         handle.outbox.prepare(table, partition_key).await?;

@@ -12,9 +12,15 @@
 //! | copy, other partition | `email_Sales` | `jonesj@contoso.com` | as in the same partition |
 //! | copy, other table | as declared | as declared | as in the same partition |
 //! | list, same partition | `Sales` | `lastname_Jones` | `EmployeeIDs`: `["000152","000223"]` |
-//! | list, other partition | `lastname_Jones` | `all` | `EmployeeDetails`: `[["000152","Sales"]]`, the parts of the `RowKey` first |
+//! | list, other partition | `lastname_Jones` | `all` | `EmployeeDetails`: `[["000152","Sales"]]`, the part of the `RowKey` first |
+//! | list of whole keys, same partition | `Sales` | `lastname_Jones` | `EmployeeKeys`: `["empid_000152","empid_000223"]` |
+//! | list of whole keys, other partition | `lastname_Jones` | `all` | `EmployeeKeys`: `[["Sales","empid_000152"]]` |
 //! | guard of a remote copy or list | the partition of the copy or list | `U+FFFC guard_` and the `RowKey` of the copy or list | the newest settled change to each entity: see [`guard`](crate::outbox::guard) |
 //! | list in a blob | as for other lists | as for other lists | `EmployeeDetailsBlob`: name, length and checksum of the blob |
+//!
+//! A list contains whole keys if a key of the entity has several parts that the list's key does not contain, or if such a part is not stored as a string. A list
+//! of this kind that an older release stored as `EmployeeDetails` is read in the order of the struct's fields; the next write that changes it, or a
+//! [repair](crate::Entities::check), stores whole keys. Do that before you reorder the fields. Older releases refuse whole keys (`EntityMismatch`).
 //!
 //! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members has no row. A blob contains
 //! the sorted pairs, one per line: `["Sales","000152"]`, after a line with the version and a line with the key of the list. The name of the

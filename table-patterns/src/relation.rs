@@ -90,6 +90,14 @@ use crate::paging::each_row;
 use crate::participant;
 use crate::relation::fault::RelationFault;
 
+impl<P: Entity, S: 'static, O> Entities<P, S, O> {
+    /// Returns `true` if deletes of parts are recorded in the feed: the type of the parent, or a type of its set, declares a feed. The types of the parts are
+    /// not known. Readers of the feed ignore entries of other types.
+    pub(crate) fn records_parts(&self) -> bool {
+        self.records_changes() || P::SET_SCHEMAS.iter().any(|of| of.keeps.contains(&"feed"))
+    }
+}
+
 impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> Entities<P, S, O> {
     /// Inserts a part of an existing entity, in one transaction that also changes the version of the entity. See [the pattern](crate::relation).
     ///
@@ -176,9 +184,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         draft.push(plan, limits)?;
         let context = (self.retry().runtime(), &self.context);
         let mut alone: Vec<EntityPlan> = Vec::with_capacity(parts.len());
-        // The types of the parts are not known. Readers of the feed ignore entries of other types.
-        let is_recorded =
-            self.records_changes() || P::SET_SCHEMAS.iter().any(|of| of.keeps.contains(&"feed"));
+        let is_recorded = self.records_parts();
         for (row_key, read) in parts {
             let key = EntityKey { partition_key: owner.partition_key.clone(), row_key: row_key.clone() };
             let kind = OperationKind::Delete(IfMatch::ETag(read.etag.clone()));

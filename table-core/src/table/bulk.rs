@@ -35,7 +35,8 @@ const CONCURRENCY: usize = 8;
 ///   EGT-3), and written to up to 8 partitions concurrently. Within a partition, the order of entities is preserved.
 /// - Each transaction checks that the handle may write. If the schema of a newer release forbids its writes during the bulk write, no further transaction
 ///   is started.
-/// - After an error, no further transaction in the same partition and no further window is started. [`BulkError::written`] contains the positions of
+/// - After an error, no further transaction in the same partition and no further window is started, with one exception: if an index refuses an entity
+///   (`UniqueViolation`, `IndexListFull`), the entities before it in its transaction are written. [`BulkError::written`] contains the positions of
 ///   the written entities, and [`resume`](Self::resume) skips them.
 ///
 /// ```
@@ -232,16 +233,13 @@ async fn write_chain<T: BulkTarget>(
         }
         match target.commit(&batch).await {
             Ok(()) => committed(&positions),
-            // The size of some rows is known only after they have been read. A batch that is too large is split in half. So is a batch with a refused row of
-            // an unknown entity, until the batch with this row has one entity. A batch that may have been applied is not written again.
-            Err(error)
-                if positions.len() > 1
-                    && !error.is_ambiguous()
-                    && (target.is_too_large(&error) || is_of_unknown_entity(&error, positions.len())) =>
-            {
-                match target.split(batch) {
+            // The size of some rows is known only after they have been read. A batch that is too large is split in half. A batch that may have been applied is not
+            // written again.
+            Err(error) if positions.len() > 1 && !error.is_ambiguous() && target.is_too_large(&error) => {
+                let middle = positions.len() / 2;
+                match target.split(batch, middle) {
                     Ok((front, back)) => {
-                        let behind = positions.split_off(positions.len() / 2);
+                        let behind = positions.split_off(middle);
                         chain.push(Link { positions: behind, batch: back });
                         chain.push(Link { positions, batch: front });
                     }
@@ -249,20 +247,42 @@ async fn write_chain<T: BulkTarget>(
                 }
             }
             Err(error) => {
-                is_refused.fetch_or(error.code() == ErrorCode::SchemaMismatch, Ordering::Relaxed);
-                return Some((positions, error));
+                let failed = fail(target, Link { positions, batch }, error, committed).await;
+                is_refused.fetch_or(failed.1.code() == ErrorCode::SchemaMismatch, Ordering::Relaxed);
+                return Some(failed);
             }
         }
     }
     None
 }
 
-/// Returns `true` if an unambiguous error refuses a row that one of several entities needs, and names none of them. A conflict with another writer after the
-/// last attempt (CON-3) is not a refusal.
-fn is_of_unknown_entity(error: &Error, entities: usize) -> bool {
-    let is_refused =
-        error.is_conflict() || matches!(error.code(), ErrorCode::UniqueViolation | ErrorCode::IndexListFull);
-    is_refused && error.rule() != Some("CON-3") && error.operation().is_none_or(|at| at >= entities)
+/// Returns the positions and the error of a batch that failed. If an index refuses an entity of the batch, first commits the entities before it.
+///
+/// IMPORTANT: if an index also refuses one of the entities before it, the first error is returned, and nothing is committed. That other entity may need a value
+/// that a later entity of the batch gives up.
+async fn fail<T: BulkTarget>(
+    target: &T,
+    Link { mut positions, batch }: Link<T::Batch>,
+    error: Error,
+    committed: &(dyn Fn(&[usize]) + Sync),
+) -> (Vec<usize>, Error) {
+    let of_refused = error.operation().filter(|at| is_of_index(&error) && (1..positions.len()).contains(at));
+    let Some(at) = of_refused else { return (positions, error) };
+    let Ok((front, _)) = target.split(batch, at) else { return (positions, error) };
+    match target.commit(&front).await {
+        Ok(()) => committed(positions.get(..at).unwrap_or_default()),
+        Err(earlier) if is_of_index(&earlier) => {}
+        Err(earlier) => {
+            positions.truncate(at);
+            return (positions, earlier);
+        }
+    }
+    (positions, error)
+}
+
+/// Returns `true` if an index refuses an entity, because its unique value belongs to another entity or the list of its value is full.
+fn is_of_index(error: &Error) -> bool {
+    matches!(error.code(), ErrorCode::UniqueViolation | ErrorCode::IndexListFull)
 }
 
 impl<T: fmt::Debug> fmt::Debug for Bulk<'_, T> {

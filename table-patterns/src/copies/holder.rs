@@ -9,7 +9,7 @@ use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 use table_core::query::Select;
 use table_core::row::rewrite;
-use table_core::store::{Committed, TableStore};
+use table_core::store::{Committed, StoredRow, TableStore};
 use table_core::{Error, ErrorCode, Result};
 
 use crate::converge;
@@ -27,9 +27,12 @@ use crate::index::{Derived, RemoteChange};
 struct HolderRows {
     /// Writes and deletions of references in the holder's partition.
     references: Vec<(RowKey, OperationKind)>,
-    /// The copied sources in the holder's partition, with their versions. These are conditions: the transaction fails if a source has changed since it
-    /// was copied.
+    /// The versions of the newly referenced sources in the holder's partition. These are conditions: the transaction fails if a source has changed since
+    /// it was copied.
     sources: BTreeMap<RowKey, ETag>,
+    /// The sources in the holder's partition, as first read; `None` for a missing one. Each is read once, so all relations copy the version that the
+    /// transaction requires.
+    read: BTreeMap<RowKey, Option<StoredRow>>,
 }
 
 /// A relation of a holder, with the reference row that represents the holder in the source's partition.
@@ -136,7 +139,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         let found = if let Some(written) = in_unit {
             written.row().cloned().map(|row| (row, None))
         } else {
-            let stored = self.handle.table().store().get(&link.source_table, source, &Select::All).await?;
+            let stored = self.stored_source(link, source, rows).await?;
             stored.map(|stored| (stored.row, Some(stored.etag)))
         };
         match found {
@@ -161,6 +164,25 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
                 Ok(false)
             }
         }
+    }
+
+    /// Reads a source. A source in the holder's partition is read only once for all relations of the holder. A source in another partition is read again for
+    /// each relation, because the relation's reference must be recorded before the read.
+    async fn stored_source(
+        &self,
+        link: &Link<'_, H>,
+        source: &EntityKey,
+        rows: &mut HolderRows,
+    ) -> Result<Option<StoredRow>> {
+        let is_here = link.is_here(source);
+        if let Some(known) = rows.read.get(&source.row_key).filter(|_| is_here) {
+            return Ok(known.clone());
+        }
+        let found = self.handle.table().store().get(&link.source_table, source, &Select::All).await?;
+        if is_here {
+            rows.read.insert(source.row_key.clone(), found.clone());
+        }
+        Ok(found)
     }
 
     /// Returns the deletion of the holder's reference to a source in the same partition; `None` if the reference is not stored.

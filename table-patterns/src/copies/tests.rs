@@ -12,4 +12,5 @@ mod layout;
 mod model;
 mod mutual;
 mod parts;
+mod two_relations;
 mod verbs;

@@ -1,19 +1,19 @@
 //! The plans that one entity group transaction commits. Each row occurs at most once, and the transaction stays within the limits.
 
 mod add;
+mod measure;
 mod undo;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use table_core::Result;
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
-use table_core::limits::{Limits, TransactionMeasure};
-use table_core::operation::{Operation, OperationKind};
+use table_core::limits::Limits;
+use table_core::operation::{Operation, OperationKind, RowState};
 use table_core::row::{Row, entity_bytes};
-use table_core::{Error, Result};
 
-use crate::entities::fault::EntityFault;
 use crate::entities::plan::{
     Author, ChangeRecord, DerivedRow, EntityPlan, PlannedRow, RecordChanges, is_condition, properties_mut,
     required_version,
@@ -45,6 +45,8 @@ pub(crate) struct Batch {
 pub(crate) struct ContributedRow {
     pub(crate) by: Author,
     pub(crate) write: ContributedWrite,
+    /// The positions of the entities for which the row is written, one for each change of a derived row; `None` if the row belongs to no entity.
+    of: Vec<Option<usize>>,
 }
 
 /// The write of a contributed row.
@@ -104,6 +106,19 @@ impl Batch {
     /// Returns the rows of contributors, by `RowKey`.
     pub(crate) const fn rows(&self) -> &BTreeMap<RowKey, ContributedRow> {
         &self.rows
+    }
+
+    /// Returns the position of the entity that needs a row: of several entities that change the row, the last one that adds to it. Returns `None` for a row that
+    /// belongs to no entity in the batch.
+    pub(crate) fn entity_of(&self, row_key: &RowKey) -> Option<usize> {
+        let ContributedRow { write, of, .. } = self.rows.get(row_key)?;
+        match write {
+            ContributedWrite::Fixed(_) => of.first().copied().flatten(),
+            ContributedWrite::Derived(parts) => {
+                let adds = parts.iter().zip(of).filter(|(part, _)| part.is_addition());
+                adds.filter_map(|(_, at)| *at).next_back()
+            }
+        }
     }
 
     /// Returns the changes to record and their recorder; `None` if the batch has no changes.
@@ -172,6 +187,15 @@ impl Batch {
         all.filter_map(|(row_key, kind)| Some((row_key.clone(), required_version(kind)?.clone()))).collect()
     }
 
+    /// Returns `true` if the batch requires a version of a row, or the absence of the row.
+    pub(crate) fn requires(&self, row_key: &RowKey) -> bool {
+        let is_required = |kind: &OperationKind| {
+            let is_absent = matches!(kind, OperationKind::Insert(_) | OperationKind::Check(RowState::Absent));
+            is_absent || required_version(kind).is_some()
+        };
+        self.kind_of(row_key).is_some_and(is_required)
+    }
+
     /// Returns `true` if the batch writes a row. A condition is not a write.
     pub(crate) fn writes(&self, row_key: &RowKey) -> bool {
         self.derives(row_key) || self.kind_of(row_key).is_some_and(|kind| !is_condition(kind))
@@ -233,7 +257,7 @@ impl Batch {
     /// # Errors
     /// Any error from [`push_within`](Self::push_within).
     pub(crate) fn add_rows(&mut self, rows: Vec<PlannedRow>, limits: Option<&Limits>) -> Result<()> {
-        self.change(limits, |batch, done| rows.into_iter().try_for_each(|row| batch.add_row(row, done)))
+        self.change(limits, |batch, done| rows.into_iter().try_for_each(|row| batch.add_row(row, None, done)))
     }
 
     /// Adds an outbox step of the entity `source`, to be performed in another partition.
@@ -245,46 +269,5 @@ impl Batch {
             batch.add_steps(source, vec![step], done);
             Ok(())
         })
-    }
-
-    fn check(&mut self, limits: &Limits) -> Result<()> {
-        // Counting the rows of the records takes time in proportion to their number, so they are counted only near the limit.
-        let most = self.entities.len() + self.rows.len() + self.intents.len() + self.records.len() + 1;
-        let operations = if most <= limits.operations { most } else { self.operations() };
-        let bytes = self.measured_bytes(limits);
-        let fault = if operations > limits.operations {
-            EntityFault::Operations { operations, parts: self.parts(), most: limits.operations }
-        } else if bytes > limits.transaction_bytes {
-            EntityFault::Bytes { bytes, parts: self.parts(), most: limits.transaction_bytes }
-        } else {
-            return Ok(());
-        };
-        Err(Error::of(fault))
-    }
-
-    /// Returns the size of the rows in bytes, measured as the limits define it.
-    fn measured_bytes(&mut self, limits: &Limits) -> usize {
-        if limits.measure == TransactionMeasure::Entities {
-            return self.bytes;
-        }
-        let partition_key = self.partition_key.as_str();
-        self.body_bytes.truncate(self.entities.len());
-        for Operation { row_key, kind } in self.entities.iter().skip(self.body_bytes.len()) {
-            self.body_bytes.push(limits.operation_bytes(partition_key, row_key.as_str(), kind));
-        }
-        let rows = self.rows.iter().map(|(row_key, row)| match &row.write {
-            ContributedWrite::Fixed(kind) => limits.operation_bytes(partition_key, row_key.as_str(), kind),
-            ContributedWrite::Derived(_) => 0,
-        });
-        self.body_bytes.iter().sum::<usize>() + rows.sum::<usize>()
-    }
-
-    /// Returns a description of the contributions, for error messages.
-    fn parts(&self) -> String {
-        let part = |(name, count): (&str, usize)| match name {
-            "entities" | "intents" | "the feed" => format!("{count} of {name}"),
-            name => format!("{count} of `{name}`"),
-        };
-        self.contributions().into_iter().map(part).collect::<Vec<_>>().join(", ")
     }
 }

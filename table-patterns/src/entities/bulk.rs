@@ -96,9 +96,10 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
             keys.iter().map(|_| None).collect()
         };
         let mut draft = Draft::new(partition_of(items));
-        for (item, stored) in items.iter().zip(stored) {
+        for (at, (item, stored)) in items.iter().zip(stored).enumerate() {
             let stored = stored.filter(|_| self.plans_from_stored(item.verb));
-            draft.push(self.plan_item(item, stored.as_ref())?, None)?;
+            let planned = self.plan_item(item, stored.as_ref()).and_then(|write| draft.push(write, None));
+            planned.map_err(|error| error.with_operation(at))?;
         }
         Ok(draft)
     }
@@ -209,15 +210,15 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
         error.code() == ErrorCode::InvalidDuplicateRow || is_too_large(error)
     }
 
-    fn split(&self, batch: BulkBatch) -> Result<(BulkBatch, BulkBatch)> {
+    fn split(&self, batch: BulkBatch, at: usize) -> Result<(BulkBatch, BulkBatch)> {
         let mut items = batch.items;
-        let back = items.split_off(items.len() / 2);
-        let half = |items: Vec<BulkItem>| {
-            let mut half = Batch::new(partition_of(&items));
-            items.iter().try_for_each(|item| half.push(item.plan.clone()))?;
-            Ok::<_, Error>(BulkBatch { items, batch: half })
+        let back = items.split_off(at.min(items.len()));
+        let of = |items: Vec<BulkItem>| {
+            let mut batch = Batch::new(partition_of(&items));
+            items.iter().try_for_each(|item| batch.push(item.plan.clone()))?;
+            Ok::<_, Error>(BulkBatch { items, batch })
         };
-        Ok((half(items)?, half(back)?))
+        Ok((of(items)?, of(back)?))
     }
 
     fn in_table(&self, error: Error) -> Error {

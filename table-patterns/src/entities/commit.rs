@@ -160,7 +160,8 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
                             let prepared = prepared.map_err(|error| match error.key() {
                                 Some(_) => error,
                                 None => error.with_key(key.partition_key.as_str(), key.row_key.as_str()),
-                            })?;
+                            });
+                            let prepared = prepared.map_err(|error| at_entity(batch, row_key, error))?;
                             prepared.map(|prepared| {
                                 undo.extend(prepared.undo);
                                 prepared.kind
@@ -260,9 +261,9 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
             Some(row_key) => error.with_key(batch.partition_key().as_str(), row_key.as_str()),
             None => error,
         };
-        let error = match row {
-            Some(row) => error.with_context(&row.by.to_string()),
-            None => error,
+        let error = match (row, row_key) {
+            (Some(row), Some(row_key)) => at_entity(batch, row_key, error).with_context(&row.by.to_string()),
+            _ => error,
         };
         let conflict = match (at, row.map(|row| &row.write)) {
             _ if !is_conflict => return Err(error),
@@ -271,6 +272,14 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
             _ => Conflict::Derived,
         };
         Ok(Outcome::Conflict(conflict, error))
+    }
+}
+
+/// Sets the operation of an error about a contributed row to the entity that needs the row.
+fn at_entity(batch: &Batch, row_key: &RowKey, error: Error) -> Error {
+    match batch.entity_of(row_key) {
+        Some(at) => error.with_operation(at),
+        None => error,
     }
 }
 

@@ -132,6 +132,9 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// `UniqueViolation` if both entities set a row that may belong to only one entity; `InvalidDuplicateRow` if different patterns change the row.
     fn follows(&self, key: &EntityKey, earlier: &dyn DerivedRow) -> Result<()>;
 
+    /// Returns `true` if the entity has an entry in the row after the change.
+    fn is_addition(&self) -> bool;
+
     /// Returns the operation, assuming that the stored row matches the entities; `None` if the row must be read.
     fn assumed(&self, parts: &[Arc<dyn DerivedRow>]) -> Option<OperationKind>;
 

@@ -1,6 +1,7 @@
 //! Repeated attempts to commit a batch, with back-off.
 
 use table_core::etag::ETag;
+use table_core::key::RowKey;
 use table_core::retry::{Retry, RetryLoop};
 use table_core::row::Row;
 use table_core::store::TableStore;
@@ -60,6 +61,10 @@ impl<'a> Rounds<'a> {
     ) -> Result<Option<Outcome>> {
         let (planned, most) = (draft.planned(), site.store.capabilities().limits.operations);
         let batch = match draft.batch(&mut self.together, most).await {
+            // A version that the plan requires is the same in every attempt.
+            Err(error) if is_moved(&error) && !self.replans_entities && requires_row_of(planned, &error) => {
+                return Ok(Some(Outcome::Conflict(Conflict::Entity, error)));
+            }
             Err(error) if is_moved(&error) => return self.lost(Conflict::Related, error).await,
             batch => batch?,
         };
@@ -162,6 +167,12 @@ impl<'a> Rounds<'a> {
 /// Returns `true` if a plan's rows changed before all of them were read.
 fn is_moved(error: &Error) -> bool {
     error.code() == ErrorCode::UpdateConditionNotSatisfied
+}
+
+/// Returns `true` if the plan requires a version, or the absence, of the row that an error names.
+fn requires_row_of(planned: &Batch, error: &Error) -> bool {
+    let row_key = error.key().and_then(|(_, row_key)| RowKey::new(row_key).ok());
+    row_key.is_some_and(|row_key| planned.requires(&row_key))
 }
 
 /// Returns `true` if a write does not fit into one transaction.

@@ -14,14 +14,14 @@ use table_core::name::TableName;
 use table_core::operation::OperationKind;
 use table_core::row::entity_bytes;
 use table_core::runtime::Runtime;
-use table_core::schema::IndexSchema;
+use table_core::schema::{IndexKind, IndexSchema};
 use table_core::selection::index_that_hides;
 use table_core::store::TableStore;
 use table_core::table::{SchemaWatch, TableStoreExt};
 use table_core::{Error, Result};
 
 use crate::entities::{Author, Contribution, Contributor, Entities, EntityChange};
-use crate::index::changes::{Change, ChangeKind, changes, holds_entry, owner_of};
+use crate::index::changes::{Change, ChangeKind, OwnerOf, changes, holds_entry, owner_of};
 use crate::index::copy::CopyChange;
 use crate::index::fault::IndexFault;
 use crate::index::list::{ListBlobs, ListChange, ListForm, Lists};
@@ -56,7 +56,7 @@ impl<E: Entity, H> Contributor<E, H> for Indexes {
         let mut remote: Vec<RemoteChange> = Vec::new();
         for one in changes(change.old, change.new)? {
             if one.index.is_same_partition() {
-                self.add_row::<E>(one, (change.key, change.pace, change.watch), out)?;
+                self.add_row::<E>(one, (change.key, change.pace, change.watch), out);
             } else {
                 check_entry(&one, change.limits)?;
                 add_remote(one, change.key, &mut remote);
@@ -78,23 +78,21 @@ impl Indexes {
         one: Change,
         (owner, pace, watch): (&EntityKey, &Runtime, &SchemaWatch),
         out: &mut Contribution,
-    ) -> Result<()> {
+    ) {
         let Change { index, key, kind } = one;
         let owner = owner.clone();
-        if let ChangeKind::Join(row) | ChangeKind::Leave(row) = &kind {
-            let form = ListForm::new(E::SCHEMA, index);
-            let is_join = matches!(kind, ChangeKind::Join(_));
-            let member = if is_join { Some(form.member(row)?) } else { None };
-            let (blobs, pace) = (self.blobs.clone(), pace.clone());
-            let list = ListChange { form, owner_of: owner_of::<E>, owner, member, blobs, pace };
-            out.derive(index.name, key.row_key, Arc::new(list));
-            return Ok(());
-        }
         let is_there = matches!(kind, ChangeKind::Remove | ChangeKind::Rewrite(_));
         let row = match kind {
-            ChangeKind::Add(row) | ChangeKind::Rewrite(row) => Some(row),
-            _ => None,
+            ChangeKind::Add(row) | ChangeKind::Rewrite(row) | ChangeKind::Join(row) => Some(row),
+            ChangeKind::Remove | ChangeKind::Leave(_) => None,
         };
+        if index.kind == IndexKind::List {
+            let (form, blobs) = (ListForm::new(E::SCHEMA, index), self.blobs.clone());
+            let (owner_of, pace) = (owner_of::<E> as OwnerOf, pace.clone());
+            let list = ListChange { form, owner_of, owner, entry: row, blobs, pace };
+            out.derive(index.name, key.row_key, Arc::new(list));
+            return;
+        }
         let copy = CopyChange {
             index,
             owner_of: owner_of::<E>,
@@ -106,7 +104,6 @@ impl Indexes {
             watch: if index.include.is_none() { watch.clone() } else { SchemaWatch::default() },
         };
         out.derive(index.name, key.row_key, Arc::new(copy));
-        Ok(())
     }
 }
 

@@ -133,6 +133,10 @@ impl DerivedRow for CopyChange {
         }
     }
 
+    fn is_addition(&self) -> bool {
+        self.after.is_some()
+    }
+
     fn assumed(&self, parts: &[Arc<dyn DerivedRow>]) -> Option<OperationKind> {
         let all = self.combined(parts);
         all.is_trusted.then(|| CopyChange::assumed(&all))

@@ -18,6 +18,6 @@ pub use blobs::ListBlobs;
 pub(crate) use blobs::ListBlobs;
 pub(crate) use blobs::Upload;
 pub(crate) use change::ListChange;
-pub(crate) use form::{ListForm, Member};
+pub(crate) use form::{ListForm, Member, StoredMembers};
 pub(crate) use keeper::{ListWrite, Lists, is_unreadable};
 pub(crate) use members::Members;

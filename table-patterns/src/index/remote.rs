@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
-use table_core::row::Row;
+use table_core::row::{Row, RowWriter};
 use table_core::schema::{EntitySchema, IndexSchema};
 use table_core::{Error, Result};
 
@@ -93,9 +93,16 @@ pub enum EntryFingerprint {
 }
 
 impl EntryFingerprint {
-    /// Returns the fingerprint of an index entry.
+    /// Returns the fingerprint of an index entry. It does not depend on the order of the properties: releases may declare the fields in different orders.
     pub(crate) fn entry(key: &EntityKey, row: &Row) -> Self {
-        Self::Entry { key: key.clone(), hash: hash(row.as_bytes().iter().copied()) }
+        let properties: Result<Vec<_>> = row.view().properties().collect();
+        let mut properties = properties.unwrap_or_default();
+        properties.sort_by_key(|property| property.name);
+        let mut sorted = RowWriter::with_capacity(properties.len());
+        for property in properties {
+            sorted.property(property.name, property.value);
+        }
+        Self::Entry { key: key.clone(), hash: hash(sorted.finish().as_bytes().iter().copied()) }
     }
 
     /// Returns `true` if both fingerprints record the same entry at the key `at`, or both record no entry there.
@@ -223,7 +230,9 @@ struct Recorded {
     /// The position of the entry's key among the keys of the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The hash of the entry's properties in the order of their names. Older releases record `Hash`, which depends on the order of the struct's fields. A
+    /// release does not compare the hash of the other form.
+    #[serde(rename = "Sorted", default, skip_serializing_if = "Option::is_none")]
     hash: Option<u64>,
 }
 

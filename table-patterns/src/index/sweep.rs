@@ -175,7 +175,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     }
 
     /// Plans the transaction that adds an entity's index entry. The transaction also touches the entity, and fails if the entity's version has changed.
-    fn joining(&self, key: EntityKey, etag: ETag, entry: IndexEntry) -> Result<EntityPlan> {
+    fn joining(&self, key: EntityKey, etag: ETag, entry: IndexEntry) -> EntityPlan {
         let indexes = Indexes { blobs: self.table.list_blobs().cloned(), ..Indexes::of::<E>() };
         let kind = match self.schema().kind {
             IndexKind::List => ChangeKind::Join(entry.row),
@@ -184,8 +184,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         let change = Change { index: self.schema(), key: entry.key, kind };
         let mut out = Contribution::default();
         let watch = self.table.table.schema_watch();
-        indexes.add_row::<E>(change, (&key, self.table.retry.runtime(), &watch), &mut out)?;
-        Ok(out.into_plan(key, touch(IfMatch::ETag(etag))))
+        indexes.add_row::<E>(change, (&key, self.table.retry.runtime(), &watch), &mut out);
+        out.into_plan(key, touch(IfMatch::ETag(etag)))
     }
 
     /// Makes one attempt to commit a batch. If `look` is `true`, first reads the index rows.

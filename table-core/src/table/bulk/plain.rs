@@ -103,19 +103,20 @@ impl<E: ToEntity, S: TableStore> BulkTarget for Table<E, S> {
     fn split(
         &self,
         BulkTransaction { transaction, mut schemas }: BulkTransaction,
+        at: usize,
     ) -> Result<(BulkTransaction, BulkTransaction)> {
         let limits = *transaction.limits();
         let (partition_key, mut operations) = transaction.into_parts();
-        let middle = operations.len() / 2;
-        let back = (operations.split_off(middle), schemas.split_off(middle));
-        let half = |(operations, schemas): (Vec<Operation>, Vec<_>)| -> Result<BulkTransaction> {
+        let at = at.min(operations.len());
+        let back = (operations.split_off(at), schemas.split_off(at));
+        let batch = |(operations, schemas): (Vec<Operation>, Vec<_>)| -> Result<BulkTransaction> {
             let mut transaction = Transaction::new(partition_key.clone(), limits)?;
             for operation in operations {
                 transaction.push(operation)?;
             }
             Ok(BulkTransaction { transaction, schemas })
         };
-        Ok((half((operations, schemas))?, half(back)?))
+        Ok((batch((operations, schemas))?, batch(back)?))
     }
 
     fn in_table(&self, error: Error) -> Error {

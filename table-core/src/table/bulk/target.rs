@@ -101,11 +101,11 @@ pub trait BulkTarget: Sync {
         error.code() == ErrorCode::RequestBodyTooLarge
     }
 
-    /// Splits a batch in half. If the number of writes is odd, the first half has one write fewer.
+    /// Splits a batch into its first `at` writes and the others.
     ///
     /// # Errors
     /// Any error from [`push`](Self::push).
-    fn split(&self, batch: Self::Batch) -> Result<(Self::Batch, Self::Batch)>;
+    fn split(&self, batch: Self::Batch, at: usize) -> Result<(Self::Batch, Self::Batch)>;
 
     /// Adds the table's name to an error.
     fn in_table(&self, error: Error) -> Error;

@@ -1,10 +1,10 @@
 //! Tests that every kind of handle maintains the copies that an entity declares.
 
 use pollster::block_on;
-use table_core::Entity;
 use table_core::embedded::Engine;
 use table_core::queue::QueueName;
 use table_core::selection::{Point, Selection};
+use table_core::{Entity, ErrorCode};
 
 use crate::EntityStore;
 use crate::copies::CopyRelation;
@@ -156,4 +156,31 @@ fn con_3_a_source_that_changes_within_a_transaction_is_read_again() {
             assert_eq!(names, [Some("Eve"), Some("Eve")], "bulk: {bulk}");
         });
     }
+}
+
+/// Tests a unit that read a source before a rival changed it: the source never has the version that the unit requires, so another attempt cannot succeed.
+#[test]
+fn upd_3_a_unit_that_read_an_older_source_of_its_holder_is_refused_at_once() {
+    let engine = Engine::in_memory();
+    let store = FaultyStore::new(engine.clone());
+    let queue = QueueName::new("copies").unwrap();
+    let rival = Entities::<Agent, _, _>::from(Outbox::new(engine.clone(), engine.clone(), queue.clone()));
+    let tickets = Entities::<Ticket, _, _>::from(Outbox::new(store.clone(), engine.clone(), queue));
+    block_on(async {
+        let rival = rival.create_if_missing().await.unwrap();
+        let tickets = tickets.create_if_missing().await.unwrap();
+        rival.insert(&agent("Ada")).await.unwrap();
+        let mut unit = tickets.unit(Ticket::partition("t")).unwrap();
+        assert!(unit.get(Agent::key("t", 1)).await.unwrap().is_some());
+        rival.update(Agent::key("t", 1), |agent: &mut Agent| agent.name = "Eve".into()).await.unwrap();
+        unit.insert(&ticket()).unwrap();
+        store.heal();
+        let error = unit.commit().await.unwrap_err();
+        assert_eq!(
+            (error.code(), error.rule()),
+            (ErrorCode::UpdateConditionNotSatisfied, Some("UPD-3")),
+            "{error}"
+        );
+        assert_eq!(store.calls(), [Call::Get], "the source is read once, and nothing is sent");
+    });
 }

@@ -10,7 +10,9 @@ use table_core::{Error, Result};
 use crate::entities::batch::undo::Done;
 use crate::entities::batch::{Batch, ContributedRow, ContributedWrite, PlannedIntent};
 use crate::entities::fault::EntityFault;
-use crate::entities::plan::{Author, DerivedRow, EntityPlan, PlannedRow, RowWrite, both, is_condition};
+use crate::entities::plan::{
+    Author, DerivedRow, EntityPlan, PlannedRow, RowWrite, both, is_condition, required_version,
+};
 use crate::outbox::Step;
 
 impl Batch {
@@ -30,7 +32,8 @@ impl Batch {
         self.places.insert(key.row_key.clone(), self.entities.len());
         self.entities.push(Operation { row_key: key.row_key.clone(), kind });
         done.push(Done::Entity);
-        rows.into_iter().try_for_each(|row| self.add_row(row, done))?;
+        let of = Some(self.entities.len() - 1);
+        rows.into_iter().try_for_each(|row| self.add_row(row, of, done))?;
         if !derived_steps.is_empty() {
             self.intents.push(PlannedIntent { source: key.row_key.clone(), steps: derived_steps });
             done.push(Done::Intent);
@@ -58,35 +61,42 @@ impl Batch {
         if !is_condition(known) {
             return Ok(kind);
         }
-        let both = both(&kind, known);
-        let both = both.ok_or_else(|| self.contradiction(row_key, &kind))?;
+        let both = both(&kind, known).ok_or_else(|| self.contradiction(row_key, &kind, known))?;
         if let Some(row) = self.rows.remove(row_key) {
             done.push(Done::RemovedRow(row_key.clone(), row));
         }
         Ok(both)
     }
 
-    /// Returns the error for a condition that contradicts an operation on the same row: the operation requires a different version, or inserts the row.
-    fn contradiction(&self, row_key: &RowKey, kind: &OperationKind) -> Error {
-        let is_insert = matches!(kind, OperationKind::Insert(_));
-        let fault = if is_insert { EntityFault::DuplicateOperation } else { EntityFault::Changed };
+    /// Returns the error for a condition that contradicts an operation on the same row: the operation requires a different version, inserts the row, or
+    /// requires a row that must be absent.
+    fn contradiction(&self, row_key: &RowKey, kind: &OperationKind, condition: &OperationKind) -> Error {
+        let of_both = [kind, condition];
+        let fault = if matches!(kind, OperationKind::Insert(_)) {
+            EntityFault::DuplicateOperation
+        } else if of_both.into_iter().all(|kind| required_version(kind).is_none()) {
+            EntityFault::NotFound
+        } else {
+            EntityFault::Changed
+        };
         here(Error::of(fault), &self.partition_key, row_key)
     }
 
-    pub(super) fn add_row(&mut self, row: PlannedRow, done: &mut Vec<Done>) -> Result<()> {
+    /// Adds a row that the entity at the position `of` needs, or that belongs to no entity.
+    pub(super) fn add_row(&mut self, row: PlannedRow, of: Option<usize>, done: &mut Vec<Done>) -> Result<()> {
         if let RowWrite::Derived(_) = row.write {
             self.count_bytes(&row.row_key, row.row());
         }
         let PlannedRow { by, row_key, write } = row;
         match write {
-            RowWrite::Fixed(kind) => self.add_fixed(by, row_key, kind, done),
-            RowWrite::Derived(part) => self.add_derived(by, row_key, part, done),
+            RowWrite::Fixed(kind) => self.add_fixed((by, of), row_key, kind, done),
+            RowWrite::Derived(part) => self.add_derived((by, of), row_key, part, done),
         }
     }
 
     fn add_fixed(
         &mut self,
-        by: Author,
+        (by, of): (Author, Option<usize>),
         row_key: RowKey,
         kind: OperationKind,
         done: &mut Vec<Done>,
@@ -96,7 +106,7 @@ impl Batch {
         if let Some((at, own)) = own.filter(|_| is_condition(&kind)) {
             let Some(both) = both(&own.kind, &kind) else {
                 let own = own.kind.clone();
-                return Err(self.contradiction(&row_key, &own));
+                return Err(self.contradiction(&row_key, &own, &kind));
             };
             done.push(Done::Condition(at, std::mem::replace(&mut own.kind, both)));
             return Ok(());
@@ -108,9 +118,9 @@ impl Batch {
             return match &known.write {
                 // Two holders of the same source add conditions on it, or the unit has read a row that a pattern writes.
                 ContributedWrite::Fixed(other) if is_condition(&kind) => {
-                    let contradiction = || self.contradiction(&row_key, other);
+                    let contradiction = || self.contradiction(&row_key, other, &kind);
                     let write = ContributedWrite::Fixed(both(other, &kind).ok_or_else(contradiction)?);
-                    let row = ContributedRow { by: known.by, write };
+                    let row = ContributedRow { by: known.by, write, of: known.of.clone() };
                     done.extend(
                         self.rows.insert(row_key.clone(), row).map(|row| Done::RemovedRow(row_key, row)),
                     );
@@ -125,13 +135,14 @@ impl Batch {
         }
         self.count_bytes(&row_key, kind.row());
         done.push(Done::Row(row_key.clone()));
-        self.rows.insert(row_key, ContributedRow { by, write: ContributedWrite::Fixed(kind) });
+        let (write, of) = (ContributedWrite::Fixed(kind), vec![of]);
+        self.rows.insert(row_key, ContributedRow { by, write, of });
         Ok(())
     }
 
     fn add_derived(
         &mut self,
-        by: Author,
+        (by, of): (Author, Option<usize>),
         row_key: RowKey,
         part: Arc<dyn DerivedRow>,
         done: &mut Vec<Done>,
@@ -145,11 +156,13 @@ impl Batch {
             };
             parts.iter().try_for_each(|earlier| part.follows(&key, earlier.as_ref()))?;
             parts.push(part);
+            known.of.push(of);
             done.push(Done::Part(key.row_key));
             return Ok(());
         }
         done.push(Done::Row(row_key.clone()));
-        self.rows.insert(row_key, ContributedRow { by, write: ContributedWrite::Derived(vec![part]) });
+        let (write, of) = (ContributedWrite::Derived(vec![part]), vec![of]);
+        self.rows.insert(row_key, ContributedRow { by, write, of });
         Ok(())
     }
 

@@ -43,10 +43,11 @@ impl Batch {
         match done {
             Done::Row(row_key) => drop(self.rows.remove(&row_key)),
             Done::Part(row_key) => {
-                if let Some(ContributedRow { write: ContributedWrite::Derived(parts), .. }) =
+                if let Some(ContributedRow { write: ContributedWrite::Derived(parts), of, .. }) =
                     self.rows.get_mut(&row_key)
                 {
                     parts.pop();
+                    of.pop();
                 }
             }
             Done::RemovedRow(row_key, row) => drop(self.rows.insert(row_key, row)),

@@ -1,6 +1,9 @@
 //! Tests of the position that the error of a bulk write names.
 
+use std::collections::BTreeMap;
+
 use pollster::block_on;
+use proptest::prelude::*;
 use table_core::{Engine, Entity, ErrorCode};
 
 use crate::EntityStore;
@@ -41,5 +44,95 @@ fn the_error_of_a_bulk_delete_names_the_missing_entity() {
         users.bulk().insert_all((0..20).filter(|number| *number != 13).map(user)).await.unwrap();
         let error = users.bulk().delete_all((0..20).map(|number| User::key("t", number))).await.unwrap_err();
         assert_eq!((error.source.code(), error.at), (ErrorCode::ResourceNotFound, Some(13)));
+    });
+}
+
+/// Returns the positions of the users whose address belongs to a stored user that the batch does not change. Only these can be refused: an address of
+/// another user of the batch is free once the batch is written.
+fn refused(stored: &BTreeMap<u32, String>, batch: &[User]) -> Vec<usize> {
+    let is_in_batch = |number: u32| batch.iter().any(|user| user.number == number);
+    let is_taken = |mail: &String| stored.iter().any(|(number, own)| own == mail && !is_in_batch(*number));
+    batch.iter().enumerate().filter(|(_, user)| is_taken(&user.mail)).map(|(at, _)| at).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn pat_intra_5_a_bulk_write_whose_users_exchange_addresses_names_a_refused_user(
+        stored in Just((0..6_u32).collect::<Vec<_>>()).prop_shuffle(),
+        numbers in prop::sample::subsequence((0..8_u32).collect::<Vec<_>>(), 1..7).prop_shuffle(),
+        mails in Just((0..9_u32).collect::<Vec<_>>()).prop_shuffle(),
+    ) {
+        block_on(async {
+            let users = Engine::in_memory().entities::<User>().create_if_missing().await?;
+            let with = |(number, mail): (u32, &u32)| User { mail: format!("mail{mail}"), ..user(number) };
+            let before: Vec<_> = (0..).zip(&stored).map(with).collect();
+            users.bulk().insert_all(&before).await.unwrap();
+            let mut now: BTreeMap<_, _> = before.into_iter().map(|user| (user.number, user.mail)).collect();
+            // The caller skips each refused user and continues with the others.
+            let mut left: Vec<_> = numbers.into_iter().zip(&mails).map(with).collect();
+            loop {
+                let of_batch = refused(&now, &left);
+                let (at, written) = match users.bulk().insert_or_replace_all(&left).await {
+                    Ok(written) => (None, written),
+                    Err(error) => {
+                        assert_eq!(error.source.code(), ErrorCode::UniqueViolation, "{}", error.source);
+                        assert!(error.unknown.is_empty());
+                        (error.at, error.written)
+                    }
+                };
+                assert_eq!(at.is_none(), of_batch.is_empty(), "{left:?} after {now:?}");
+                assert!(at.is_none_or(|at| of_batch.contains(&at)), "{at:?} is not one of {of_batch:?}: {left:?} after {now:?}");
+                let is_written = |position: &usize| written.contains(*position);
+                now.extend(left.iter().enumerate().filter(|(at, _)| is_written(at)).map(|(_, user)| (user.number, user.mail.clone())));
+                let Some(at) = at else { break };
+                let rest = left.into_iter().enumerate().filter(|(position, _)| *position != at && !is_written(position));
+                left = rest.map(|(_, user)| user).collect();
+            }
+            let found = users.query(User::rows("t")).collect().await?;
+            let found: BTreeMap<_, _> = found.into_iter().map(|user| (user.number, user.mail)).collect();
+            assert_eq!(found, now);
+            Ok::<(), table_core::Error>(())
+        })
+        .unwrap();
+    }
+}
+
+#[test]
+fn pat_intra_5_the_users_before_a_refused_one_are_written_together() {
+    block_on(async {
+        let users = Engine::in_memory().entities::<User>().create_if_missing().await.unwrap();
+        let with = |number, mail: &str| User { mail: mail.into(), ..user(number) };
+        users.bulk().insert_all([with(1, "x"), with(2, "w"), with(9, "z")]).await.unwrap();
+        let exchange = [with(2, "x"), with(1, "y"), with(3, "z")];
+        let error = users.bulk().insert_or_replace_all(&exchange).await.unwrap_err();
+        assert_eq!((error.source.code(), error.at), (ErrorCode::UniqueViolation, Some(2)));
+        assert_eq!(error.written, (0..2).collect());
+    });
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Teams")]
+#[partition_key(tenant)]
+#[row_key("player_", number)]
+#[index_entity(ByTeam, at_most = 2, row_key("team_", team))]
+struct Player {
+    tenant: String,
+    #[digits(4)]
+    number: u32,
+    team: String,
+}
+
+#[test]
+fn pat_ix_4_a_bulk_write_whose_players_exchange_places_names_the_player_without_a_place() {
+    block_on(async {
+        let players = Engine::in_memory().entities::<Player>().create_if_missing().await.unwrap();
+        let player = |number, team: &str| Player { tenant: "t".into(), number, team: team.into() };
+        players.bulk().insert_all([player(1, "a"), player(2, "a")]).await.unwrap();
+        let exchange = [player(3, "a"), player(1, "b"), player(4, "a")];
+        let error = players.bulk().insert_or_replace_all(&exchange).await.unwrap_err();
+        assert_eq!((error.source.code(), error.at), (ErrorCode::IndexListFull, Some(2)));
+        assert_eq!(error.written, (0..2).collect());
     });
 }

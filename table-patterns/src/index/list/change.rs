@@ -15,7 +15,7 @@ use table_core::{Error, Result};
 use crate::entities::{DerivedRow, EntityFault, PreparedRow, RowPlace, UndoWrite};
 use crate::index::changes::OwnerOf;
 use crate::index::list::blobs::{ListBlobs, Upload};
-use crate::index::list::{ListForm, ListWrite, Lists, Member};
+use crate::index::list::{ListForm, ListWrite, Lists};
 
 /// A change to one list, caused by a change to one entity.
 #[derive(Clone, Debug)]
@@ -23,8 +23,8 @@ pub(crate) struct ListChange {
     pub(crate) form: ListForm,
     pub(crate) owner_of: OwnerOf,
     pub(crate) owner: EntityKey,
-    /// The member to add; `None` to remove the entity from the list.
-    pub(crate) member: Option<Member>,
+    /// The index entry to add; `None` to remove the entity from the list.
+    pub(crate) entry: Option<Row>,
     pub(crate) blobs: Option<ListBlobs>,
     pub(crate) pace: Runtime,
 }
@@ -43,13 +43,13 @@ impl ListChange {
         let mut after = before.clone();
         let parts: Vec<&Self> = parts.iter().filter_map(|part| part.as_any().downcast_ref()).collect();
         // Removals are applied first, because a new entity may have the key of a removed entity.
-        for part in parts.iter().filter(|part| part.member.is_none()) {
+        for part in parts.iter().filter(|part| part.entry.is_none()) {
             after.leave(&part.owner);
         }
         let mut joins = false;
         for part in &parts {
-            if let Some(member) = &part.member {
-                after.join(part.owner.clone(), member.clone());
+            if let Some(entry) = &part.entry {
+                after.join(part.owner.clone(), self.form.member(entry));
                 joins = true;
             }
         }
@@ -80,6 +80,10 @@ impl DerivedRow for ListChange {
         }
         let name = self.form.index().name.to_owned();
         Err(Error::of(EntityFault::SameRow { first: name.clone(), second: name }))
+    }
+
+    fn is_addition(&self) -> bool {
+        self.entry.is_some()
     }
 
     fn assumed(&self, _: &[Arc<dyn DerivedRow>]) -> Option<OperationKind> {

@@ -30,7 +30,7 @@ pub(crate) enum ListFault {
     #[fault(EntityMismatch)]
     Broken(&'static str),
     #[error(
-        "the list of index `{index}` cannot move to a blob, because its member {stray} is not the key of an entity; check the index with \
+        "the list of index `{index}` cannot be stored as keys, because its member {stray} is not the key of an entity; check the index with \
          repair"
     )]
     #[fault(EntityMismatch, "PAT-IX-4")]

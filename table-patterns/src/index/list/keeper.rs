@@ -101,10 +101,11 @@ impl Lists<'_> {
             return Ok((form.pointer(blob), None));
         }
         let is_beyond = self.blobs.is_some_and(|blobs| blobs.is_beyond(after.len()));
-        if let Some(texts) = after.texts().filter(|_| !is_beyond && after.blob().is_none()) {
-            match form.write(key, &texts, &self.limits) {
+        if !is_beyond && after.blob().is_none() {
+            match form.write(key, after, &self.limits) {
                 Err(error) if error.code() == ErrorCode::IndexListFull && self.blobs.is_some() => {}
-                written => return Ok((written?, None)),
+                Err(error) => return Ok((form.write_older(key, after, &self.limits, error)?, None)),
+                Ok(row) => return Ok((row, None)),
             }
         }
         let Some(blobs) = self.blobs else { return Err(form.without_blobs()) };

@@ -9,15 +9,17 @@ use table_core::{Error, Result};
 use crate::blob::BlobRef;
 use crate::index::changes::OwnerOf;
 use crate::index::list::fault::ListFault;
-use crate::index::list::{ListForm, Member};
+use crate::index::list::{ListForm, Member, StoredMembers};
 
 /// The members of one list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Members {
-    /// The keys of the entities in the list, each with its encoded form if the list is stored in an entity. A blob contains only keys.
+    /// The keys of the entities in the list, each with its parts if known. Blobs and entities with whole keys contain no parts.
     owners: BTreeMap<EntityKey, Option<Member>>,
     /// Encoded members that determine no valid entity key. They are kept until a repair removes them.
     strays: BTreeSet<Member>,
+    /// `true` if the list was read from an entity that contains the parts of its members.
+    has_parts: bool,
     /// The blob that the list was read from; `None` for a list in an entity.
     blob: Option<BlobRef>,
 }
@@ -28,8 +30,12 @@ impl Members {
     /// # Errors
     /// `EntityMismatch` if the row is not a list of this index.
     pub(crate) fn of_entity(owner_of: OwnerOf, form: &ListForm, key: &EntityKey, row: &Row) -> Result<Self> {
-        let mut members = Self::default();
-        for member in form.read(row.view())? {
+        let parts = match form.read(key, row.view())? {
+            StoredMembers::Parts(parts) => parts,
+            StoredMembers::Keys(owners) => return Ok(Self::of_keys(owners)),
+        };
+        let mut members = Self { has_parts: true, ..Self::default() };
+        for member in parts {
             match owner_of(form.index(), key, &form.row(&member)) {
                 Some(owner) => drop(members.owners.insert(owner, Some(member))),
                 None => drop(members.strays.insert(member)),
@@ -40,8 +46,11 @@ impl Members {
 
     /// Creates the members of a list that is stored in a blob.
     pub(crate) fn of_blob(blob: BlobRef, owners: BTreeSet<EntityKey>) -> Self {
-        let owners = owners.into_iter().map(|owner| (owner, None)).collect();
-        Self { owners, strays: BTreeSet::new(), blob: Some(blob) }
+        Self { blob: Some(blob), ..Self::of_keys(owners) }
+    }
+
+    fn of_keys(owners: BTreeSet<EntityKey>) -> Self {
+        Self { owners: owners.into_iter().map(|owner| (owner, None)).collect(), ..Self::default() }
     }
 
     /// Returns the keys of the entities in the list, in order.
@@ -52,6 +61,11 @@ impl Members {
     /// Returns the number of members that determine no valid entity key.
     pub(crate) fn strays(&self) -> usize {
         self.strays.len()
+    }
+
+    /// Returns `true` if the list was read from an entity that contains the parts of its members.
+    pub(crate) const fn has_parts(&self) -> bool {
+        self.has_parts
     }
 
     /// Returns the blob that the list was read from.
@@ -67,11 +81,12 @@ impl Members {
         self.owners.contains_key(owner)
     }
 
-    pub(crate) fn join(&mut self, owner: EntityKey, member: Member) {
+    /// Adds an entity. `member` contains its parts if they are strings.
+    pub(crate) fn join(&mut self, owner: EntityKey, member: Option<Member>) {
         match self.owners.get(&owner) {
-            // The blob already contains this owner.
+            // A list of keys already contains this owner.
             Some(None) => {}
-            _ => drop(self.owners.insert(owner, Some(member))),
+            _ => drop(self.owners.insert(owner, member)),
         }
     }
 
@@ -84,7 +99,7 @@ impl Members {
         self.strays.clear();
     }
 
-    /// Returns the members as encoded in an entity; `None` if they were read from a blob, which contains only keys.
+    /// Returns the parts of the members; `None` if the parts of a member are not known.
     pub(crate) fn texts(&self) -> Option<BTreeSet<Member>> {
         let owned: Option<BTreeSet<Member>> = self.owners.values().cloned().collect();
         let mut texts = owned?;
@@ -92,7 +107,7 @@ impl Members {
         Some(texts)
     }
 
-    /// Checks that a list can move to a blob. The move would drop members that determine no valid entity key.
+    /// Checks that a list can be stored as keys, for example in a blob. The members that determine no valid entity key would be lost.
     ///
     /// # Errors
     /// `EntityMismatch` if such a member exists.

@@ -110,7 +110,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         let before = lists.read::<E>(&form, key, found.map(|found| &found.row)).await?;
         let mut after = before.clone();
         match wanted {
-            Some(row) => after.join(self.change.owner.clone(), form.member(row)?),
+            Some(row) => after.join(self.change.owner.clone(), form.member(row)),
             None => after.leave(&self.change.owner),
         }
         if after == before {

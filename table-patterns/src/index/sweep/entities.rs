@@ -193,7 +193,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             // The row at this key has no owner.
             self.clear(&entry.key, key).await?;
         }
-        let batch = Batch::of(self.joining(key.clone(), current.etag, entry)?)?;
+        let batch = Batch::of(self.joining(key.clone(), current.etag, entry))?;
         match self.attempt(&batch, true).await? {
             Outcome::Committed(_) => Ok(()),
             Outcome::Conflict(_, error) => Err(error),

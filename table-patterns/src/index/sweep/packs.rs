@@ -40,13 +40,13 @@ impl Packs {
         &mut self,
         position: usize,
         item: &Item,
-        plan: impl FnOnce(IndexEntry) -> Result<EntityPlan>,
+        plan: impl FnOnce(IndexEntry) -> EntityPlan,
         entry: IndexEntry,
     ) -> Result<bool> {
         if self.index.kind == IndexKind::Copies && !self.copies.insert(entry.key.clone()) {
             return Ok(false);
         }
-        let plan = plan(entry)?;
+        let plan = plan(entry);
         let packs = self.of.entry(item.key.partition_key.clone()).or_default();
         if let Some(Pack { positions, batch }) = packs.last_mut()
             && batch.push_within(plan.clone(), Some(&self.limits)).is_ok()

@@ -84,6 +84,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                     astray.push(self.finding(FindingKind::Dangling, key, Some(owner)));
                 }
             }
+            let limits = &self.store().capabilities().limits;
+            if astray.is_empty() && form.is_outdated(key, &members, limits) {
+                astray.push(self.finding(FindingKind::Stale, key, None));
+            }
         } else {
             match owner_of::<E>(schema, key, row) {
                 None => astray.push(unreadable()),

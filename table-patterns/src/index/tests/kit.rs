@@ -24,7 +24,7 @@ use table_core::{Entity, Result, ToEntity, Value, ValueRef};
 
 use crate::entities::StepRecorder;
 use crate::index::RemoteChange;
-use crate::index::list::ListForm;
+use crate::index::list::{ListForm, Members};
 use crate::outbox::{Intent, Step};
 
 /// An entity with every kind of index in its own partition. Its lists have a low bound, so they fill up quickly.
@@ -93,7 +93,7 @@ fn text(row: &Row) -> String {
 /// Returns the rows that must be stored for entities, computed only from the definition of each index.
 pub(super) fn expected<'e, E: Entity>(entities: impl IntoIterator<Item = &'e E>) -> Rows {
     let mut rows = Rows::new();
-    let mut lists: BTreeMap<_, (ListForm, BTreeSet<Vec<String>>)> = BTreeMap::new();
+    let mut lists: BTreeMap<_, (ListForm, Members)> = BTreeMap::new();
     for entity in entities {
         let table = E::SCHEMA.table.to_owned();
         rows.insert((table.clone(), entity.key_of().unwrap()), text(&entity.to_row().unwrap()));
@@ -102,8 +102,9 @@ pub(super) fn expected<'e, E: Entity>(entities: impl IntoIterator<Item = &'e E>)
             let place = (index.schema().table.map_or_else(|| table.clone(), str::to_owned), key);
             if index.schema().kind == IndexKind::List {
                 let form = ListForm::new(E::SCHEMA, index.schema());
-                let member = form.member(&row).unwrap();
-                lists.entry(place).or_insert((form, BTreeSet::new())).1.insert(member);
+                let member = form.member(&row);
+                let (_, members) = lists.entry(place).or_insert((form, Members::default()));
+                members.join(entity.key_of().unwrap(), member);
             } else {
                 rows.insert(place, text(&row));
             }

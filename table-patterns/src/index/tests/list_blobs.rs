@@ -32,10 +32,10 @@ fn pat_ix_4_a_list_too_large_for_an_entity_moves_to_a_blob_or_fails() {
         let limits = scene.store.engine.capabilities().limits;
         let key = EntityKey::new("Sales", "lastname_Jones")?;
         let mut full = 58_160;
-        while form.write(&key, &members(full + 40), &limits).is_ok() {
+        while form.write_parts(&key, &members(full + 40), &limits).is_ok() {
             full += 40;
         }
-        let list = OperationKind::Insert(form.write(&key, &members(full), &limits)?);
+        let list = OperationKind::Insert(form.write_parts(&key, &members(full), &limits)?);
         let mut seed = Transaction::new(key.partition_key.clone(), limits)?;
         seed.push(Operation { row_key: key.row_key.clone(), kind: list })?;
         scene.store.engine.submit(&TableName::new("Company")?, seed).await?;

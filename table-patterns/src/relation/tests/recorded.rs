@@ -1,12 +1,15 @@
 //! Tests that the deletes of parts are recorded in the feed.
 
+use std::time::Duration;
+
 use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
-use table_core::{Entity, EntitySet, TableEntity};
+use table_core::{Entity, EntitySet, TableEntity, TableStoreExt, ticks};
 
 use crate::EntityStore;
+use crate::faults::{Call, FaultyStore};
 use crate::feed::{Cursor, Feed, FeedEntry};
 
 /// An employee without a feed, in a set with a type that has one.
@@ -103,4 +106,26 @@ fn imp_6_the_deletes_of_parts_are_recorded_in_the_feed() {
     };
     let all = ["order_000001", "order_000001_0001", "order_000001_0002"];
     assert_eq!((of("inserted"), of("deleted")), (all.to_vec(), all.to_vec()));
+}
+
+/// Tests a bearer whose SAS permits only its partition. A commit that must list the partition for followers sends a second transaction to another table, which
+/// the SAS refuses.
+#[test]
+fn a_bearer_of_a_grant_deletes_an_owner_without_listing_the_feed_of_another_type() {
+    let engine = Engine::in_memory();
+    block_on(async {
+        let employees = engine.entities::<Employee>().create_if_missing().await.unwrap();
+        employees.insert(&Employee { department: "Sales".into(), id: 223 }).await.unwrap();
+        let part = TableEntity::new("Sales", "empid_000223_2012").unwrap();
+        engine.untyped("Company").unwrap().insert(&part).await.unwrap();
+        let (sales, expiry) = (PartitionKey::new("Sales").unwrap(), ticks::now() + Duration::from_secs(3600));
+        let grant = employees.grant(&sales, expiry).await.unwrap();
+
+        let store = FaultyStore::new(engine.clone());
+        let bearer = store.entities::<Employee>().with_grant(&grant).unwrap();
+        assert_eq!(bearer.delete_with_parts(Employee::key("Sales", 223)).await.unwrap(), 2);
+        let submits = store.calls().iter().filter(|call| **call == Call::Submit).count();
+        assert_eq!(submits, 1, "the transaction of the delete");
+    });
+    assert_eq!(changes(&engine, "Company", "Sales").len(), 1, "the delete of the part");
 }

@@ -158,3 +158,24 @@ fn eng_21_a_required_absence_is_named_if_it_does_not_hold() {
     })
     .unwrap();
 }
+
+/// A unit that found nothing, and a later act that needs the row: nothing was modified, so the answer is that of the store.
+#[test]
+fn upd_2_an_entity_that_was_read_as_absent_and_is_required_is_not_found() {
+    let store = ward(&Engine::in_memory());
+    block_on(async {
+        let doctors = store.entities::<Doctor>();
+        let mut runs = 0;
+        let refused = doctors.transaction(Doctor::partition("w"), async |unit| {
+            runs += 1;
+            assert!(unit.get(Doctor::key("w", 1)).await?.is_none());
+            unit.require(Doctor::key("w", 1))?.insert(&note(1)).map(drop)
+        });
+        let error = refused.await.map(drop).unwrap_err();
+        assert_eq!((error.code(), error.rule()), (ErrorCode::ResourceNotFound, Some("UPD-2")), "{error}");
+        assert_eq!(error.key(), Some(("w", "doctor_0001")));
+        assert_eq!(runs, 2, "the second run reads the same, so the error is its own");
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+}

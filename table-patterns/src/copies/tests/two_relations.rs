@@ -1,0 +1,202 @@
+//! Tests of a holder with two relations to sources of one type in its partition. A rival changes a source between any two reads of the holder's write.
+
+use std::collections::BTreeMap;
+
+use pollster::block_on;
+use proptest::prelude::*;
+use table_core::embedded::Engine;
+use table_core::queue::QueueName;
+use table_core::selection::{Point, Selection};
+use table_core::{Entity, Result};
+
+use crate::copies::CopyRelation;
+use crate::entities::Entities;
+use crate::faults::{Call, Fault, FaultyStore};
+use crate::outbox::Outbox;
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", copied_by(Assignee, Reviewer))]
+#[partition_key(tenant)]
+#[row_key("agent_", id)]
+struct Agent {
+    tenant: String,
+    #[digits(1)]
+    id: u32,
+    name: String,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Desk", copies_from(Assignee, Reviewer))]
+#[partition_key(tenant)]
+#[row_key("ticket_", id)]
+struct Ticket {
+    tenant: String,
+    #[digits(1)]
+    id: u32,
+    assignee: Option<i32>,
+    assignee_name: Option<String>,
+    reviewer: Option<i32>,
+    reviewer_name: Option<String>,
+}
+
+fn agent_of(ticket: &Ticket, id: Option<i32>) -> Option<Selection<Agent, Point>> {
+    Some(Agent::key(&ticket.tenant, u32::try_from(id?).ok()?))
+}
+
+struct Assignee;
+
+impl CopyRelation for Assignee {
+    type Source = Agent;
+    type Holder = Ticket;
+    type Copied = String;
+    const NAME: &'static str = "assignee";
+
+    fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
+        agent_of(ticket, ticket.assignee)
+    }
+    fn copied(agent: &Agent) -> String {
+        agent.name.clone()
+    }
+    fn set(ticket: &mut Ticket, name: String) {
+        ticket.assignee_name = Some(name);
+    }
+    fn clear(ticket: &mut Ticket) {
+        (ticket.assignee, ticket.assignee_name) = (None, None);
+    }
+}
+
+struct Reviewer;
+
+impl CopyRelation for Reviewer {
+    type Source = Agent;
+    type Holder = Ticket;
+    type Copied = String;
+    const NAME: &'static str = "reviewer";
+
+    fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
+        agent_of(ticket, ticket.reviewer)
+    }
+    fn copied(agent: &Agent) -> String {
+        agent.name.clone()
+    }
+    fn set(ticket: &mut Ticket, name: String) {
+        ticket.reviewer_name = Some(name);
+    }
+    fn clear(ticket: &mut Ticket) {
+        (ticket.reviewer, ticket.reviewer_name) = (None, None);
+    }
+}
+
+/// The ways to write a ticket. Each of them inserts a ticket that does not exist.
+#[derive(Clone, Copy, Debug)]
+enum Verb {
+    Single,
+    Unit,
+    Bulk,
+}
+
+/// The write of a ticket, with the change that a rival makes before one of its reads.
+#[derive(Clone, Debug)]
+struct Write {
+    verb: Verb,
+    ticket: u32,
+    agents: [Option<i32>; 2],
+    /// The number of the read, and the agent that the rival renames.
+    rival: Option<(usize, u32)>,
+}
+
+fn write() -> impl Strategy<Value = Write> {
+    let verb = prop::sample::select(vec![Verb::Single, Verb::Unit, Verb::Bulk]);
+    let agent = || prop::option::weighted(0.8, 1..=2_i32);
+    let rival = prop::option::weighted(0.8, (1..8_usize, 1..=2_u32));
+    (verb, 0..2_u32, [agent(), agent()], rival).prop_map(|(verb, ticket, agents, rival)| Write {
+        verb,
+        ticket,
+        agents,
+        rival,
+    })
+}
+
+type Store = FaultyStore<Engine>;
+type Tickets = Entities<Ticket, Store, Outbox<Store, Engine>>;
+type Agents = Entities<Agent, Engine, Outbox<Engine, Engine>>;
+
+async fn opened() -> Result<(Store, Tickets, Agents)> {
+    let engine = Engine::in_memory();
+    let store = FaultyStore::new(engine.clone());
+    let queue = QueueName::new("copies")?;
+    let outbox = Outbox::new(store.clone(), engine.clone(), queue.clone());
+    outbox.create_queues().await?;
+    let tickets = Tickets::from(outbox).create_if_missing().await?;
+    let rival = Agents::from(Outbox::new(engine.clone(), engine, queue)).create_if_missing().await?;
+    Ok((store, tickets, rival))
+}
+
+/// Writes the ticket `new`, which may exist.
+async fn put(tickets: &Tickets, verb: Verb, new: &Ticket) -> Result<()> {
+    match verb {
+        Verb::Single => tickets.insert_or_replace(new).await.map(drop),
+        Verb::Bulk => {
+            tickets.bulk().insert_or_replace_all([new]).await.map(drop).map_err(|error| error.source)
+        }
+        Verb::Unit => {
+            let written = tickets.transaction(Ticket::partition("t"), async |unit| {
+                match unit.get(Ticket::key("t", new.id)).await? {
+                    Some(old) => unit.replace(&old, new).map(drop),
+                    None => unit.insert(new).map(drop),
+                }
+            });
+            written.await.map(drop)
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn pat_den_2_both_relations_of_a_holder_copy_the_current_source(writes in prop::collection::vec(write(), 1..8)) {
+        block_on(async {
+            let (store, tickets, agents) = opened().await?;
+            for id in 1..=2 {
+                agents.insert(&Agent { tenant: "t".into(), id, name: format!("agent {id}") }).await?;
+            }
+            for (number, Write { verb, ticket, agents: [assignee, reviewer], rival }) in writes.into_iter().enumerate() {
+                let (mut gets, writer) = (0, agents.clone());
+                store.script(move |call, _| {
+                    gets += usize::from(call == Call::Get);
+                    let Some((_, id)) = rival.filter(|(at, _)| call == Call::Get && gets == *at) else {
+                        return Fault::None;
+                    };
+                    let writer = writer.clone();
+                    Fault::Meanwhile(Box::new(move || {
+                        let rename = |agent: &mut Agent| agent.name = format!("agent {id}, write {number}");
+                        block_on(writer.update(Agent::key("t", id), rename)).unwrap();
+                    }))
+                });
+                let new = Ticket {
+                    tenant: "t".into(),
+                    id: ticket,
+                    assignee,
+                    assignee_name: None,
+                    reviewer,
+                    reviewer_name: None,
+                };
+                put(&tickets, verb, &new).await?;
+                store.heal();
+                let known = agents.query(Agent::rows("t")).collect().await?;
+                let names: BTreeMap<_, _> = known.into_iter().map(|agent| (agent.id, agent.name)).collect();
+                let name = |id: Option<i32>| names.get(&u32::try_from(id?).ok()?).cloned();
+                for ticket in tickets.query(Ticket::rows("t")).collect().await? {
+                    assert_eq!(
+                        (&ticket.assignee_name, &ticket.reviewer_name),
+                        (&name(ticket.assignee), &name(ticket.reviewer)),
+                        "{ticket:?} after write {number}"
+                    );
+                }
+            }
+            Ok::<(), table_core::Error>(())
+        })
+        .unwrap();
+    }
+}

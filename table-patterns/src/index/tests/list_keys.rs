@@ -1,0 +1,216 @@
+//! Tests of lists that store whole keys, because the parts of the entities' keys have several possible orders or are not strings.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use pollster::block_on;
+use table_core::bag::TableEntity;
+use table_core::embedded::Engine;
+use table_core::etag::IfMatch;
+use table_core::limits::Limits;
+use table_core::queue::QueueName;
+use table_core::table::TableStoreExt;
+use table_core::{Entity, ErrorCode, Value};
+
+use crate::EntityStore;
+use crate::index::FindingKind;
+use crate::index::list::{ListForm, Members};
+use crate::outbox::Outbox;
+use crate::work::Worker;
+
+/// A visit, whose day is a part of the `PartitionKey`. The key does not contain the instant, so index rows store it.
+#[expect(
+    clippy::duplicated_attributes,
+    reason = "each index has separate attributes, which clippy mistakes for duplicates"
+)]
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Visits", crate = table_core)]
+#[partition_key(place, "_", truncate(pattern("yyyyMMdd", at)))]
+#[row_key("visit_", id)]
+#[index_entity(ByGuest, at_most = 100, row_key("guest_", guest))]
+#[index_entity(Guests, at_most = 200, table = "Guests", partition_key(guest), row_key("all"))]
+struct Visit {
+    #[without('_')]
+    place: String,
+    id: u32,
+    at: DateTime<Utc>,
+    guest: String,
+}
+
+/// A ticket, whose number is also a property.
+#[expect(
+    clippy::duplicated_attributes,
+    reason = "each index has separate attributes, which clippy mistakes for duplicates"
+)]
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Tickets", crate = table_core)]
+#[partition_key(tenant)]
+#[row_key("ticket_", number)]
+#[index_entity(ByAgent, at_most = 100, row_key("agent_", agent))]
+#[index_entity(Agents, at_most = 200, table = "Agents", partition_key(agent), row_key("all"))]
+struct Ticket {
+    tenant: String,
+    #[digits(4)]
+    #[property(also)]
+    number: u32,
+    agent: String,
+}
+
+/// A member of a team. The list of a tag stores two parts of the `RowKey`.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Members", crate = table_core)]
+#[partition_key(department)]
+#[row_key("member_", team, "_", name)]
+#[index_entity(ByTag, at_most = 100, row_key("tag_", tag))]
+struct Member {
+    department: String,
+    #[without('_')]
+    team: String,
+    name: String,
+    tag: String,
+}
+
+/// Returns the properties of a row that contains a list, as text.
+fn list(engine: &Engine, table: &str, [partition_key, row_key]: [&str; 2]) -> String {
+    let key = table_core::key::EntityKey::new(partition_key, row_key).unwrap();
+    let row = block_on(engine.untyped(table).unwrap().get(&key)).unwrap().expect("a list");
+    let text = |(name, value): (&str, &Value)| match value {
+        Value::String(text) => format!("{name} {text}"),
+        other => panic!("{name} is {other:?}"),
+    };
+    row.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn pat_ix_a_list_of_entities_whose_key_is_truncated_stores_keys() {
+    let engine = Engine::in_memory();
+    let outbox = Outbox::new(engine.clone(), engine.clone(), QueueName::new("indexes").unwrap());
+    block_on(async {
+        outbox.create_queues().await?;
+        let visits = engine.entities_with_outbox::<Visit, _>(outbox.clone()).create_if_missing().await?;
+        let noon = DateTime::from_timestamp(1_400_000_000, 0).expect("in 2014");
+        let visit = |id, days| Visit {
+            place: "Oslo".into(),
+            id,
+            at: noon + TimeDelta::days(days),
+            guest: "Ada".into(),
+        };
+        for (id, days) in [(7, 0), (8, 0), (7, 1)] {
+            visits.insert(&visit(id, days)).await?;
+        }
+        Worker::new(outbox.clone()).with_index_handler(&visits).run_until_idle().await?;
+        let key = |id, days| visit(id, days).key_of();
+        let here = visits.keys_of(Visit::by_guest("Oslo", noon, "Ada")).await?;
+        assert_eq!(here, [key(7, 0)?, key(8, 0)?]);
+        assert_eq!(visits.keys_of(Visit::guests("Ada")).await?, [key(7, 0)?, key(8, 0)?, key(7, 1)?]);
+        let found = visits.get_by_index_eventual(Visit::guests("Ada")).await?;
+        assert_eq!(found.len(), 3);
+        assert_eq!(
+            list(&engine, "Visits", ["Oslo_20140513", "guest_Ada"]),
+            r#"VisitKeys ["visit_0000000007","visit_0000000008"]"#
+        );
+        assert!(visits.check().run().await?.is_clean());
+        visits.delete(Visit::key("Oslo", noon, 7), IfMatch::Any).await?;
+        Worker::new(outbox).with_index_handler(&visits).run_until_idle().await?;
+        assert_eq!(visits.keys_of(Visit::guests("Ada")).await?, [key(8, 0)?, key(7, 1)?]);
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn pat_ix_a_list_of_entities_whose_key_field_is_also_a_number_stores_keys() {
+    let engine = Engine::in_memory();
+    let outbox = Outbox::new(engine.clone(), engine.clone(), QueueName::new("indexes").unwrap());
+    block_on(async {
+        outbox.create_queues().await?;
+        let tickets = engine.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing().await?;
+        for number in [2, 1] {
+            tickets.insert(&Ticket { tenant: "contoso".into(), number, agent: "Ada".into() }).await?;
+        }
+        Worker::new(outbox).with_index_handler(&tickets).run_until_idle().await?;
+        let found = tickets.get_by_index(Ticket::by_agent("contoso", "Ada")).await?;
+        assert_eq!(found.iter().map(|ticket| ticket.number).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(
+            list(&engine, "Tickets", ["contoso", "agent_Ada"]),
+            r#"TicketKeys ["ticket_0001","ticket_0002"]"#
+        );
+        assert_eq!(
+            list(&engine, "Agents", ["Ada", "all"]),
+            r#"TicketKeys [["contoso","ticket_0001"],["contoso","ticket_0002"]]"#
+        );
+        assert!(tickets.check().run().await?.is_clean());
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+/// Stores a list as an older release does: with the parts of the key in the order of the fields.
+fn older(engine: &Engine, members: &str) {
+    let list = TableEntity::new("Sales", "tag_new").unwrap().with("MemberDetails", members);
+    block_on(engine.untyped("Members").unwrap().insert_or_replace(&list)).unwrap();
+}
+
+#[test]
+fn pat_ix_a_list_of_an_older_release_is_read_and_then_stored_as_keys() {
+    let engine = Engine::in_memory();
+    block_on(async {
+        let members = engine.entities::<Member>().create_if_missing().await?;
+        let member = |name: &str| Member {
+            department: "Sales".into(),
+            team: "red".into(),
+            name: name.into(),
+            tag: "new".into(),
+        };
+        let names = async || {
+            let found = members.get_by_index(Member::by_tag("Sales", "new")).await?;
+            Ok::<_, table_core::Error>(found.iter().map(|one| one.name.clone()).collect::<Vec<_>>())
+        };
+        let is_stored = |text: &str| assert_eq!(list(&engine, "Members", ["Sales", "tag_new"]), text);
+        members.insert(&member("ada")).await?;
+        is_stored(r#"MemberKeys ["member_red_ada"]"#);
+        older(&engine, r#"[["red","ada"]]"#);
+        assert_eq!(names().await?, ["ada"]);
+        is_stored(r#"MemberDetails [["red","ada"]]"#);
+        members.insert(&member("eve")).await?;
+        assert_eq!(names().await?, ["ada", "eve"]);
+        is_stored(r#"MemberKeys ["member_red_ada","member_red_eve"]"#);
+
+        older(&engine, r#"[["red","ada"],["red","eve"]]"#);
+        let report = members.check().run().await?;
+        assert_eq!(
+            report.findings.iter().map(|finding| finding.kind).collect::<Vec<_>>(),
+            [FindingKind::Stale]
+        );
+        is_stored(r#"MemberDetails [["red","ada"],["red","eve"]]"#);
+        assert_eq!(members.check().repair().run().await?.repaired, 1);
+        is_stored(r#"MemberKeys ["member_red_ada","member_red_eve"]"#);
+        assert!(members.check().run().await?.is_clean());
+
+        // A member without a valid key stays until a repair, so the list keeps its form.
+        older(&engine, r#"[["re_d","x"],["red","ada"]]"#);
+        members.delete(Member::key("Sales", "red", "ada"), IfMatch::Any).await?;
+        is_stored(r#"MemberDetails [["re_d","x"]]"#);
+        assert!(members.check().repair().run().await?.repaired > 0);
+        assert_eq!(names().await?, ["eve"]);
+        is_stored(r#"MemberKeys ["member_red_eve"]"#);
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn pat_ix_4_a_list_of_an_older_release_keeps_its_form_if_keys_do_not_fit() {
+    let form = ListForm::new(Member::SCHEMA, &Member::SCHEMA.indexes[0]);
+    let key = table_core::key::EntityKey::new("Sales", "tag_new").unwrap();
+    let parts = [vec!["r".to_owned(), "a".to_owned()], vec!["r".to_owned(), "b".to_owned()]];
+    // One property has room for the parts of both members, but not for both keys.
+    let mut limits = Limits::PORTABLE;
+    (limits.string_units, limits.properties) = (22, 1);
+    let row = form.write_parts(&key, &parts.into(), &limits).unwrap();
+    let owner_of = crate::index::changes::owner_of::<Member>;
+    let members = Members::of_entity(owner_of, &form, &key, &row).unwrap();
+    assert!(form.is_outdated(&key, &members, &Limits::PORTABLE));
+    assert!(!form.is_outdated(&key, &members, &limits));
+    let full = form.write(&key, &members, &limits).unwrap_err();
+    assert_eq!(full.code(), ErrorCode::IndexListFull);
+    assert_eq!(form.write_older(&key, &members, &limits, full).unwrap(), row);
+}
