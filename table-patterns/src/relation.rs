@@ -200,7 +200,9 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
     async fn parent(&self, owner: &EntityKey) -> Result<Option<Parent<P>>> {
         let (store, table) = (self.table().store(), self.table().name()?);
         let found = if !self.is_blind() {
-            self.current(owner).await?.map(|current| Parent { etag: current.etag.clone(), current: Some(current) })
+            self.current(owner)
+                .await?
+                .map(|current| Parent { etag: current.etag.clone(), current: Some(current) })
         } else if store.capabilities().ordered {
             return Ok(None);
         } else {
