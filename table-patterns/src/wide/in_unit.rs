@@ -9,9 +9,10 @@ use table_core::store::TableStore;
 
 use crate::entities::StepRecorder;
 use crate::unit::UnitOfWork;
+use crate::wide::check::check_parts;
 use crate::wide::fetch::row_key;
 use crate::wide::table::rows_of;
-use crate::wide::{Wide, WideVersion, check_parts};
+use crate::wide::{Wide, WideVersion};
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Adds all parts of a wide entity, as inserts if `old` is `None`, and as conditional replaces if it is not. Each part is one operation. The

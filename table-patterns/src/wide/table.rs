@@ -16,10 +16,11 @@ use table_core::store::{Committed, TableStore};
 use table_core::{Error, Result, Table, Transaction};
 use uuid::Uuid;
 
+use crate::wide::check::check_parts;
 use crate::wide::fault::WideFault;
 use crate::wide::fetch::{Whole, fetch, row_key, versions};
 use crate::wide::properties::Stored;
-use crate::wide::{Wide, WideReader, WideWriter, check_parts};
+use crate::wide::{Wide, WideReader, WideWriter};
 
 /// The version of a wide entity: the versions of its parts. Any later write of a part makes it stale.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Tests of the names in the parts: thousands of slots, and names that occur twice.
 
 use super::*;
+use crate::wide::check::{check_names, check_parts};
 
 /// A declaration with more slots than the compiler could compare pairwise.
 #[derive(Wide, Clone, Debug, PartialEq)]
@@ -12,7 +13,7 @@ struct Samples {
     day: u16,
     note: Option<String>,
     #[slots("S", 1..=2000)]
-    samples: Vec<Option<i32>>,
+    values: Vec<Option<i32>>,
 }
 
 proptest! {
@@ -24,13 +25,13 @@ proptest! {
         patches in prop::collection::vec(prop::collection::hash_map(1_usize..=2000, any::<i32>(), 1..40), 1..4),
     ) {
         let table = block_on(Engine::in_memory().wide::<Samples>().create_if_missing()).unwrap();
-        let mut model = Samples { device: 1, day: 7, note: Some("new".into()), samples: vec![None; 2000] };
+        let mut model = Samples { device: 1, day: 7, note: Some("new".into()), values: vec![None; 2000] };
         block_on(table.insert(&model)).unwrap();
         for slots in patches {
             let mut patch = table.patch(Samples::key(1, 7));
             for (slot, value) in slots {
-                patch = patch.set(Samples::SAMPLES.at(slot), value);
-                model.samples[slot - 1] = Some(value);
+                patch = patch.set(Samples::VALUES.at(slot), value);
+                model.values[slot - 1] = Some(value);
             }
             block_on(patch.send()).unwrap();
             prop_assert_eq!(&block_on(table.get(Samples::key(1, 7))).unwrap().unwrap().0, &model);

@@ -1,6 +1,9 @@
 //! Tests of releases with other slot ranges, part counts and fields of slots, which write the same entity: no value is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+
+use table_core::selection::Point;
 
 use super::*;
 
@@ -10,22 +13,12 @@ const HOURS: usize = 3;
 
 type Values = BTreeMap<usize, i32>;
 
-/// The key of a wide entity's parts in one table, which all releases share.
-#[derive(Entity, Clone, Debug)]
-#[entity(table = "Counts")]
-#[partition_key(employee)]
-#[row_key(year)]
-struct Year {
-    employee: u32,
-    year: u16,
-}
-
-/// A declaration of the same wide entities.
+/// A declaration of the wide entities that all releases share.
 trait Release: Wide + Clone {
     /// The numbers of the values that the release declares.
-    const NUMBERS: std::ops::RangeInclusive<usize>;
+    const NUMBERS: RangeInclusive<usize>;
 
-    fn key() -> Selection<Self::Header, table_core::selection::Point>;
+    fn key() -> Selection<Self::Header, Point>;
 
     fn new() -> Self;
 
@@ -66,9 +59,9 @@ macro_rules! release {
         }
 
         impl Release for $module::Counts {
-            const NUMBERS: std::ops::RangeInclusive<usize> = 1..=$last;
+            const NUMBERS: RangeInclusive<usize> = 1..=$last;
 
-            fn key() -> Selection<Self::Header, table_core::selection::Point> {
+            fn key() -> Selection<Self::Header, Point> {
                 Self::key(1, 2014)
             }
 
@@ -112,9 +105,9 @@ mod hundred {
 }
 
 impl Release for hundred::Counts {
-    const NUMBERS: std::ops::RangeInclusive<usize> = 1..=DAYS + HOURS;
+    const NUMBERS: RangeInclusive<usize> = 1..=DAYS + HOURS;
 
-    fn key() -> Selection<Self::Header, table_core::selection::Point> {
+    fn key() -> Selection<Self::Header, Point> {
         Self::key(1, 2014)
     }
 
@@ -153,9 +146,9 @@ mod halves {
 }
 
 impl Release for halves::Counts {
-    const NUMBERS: std::ops::RangeInclusive<usize> = 1..=20;
+    const NUMBERS: RangeInclusive<usize> = 1..=20;
 
-    fn key() -> Selection<Self::Header, table_core::selection::Point> {
+    fn key() -> Selection<Self::Header, Point> {
         Self::key(1, 2014)
     }
 
@@ -206,11 +199,13 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
+type Found = Result<Option<(Values, WideVersion)>>;
+
 /// The functions of one release.
 struct Program {
     parts: usize,
-    numbers: std::ops::RangeInclusive<usize>,
-    read: fn(&Engine) -> Result<Option<(Values, WideVersion)>>,
+    numbers: RangeInclusive<usize>,
+    read: fn(&Engine) -> Found,
     act: fn(&Engine, &Act, Option<&WideVersion>) -> Result<()>,
 }
 
