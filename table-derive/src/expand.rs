@@ -67,13 +67,9 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     let selections = selections::selections(&design);
     let (rows, rows_methods) = rows::rows(&design).unzip();
     let (prefixes, prefixes_methods) = levels::prefixes(&design);
-    let plain = (entity.indexes.is_empty() && !entity.feed && !entity.has_copies()).then(|| plain(entity));
-    let feed = entity.feed.then(|| {
-        quote!(
-            const FEED: bool = true;
-        )
-    });
-    let relations = relations::declared(entity);
+    let plain =
+        (entity.indexes.is_empty() && entity.feed.is_none() && !entity.has_copies()).then(|| plain(entity));
+    let maintained = maintained(entity);
     let ends = relations::ends(entity);
     let (set_schemas, mixed, proof) = set_constants(entity);
     let around = around(entity);
@@ -93,8 +89,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
             impl #of_impl __table::Entity for #ty #of_where {
                 #schema
                 #list
-                #feed
-                #relations
+                #maintained
                 #set_schemas
                 #encode_key
                 #to_row
@@ -124,6 +119,17 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
         },
     );
     quote!(#rows #prefixes #types #items)
+}
+
+/// Returns the constants of an entity's feed and relations, which each write of the entity maintains.
+fn maintained(entity: &Entity<'_>) -> TokenStream {
+    let feed = entity.feed.as_ref().map(|_| {
+        quote!(
+            const FEED: bool = true;
+        )
+    });
+    let relations = relations::declared(entity);
+    quote!(#feed #relations)
 }
 
 /// Returns the constant by which reads of several partitions avoid the partitions of indexes, if an index has other partitions in the entity's table.

@@ -48,8 +48,8 @@ pub(crate) struct Entity<'a> {
     pub(crate) table: (String, Span),
     /// The lints that the declaration waives.
     pub(crate) allows: Allows,
-    /// `true` if each change is recorded in the feed of its partition.
-    pub(crate) feed: bool,
+    /// The word `feed`, if each change is recorded in the feed of its partition.
+    pub(crate) feed: Option<Ident>,
     /// The relations through which other entities store copies of this entity.
     pub(crate) copied_by: Vec<Path>,
     /// The relations through which this entity stores copies of other entities.

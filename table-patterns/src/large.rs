@@ -32,7 +32,7 @@
 //! collection lists the blobs and reads the entity of each blob that is older than the grace period.
 //!
 //! # Bounds
-//! An upload holds one part of 8 MiB in memory. Names are limited by the blob store, for example to 1,024 characters on Azure and to 255 characters
+//! An upload holds one part of 8 MiB and the current chunk of its stream in memory. Names are limited by the blob store, for example to 1,024 characters on Azure and to 255 characters
 //! per segment in most file systems. The store refuses longer keys.
 //!
 //! # When not to

@@ -21,7 +21,8 @@
 //!
 //! # Cost
 //! Inserting a part takes one request with two operations; it changes the `ETag` of the parent.
-//! A delete takes one range query and one transaction, repeated for each conflict with another writer.
+//! A delete takes one range query and one transaction, repeated for each conflict with another writer. On a store whose pages are not in key order
+//! ([`Capabilities::ordered`](table_core::store::Capabilities::ordered)), it reads the parent first, by a separate request.
 //!
 //! # Bounds
 //! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted.
@@ -151,11 +152,8 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         let mut rounds = Rounds::new(self.retry(), "the owner or its parts").replan_entities(true);
         loop {
             let (own, parts) = self.group_rows(&owner).await?;
-            let outcome = match self.deletion(&owner, own, &parts).await? {
-                Some(draft) => rounds.submit(&self.site(self.table().name()?), &draft).await,
-                None => rounds.wait(None).await,
-            };
-            match outcome {
+            let draft = self.deletion(&owner, &own, &parts)?;
+            match rounds.submit(&self.site(self.table().name()?), &draft).await {
                 Ok(None) => {}
                 Ok(Some(outcome)) => return outcome.committed().map(|_| parts.len() + 1),
                 Err(error) if error.rule() == Some("CON-3") => {
@@ -166,20 +164,16 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         }
     }
 
-    /// Plans conditional deletes of the parent and its parts. Returns `None` if the parent changed since the rows were read.
-    async fn deletion(
+    /// Plans conditional deletes of the parent and its parts.
+    fn deletion(
         &self,
         owner: &EntityKey,
-        etag: ETag,
+        own: &Parent<P>,
         parts: &[(RowKey, StoredRow)],
-    ) -> Result<Option<Draft<'_>>> {
-        let current = if self.is_blind() { None } else { self.current(owner).await? };
-        if !self.is_blind() && current.as_ref().is_none_or(|current| current.etag != etag) {
-            return Ok(None);
-        }
+    ) -> Result<Draft<'_>> {
         let limits = Some(&self.table().store().capabilities().limits);
-        let kind = OperationKind::Delete(IfMatch::ETag(etag));
-        let plan = self.plan(owner.clone(), kind, current.as_ref().map(Current::old), None)?;
+        let kind = OperationKind::Delete(IfMatch::ETag(own.etag.clone()));
+        let plan = self.plan(owner.clone(), kind, own.current.as_ref().map(Current::old), None)?;
         let mut draft = Draft::new(owner.partition_key.clone());
         draft.push(plan, limits)?;
         let context = (self.retry().runtime(), &self.context);
@@ -205,19 +199,35 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         // The rows of a participant may be parts themselves.
         alone.retain(|part| !draft.planned().writes(&part.key.row_key));
         alone.into_iter().try_for_each(|part| draft.push(EntityWrite::bare(part), limits))?;
-        Ok(Some(draft))
+        Ok(draft)
     }
 
-    /// Reads the parent's version and the parent's parts. The properties of the parts are read only if participants need them.
-    async fn group_rows(&self, owner: &EntityKey) -> Result<(ETag, Vec<(RowKey, StoredRow)>)> {
+    /// Reads the parent, unless the query of its parts returns it before any of them. That query does so on ordered stores only.
+    async fn parent(&self, owner: &EntityKey) -> Result<Option<Parent<P>>> {
         let (store, table) = (self.table().store(), self.table().name()?);
-        let keys = Select::names(["PartitionKey", "RowKey"]);
-        let select = if participant::is_attached(store, P::SCHEMA) { Select::All } else { keys };
+        let found = if !self.is_blind() {
+            self.current(owner)
+                .await?
+                .map(|current| Parent { etag: current.etag.clone(), current: Some(current) })
+        } else if store.capabilities().ordered {
+            return Ok(None);
+        } else {
+            let found = store.get(table, owner, &keys()).await?;
+            found.map(|found| Parent { etag: found.etag, current: None })
+        };
+        found.map(Some).ok_or_else(|| self.here(Error::of(RelationFault::NoOwner), owner))
+    }
+
+    /// Reads the parent, and then its parts: a part that is inserted after the read of the parent changes the version of the parent.
+    /// The properties of the parts are read only if participants need them.
+    async fn group_rows(&self, owner: &EntityKey) -> Result<(Parent<P>, Vec<(RowKey, StoredRow)>)> {
+        let (mut own, mut parts) = (self.parent(owner).await?, Vec::new());
+        let (store, table) = (self.table().store(), self.table().name()?);
+        let select = if participant::is_attached(store, P::SCHEMA) { Select::All } else { keys() };
         let query = Query { select, ..Query::new(range(owner)) };
-        let (mut own, mut parts) = (None, Vec::new());
         each_row(store, table, &query, |entity| {
             if entity.row_key == owner.row_key.as_str() {
-                own = Some(entity.etag());
+                own.get_or_insert_with(|| Parent { etag: entity.etag(), current: None });
             } else {
                 let read = StoredRow { row: entity.row.to_row(), etag: entity.etag() };
                 parts.push((RowKey::new(entity.row_key)?, read));
@@ -245,6 +255,18 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         };
         Err(self.here(Error::of(fault), part))
     }
+}
+
+/// A parent, as it was read before its parts.
+struct Parent<E> {
+    etag: ETag,
+    /// The entity; `None` if its deletion does not depend on its values.
+    current: Option<Current<E>>,
+}
+
+/// Selects the keys of rows, without their properties.
+fn keys() -> Select {
+    Select::names(["PartitionKey", "RowKey"])
 }
 
 /// Returns the range of an entity and its parts.

@@ -27,15 +27,22 @@
 //!   cannot write all parts of a newer entity, which would lose data.
 //! - Programs whose declarations assign a property to different parts write it into different parts. If two parts contain different values of a property, a
 //!   read fails, because either value may be the later one (PAT-WIDE-4).
+//! - All numbers of a field's slots have as many digits as the last one, so a longer range can rename its slots: `#[slots("Day", 1..=99)]` stores `Day01`, and
+//!   `1..=366` stores `Day001`. Names that differ only in the leading zeros of the number at their end name the same property, unless both are
+//!   declared. A property under such a name is read and converted like one in another part.
+//! - [`resize`](WideTable::resize) keeps properties that are not declared, as an [update](WideTable::update) does.
 //!
 //! # Cost
-//! Reading the entity takes one range query if it fits into a page, regardless of the number of parts.
+//! Reading the entity takes one range query if it fits into a page, regardless of the number of parts. The query also returns the rows of other
+//! entities whose RowKey lies between those of the parts, such as `2014_01_07`: store these entities under keys outside of this range.
 //! Writing a slot takes one merge of a few hundred bytes. Writing all parts takes one request with one operation per part.
 //! An insert-or-replace, or a patch of several parts, reads the versions first.
 //!
 //! # Bounds
 //! At most 99 parts, each with up to 251 properties and 1 MiB; at most 4 MiB in total, because one transaction writes all parts (EGT-3).
-//! If a part is too large, the error contains its name.
+//! If a part is too large, the error contains its name. A client that stores the identifiers of its writes (`Options::operation_ids` of `table-azure`)
+//! needs one more property in each part. A part with 251 properties then refuses its last one (`TooManyProperties`), so for such a client begin a part
+//! after at most 250 properties, with `#[part(…)]`.
 //!
 //! # When not to
 //! For a few large values, use [a blob](crate::large). For values that are never read together, use separate rows.
@@ -70,12 +77,14 @@
 //! # }).unwrap();
 //! ```
 
+mod check;
 #[doc(hidden)]
 pub mod derived;
 mod fault;
 mod fetch;
 mod in_unit;
 mod patch;
+mod places;
 mod properties;
 mod property;
 mod resize;
@@ -84,10 +93,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use table_core::Result;
 use table_core::entity::{Entity, FromEntity};
-use table_core::{Result, limits};
 
-use crate::series::is_same;
 pub use patch::WidePatch;
 pub use properties::{WideReader, WideWriter};
 pub use property::{WideProperty, WideSlots};
@@ -143,8 +151,8 @@ const MOST_PARTS: usize = 99;
 pub trait Wide: Sized {
     /// The entity that defines the key of the parts. Its properties are stored in the first part.
     ///
-    /// The header cannot declare an index, a feed or copies, because these work on a single row and a wide entity has several. Declare them on
-    /// another entity and write both in one unit, by [`put_wide`](crate::unit::UnitOfWork::put_wide).
+    /// The header cannot declare an index, a feed or copies, because these work on a single row and a wide entity has several. `#[derive(Wide)]`
+    /// reports them (T159), and a header that is declared separately does not compile:
     ///
     /// ```compile_fail,E0080
     /// # use table_patterns::wide::{Wide, WideReader, WideStore, WideWriter};
@@ -165,12 +173,17 @@ pub trait Wide: Sized {
     /// # }
     /// let counts = Engine::in_memory().wide::<YearOfCounts>();
     /// ```
+    ///
+    /// Declare them on another entity and write both in one unit, by [`put_wide`](crate::unit::UnitOfWork::put_wide).
     type Header: Entity + FromEntity;
     /// The names of the properties of each part, in order. Reads also find a property that is stored in another part. If the number of parts changes
     /// or a property is moved to another part, first stop all programs that use the earlier declaration, because they would write the property into its
     /// old part. Then convert each stored entity with [`WideTable::resize`], before any program sets the property. A read of a property that has different
     /// values in two parts fails.
     const PARTS: &'static [&'static [&'static str]];
+    /// `true` if the derive has checked that the names are distinct. The compiler compares them otherwise, which takes too long for thousands of names.
+    #[doc(hidden)]
+    const ARE_NAMES_CHECKED: bool = false;
 
     /// Returns the key of the wide entity as an entity.
     fn header(&self) -> Self::Header;
@@ -192,43 +205,4 @@ pub trait Wide: Sized {
     fn names() -> impl Iterator<Item = &'static str> {
         Self::PARTS.iter().flat_map(|part| part.iter().copied())
     }
-}
-
-/// Checks at compile time that the parts can be stored.
-const fn check_parts<W: Wide>() {
-    assert!(!W::PARTS.is_empty() && W::PARTS.len() <= MOST_PARTS, "a wide entity has 1 to 99 parts (EGT-2)");
-    assert!(
-        W::Header::INDEXES.is_empty() && !W::Header::FEED && W::Header::RELATIONS.is_none(),
-        "the header of a wide entity declares no index, feed or copies, as it is in several rows: declare them on a separate entity, and write \
-         both in one unit, by `put_wide` (PAT-WIDE-1)"
-    );
-    let mut parts = W::PARTS;
-    let mut own = W::Header::SCHEMA.properties.len();
-    while let [part, rest @ ..] = parts {
-        assert!(part.len() + own < limits::PROPERTIES, "a part has at most 251 properties (PAT-WIDE-1)");
-        own = 0;
-        let mut at = 0;
-        while let Some((name, after)) = part.split_at(at).1.split_first() {
-            assert!(!is_same(name, WRITE_ID), "`WriteId` is the pattern's own property");
-            assert!(!occurs(name, after), "two properties of a wide entity have one name");
-            let mut others = rest;
-            while let [other, more @ ..] = others {
-                assert!(!occurs(name, other), "two properties of a wide entity have one name");
-                others = more;
-            }
-            at += 1;
-        }
-        parts = rest;
-    }
-}
-
-const fn occurs(name: &str, names: &[&str]) -> bool {
-    let mut names = names;
-    while let [other, more @ ..] = names {
-        if is_same(name, other) {
-            return true;
-        }
-        names = more;
-    }
-    false
 }

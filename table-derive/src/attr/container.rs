@@ -38,8 +38,8 @@ pub(crate) struct ContainerAttrs {
     pub(crate) runtime: Option<Path>,
     /// The lints in `allow(…, reason = "…")`.
     pub(crate) allows: Allows,
-    /// `true` if the word `feed` is present.
-    pub(crate) feed: bool,
+    /// The word `feed`.
+    pub(crate) feed: Option<Ident>,
     /// The paths of the relations in `copied_by(…)`.
     pub(crate) copied_by: Vec<Path>,
     /// The paths of the relations in `copies_from(…)`.
@@ -132,7 +132,7 @@ struct EntityWords {
     kind: Slot<LitStr>,
     runtime: Slot<Path>,
     allows: Allows,
-    feed: Slot<()>,
+    feed: Slot<Ident>,
     copied_by: Slot<Vec<Path>>,
     copies_from: Slot<Vec<Path>>,
     set: Slot<Path>,
@@ -186,7 +186,7 @@ impl EntityWords {
                 self.allows.parse(ctxt, word, input)?;
             } else if word == FEED {
                 let help = "an entity has one feed, in its partition; write `feed` once";
-                self.feed.set(ctxt, word, (), help);
+                self.feed.set(ctxt, word, word.clone(), help);
             }
             Ok(())
         });
@@ -233,7 +233,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> Cont
         kind: words.kind.take(),
         runtime: words.runtime.take(),
         allows: words.allows,
-        feed: words.feed.take().is_some(),
+        feed: words.feed.take(),
         copied_by: words.copied_by.take().unwrap_or_default(),
         copies_from: words.copies_from.take().unwrap_or_default(),
         set: words.set.take(),

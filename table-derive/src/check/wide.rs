@@ -46,16 +46,22 @@ fn slot_range(ctxt: &Ctxt, wide: &Wide<'_>) {
     }
 }
 
-/// Reports duplicate property names, including slot names, and the name that the pattern reserves (PROP-6).
+/// Reports duplicate property names, including the names of slots and of key fields that are stored, and the name that the pattern reserves (PROP-6).
 fn name_twice(ctxt: &Ctxt, wide: &Wide<'_>) {
-    let mut seen: BTreeMap<String, String> = BTreeMap::new();
-    for stored in &wide.stored {
-        let Some(field) = wide.ident(stored) else { continue };
-        let (names, span): (Vec<String>, _) = match (&stored.slots, wide.property(stored)) {
+    let in_key = (0..).zip(&wide.entity.fields).filter(|(at, _)| wide.entity.key_needs(*at));
+    let in_key = in_key.filter_map(|(_, field)| {
+        let property = field.property.as_ref()?;
+        Some((field.ident, vec![property.name.clone()], property.span))
+    });
+    let outside = wide.stored.iter().filter_map(|stored| {
+        let (names, span) = match (&stored.slots, wide.property(stored)) {
             (Some(slots), _) => (slots.names().collect(), slots.word.span()),
-            (None, Some(property)) => (vec![property.name.clone()], property.span),
-            (None, None) => continue,
+            (None, property) => property.map(|property| (vec![property.name.clone()], property.span))?,
         };
+        Some((wide.ident(stored)?, names, span))
+    });
+    let mut seen: BTreeMap<String, String> = BTreeMap::new();
+    for (field, names, span) in in_key.chain(outside) {
         for name in names {
             if name == "WriteId" {
                 let wrong =

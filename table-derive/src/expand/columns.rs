@@ -18,7 +18,7 @@ pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
         let name = &property.name;
         // Such a column cannot be patched, because a patch neither writes feed records nor changes keys.
         let is_patched_elsewhere =
-            entity.is_indexed(at) || entity.key_needs(at) || entity.feed || entity.has_copies();
+            entity.is_indexed(at) || entity.key_needs(at) || entity.feed.is_some() || entity.has_copies();
         let indexed = is_patched_elsewhere.then(|| quote!(, __table::Indexed));
         let column = constant(field);
         let (vis, ty) = (field.vis, PropertyType(field));

@@ -102,7 +102,7 @@ pub(super) fn schema(design: &Design<'_>) -> TokenStream {
         let marker = index.marker(design.entity);
         quote!(*<#marker as __table::Index>::SCHEMA)
     });
-    let feed = design.entity.feed.then(|| "feed".to_owned());
+    let feed = design.entity.feed.is_some().then(|| "feed".to_owned());
     let rest = design.entity.rest().map(|_| "rest".to_owned());
     let keeps = relations::names(design.entity).chain(feed).chain(rest);
     quote! {

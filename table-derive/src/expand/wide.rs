@@ -9,7 +9,9 @@ use syn::{Path, parse_quote};
 use crate::expand::aliases::Aliases;
 use crate::expand::key::Design;
 use crate::expand::writing::local;
-use crate::expand::{allow, columns, plain, reading, schema, selections, trait_stubs, wrapped, writing};
+use crate::expand::{
+    allow, columns, maintained, plain, reading, schema, selections, trait_stubs, wrapped, writing,
+};
 use crate::model::key::Key;
 use crate::model::wide::{Part, Run, Stored, Wide};
 use crate::model::{Entity, Field};
@@ -22,7 +24,7 @@ use crate::model::{Entity, Field};
 /// impl YearOfCounts {
 ///     pub fn key(employee: …, year: …) -> Selection<YearOfCountsKey, Point> { … }
 ///     pub const OFFICE: WideProperty<Self, Option<String>> = WideProperty::new("Office");
-///     pub const DAYS: WideSlots<Self, Vec<Option<i32>>> = WideSlots::new("Day", 3);
+///     pub const DAYS: WideSlots<Self, Vec<Option<i32>>> = WideSlots::new("Day", 3, 1..=366);
 /// }
 /// impl Wide for YearOfCounts {
 ///     type Header = YearOfCountsKey;
@@ -54,7 +56,7 @@ pub(crate) fn wide(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
     let encode_key = writing::encode_key(&design);
     let to_row = writing::to_row(header);
     let from_entity = reading::from_entity(&design);
-    let plain = plain(header);
+    let (plain, maintained) = (plain(header), maintained(header));
     let key = selections::key(&design, &quote!(#header_ident));
     let columns = wide.stored.iter().filter_map(|stored| column(wide, stored));
     let slots = wide.stored.iter().filter_map(|stored| slots(runtime, stored));
@@ -76,6 +78,7 @@ pub(crate) fn wide(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
             #[automatically_derived]
             impl __table::Entity for #header_ident {
                 #schema
+                #maintained
                 #encode_key
                 #to_row
             }
@@ -96,6 +99,7 @@ pub(crate) fn wide(wide: &Wide<'_>, header: &Entity<'_>) -> TokenStream {
             impl __wide::Wide for #ident {
                 type Header = #header_ident;
                 const PARTS: &'static [&'static [&'static ::core::primitive::str]] = &[#(&#part_names),*];
+                const ARE_NAMES_CHECKED: ::core::primitive::bool = true;
                 #header_of
                 #write
                 #read
@@ -239,8 +243,10 @@ fn column(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
     let gap = docs.peek().map(|_| quote!(#[doc = ""]));
     let (line, item) = if let Some(slots) = &stored.slots {
         let (word, digits) = (&slots.word, slots.last.to_string().len());
-        let line = format!("The slots `{0}{1}` to `{0}{2}`.", word.value(), slots.first, slots.last);
-        (line, quote!(__wide::WideSlots<Self, #ty> = __wide::WideSlots::new(#word, #digits)))
+        let [first, last] = [slots.first, slots.last].map(Literal::usize_unsuffixed);
+        let name = |number| format!("{}{number:0digits$}", word.value());
+        let line = format!("The slots `{}` to `{}`.", name(slots.first), name(slots.last));
+        (line, quote!(__wide::WideSlots<Self, #ty> = __wide::WideSlots::new(#word, #digits, #first..=#last)))
     } else {
         let (name, ty) = (&wide.property(stored)?.name, schema::PropertyType(field));
         (

@@ -89,6 +89,7 @@ impl<'a> Wide<'a> {
             let help = "index a separate entity, and write both in one unit with `put_wide`";
             ctxt.error("T159", &index.attr.original, "a wide entity cannot have indexes", help);
         }
+        refuse_derived_rows(ctxt, &entity);
         let mut stored = Vec::new();
         for at in 0..entity.fields.len() {
             let in_key = entity.key_needs(at);
@@ -166,6 +167,21 @@ impl Entity<'_> {
     pub(crate) fn first_room(&self) -> usize {
         let others = (0..self.fields.len()).filter(|at| self.key_needs(*at) && !self.key_gives(*at)).count();
         ROOM.saturating_sub(others + usize::from(self.kind.is_some()))
+    }
+}
+
+/// Reports the words of `#[entity(…)]` for which an entity must be one row.
+fn refuse_derived_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
+    let help = "declare it on a separate entity, and write both in one unit with `put_wide`";
+    if let Some(word) = &entity.feed {
+        ctxt.error("T159", word, "a wide entity cannot have a feed", help);
+    }
+    for relation in entity.copied_by.iter().chain(&entity.copies_from) {
+        ctxt.error("T159", relation, "a wide entity cannot be part of a relation of copies", help);
+    }
+    if let Some(set) = &entity.set {
+        let help = "remove `set = …`; readers of a set could not assign the parts of a wide entity to a type";
+        ctxt.error("T159", set, "a wide entity cannot be part of a set", help);
     }
 }
 

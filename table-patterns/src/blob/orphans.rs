@@ -51,8 +51,8 @@ pub(crate) struct Orphans<'a, N> {
     pub(crate) folder: Path,
     /// The folder of the marks of orphans.
     pub(crate) marks: Path,
-    /// The current time in ticks.
-    pub(crate) now: u64,
+    /// Returns the current time in ticks.
+    pub(crate) now: &'a (dyn Fn() -> u64 + Send + Sync),
     pub(crate) grace: Duration,
     pub(crate) naming: N,
 }
@@ -91,7 +91,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         marks: &[(Path, u64)],
         collected: &mut Collected,
     ) -> Result<()> {
-        let (now, grace) = (self.now, ticks_of(self.grace));
+        let (now, grace) = ((self.now)(), ticks_of(self.grace));
         if born.saturating_add(grace) > now {
             collected.kept += 1;
             return Ok(());
@@ -103,7 +103,8 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         // If several collectors have marked the blob, the latest mark is used.
         match marks.iter().map(|(_, since)| since.saturating_add(grace)).max() {
             None => {
-                let mark = self.mark_of(path).join(format!("{now:019}"));
+                // The entity may have changed at any time before it was read, which can be long after the start of the run.
+                let mark = self.mark_of(path).join(format!("{:019}", (self.now)()));
                 self.blobs.put(&mark, PutPayload::new()).await.in_blob(&mark)?;
                 collected.marked += 1;
             }

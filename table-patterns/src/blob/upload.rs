@@ -33,19 +33,21 @@ impl BlobWriter {
         Self { path, part, held: BytesMut::new(), parts: None, written }
     }
 
-    /// Adds bytes to the blob, and sends all parts that are complete. Only the last part of the blob may be smaller than `part`.
-    pub(crate) async fn write(&mut self, blobs: &dyn ObjectStore, bytes: &[u8]) -> Result<()> {
+    /// Adds bytes to the blob, and sends all parts that are complete. Only the last part of the blob may be smaller than `part`. Holds at most one part.
+    pub(crate) async fn write(&mut self, blobs: &dyn ObjectStore, mut bytes: &[u8]) -> Result<()> {
         self.written.length += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         self.written.crc = crc32c::crc32c_append(self.written.crc, bytes);
-        self.held.extend_from_slice(bytes);
-        while self.held.len() > self.part {
+        while self.held.len() + bytes.len() > self.part {
+            let (missing, rest) = bytes.split_at(self.part - self.held.len());
+            self.held.extend_from_slice(missing);
+            bytes = rest;
             let parts = match &mut self.parts {
                 Some(parts) => parts,
                 none => none.insert(blobs.put_multipart(&self.path).await.in_blob(&self.path)?),
             };
-            let part = self.held.split_to(self.part).freeze();
-            parts.put_part(part.into()).await.in_blob(&self.path)?;
+            parts.put_part(self.held.split().freeze().into()).await.in_blob(&self.path)?;
         }
+        self.held.extend_from_slice(bytes);
         Ok(())
     }
 

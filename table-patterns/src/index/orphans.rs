@@ -39,7 +39,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                 blobs: blobs.blobs.as_ref(),
                 folder: blobs.folder("lists", &table)?,
                 marks: blobs.folder("orphans", &table)?,
-                now: self.retry.runtime().now(),
+                now: &|| self.retry.runtime().now(),
                 grace: blobs.grace,
                 naming: Named { store: self.table.store(), table: &table, blobs },
             };

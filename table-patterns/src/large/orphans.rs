@@ -23,7 +23,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         let blobs = self.blobs.as_ref();
         let mut collected = Collected::default();
         for (folder, marks) in spellings(blobs, &self.folder("blobs")?, &self.folder("orphans")?).await? {
-            let (now, grace, naming) = (self.clock.now(), self.grace, Named(self));
+            let (now, grace, naming) = (&|| self.clock.now(), self.grace, Named(self));
             let Collected { kept, marked, removed } =
                 Orphans { blobs, folder, marks, now, grace, naming }.collect().await?;
             collected.kept += kept;

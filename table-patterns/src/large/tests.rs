@@ -1,5 +1,6 @@
 mod declared;
 mod faults;
+mod orphans;
 mod several;
 
 use std::sync::Arc;
@@ -82,8 +83,12 @@ fn ada(id: u32) -> Employee {
 
 /// Creates content of the given length, which is streamed in chunks of three bytes.
 fn content(byte: u8, length: usize) -> impl futures_core::Stream<Item = Result<Bytes>> + Send {
-    let bytes = vec![byte; length];
-    stream::iter(bytes.chunks(3).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect::<Vec<_>>())
+    in_chunks(&vec![byte; length], 3)
+}
+
+/// Creates content that is streamed in chunks of the given length.
+fn in_chunks(bytes: &[u8], chunk: usize) -> impl futures_core::Stream<Item = Result<Bytes>> + Send + use<> {
+    stream::iter(bytes.chunks(chunk).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect::<Vec<_>>())
 }
 
 impl Scene {
@@ -144,8 +149,17 @@ fn pat_large_3_the_entity_is_one_request_and_its_value_another() {
 fn pat_large_3_any_length_is_streamed_through_parts() {
     let scene = scene();
     for (id, length) in (0_u32..).zip([0, 1, 7, 8, 9, 16, 17, 100]) {
-        block_on(scene.employees.insert(ada(id), [PHOTO.content(content(1, length))])).unwrap();
-        assert_eq!(scene.read(id).unwrap(), Some(vec![1; length]));
+        for chunk in [1, 3, 7, 8, 9, 16, 50, 1_000] {
+            let bytes: Vec<u8> = (1..).take(length).collect();
+            let photo = [PHOTO.content(in_chunks(&bytes, chunk))];
+            block_on(scene.employees.entities().insert_or_replace(&ada(id))).unwrap();
+            scene.blobs.heal();
+            block_on(scene.employees.replace(ada(id), IfMatch::Any, photo)).unwrap();
+            // One request, or one for each part of eight bytes, one to begin the upload and one to complete it.
+            let requests = if length <= 8 { 1 } else { length.div_ceil(8) + 2 };
+            assert_eq!(scene.blobs.calls(), requests, "{length} bytes in chunks of {chunk}");
+            assert_eq!(scene.read(id).unwrap(), Some(bytes), "in chunks of {chunk}");
+        }
     }
 }
 

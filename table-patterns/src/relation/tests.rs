@@ -6,6 +6,7 @@ use pollster::block_on;
 use table_core::embedded::Engine;
 use table_core::group::{Many, One};
 use table_core::retry::Retry;
+use table_core::testing::LimitedStore;
 use table_core::{Entity, EntityGroup, ErrorCode, TableStoreExt};
 
 use super::*;
@@ -137,6 +138,47 @@ fn pat_ck_3_a_concurrently_inserted_part_is_deleted_too() {
     });
     assert_eq!(block_on(employees.delete_with_parts(key())).unwrap(), 2);
     assert_eq!(rows(&employees), [""; 0]);
+}
+
+/// Tests every interruption of a delete, for every position of the new part among the pages.
+#[test]
+fn pat_ck_3_a_part_inserted_at_any_request_of_a_delete_never_outlives_its_owner() {
+    for (is_ordered, page, year) in [(true, 1), (false, 1), (false, 2)]
+        .into_iter()
+        .flat_map(|(is, page)| (0..30).map(move |year| (is, page, year)))
+    {
+        for at in 0..8 {
+            let engine = LimitedStore::new(Engine::in_memory(), |capabilities| {
+                (capabilities.ordered, capabilities.checks) = (is_ordered, false);
+            });
+            let store =
+                FaultyStore::new(if is_ordered { engine } else { engine.shuffled(page) }).pages_of(page);
+            let employees = block_on(store.entities::<Employee>().create_if_missing()).unwrap();
+            let employees = employees.with_retry(Retry::new(8, Duration::ZERO, Duration::ZERO));
+            block_on(employees.insert(&ada())).unwrap();
+            for year in [100, 101, 102] {
+                block_on(employees.insert_part(key(), &review(year))).unwrap();
+            }
+            store.heal();
+            let other = employees.clone();
+            store.script(move |_, number| {
+                let other = other.clone();
+                if number != at {
+                    return Fault::None;
+                }
+                Fault::Meanwhile(Box::new(move || drop(block_on(other.insert_part(key(), &review(year))))))
+            });
+            block_on(employees.delete_with_parts(key())).unwrap();
+            store.heal();
+            let untyped = store.untyped("Company").unwrap();
+            let left = block_on(untyped.query(Selection::partition("Sales")).collect()).unwrap();
+            assert_eq!(
+                left.len(),
+                0,
+                "ordered: {is_ordered}, {page} rows per page, year {year}, request {at}"
+            );
+        }
+    }
 }
 
 #[test]

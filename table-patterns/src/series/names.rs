@@ -99,6 +99,10 @@ const fn is_before(left: &str, right: &str) -> bool {
 /// Generates the names of slots from a word, the first number and the count.
 /// All numbers have as many digits as the last number, so the names sort in the order of the slots (DQ-10).
 ///
+/// The width of the numbers is part of the names. If the last number of a [series](crate::series) gets more digits, such as `S10` after `S9`, the stored slots
+/// `S0` to `S9` are not read any more, and [`insert_or_replace`](crate::series::SeriesTable::insert_or_replace) removes them. Declare as many slots as the series
+/// may ever have, because empty slots are not stored. A [wide entity](crate::wide) also reads slots with other widths.
+///
 /// ```
 /// use table_patterns::slot_names;
 ///

@@ -29,6 +29,9 @@ pub(super) enum WideFault {
     #[error("`{0}` is not in any part of the wide entity; add it to `PARTS`")]
     #[fault(InvalidInput, "PAT-WIDE-1")]
     UnknownProperty(String),
+    #[error("the slot is not one of the field's slots {first} to {last}; use a number in this range")]
+    #[fault(InvalidInput, "PAT-WIDE-1")]
+    NoSlot { first: usize, last: usize },
     #[error(
         "part {part:02} of the wide entity is stored, but only {parts} parts are declared; declare as \
          many parts as are stored, or convert the entity by `WideTable::resize`"
@@ -57,6 +60,12 @@ pub(super) enum WideFault {
     )]
     #[fault(EntityMismatch, "PAT-WIDE-4")]
     TwoParts { first: usize, second: usize },
+    #[error(
+        "the wide entity contains different values of a slot under the names `{first}` and `{second}`, because programs with different \
+         declarations wrote it; convert the entity by `WideTable::resize`, which keeps the value under the declared name"
+    )]
+    #[fault(EntityMismatch, "PAT-WIDE-4")]
+    TwoNames { first: String, second: String },
     #[error("an entity's key cannot change; insert it under the new key and delete the old one")]
     #[fault(InvalidInput, "UPD-6")]
     KeyChanged,

@@ -46,20 +46,21 @@ pub(super) async fn fetch<S: TableStore>(
     let in_place = |error: Error| {
         error.with_table(table.as_str()).with_key(key.partition_key.as_str(), key.row_key.as_str())
     };
-    let mut before: Option<Vec<Option<ETag>>> = None;
+    let mut before: Option<Vec<Option<Option<Uuid>>>> = None;
     let mut race = retry.start("the wide entity");
     loop {
         let found = read(store, table, key, parts, Select::All).await?;
         if found.iter().all(Option::is_none) {
             return Ok(None);
         }
-        let etags = found.iter().map(|part| part.as_ref().map(|part| part.etag.clone())).collect();
+        let writes = found.iter().map(|part| part.as_ref().map(|part| part.write)).collect();
         match judge(found) {
             Ok(whole) => return Ok(Some(whole)),
-            // The versions did not change between two reads. The parts are therefore really stored in this state, and no write was in progress.
-            Err(error) if before.as_ref() == Some(&etags) => return Err(in_place(error)),
+            // Two reads found the same parts of the same writes. The parts are therefore really stored in this state: a write of several parts
+            // would have changed their `WriteId`. Merges of single parts keep it.
+            Err(error) if before.as_ref() == Some(&writes) => return Err(in_place(error)),
             Err(error) => {
-                before = Some(etags);
+                before = Some(writes);
                 race.retry(in_place(error)).await.map_err(|error| error.with_rule("PAT-WIDE-3"))?;
             }
         }

@@ -9,9 +9,10 @@ use table_core::store::TableStore;
 
 use crate::entities::StepRecorder;
 use crate::unit::UnitOfWork;
+use crate::wide::check::check_parts;
 use crate::wide::fetch::row_key;
 use crate::wide::table::rows_of;
-use crate::wide::{Wide, WideVersion, check_parts};
+use crate::wide::{Wide, WideVersion};
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Adds all parts of a wide entity, as inserts if `old` is `None`, and as conditional replaces if it is not. Each part is one operation. The
@@ -53,17 +54,17 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert) for all parts together, or from [`WideTable::insert`](crate::wide::WideTable::insert).
+    /// `InvalidInput` if a declaration with a different number of parts read the version (PAT-WIDE-2).
     /// An error leaves the unit of work unchanged.
     pub fn put_wide<W: Wide>(&mut self, old: Option<&WideVersion>, whole: &W) -> Result<&mut Self> {
         const { check_parts::<W>() }
         let (key, rows) = rows_of(whole)?;
-        let kind = |(part, row)| {
-            Ok(match old {
-                Some(version) => OperationKind::Replace(row, version.of(part)?),
-                None => OperationKind::Insert(row),
-            })
+        let kinds = match old {
+            Some(version) => version.conditions::<W>().map(|conditions| {
+                rows.into_iter().zip(conditions).map(|(row, of)| OperationKind::Replace(row, of)).collect()
+            }),
+            None => Ok(rows.into_iter().map(OperationKind::Insert).collect()),
         };
-        let kinds = rows.into_iter().enumerate().map(kind).collect::<Result<Vec<_>>>();
         self.put_parts::<W>(&key, kinds, old.is_some())
     }
 
@@ -76,8 +77,9 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         key: Selection<W::Header, Point>,
         version: &WideVersion,
     ) -> Result<&mut Self> {
-        let kinds = (0..W::PARTS.len()).map(|part| version.of(part).map(OperationKind::Delete));
-        self.put_parts::<W>(&key.into_key()?, kinds.collect(), false)
+        let conditions = version.conditions::<W>();
+        let kinds = conditions.map(|conditions| conditions.into_iter().map(OperationKind::Delete).collect());
+        self.put_parts::<W>(&key.into_key()?, kinds, false)
     }
 
     fn put_parts<W: Wide>(

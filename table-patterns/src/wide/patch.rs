@@ -70,6 +70,7 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
     pub fn set<T: Property>(mut self, property: WideProperty<W, T>, value: impl PatchValue<T>) -> Self {
         let (name, value) = (property.name(), value.into_value());
         self.properties = self.properties.and_then(|mut properties| {
+            property.check()?;
             if property::to_value(&value)?.is_none() {
                 return Err(Error::of(WideFault::Removed).with_property(name));
             }

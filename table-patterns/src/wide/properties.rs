@@ -1,37 +1,44 @@
 //! The properties of a wide entity, assigned to its parts.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use table_core::entity::Entity;
 use table_core::property::Property;
-use table_core::row::{Row, RowWriter};
+use table_core::row::{self, Row, RowWriter};
+use table_core::schema::ENTITY_TYPE;
 use table_core::{Error, Result, ValueRef};
 use uuid::Uuid;
 
-use crate::wide::WRITE_ID;
 use crate::wide::fault::WideFault;
-
-type Names = &'static [&'static [&'static str]];
+use crate::wide::places::{Names, Places};
+use crate::wide::{WRITE_ID, Wide};
 
 /// A writer that writes each property of a wide entity into its part.
 #[derive(Debug)]
 pub struct WideWriter {
-    names: Names,
+    places: Places,
     parts: Vec<Part>,
+    /// `true` for each property that was written, by position.
+    written: Vec<bool>,
     /// The position after the last written property, where the search for the next one begins, because properties are usually written in order.
-    hint: (usize, usize),
+    next: usize,
 }
 
 #[derive(Debug)]
 struct Part {
     row: RowWriter,
-    written: Vec<bool>,
+    /// `true` if a property of the part was written.
+    is_written: bool,
 }
 
 impl WideWriter {
     pub(super) fn new(names: Names) -> Self {
-        let part = |names: &&[&str]| Part {
-            row: RowWriter::with_capacity(names.len() + 1),
-            written: vec![false; names.len()],
-        };
-        Self { names, parts: names.iter().map(part).collect(), hint: (0, 0) }
+        let part =
+            |names: &&[&str]| Part { row: RowWriter::with_capacity(names.len() + 1), is_written: false };
+        let places = Places::new(names);
+        let written = vec![false; places.count()];
+        Self { places, parts: names.iter().map(part).collect(), written, next: 0 }
     }
 
     /// Writes a property. Does nothing for `None`.
@@ -45,15 +52,14 @@ impl WideWriter {
 
     /// Calls a function that writes a property into its part.
     pub(super) fn put(&mut self, name: &str, write: impl FnOnce(&mut RowWriter) -> Result<()>) -> Result<()> {
-        let (at, index) = place(self.names, name, self.hint)?;
-        self.hint = (at, index + 1);
-        let part = self.parts.get_mut(at).ok_or_else(|| unknown(name))?;
-        match part.written.get_mut(index) {
+        let position = self.places.of(name, self.next).ok_or_else(|| unknown(name))?;
+        self.next = position + 1;
+        match self.written.get_mut(position) {
             Some(written) if !*written => *written = true,
-            _ => {
-                return Err(Error::of(WideFault::Twice).with_property(name));
-            }
+            _ => return Err(Error::of(WideFault::Twice).with_property(name)),
         }
+        let part = self.parts.get_mut(self.places.part(position)).ok_or_else(|| unknown(name))?;
+        part.is_written = true;
         write(&mut part.row)
     }
 
@@ -70,12 +76,12 @@ impl WideWriter {
 
     /// Returns the part that contains all written properties; `None` for several parts or none.
     pub(super) fn only_part(&self) -> Option<usize> {
-        let mut touched = self.parts.iter().enumerate().filter(|(_, part)| part.written.contains(&true));
+        let mut touched = self.parts.iter().enumerate().filter(|(_, part)| part.is_written);
         touched.next().map(|(at, _)| at).filter(|_| touched.next().is_none())
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        !self.parts.iter().any(|part| part.written.contains(&true))
+        !self.parts.iter().any(|part| part.is_written)
     }
 
     /// Returns the rows of all parts in order. If a `WriteId` is given, each row contains it.
@@ -91,41 +97,59 @@ impl WideWriter {
 /// A reader of a wide entity's properties, which may be in any part.
 #[derive(Debug)]
 pub struct WideReader<'a> {
-    names: Names,
-    parts: &'a [Row],
-    /// The declared properties that are stored in a part other than the declared one.
-    moved: Vec<Moved<'a>>,
+    places: Places,
+    /// The values in the declared parts under the declared names, by position.
+    own: Vec<Option<ValueRef<'a>>>,
+    /// The values of declared properties in other parts, or under names with another width, by position.
+    moved: BTreeMap<usize, Vec<Stored<'a>>>,
+    /// The properties that neither the wide entity nor its header declares.
+    undeclared: Vec<Stored<'a>>,
     /// `true` if a value in the declared part is preferred to a value in another part.
     is_lenient: bool,
+    /// The position after the last property that was read, where the search for the next one begins, because properties are usually read in order.
+    next: AtomicUsize,
 }
 
-/// A property in a part other than the declared one.
-#[derive(Debug)]
-struct Moved<'a> {
-    part: usize,
-    name: &'a str,
-    value: ValueRef<'a>,
+/// A property as it is stored.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stored<'a> {
+    pub(super) part: usize,
+    pub(super) name: &'a str,
+    pub(super) value: ValueRef<'a>,
 }
 
 impl<'a> WideReader<'a> {
-    pub(super) fn new(names: Names, parts: &'a [Row]) -> Result<Self> {
-        let mut moved = Vec::new();
+    /// Creates a reader of the stored parts of a `W`.
+    pub(super) fn of<W: Wide>(parts: &'a [Row]) -> Result<Self> {
+        let (places, header) = (Places::new(W::PARTS), W::Header::SCHEMA);
+        let is_of_header = |name: &str| {
+            name == WRITE_ID
+                || name == ENTITY_TYPE && header.kind.is_some()
+                || header.properties.iter().any(|property| property.name == name)
+        };
+        let mut own = vec![None; places.count()];
+        let mut moved: BTreeMap<usize, Vec<Stored<'a>>> = BTreeMap::new();
+        let (mut undeclared, mut next) = (Vec::new(), 0);
         for (part, row) in parts.iter().enumerate() {
-            let (own, mut hint) = (names.get(part).copied().unwrap_or_default(), 0);
             for property in row.view().properties() {
-                let property = property?;
-                // The properties of a part are usually in the declared order.
-                let (before, after) = own.split_at(hint);
-                if let Some(at) = after.iter().position(|name| *name == property.name) {
-                    hint += at + 1;
-                } else if !before.contains(&property.name)
-                    && names.iter().any(|part| part.contains(&property.name))
-                {
-                    moved.push(Moved { part, name: property.name, value: property.value });
+                let row::Property { name, value } = property?;
+                let stored = Stored { part, name, value };
+                let declared = places.of(name, next);
+                if declared.is_none() && is_of_header(name) {
+                    continue;
+                }
+                let Some(position) = declared.or_else(|| places.of_other_width(name)) else {
+                    undeclared.push(stored);
+                    continue;
+                };
+                next = position + 1;
+                match own.get_mut(position) {
+                    Some(own) if declared.is_some() && places.part(position) == part => *own = Some(value),
+                    _ => moved.entry(position).or_default().push(stored),
                 }
             }
         }
-        Ok(Self { names, parts, moved, is_lenient: false })
+        Ok(Self { places, own, moved, undeclared, is_lenient: false, next: AtomicUsize::new(0) })
     }
 
     /// Prefers a value in the declared part to a different value in another part. Without this, different values are an error.
@@ -133,9 +157,14 @@ impl<'a> WideReader<'a> {
         Self { is_lenient: true, ..self }
     }
 
-    /// Returns `true` if every property is in its declared part.
+    /// Returns `true` if every property is in its declared part under its declared name.
     pub(super) fn is_placed(&self) -> bool {
         self.moved.is_empty()
+    }
+
+    /// Returns the properties that neither the wide entity nor its header declares, such as properties of a newer release.
+    pub(super) fn undeclared(&self) -> &[Stored<'a>] {
+        &self.undeclared
     }
 
     /// Returns a property.
@@ -154,33 +183,33 @@ impl<'a> WideReader<'a> {
         name: &str,
         read: impl FnOnce(Option<ValueRef<'a>>) -> Result<T>,
     ) -> Result<T> {
-        let (at, index) = place(self.names, name, (0, 0))?;
-        let own = self.parts.get(at).map(|part| part.view().find(name, &mut index.clone()));
-        let mut found = own.transpose()?.flatten().map(|value| (at, value));
-        // The property may have been written when it was declared in another part. Ignoring it would silently lose its value.
-        for other in self.moved.iter().filter(|moved| moved.name == name) {
+        let next = self.next.load(Ordering::Relaxed);
+        let position = self.places.of(name, next).ok_or_else(|| unknown(name))?;
+        self.next.store(position + 1, Ordering::Relaxed);
+        let own = self.own.get(position).copied().flatten().zip(self.places.name(position));
+        let mut found = own.map(|(value, name)| Stored { part: self.places.part(position), name, value });
+        // The property may have been written under an earlier declaration. Ignoring it would silently lose its value.
+        for other in self.moved.get(&position).into_iter().flatten() {
             match found {
-                // Each part may contain the later value: programs with different declarations write different parts.
-                Some((part, value)) if !self.is_lenient && value != other.value => {
-                    let fault = WideFault::TwoParts { first: part + 1, second: other.part + 1 };
-                    return Err(Error::of(fault).with_property(name));
+                // Each value may be the later one: programs with different declarations write different properties.
+                Some(first) if !self.is_lenient && first.value != other.value => {
+                    return Err(Error::of(two(&first, other)).with_property(name));
                 }
                 Some(_) => {}
-                None => found = Some((other.part, other.value)),
+                None => found = Some(*other),
             }
         }
-        read(found.map(|(_, value)| value)).map_err(|error| error.with_property(name))
+        read(found.map(|found| found.value)).map_err(|error| error.with_property(name))
     }
 }
 
-/// Returns the part of a property and its index there. The hint is tried first.
-fn place(names: Names, name: &str, hint: (usize, usize)) -> Result<(usize, usize)> {
-    if names.get(hint.0).and_then(|part| part.get(hint.1)) == Some(&name) {
-        return Ok(hint);
+/// Returns the fault of a property that is stored twice, with different values.
+fn two(first: &Stored<'_>, second: &Stored<'_>) -> WideFault {
+    if first.name == second.name {
+        WideFault::TwoParts { first: first.part + 1, second: second.part + 1 }
+    } else {
+        WideFault::TwoNames { first: first.name.to_owned(), second: second.name.to_owned() }
     }
-    let of_part =
-        |(at, part): (usize, &&[&str])| part.iter().position(|found| *found == name).map(|index| (at, index));
-    names.iter().enumerate().find_map(of_part).ok_or_else(|| unknown(name))
 }
 
 fn unknown(name: &str) -> Error {

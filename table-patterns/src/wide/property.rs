@@ -3,8 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+
+use table_core::{Error, Result};
 
 use crate::wide::Slots;
+use crate::wide::fault::WideFault;
 
 /// A property of the wide entity `W` with type `T`: `YearOfCounts::OFFICE`, `YearOfCounts::DAYS.at(200)`. Created by
 /// [`#[derive(Wide)]`](derive@crate::wide::Wide), or from its name.
@@ -18,6 +22,8 @@ use crate::wide::Slots;
 /// ```
 pub struct WideProperty<W, T> {
     name: Cow<'static, str>,
+    /// The first and the last number of the field's slots, if the property is none of them.
+    outside: Option<(usize, usize)>,
     of: PhantomData<fn() -> (W, T)>,
 }
 
@@ -25,7 +31,7 @@ impl<W, T> WideProperty<W, T> {
     /// Creates a property from its name. `W` must have such a property of type `T`.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
-        Self { name: Cow::Borrowed(name), of: PhantomData }
+        Self { name: Cow::Borrowed(name), outside: None, of: PhantomData }
     }
 
     /// Returns the name of the property in the store.
@@ -33,45 +39,63 @@ impl<W, T> WideProperty<W, T> {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// Checks that the property exists.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the number of a slot is not declared for its field (PAT-WIDE-1).
+    pub(super) fn check(&self) -> Result<()> {
+        match self.outside {
+            Some((first, last)) => {
+                Err(Error::of(WideFault::NoSlot { first, last }).with_property(&self.name))
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// The slots of the wide entity `W`, in a field of type `F`: `YearOfCounts::DAYS`. Created by [`#[derive(Wide)]`](derive@crate::wide::Wide), or from the word
-/// at the start of their names and the number of digits after it.
+/// at the start of their names, the number of digits after it, and the numbers.
 ///
 /// ```
 /// use table_patterns::wide::WideSlots;
 ///
 /// struct YearOfCounts;
-/// const DAYS: WideSlots<YearOfCounts, Vec<Option<i32>>> = WideSlots::new("Day", 3);
+/// const DAYS: WideSlots<YearOfCounts, Vec<Option<i32>>> = WideSlots::new("Day", 3, 1..=366);
 /// assert_eq!(DAYS.at(7).name(), "Day007");
 /// ```
 pub struct WideSlots<W, F> {
     word: &'static str,
     digits: usize,
+    first: usize,
+    last: usize,
     of: PhantomData<fn() -> (W, F)>,
 }
 
 impl<W, F> WideSlots<W, F> {
     /// Creates the slots whose names begin with `word`. `W` must have such slots of type `F`.
     #[must_use]
-    pub const fn new(word: &'static str, digits: usize) -> Self {
-        Self { word, digits, of: PhantomData }
+    pub const fn new(word: &'static str, digits: usize, numbers: RangeInclusive<usize>) -> Self {
+        Self { word, digits, first: *numbers.start(), last: *numbers.end(), of: PhantomData }
     }
 
-    /// Returns the slot with the declared number. If it does not exist, its first use fails.
+    /// Returns the slot with the given number. If the number is not declared for this field, the first use of the slot fails, even if another
+    /// field has a slot of this name.
     #[must_use]
     pub fn at(&self, number: usize) -> WideProperty<W, F::Value>
     where
         F: Slots,
     {
         let name = format!("{}{number:0width$}", self.word, width = self.digits);
-        WideProperty { name: Cow::Owned(name), of: PhantomData }
+        let is_declared = (self.first..=self.last).contains(&number);
+        let outside = (!is_declared).then_some((self.first, self.last));
+        WideProperty { name: Cow::Owned(name), outside, of: PhantomData }
     }
 }
 
 impl<W, T> Clone for WideProperty<W, T> {
     fn clone(&self) -> Self {
-        Self { name: self.name.clone(), of: PhantomData }
+        Self { name: self.name.clone(), outside: self.outside, of: PhantomData }
     }
 }
 

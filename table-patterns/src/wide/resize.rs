@@ -1,14 +1,17 @@
 //! Converts wide entities that were written with a different number of parts.
 
+use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::operation::OperationKind;
+use table_core::row::{self, Row};
 use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
 use crate::wide::fault::WideFault;
 use crate::wide::fetch::{Whole, fetch};
-use crate::wide::{MOST_PARTS, Wide, WideTable, WideVersion};
+use crate::wide::table::undeclared;
+use crate::wide::{MOST_PARTS, Wide, WideTable};
 
 impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Converts an entity from the number of parts in `stored` to the declared number, in one transaction, and moves each property to its declared
@@ -16,7 +19,8 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     ///
     /// The caller must state the stored number of parts, because a lost part must not be mistaken for a part that was never declared (PAT-WIDE-4).
     /// A property that the entity lacks is read as `None`, or is an error, depending on its type.
-    /// A property that is no longer declared is removed, as by [`replace`](Self::replace).
+    /// A property that is not declared is kept, as by [`update`](Self::update): in the part with the same number, or in the last part.
+    /// A slot that an earlier declaration stored with another width of its number, such as `Day01`, is renamed to its declared name, `Day001`.
     /// If two parts contain different values of a property, the value in the declared part is kept.
     ///
     /// # Errors
@@ -24,6 +28,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// - `EntityMismatch` if the number of parts is neither `stored` nor the declared
     ///   number, or if the parts belong to different writes (PAT-WIDE-4).
     /// - `InvalidInput` if `stored` is 0 or above 99.
+    /// - `TooManyProperties` if a part has no room for the undeclared properties. Remove them by a program that declares them.
     /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
     /// - Any error from [`Wide::read`] or [`insert`](Self::insert).
     ///
@@ -80,19 +85,20 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
             if stored == W::PARTS.len() && properties.is_placed() {
                 return Ok(false);
             }
+            let kept = undeclared::<W>(&properties);
             let whole = self.decode(&key, &found.rows, &properties.lenient())?;
-            let (version, (_, rows)) = (WideVersion(found.etags), self.rows(&whole)?);
-            let written = rows.into_iter().enumerate().map(|(part, row)| {
-                let kind = if part < stored {
-                    OperationKind::Replace(row, version.of(part)?)
-                } else {
-                    OperationKind::Insert(row)
-                };
-                Ok((part, kind))
-            });
-            let gone =
-                (W::PARTS.len()..stored).map(|part| Ok((part, OperationKind::Delete(version.of(part)?))));
-            match self.submit(&key, true, written.chain(gone).collect::<Result<Vec<_>>>()?).await {
+            let (_, rows) = self.rows(&whole)?;
+            let mut conditions = found.etags.into_iter().map(IfMatch::ETag);
+            let write = |(row, kept): (Row, &Row)| {
+                let row = row::merge(row.view(), kept.view())?;
+                Ok(match conditions.next() {
+                    Some(condition) => OperationKind::Replace(row, condition),
+                    None => OperationKind::Insert(row),
+                })
+            };
+            let written = rows.into_iter().zip(&kept).map(write).collect::<Result<Vec<_>>>()?;
+            let gone = conditions.map(OperationKind::Delete);
+            match self.submit(&key, false, written.into_iter().chain(gone).enumerate()).await {
                 Ok(_) => return Ok(true),
                 // Another writer committed first: it changed a part, deleted the entity, or converted it.
                 Err(error) if error.is_conflict() => race.retry(self.in_place(error, &key)).await?,

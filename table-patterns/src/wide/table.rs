@@ -1,5 +1,6 @@
 //! A table of wide entities. Each entity is written by one transaction and read consistently.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -15,9 +16,11 @@ use table_core::store::{Committed, TableStore};
 use table_core::{Error, Result, Table, Transaction};
 use uuid::Uuid;
 
+use crate::wide::check::check_parts;
 use crate::wide::fault::WideFault;
 use crate::wide::fetch::{Whole, fetch, row_key, versions};
-use crate::wide::{WRITE_ID, Wide, WideReader, WideWriter, check_parts};
+use crate::wide::properties::Stored;
+use crate::wide::{Wide, WideReader, WideWriter};
 
 /// The version of a wide entity: the versions of its parts. Any later write of a part makes it stale.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +113,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// - `RequestBodyTooLarge` if all parts together exceed 4 MiB (EGT-3).
     /// - Any error from [`Wide::write`].
     pub async fn insert(&self, whole: &W) -> Result<WideVersion> {
-        self.write(whole, false, |_, row| Ok(OperationKind::Insert(row))).await
+        self.write(whole, false, |rows| Ok(rows.into_iter().map(OperationKind::Insert).collect())).await
     }
 
     /// Inserts or replaces the entity without a condition: the last writer wins.
@@ -123,12 +126,11 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     pub async fn insert_or_replace(&self, whole: &W) -> Result<WideVersion> {
         let key = whole.header().key_of()?;
         self.with_other_writers(&key, true, |found| {
-            self.write(whole, true, move |part, row| {
-                Ok(match found.get(part).cloned().flatten() {
-                    Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),
-                    None => OperationKind::Insert(row),
-                })
-            })
+            let kind = |(row, found)| match found {
+                Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),
+                None => OperationKind::Insert(row),
+            };
+            self.write(whole, true, move |rows| Ok(rows.into_iter().zip(found).map(kind).collect()))
         })
         .await
     }
@@ -156,10 +158,17 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Replaces the entity if none of its parts has been written since it was read.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied` if a part has been written since; `ResourceNotFound` if a part no longer exists; any error from
-    /// [`insert`](Self::insert).
+    /// - `UpdateConditionNotSatisfied` if a part has been written since.
+    /// - `ResourceNotFound` if a part no longer exists.
+    /// - `InvalidInput` if a declaration with a different number of parts read the version (PAT-WIDE-2).
+    /// - Any error from [`insert`](Self::insert).
     pub async fn replace(&self, whole: &W, version: &WideVersion) -> Result<WideVersion> {
-        self.write(whole, true, |part, row| Ok(OperationKind::Replace(row, version.of(part)?))).await
+        let key = whole.header().key_of()?;
+        let conditions = version.conditions::<W>().map_err(|error| self.in_place(error, &key))?;
+        self.write(whole, true, |rows| {
+            Ok(rows.into_iter().zip(conditions).map(|(row, of)| OperationKind::Replace(row, of)).collect())
+        })
+        .await
     }
 
     /// Returns the entity with its version; `None` if it does not exist.
@@ -193,14 +202,17 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
             let Some((mut whole, Whole { rows, etags })) = self.read(&key).await? else {
                 return Err(self.in_place(Error::of(WideFault::NothingToUpdate), &key));
             };
-            let version = WideVersion(etags);
+            let kept = undeclared::<W>(&self.properties(&key, &rows)?);
             change(&mut whole);
             if whole.header().key_of()? != key {
                 return Err(self.in_place(Error::of(WideFault::KeyChanged), &key));
             }
-            let replace = |part, row| {
-                let row = with_undeclared::<W>(&row, rows.get(part))?;
-                Ok(OperationKind::Replace(row, version.of(part)?))
+            let replace = |rows: Vec<Row>| {
+                let parts = rows.into_iter().zip(&kept).zip(etags);
+                let kind = |((row, kept), etag): ((Row, &Row), ETag)| {
+                    Ok(OperationKind::Replace(row::merge(row.view(), kept.view())?, IfMatch::ETag(etag)))
+                };
+                parts.map(kind).collect()
             };
             match self.write(&whole, false, replace).await {
                 Ok(version) => return Ok((whole, version)),
@@ -215,11 +227,13 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Deletes the entity if none of its parts has been written since it was read.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied` if a part has been written since; `ResourceNotFound` if a part no longer exists.
+    /// - `UpdateConditionNotSatisfied` if a part has been written since.
+    /// - `ResourceNotFound` if a part no longer exists.
+    /// - `InvalidInput` if a declaration with a different number of parts read the version (PAT-WIDE-2).
     pub async fn delete(&self, key: Selection<W::Header, Point>, version: &WideVersion) -> Result<()> {
         let key = key.into_key()?;
-        let deletes = (0..W::PARTS.len()).map(|part| Ok((part, OperationKind::Delete(version.of(part)?))));
-        let deletes = deletes.collect::<Result<Vec<_>>>()?;
+        let conditions = version.conditions::<W>().map_err(|error| self.in_place(error, &key))?;
+        let deletes = conditions.into_iter().map(OperationKind::Delete).enumerate();
         self.submit(&key, false, deletes).await.map(drop)
     }
 
@@ -233,7 +247,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
 
     /// Returns the reader of the properties in the parts of an entity.
     pub(super) fn properties<'a>(&self, key: &EntityKey, rows: &'a [Row]) -> Result<WideReader<'a>> {
-        WideReader::new(W::PARTS, rows).map_err(|error| self.in_place(error, key))
+        WideReader::of::<W>(rows).map_err(|error| self.in_place(error, key))
     }
 
     /// Decodes the entity from its parts.
@@ -257,11 +271,10 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         &self,
         whole: &W,
         is_whole: bool,
-        kind: impl Fn(usize, Row) -> Result<OperationKind>,
+        kinds: impl FnOnce(Vec<Row>) -> Result<Vec<OperationKind>>,
     ) -> Result<WideVersion> {
         let (key, rows) = self.rows(whole)?;
-        let operations = rows.into_iter().enumerate().map(|(part, row)| Ok((part, kind(part, row)?)));
-        let committed = self.submit(&key, is_whole, operations.collect::<Result<Vec<_>>>()?).await?;
+        let committed = self.submit(&key, is_whole, kinds(rows)?.into_iter().enumerate()).await?;
         let etags = committed.into_iter().collect::<Option<Vec<_>>>();
         let etags = etags.ok_or_else(|| self.in_place(Error::of(WideFault::NoETags), &key))?;
         Ok(WideVersion(etags))
@@ -300,23 +313,30 @@ pub(super) fn rows_of<W: Wide>(whole: &W) -> Result<(EntityKey, Vec<Row>)> {
     Ok((key, writer.finish(Some(Uuid::new_v4()))?))
 }
 
-/// Returns a part with those properties of the stored part that `W` does not declare, such as properties of a newer release.
-fn with_undeclared<W: Wide>(part: &Row, stored: Option<&Row>) -> Result<Row> {
-    let mut kept = RowWriter::new();
-    for property in stored.into_iter().flat_map(|stored| stored.view().properties()) {
-        let property = property?;
-        let header = W::Header::SCHEMA.properties.iter().map(|property| property.name);
-        if !W::names().chain(header).chain([WRITE_ID]).any(|name| name == property.name) {
-            kept.property(property.name, property.value);
+/// Returns the undeclared properties of the stored parts, such as properties of a newer release, for each declared part. They stay in the part
+/// with their number. If that part is not declared, they move to the last part, unless it has a property of the same name.
+pub(super) fn undeclared<W: Wide>(properties: &WideReader<'_>) -> Vec<Row> {
+    let mut kept: Vec<(BTreeSet<&str>, RowWriter)> = W::PARTS.iter().map(|_| Default::default()).collect();
+    for Stored { part, name, value } in properties.undeclared() {
+        if let Some((names, row)) = kept.get_mut(W::PARTS.len().saturating_sub(1).min(*part))
+            && names.insert(name)
+        {
+            row.property(name, *value);
         }
     }
-    row::merge(part.view(), kept.finish().view())
+    kept.into_iter().map(|(_, row)| row.finish()).collect()
 }
 
 impl WideVersion {
-    pub(super) fn of(&self, part: usize) -> Result<IfMatch> {
-        let etag = self.0.get(part).cloned();
-        etag.map(IfMatch::ETag).ok_or_else(|| Error::of(WideFault::OtherParts))
+    /// Returns the condition of each part of a `W`.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the version is that of an entity with more or fewer parts: a write would leave some of them.
+    pub(super) fn conditions<W: Wide>(&self) -> Result<Vec<IfMatch>> {
+        if self.0.len() != W::PARTS.len() {
+            return Err(Error::of(WideFault::OtherParts));
+        }
+        Ok(self.0.iter().cloned().map(IfMatch::ETag).collect())
     }
 }
 

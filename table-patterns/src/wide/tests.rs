@@ -1,5 +1,7 @@
 mod declared;
 mod moved;
+mod names;
+mod releases;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -177,6 +179,44 @@ fn pat_wide_4_a_missing_part_is_an_error() {
                 .is_not_found()
         );
     }
+}
+
+/// Tests that merges of single slots, which change only `ETag`s, are not mistaken for a write of all parts.
+#[test]
+fn pat_wide_4_a_missing_part_is_reported_while_a_slot_is_written_before_each_read() {
+    #[derive(Wide, Clone)]
+    #[entity(table = "MessageCounts")]
+    #[partition_key(employee)]
+    #[row_key(year)]
+    struct First {
+        #[digits(6)]
+        employee: u32,
+        #[digits(4)]
+        year: u16,
+        #[slots("Day", 1..=250)]
+        days: Vec<Option<i32>>,
+    }
+    let (counts, store) = counts();
+    block_on(counts.insert(&year_of(7))).unwrap();
+    let raw = store.untyped("MessageCounts").unwrap();
+    block_on(raw.delete(Selection::point("000123", "2014_02"), IfMatch::Any)).unwrap();
+    let (other, mut value) = (store.inner().wide::<YearOfCounts>(), 0);
+    store.script(move |call, _| {
+        value += 1;
+        let (other, value) = (other.clone(), value);
+        match call {
+            Call::Query => {
+                Fault::Meanwhile(Box::new(move || block_on(other.set(key(), DAYS.at(1), value)).unwrap()))
+            }
+            _ => Fault::None,
+        }
+    });
+    let error = block_on(counts.get(key())).unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
+    assert_eq!(store.calls(), [Call::Query; 2]);
+    // An entity that was already converted from two parts to one.
+    let first = store.wide::<First>().with_retry(counts.retry().clone());
+    assert!(!block_on(first.resize(First::key(123, 2014), 2)).unwrap());
 }
 
 #[test]

@@ -338,7 +338,7 @@ impl Employee {
 }
 
 impl WholeSheet {
-    pub(super) const CELLS: WideSlots<Self, Vec<i64>> = WideSlots::new("Cell", 1);
+    pub(super) const CELLS: WideSlots<Self, Vec<i64>> = WideSlots::new("Cell", 1, 1..=9);
 
     pub(super) fn entry(&self) -> (String, String) {
         let values: Vec<String> = self.values.iter().map(ToString::to_string).collect();

@@ -262,4 +262,34 @@ mod write_id {
     }
 }
 
+mod derived_rows {
+    use table_patterns::wide::Wide;
+
+    #[derive(Wide)]
+    #[entity(feed)] //~ T159
+    #[partition_key(employee)]
+    #[row_key(year)]
+    struct YearOfCounts {
+        #[digits(6)]
+        employee: u32,
+        year: u16,
+        #[slots("Day", 1..=366)]
+        days: Vec<Option<i32>>,
+    }
+}
+
+mod stored_key_field {
+    use table_patterns::wide::Wide;
+
+    #[derive(Wide)]
+    #[partition_key("bucket_", bucket(day1, 16))]
+    #[row_key(year)]
+    struct YearOfCounts {
+        day1: u32,
+        year: u16,
+        #[slots("Day", 1..=9)] //~ T054
+        days: Vec<Option<i32>>,
+    }
+}
+
 fn main() {}

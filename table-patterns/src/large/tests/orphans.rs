@@ -1,0 +1,62 @@
+//! Tests of collections of orphaned blobs that take a long time.
+
+use super::*;
+
+/// Tests collections during which time passes, with a change of an entity before any of their reads. The collections after the first one may be faster.
+#[test]
+fn pat_large_2_a_reader_has_the_grace_period_however_long_a_collection_takes() {
+    let paces = [0, 1, 4, 9, 12].into_iter().flat_map(|tenths| [(tenths, tenths), (tenths, 0)]);
+    for ((tenths, later), at) in paces.flat_map(|paces| (0..8).map(move |at| (paces, at))) {
+        let scene = scene();
+        for id in 0..3 {
+            block_on(scene.employees.insert(ada(id), [PHOTO.content(content(1, 20))])).unwrap();
+        }
+        let old = block_on(scene.employees.table().get(Employee::key("Sales", 2))).unwrap().unwrap();
+        scene.now.fetch_add(10 * GRACE, Ordering::SeqCst);
+        let (now, blobs) = (Arc::clone(&scene.now), scene.blobs.clone());
+        let clock = scene.employees.clock.clone();
+        let table = scene.tables.inner().table::<Employee>();
+        let other = LargeTable::new(table, Arc::new(blobs.clone()), "photos").with_clock(clock);
+        let pace = Arc::new(AtomicU64::new(tenths));
+        // The time at which the entity dropped its blob; 0 before.
+        let changed = Arc::new(AtomicU64::new(0));
+        let path = old.photo.as_ref().unwrap().path().to_owned();
+        let check = {
+            let (now, changed) = (Arc::clone(&now), Arc::clone(&changed));
+            move || {
+                let until = changed.load(Ordering::SeqCst).saturating_add(GRACE);
+                let is_kept = until == GRACE || now.load(Ordering::SeqCst) < until;
+                assert!(
+                    !is_kept || blobs.names().contains(&path),
+                    "{tenths} and {later} tenths a read, read {at}"
+                );
+            }
+        };
+        let (during, during_pace, mut reads) = (check.clone(), Arc::clone(&pace), 0);
+        scene.tables.script(move |call, _| {
+            let (read, check) = (reads, during.clone());
+            reads += usize::from(call == Call::Get);
+            let (other, now, changed) = (other.clone(), Arc::clone(&now), Arc::clone(&changed));
+            let tenths = during_pace.load(Ordering::SeqCst);
+            if call != Call::Get {
+                return Fault::None;
+            }
+            Fault::Meanwhile(Box::new(move || {
+                now.fetch_add(tenths * GRACE / 10, Ordering::SeqCst);
+                check();
+                if read == at {
+                    block_on(other.remove(Employee::key("Sales", 2), PHOTO)).unwrap();
+                    changed.store(now.load(Ordering::SeqCst), Ordering::SeqCst);
+                }
+            }))
+        });
+        for _ in 0..4 {
+            block_on(scene.employees.collect_orphans()).unwrap();
+            check();
+            pace.store(later, Ordering::SeqCst);
+        }
+        scene.tables.heal();
+        scene.collect_all();
+        assert!(scene.blobs.names().len() <= 3);
+    }
+}

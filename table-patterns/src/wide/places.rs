@@ -1,0 +1,121 @@
+//! The declared places of the properties of a wide entity.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// The names of the properties of each part.
+pub(super) type Names = &'static [&'static [&'static str]];
+
+/// The names of all properties of a wide entity, by position: the parts are counted through, from the first property of the first part.
+#[derive(Debug)]
+pub(super) struct Places {
+    names: Vec<&'static str>,
+    /// The position after the last property of each part.
+    ends: Vec<usize>,
+    /// The position of each name. Built when a property is looked up out of order.
+    by_name: OnceLock<HashMap<&'static str, usize>>,
+    /// The position of each name that ends in a number, by the word and the number; `None` if several names differ only in leading zeros.
+    by_number: OnceLock<HashMap<(&'static str, &'static str), Option<usize>>>,
+}
+
+impl Places {
+    pub(super) fn new(parts: Names) -> Self {
+        let ends = parts.iter().scan(0, |end, part| {
+            *end += part.len();
+            Some(*end)
+        });
+        Self {
+            names: parts.concat(),
+            ends: ends.collect(),
+            by_name: OnceLock::new(),
+            by_number: OnceLock::new(),
+        }
+    }
+
+    /// Returns the number of properties.
+    pub(super) const fn count(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Returns the position of a property. The position `next` is tried first, because properties are usually looked up in order.
+    pub(super) fn of(&self, name: &str, next: usize) -> Option<usize> {
+        if self.names.get(next) == Some(&name) {
+            return Some(next);
+        }
+        self.by_name
+            .get_or_init(|| (0..).zip(&self.names).map(|(at, name)| (*name, at)).collect())
+            .get(name)
+            .copied()
+    }
+
+    /// Returns the position of a slot whose number has another width in `name`: `Day01` for the declared `Day001`.
+    pub(super) fn of_other_width(&self, name: &str) -> Option<usize> {
+        let number = numbered(name)?;
+        let by_number = self.by_number.get_or_init(|| {
+            let mut found = HashMap::new();
+            for (at, name) in self.names.iter().enumerate() {
+                if let Some(number) = numbered(name) {
+                    found.entry(number).and_modify(|at| *at = None).or_insert(Some(at));
+                }
+            }
+            found
+        });
+        by_number.get(&number).copied().flatten()
+    }
+
+    /// Returns the part of a property, counted from 0.
+    pub(super) fn part(&self, position: usize) -> usize {
+        self.ends.partition_point(|end| *end <= position)
+    }
+
+    /// Returns the name of a property.
+    pub(super) fn name(&self, position: usize) -> Option<&'static str> {
+        self.names.get(position).copied()
+    }
+}
+
+/// Splits a name that ends in a number into the word and the number, without leading zeros: `Day001` into `Day` and `1`.
+fn numbered(name: &str) -> Option<(&str, &str)> {
+    let word = name.trim_end_matches(|at: char| at.is_ascii_digit());
+    let digits = name.strip_prefix(word).filter(|digits| !digits.is_empty())?;
+    Some((word, digits.trim_start_matches('0')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_found_in_any_order_and_belong_to_their_parts() {
+        let places = Places::new(&[&["Office", "Day01", "Day02"], &[], &["Day03", "Note1", "Note01"]]);
+        let found: Vec<_> =
+            (0..places.count()).map(|at| (places.name(at).unwrap(), places.part(at))).collect();
+        let parts = [("Office", 0), ("Day01", 0), ("Day02", 0), ("Day03", 2), ("Note1", 2), ("Note01", 2)];
+        assert_eq!(found, parts);
+        for next in 0..8 {
+            for (at, (name, _)) in parts.iter().enumerate() {
+                assert_eq!(places.of(name, next), Some(at));
+            }
+            assert_eq!(places.of("Day1", next), None);
+        }
+    }
+
+    #[test]
+    fn a_slot_is_found_under_each_width_of_its_number() {
+        let places = Places::new(&[&["Office", "Day00", "Day01"], &["Day10", "Note1", "Note01"]]);
+        for (name, place) in [
+            ("Day1", Some(1 + 1)),
+            ("Day0001", Some(2)),
+            ("Day0", Some(1)),
+            ("Day000", Some(1)),
+            ("Day010", Some(3)),
+            ("Day", None),
+            ("Day2", None),
+            ("Days1", None),
+            // Two declared names differ only in leading zeros.
+            ("Note001", None),
+        ] {
+            assert_eq!(places.of_other_width(name), place, "{name}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Tests of the names in the parts: thousands of slots, and names that occur twice.
+
+use super::*;
+use crate::wide::check::{check_names, check_parts};
+
+/// A declaration with more slots than the compiler could compare pairwise.
+#[derive(Wide, Clone, Debug, PartialEq)]
+#[entity(table = "Samples")]
+#[partition_key(device)]
+#[row_key(day)]
+struct Samples {
+    device: u32,
+    day: u16,
+    note: Option<String>,
+    #[slots("S", 1..=2000)]
+    values: Vec<Option<i32>>,
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    /// Tests patches whose slots are given in any order.
+    #[test]
+    fn pat_wide_1_two_thousand_slots_are_written_and_read(
+        patches in prop::collection::vec(prop::collection::hash_map(1_usize..=2000, any::<i32>(), 1..40), 1..4),
+    ) {
+        let table = block_on(Engine::in_memory().wide::<Samples>().create_if_missing()).unwrap();
+        let mut model = Samples { device: 1, day: 7, note: Some("new".into()), values: vec![None; 2000] };
+        block_on(table.insert(&model)).unwrap();
+        for slots in patches {
+            let mut patch = table.patch(Samples::key(1, 7));
+            for (slot, value) in slots {
+                patch = patch.set(Samples::VALUES.at(slot), value);
+                model.values[slot - 1] = Some(value);
+            }
+            block_on(patch.send()).unwrap();
+            prop_assert_eq!(&block_on(table.get(Samples::key(1, 7))).unwrap().unwrap().0, &model);
+        }
+    }
+}
+
+/// A key whose field is stored as a property, because the bucket does not contain its value.
+#[derive(Entity, Clone)]
+#[entity(table = "Counted", kind = "Counted")]
+#[partition_key("bucket_", bucket(day1, 4))]
+#[row_key("counts")]
+struct Bucketed {
+    day1: u32,
+}
+
+/// A manual implementation with 250 slots and, in its first part, the key field, the kind and the `WriteId`: 253 properties.
+struct Full;
+
+impl Wide for Full {
+    type Header = Bucketed;
+    const PARTS: &'static [&'static [&'static str]] = &[slot_names!("Slot", 1, 250)];
+
+    fn header(&self) -> Bucketed {
+        Bucketed { day1: 1 }
+    }
+
+    fn write(&self, _: &mut WideWriter) -> Result<()> {
+        Ok(())
+    }
+
+    fn read(_: Bucketed, _: &WideReader<'_>) -> Result<Self> {
+        Ok(Self)
+    }
+}
+
+#[test]
+fn pat_wide_1_all_properties_of_the_first_part_are_counted_and_compared() {
+    let refused = |check: fn()| {
+        let message = std::panic::catch_unwind(check).unwrap_err();
+        message.downcast_ref::<&str>().copied().unwrap_or_default()
+    };
+    let message = refused(check_parts::<Full>);
+    assert!(message.contains("at most 251 properties"), "{message}");
+    let message = refused(|| check_names(&[&["Office"], slot_names!("Day", 1, 9)], Bucketed::SCHEMA));
+    assert!(message.contains("of its header"), "{message}");
+    let message = refused(|| check_names(&[&["Office"], &["EntityType"]], Bucketed::SCHEMA));
+    assert!(message.contains("`EntityType`"), "{message}");
+    let message = refused(|| check_names(&[&["Office"], &["WriteId"]], Bucketed::SCHEMA));
+    assert!(message.contains("`WriteId`"), "{message}");
+}
+
+#[test]
+fn pat_wide_1_names_are_compared_within_and_between_parts_in_any_order() {
+    const LONG: &[&[&str]] = &[
+        slot_names!("S", 1, 251),
+        slot_names!("S", 252, 251),
+        slot_names!("S", 503, 251),
+        slot_names!("S", 754, 246),
+        slot_names!("T", 1, 251),
+        slot_names!("T", 252, 251),
+        slot_names!("R", 1, 251),
+        slot_names!("R", 252, 251),
+    ];
+    const { check_names(LONG, YearOfCountsKey::SCHEMA) };
+    let distinct: [&[&[&str]]; 4] =
+        [&[], &[&["a", "c"], &["b"]], &[&["b", "a"], &["d", "c"]], &[&["a", "b"], &[], &["A", "aa"]]];
+    for parts in distinct {
+        check_names(parts, YearOfCountsKey::SCHEMA);
+    }
+    let twice: [&[&[&str]]; 5] = [
+        &[&["a", "a"]],
+        &[&["b", "a", "b"]],
+        &[&["a", "c"], &["b", "c"]],
+        &[&["a", "c"], &["b"], &["a"]],
+        &[&["c", "a"], &["b"], &["a"]],
+    ];
+    for parts in twice {
+        let refused = std::panic::catch_unwind(|| check_names(parts, YearOfCountsKey::SCHEMA));
+        assert!(refused.is_err(), "{parts:?}");
+    }
+}
