@@ -96,9 +96,10 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
             keys.iter().map(|_| None).collect()
         };
         let mut draft = Draft::new(partition_of(items));
-        for (item, stored) in items.iter().zip(stored) {
+        for (at, (item, stored)) in items.iter().zip(stored).enumerate() {
             let stored = stored.filter(|_| self.plans_from_stored(item.verb));
-            draft.push(self.plan_item(item, stored.as_ref())?, None)?;
+            let planned = self.plan_item(item, stored.as_ref());
+            draft.push(planned.map_err(|error| error.with_operation(at))?, None)?;
         }
         Ok(draft)
     }
