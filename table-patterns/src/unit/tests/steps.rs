@@ -62,7 +62,8 @@ async fn phones_after(changes: &[Change]) -> Result<Vec<[Option<i32>; 2]>> {
     let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("work")?);
     outbox.create_queues().await?;
     let lines: Lines = store.entities_with_outbox(outbox.clone()).create_if_missing().await?;
-    let (lines, phones) = (lines.with_runtime(pace(false)), store.table::<Phone>().create_if_missing().await?);
+    let (lines, phones) =
+        (lines.with_runtime(pace(false)), store.table::<Phone>().create_if_missing().await?);
     // The turn is held until all transactions wait for it.
     let (table, partition_key) = (lines.table().name()?, PartitionKey::new("t")?);
     let held = lines.turns.enter(table, &partition_key, &pace(false)).await;

@@ -70,8 +70,14 @@ struct World {
 #[derive(Clone, Debug)]
 enum Act {
     /// Inserts an employee, or moves it to another badge and desk.
-    Save { id: u32, at: u8, age: i32 },
-    Delete { id: u32 },
+    Save {
+        id: u32,
+        at: u8,
+        age: i32,
+    },
+    Delete {
+        id: u32,
+    },
     Work,
     CatchUp,
     Rebuild,
