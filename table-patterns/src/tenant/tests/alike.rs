@@ -12,7 +12,7 @@ use crate::outbox::Outbox;
 use crate::tenant::Tenant;
 use crate::work::Worker;
 
-/// An employee. The rows of its indexes are in other partitions of its table, and have RowKeys of the same form.
+/// An employee. The rows of its indexes are in other partitions of its table, and have `RowKey`s of the same form.
 #[expect(clippy::duplicated_attributes, reason = "each index has separate attributes")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Staff")]

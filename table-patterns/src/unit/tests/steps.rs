@@ -24,7 +24,7 @@ struct Line {
 #[entity(table = "Phones")]
 #[partition_key(tenant)]
 #[row_key(number)]
-struct Phone {
+struct Listing {
     tenant: String,
     #[digits(4)]
     number: u32,
@@ -43,11 +43,11 @@ async fn change(lines: &Lines, (number, phone): Change) -> Result<()> {
         let step = match (phone, &read) {
             (Some(phone), _) => {
                 unit.save(read.as_ref(), &Line { tenant: "t".into(), number, phone })?;
-                Step::put(&Phone { tenant: "t".into(), number, phone })?
+                Step::put(&Listing { tenant: "t".into(), number, phone })?
             }
             (None, Some(read)) => {
                 unit.delete(read)?;
-                Step::delete(Phone::key("t", number))?
+                Step::delete(Listing::key("t", number))?
             }
             (None, None) => return Ok(()),
         };
@@ -63,7 +63,7 @@ async fn phones_after(changes: &[Change]) -> Result<Vec<[Option<i32>; 2]>> {
     outbox.create_queues().await?;
     let lines: Lines = store.entities_with_outbox(outbox.clone()).create_if_missing().await?;
     let (lines, phones) =
-        (lines.with_runtime(pace(false)), store.table::<Phone>().create_if_missing().await?);
+        (lines.with_runtime(pace(false)), store.table::<Listing>().create_if_missing().await?);
     // The turn is held until all transactions wait for it.
     let (table, partition_key) = (lines.table().name()?, PartitionKey::new("t")?);
     let held = lines.turns.enter(table, &partition_key, &pace(false)).await;
@@ -75,7 +75,7 @@ async fn phones_after(changes: &[Change]) -> Result<Vec<[Option<i32>; 2]>> {
     let mut found = Vec::new();
     for number in 0..3 {
         let line = lines.get(Line::key("t", number)).await?.map(|line| line.phone);
-        found.push([line, phones.get(Phone::key("t", number)).await?.map(|copy| copy.phone)]);
+        found.push([line, phones.get(Listing::key("t", number)).await?.map(|copy| copy.phone)]);
     }
     Ok(found)
 }

@@ -1,4 +1,4 @@
-//! Tests of a source with indexes in its own table, whose rows have RowKeys of the same form as the entities: the view must ignore them.
+//! Tests of a source with indexes in its own table, whose rows have `RowKey`s of the same form as the entities: the view must ignore them.
 
 use std::collections::BTreeMap;
 
