@@ -31,9 +31,10 @@
 //! `docs/models/feed.rs` checks this protocol, and finds the violation if any of its conditions is removed.
 //!
 //! # Cost
-//! **Write.** A write adds two operations to the transaction: the entries and the head. The handle remembers the head of a partition after a commit.
-//! A process reads the head before its first write, and again after a conflict. Writes to one partition through one handle are serialised,
-//! because each write needs the head left by the previous write. If writers in different processes compete, the loser retries.
+//! **Write.** A write adds two operations to the transaction: the entries and the head. The entries of a transaction with more than 80 changes, or with more
+//! than 256 KiB of payloads, take several rows. The handle remembers the head of a partition after a commit. A process reads the head before its first write,
+//! and again after a conflict. Writes to one partition through one handle are serialised, because each write needs the head left by the previous write. If
+//! writers in different processes compete, the loser retries.
 //!
 //! **Read.** A read takes one request for the head if nothing is new; otherwise it also reads the pages with the new rows.
 //!

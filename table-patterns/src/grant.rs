@@ -5,8 +5,9 @@
 //! tables, which a SAS for one partition cannot access. A program with more permissions creates a [`PartitionGrant`], and passes it on with the SAS.
 //!
 //! # Guarantee
-//! - [`Entities::grant`] lists the partition permanently: followers read its feed and sweeps read its outbox, regardless of the writer. Two hours after the
-//!   grant, a sweep that finds no steps marks the partition as quiet. From then on, each sweep reads only some of the quiet partitions, chosen at random.
+//! - [`Entities::grant`] lists the partition permanently: followers read its feed and sweeps read its outbox, regardless of the writer. Until the grant has
+//!   expired, each sweep reads the outbox. After that, a sweep that finds no steps marks the partition as quiet, and each later sweep reads only some of the
+//!   quiet partitions, chosen at random.
 //! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with another
 //!   schema has expired. The backfill therefore finds entities that the bearer wrote without the new index, copies or feed. The service
 //!   checks the expiry of the SAS; the bearer's clock is not involved.
@@ -25,8 +26,9 @@
 //!   was deleted and created again. Let all SAS tokens expire first.
 //! - [`assume_no_older_programs`](crate::index::Backfill::assume_no_older_programs) ignores grants.
 //! - Steps for other partitions that the program itself adds to an outbox need the key of the outbox, which the bearer cannot read: workers set
-//!   these steps aside. Index entries and copies in other partitions need no key. If the bearer may not write to the queue, a sweep finds the steps: the next
-//!   one, or, if the partition is quiet, one of the next sweeps, each of which reads 64 quiet partitions.
+//!   these steps aside. Index entries and copies in other partitions need no key. If the bearer may not write to the queue, the next sweep finds the steps.
+//! - Each sweep reads every partition that has a grant, with one query. Sweeps of an earlier release read such a partition only while it is not quiet.
+//! - The erasure of a [tenant](crate::tenant) ends this for its partitions: issue another grant when the tenant returns.
 //!
 //! # When not to
 //! A program with an account SAS or an identity can open its tables itself and needs no grant.
@@ -143,6 +145,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         }
         handle.outbox.prepare(table, partition_key).await?;
         if O::RECORDS {
+            registry::kept::keep(handle.table.store(), table, partition_key, expiry).await?;
             // IMPORTANT: an erasure of the tenant may have marked a registration that this process remembers. The bearer cannot remove the mark.
             registry::renew(handle.table.store(), table, partition_key).await?;
         }

@@ -184,7 +184,7 @@ impl Tenant {
         let store = DynTableStore::new(entities.table().store().clone());
         let place = Place::new(store, Tables::One(table), partitions(selection.into_selection())?);
         #[cfg(feature = "blobs")]
-        let place = with_lists(place, entities)?;
+        let place = Place { blobs: lists_of(entities)?.into_iter().collect(), ..place };
         self.with_member(place, Typed(entities.clone()))
     }
 
@@ -222,7 +222,8 @@ impl Tenant {
         self.with_member(place, InPeriods(tables.clone()))
     }
 
-    /// Registers the blobs of an entity type. Its table must already be registered.
+    /// Registers the blobs of an entity type. Its table must already be registered. Handles whose blobs are in the same folder must share one `Arc` of
+    /// the blob store: otherwise the blobs are counted once for each handle.
     ///
     /// # Errors
     /// `InvalidInput` if the table is not registered.
@@ -237,7 +238,7 @@ impl Tenant {
         let has_table = |place: &Place| matches!(&place.tables, Tables::One(own) if own == table);
         let mut is_known = false;
         for place in self.places.iter_mut().filter(|place| has_table(place)) {
-            place.blobs.push(folder.clone());
+            place.add_folder(&folder);
             is_known = true;
         }
         if is_known {
@@ -248,8 +249,10 @@ impl Tenant {
     }
 
     /// Adds an entity type to the registered place (tables and partitions) that equals `place`, or to a new place if none does. All places of a table have
-    /// the types of all of them, because the partitions of one type may contain rows of another type.
+    /// the types and the blob folders of all of them, because the partitions of one type may contain rows of another type.
     fn with_member(mut self, place: Place, member: impl Member + 'static) -> Result<Self> {
+        #[cfg(feature = "blobs")]
+        let mut place = place;
         let member: Arc<dyn Member> = Arc::new(member);
         let (mut members, mut is_known) = (vec![Arc::clone(&member)], false);
         for known in &mut self.places {
@@ -265,11 +268,9 @@ impl Tenant {
                     members.push(Arc::clone(other));
                 }
             }
-            if is_here {
-                #[cfg(feature = "blobs")]
-                known.blobs.extend(place.blobs.iter().cloned());
-                is_known = true;
-            }
+            #[cfg(feature = "blobs")]
+            known.share_folders(&mut place);
+            is_known |= is_here;
         }
         if !is_known {
             self.places.push(Place { members, ..place });
@@ -293,9 +294,9 @@ fn partitions<E, C: Class>(selection: Selection<E, C>) -> Result<Vec<Partitions>
     selection.into_ranges()?.iter().map(Partitions::of).collect()
 }
 
-/// Adds the folder of list blobs, if an index in the entities' partitions is a list and its blobs are configured.
+/// Returns the folder of list blobs, if an index in the entities' partitions is a list and its blobs are configured.
 #[cfg(feature = "blobs")]
-fn with_lists<E, S, O>(mut place: Place, entities: &Entities<E, S, O>) -> Result<Place>
+fn lists_of<E, S, O>(entities: &Entities<E, S, O>) -> Result<Option<BlobFolder>>
 where
     E: Entity,
     S: TableStore + Clone + 'static,
@@ -305,22 +306,20 @@ where
 
     let mut indexes = E::SCHEMA.indexes.iter();
     let has_lists = indexes.any(|index| index.kind == IndexKind::List && index.is_same_partition());
-    if let Some(lists) = entities.list_blobs().filter(|_| has_lists) {
-        let table = entities.table().name()?;
-        place.blobs.push(BlobFolder {
-            blobs: Arc::clone(&lists.blobs),
-            values: lists.folder("lists", table)?,
-            marks: lists.folder("orphans", table)?,
-            encode: crate::blob::encode_caseless,
-            decode: crate::blob::decode_caseless,
-            partition_in: |content| {
-                let (_, list) = crate::index::list_place(content)?;
-                Ok(Some(list.partition_key.into_string()))
-            },
-            is_bound: true,
-        });
-    }
-    Ok(place)
+    let Some(lists) = entities.list_blobs().filter(|_| has_lists) else { return Ok(None) };
+    let table = entities.table().name()?;
+    Ok(Some(BlobFolder {
+        blobs: Arc::clone(&lists.blobs),
+        values: lists.folder("lists", table)?,
+        marks: lists.folder("orphans", table)?,
+        encode: crate::blob::encode_caseless,
+        decode: crate::blob::decode_caseless,
+        partition_in: |content| {
+            let (_, list) = crate::index::list_place(content)?;
+            Ok(Some(list.partition_key.into_string()))
+        },
+        is_bound: true,
+    }))
 }
 
 impl fmt::Debug for Tenant {

@@ -21,11 +21,12 @@
 //!
 //! # Bounds
 //! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1, EGT-5). The
-//! function that would exceed a limit fails, and its error lists the contributions. Conditions are checks, which write nothing, if the store [supports
-//! checks](table_core::store::Capabilities::checks), as the engine does. The protocol of the Table service has no checks: there,
-//! [`require`](UnitOfWork::require) is an empty merge, which changes the `ETag` of the entity, and [`require_absent`](UnitOfWork::require_absent) is refused.
-//! For entities with [copies](crate::copies), the commit also reads the copied entities and the entities that hold the copies. If their rows exceed a limit,
-//! the commit fails.
+//! function that would exceed a limit fails, and its error lists the contributions. The sizes of recorded steps and of feed entries are only checked at the
+//! commit, which fails with `RequestBodyTooLarge`; so are those of index rows if the store measures a transaction by its request body. Conditions are checks,
+//! which write nothing, if the store [supports checks](table_core::store::Capabilities::checks), as the engine does. The protocol of the Table service has no
+//! checks: there, [`require`](UnitOfWork::require) is an empty merge, which changes the `ETag` of the entity, and
+//! [`require_absent`](UnitOfWork::require_absent) is refused. For entities with [copies](crate::copies), the commit also reads the copied entities and the
+//! entities that hold the copies. If their rows exceed a limit, the commit fails.
 //!
 //! # When not to
 //! To write one entity, use the methods of the handle. For more writes than fit into one transaction, use
@@ -231,7 +232,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.draft.planned().contributions()
     }
 
-    /// Returns the total size of all rows, by the published formula (SIZE-2).
+    /// Returns the total size of all rows, by the published formula (SIZE-2). Excludes the rows of recorded steps and of the feed.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.draft.planned().bytes()

@@ -201,7 +201,11 @@ impl Pending<'_> {
                 Part::Write(write) => match &write.completion {
                     Some(completion) => {
                         let pending = write.pending(completion, together, siblings);
-                        let (own, more) = completion.by.complete(pending).await?;
+                        let completed = completion.by.complete(pending).await;
+                        let (own, more) = completed.map_err(|error| match error.operation() {
+                            Some(_) => error,
+                            None => error.with_operation(batch.entities().len()),
+                        })?;
                         batch.push(EntityPlan { is_whole: write.plan.is_whole, ..own })?;
                         others.extend(more);
                     }

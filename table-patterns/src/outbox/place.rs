@@ -54,8 +54,14 @@ impl OutboxKey {
     /// Returns the part of the key that identifies the changed entity (the source). It is equal for intents of the
     /// same source, and rarely equal for intents of different sources.
     pub(crate) fn source(&self) -> &str {
-        self.as_str().get(..OUTBOX_PREFIX.len() + 16).unwrap_or(self.as_str())
+        recorded_source(&self.0).unwrap_or(self.as_str())
     }
+}
+
+/// Returns the part of an outbox row's key that identifies the changed entity; `None` if the key is not that of an outbox row.
+pub(crate) fn recorded_source(row_key: &RowKey) -> Option<&str> {
+    let row_key = row_key.as_str();
+    row_key.starts_with(OUTBOX_PREFIX).then(|| row_key.get(..OUTBOX_PREFIX.len() + 16).unwrap_or(row_key))
 }
 
 /// The location of an outbox row: the table and partition of the change, and the row's key.

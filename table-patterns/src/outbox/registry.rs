@@ -8,7 +8,10 @@
 //!
 //! The erasure of a tenant marks the tenant's partitions as erased instead of removing them, because running writers still rely on their registrations.
 //! Two hours later by the store's clock, a sweep removes the row, unless a writer has registered the partition again, which removes the mark. A grant
-//! registers its partition in any case, because its bearer relies on the registration without a limit in time.
+//! registers its partition in any case, because its bearer relies on the registration without a limit in time, and [keeps](kept) it active until the grant
+//! expires.
+
+pub(crate) mod kept;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -26,6 +29,7 @@ use table_core::table::TableStoreExt;
 use table_core::{Error, Result, ValueRef};
 
 use crate::outbox::fault::OutboxFault;
+use crate::outbox::registry::kept::KeptRow;
 use crate::outbox::rows::alone;
 use crate::paging::each_row;
 
@@ -74,6 +78,8 @@ pub(crate) struct Entry {
     pub(crate) is_quiet: bool,
     /// `true` if the partition is marked as erased.
     pub(crate) is_erased: bool,
+    /// The rows that keep the partition active, because bearers of grants may write to it.
+    kept: Vec<KeptRow>,
 }
 
 /// The marks that a registered partition can have.
@@ -167,12 +173,15 @@ pub(crate) async fn store_time<S: TableStore>(store: &S) -> Result<u64> {
     Ok(found.map_or(0, |found| found.row.view().timestamp()))
 }
 
-/// Returns all registered partitions, and an error for each invalid row of the registry.
+/// Returns all registered partitions, each of them once, and an error for each invalid row of the registry.
 pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<(Vec<Entry>, Vec<Error>)> {
-    let (mut entries, mut strange) = (Vec::new(), Vec::new());
+    let (mut entries, mut kept, mut strange) = (Vec::new(), Vec::new(), Vec::new());
     let name = TableName::new(registry)?;
     each(store, &name, KeyRange::ALL, |row| match entry(row) {
-        Ok(entry) => entries.push(entry),
+        Ok(entry) => match kept::until_of(row) {
+            None => entries.push(entry),
+            Some(until) => kept.push((entry, until)),
+        },
         // The rows of these partitions are not registrations.
         Err(_) if [KEYS, SWEEPS].contains(&row.partition_key) => {}
         Err(error) => {
@@ -181,6 +190,7 @@ pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<
         }
     })
     .await?;
+    kept::add(&mut entries, kept);
     Ok((entries, strange))
 }
 
@@ -218,6 +228,7 @@ fn entry(row: EntityRef<'_>) -> Result<Entry> {
         registered: row.row.timestamp(),
         is_quiet: Mark::Quiet.is_in(row.row),
         is_erased: Mark::Erased.is_in(row.row),
+        kept: Vec::new(),
     })
 }
 
@@ -234,19 +245,36 @@ pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64
     if !may_be_quiet(entry, now) {
         return Ok(false);
     }
-    let kind =
-        OperationKind::Replace(entry_row(&entry.table, Some(Mark::Quiet)), IfMatch::ETag(entry.etag.clone()));
-    let transaction = alone(&entry.key, kind, store.capabilities().limits)?;
-    match store.submit(&TableName::new(REGISTRY)?, transaction).await {
-        Ok(_) => Ok(true),
-        Err(error) if error.is_precondition_failed() || error.is_not_found() => Ok(false),
-        Err(error) => Err(error),
-    }
+    let row = entry_row(&entry.table, Some(Mark::Quiet));
+    change(store, entry, |etag| OperationKind::Replace(row, etag)).await
 }
 
 /// Removes the mark of a quiet partition that contains a pending row.
+///
+/// The write is conditional on the `ETag` of the registry row, so it does not replace the mark of a concurrent erasure.
 pub(crate) async fn unmark<S: TableStore>(store: &S, entry: &Entry) -> Result<()> {
-    if entry.is_quiet { put(store, &entry.key, entry_row(&entry.table, None)).await } else { Ok(()) }
+    if entry.is_quiet {
+        let row = entry_row(&entry.table, None);
+        change(store, entry, |etag| OperationKind::Replace(row, etag)).await?;
+    }
+    Ok(())
+}
+
+/// Writes or deletes a row of the registry, conditional on its `ETag`. Returns `false` if the row has changed since it was read.
+async fn change<S: TableStore>(
+    store: &S,
+    entry: &Entry,
+    kind: impl FnOnce(IfMatch) -> OperationKind,
+) -> Result<bool> {
+    change_row(store, &entry.key, kind(IfMatch::ETag(entry.etag.clone()))).await
+}
+
+async fn change_row<S: TableStore>(store: &S, key: &EntityKey, kind: OperationKind) -> Result<bool> {
+    let transaction = alone(key, kind, store.capabilities().limits)?;
+    match store.submit(&TableName::new(REGISTRY)?, transaction).await {
+        Err(error) if error.is_precondition_failed() || error.is_not_found() => Ok(false),
+        outcome => outcome.map(|_| true),
+    }
 }
 
 /// Returns `true` if a row of the registry is marked as erased.
@@ -275,10 +303,5 @@ pub(crate) async fn remove_erased<S: TableStore>(store: &S, entry: &Entry, now: 
     if now.saturating_sub(entry.registered) < ticks_of(ACTIVE) {
         return Ok(());
     }
-    let kind = OperationKind::Delete(IfMatch::ETag(entry.etag.clone()));
-    let transaction = alone(&entry.key, kind, store.capabilities().limits)?;
-    match store.submit(&TableName::new(REGISTRY)?, transaction).await {
-        Err(error) if error.is_precondition_failed() || error.is_not_found() => Ok(()),
-        outcome => outcome.map(drop),
-    }
+    change(store, entry, OperationKind::Delete).await.map(drop)
 }

@@ -1,5 +1,7 @@
 //! The blobs of a tenant: the values of large entities, and the index lists that are stored in blobs.
 
+use std::sync::Arc;
+
 use futures_util::TryStreamExt;
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -24,6 +26,12 @@ pub(super) struct BlobCount {
 }
 
 impl BlobFolder {
+    /// Returns `true` if both values are the same folder of the same blob store.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let blob = other.values.clone().join("blob");
+        Arc::ptr_eq(&self.blobs, &other.blobs) && self.has_name(blob.as_ref())
+    }
+
     /// Returns `true` if a blob is in this folder.
     pub(super) fn has(&self, blob: &BlobRef) -> bool {
         self.has_name(blob.path())

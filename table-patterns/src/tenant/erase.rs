@@ -8,14 +8,14 @@ use table_core::key::text::RESERVED;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
-use table_core::query::{EntityRef, Page, Select, TextRange};
+use table_core::query::{EntityRef, KeyRange, Page, Select, TextRange};
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
 use crate::converge;
 use crate::copies::source_in;
 use crate::feed::FEEDS;
-use crate::outbox::registry::{self, REGISTRY};
+use crate::outbox::registry::{self, REGISTRY, kept};
 use crate::outbox::rows::Pending;
 use crate::outbox::{OUTBOX_PREFIX, POISON_PREFIX};
 use crate::requests::{self, CONCURRENCY};
@@ -102,6 +102,7 @@ impl Tenant {
                     let found = registered(place, registry, &table).await?;
                     left += u64::try_from(found.len()).unwrap_or(u64::MAX);
                 }
+                left += u64::try_from(kept_rows(place, &table).await?.len()).unwrap_or(u64::MAX);
             }
         }
         Ok(left)
@@ -131,6 +132,7 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
             let key = registry::key_of(&table, &partition_key)?;
             erased.registrations += delete(place, &TableName::new(FEEDS)?, &[key]).await?;
         }
+        delete(place, &TableName::new(REGISTRY)?, &kept_rows(place, &table).await?).await?;
         // IMPORTANT: the entry remains, because running writers rely on it. A sweep removes it later.
         for partition_key in registered(place, REGISTRY, &table).await? {
             let is_marked = registry::mark_erased(&place.store, &table, &partition_key).await?;
@@ -253,6 +255,17 @@ async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<
         }
     }
     Ok(found)
+}
+
+/// Returns the keys of the rows that make sweeps read partitions of a place on behalf of the bearers of grants.
+async fn kept_rows(place: &Place, table: &TableName) -> Result<Vec<EntityKey>> {
+    let (mut keys, registry) = (Vec::new(), TableName::new(REGISTRY)?);
+    for row_key in place.ranges() {
+        let range = KeyRange { row_key, ..kept::kept_rows(table) };
+        let add = |row: EntityRef<'_>| keys.push(EntityKey::new(row.partition_key, row.row_key));
+        registry::each(&place.store, &registry, range, add).await?;
+    }
+    keys.into_iter().collect()
 }
 
 /// Deletes rows in transactions of the store's maximum size. Rows that no longer exist are skipped. Returns the number of deleted rows.

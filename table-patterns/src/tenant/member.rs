@@ -12,6 +12,7 @@ use table_core::operation::{Operation, OperationKind};
 use table_core::query::{EntityRef, TextRange};
 use table_core::row::{Row, RowWriter};
 use table_core::schema::EntitySchema;
+use table_core::selection::index_that_hides;
 use table_core::store::TableStore;
 use table_core::{Error, Result};
 
@@ -129,7 +130,20 @@ pub(super) struct Typed<E: 'static, S, O>(pub(super) Entities<E, S, O>);
 
 /// Returns `true` if a row is an entity of type `E`.
 pub(super) fn owns<E: Entity>(row: EntityRef<'_>) -> bool {
-    matches!(classify_row::<E>(row), Ok(RowOwner::Own))
+    is_visible::<E>(row.partition_key) && matches!(classify_row::<E>(row), Ok(RowOwner::Own))
+}
+
+/// Returns `true` if a key has the format of the keys of type `E`.
+pub(super) fn owns_key<E: Entity>(key: &EntityKey) -> bool {
+    let partition_key = key.partition_key.as_str();
+    is_visible::<E>(partition_key)
+        && matches!(classify_key::<E>(partition_key, key.row_key.as_str()), Ok(RowOwner::Own))
+}
+
+/// Returns `false` if a partition belongs to an index of `E` whose rows could be mistaken for entities. Scans skip such a partition, and no entity can be
+/// inserted into it.
+fn is_visible<E: Entity>(partition_key: &str) -> bool {
+    index_that_hides(E::SCHEMA, partition_key).is_none()
 }
 
 /// Checks that an entity may be imported under the PartitionKey `to`: neither the entity nor its index rows in the same partition contain the
@@ -198,8 +212,7 @@ where
     }
 
     fn owns_key(&self, key: &EntityKey) -> bool {
-        let belonging = classify_key::<E>(key.partition_key.as_str(), key.row_key.as_str());
-        matches!(belonging, Ok(RowOwner::Own))
+        owns_key::<E>(key)
     }
 
     fn has_remote_row(&self, table: &TableName, key: &EntityKey) -> bool {

@@ -4,7 +4,6 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use table_core::Result;
 use table_core::key::{EntityKey, PartitionKey};
-use table_core::mixed::{RowOwner, classify_key};
 use table_core::name::TableName;
 use table_core::query::EntityRef;
 use table_core::row::Row;
@@ -64,8 +63,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> Member for InPeriods<E, S> {
     }
 
     fn owns_key(&self, key: &EntityKey) -> bool {
-        let belonging = classify_key::<E>(key.partition_key.as_str(), key.row_key.as_str());
-        matches!(belonging, Ok(RowOwner::Own))
+        member::owns_key::<E>(key)
     }
 
     /// Creates the table of a period, even if the period has expired: imported rows of expired periods are stored until the tables are dropped.

@@ -61,6 +61,21 @@ impl Place {
         }
     }
 
+    /// Adds the folder of a table's blobs, unless the place has it already, because several types may use one folder.
+    #[cfg(feature = "blobs")]
+    pub(super) fn add_folder(&mut self, folder: &BlobFolder) {
+        if !self.blobs.iter().any(|known| known.is_same(folder)) {
+            self.blobs.push(folder.clone());
+        }
+    }
+
+    /// Adds to each of two places the blob folders of the other place.
+    #[cfg(feature = "blobs")]
+    pub(super) fn share_folders(&mut self, other: &mut Self) {
+        other.blobs.iter().for_each(|folder| self.add_folder(folder));
+        self.blobs.iter().for_each(|folder| other.add_folder(folder));
+    }
+
     /// Returns the name of the table; for one table per period, the name without the period.
     pub(super) fn name(&self) -> Result<TableName> {
         match &self.tables {

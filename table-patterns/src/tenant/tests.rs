@@ -1,5 +1,6 @@
 //! Tests that an import restores an export exactly and that an erasure leaves nothing, even after an interruption at any point.
 
+mod alike;
 mod damaged;
 mod depots;
 mod expired;
@@ -15,6 +16,7 @@ mod refused;
 mod returned;
 mod sealed;
 mod sets;
+mod shared_blobs;
 mod unreadable;
 
 use std::time::Duration;

@@ -4,9 +4,10 @@ use table_core::entity::Entity;
 
 /// The operations that a write of an entity adds to a [unit](crate::unit), computed from the declaration. Implemented for every entity.
 ///
-/// The numbers include the entity, its index rows in the partition, and the record of changes in other partitions. A feed adds two operations per
-/// unit. The numbers exclude the rows of [participants](crate::participant), and the references and holders of [copies](crate::copies), because these
-/// depend on the data: [`UnitOfWork::contributions`](crate::unit::UnitOfWork::contributions) counts them.
+/// The numbers include the entity, its index rows in the partition, and the record of changes in other partitions. A feed adds two operations per unit, or
+/// three if the unit changes more than 80 entities with a feed. Payloads of more than 256 KiB in total also add operations. The numbers exclude the rows of
+/// [participants](crate::participant), and the references and holders of [copies](crate::copies), because these depend on the data:
+/// [`UnitOfWork::contributions`](crate::unit::UnitOfWork::contributions) counts them.
 ///
 /// A declaration whose largest change exceeds a transaction fails to compile:
 ///

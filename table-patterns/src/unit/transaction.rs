@@ -35,13 +35,29 @@ impl<S, O, T, X, F: AsyncFnMut(&mut UnitOfWork<S, O>) -> Result<T, X>> Decide<S,
 /// The state of one transaction across its attempts.
 pub(super) struct Attempts<'a> {
     race: RetryLoop<'a>,
-    /// The versions that the last refused attempt depended on.
-    refused: Option<Depends>,
+    /// The last attempt, if it was refused.
+    refused: Option<RefusedRun>,
     /// `true` once a group has been refused: the unit is then committed alone, and an error can be attributed to it.
     pub(super) is_alone: bool,
     /// The time when the current attempt began.
     began: u64,
     pub(super) contest: Contest,
+}
+
+/// A refused attempt. If the next attempt equals it, the error is the transaction's own: nothing that it depends on has changed, and the function made the same
+/// choice again, such as the key of a new entity.
+#[derive(PartialEq)]
+struct RefusedRun {
+    depends: Depends,
+    /// The code of the error, and the row that caused it.
+    code: ErrorCode,
+    row: Option<String>,
+}
+
+impl RefusedRun {
+    fn new(depends: Depends, error: &Error) -> Self {
+        Self { depends, code: error.code(), row: error.key().map(|(_, row)| row.to_owned()) }
+    }
 }
 
 /// The versions that an attempt depends on: those of the rows that the unit read, and those that its writes require, which the function may have read
@@ -58,8 +74,9 @@ pub(super) enum Finished {
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
     /// Runs a function that reads, decides and writes in one [unit](crate::unit) on a partition, and commits the unit. Everything that it
     /// [reads](UnitOfWork::get) is still current at the commit, and an entity that it did not find is still absent. Otherwise the function
-    /// runs again on the new rows, with growing delays and a bounded number of attempts. If the function writes nothing, nothing is
-    /// committed, and the rows that it read may be from different times.
+    /// runs again on the new rows, with growing delays and a bounded number of attempts. It also runs again if another writer was first to insert an
+    /// entity or to take a unique value. If two runs in a row fail because of the same row, and nothing that they depend on has changed, the error is
+    /// returned. If the function writes nothing, nothing is committed, and the rows that it read may be from different times.
     ///
     /// - The transactions of one handle and its clones on a partition take turns in the order of their arrival, and are
     ///   committed in groups: a transaction reads the rows of the previous transactions. A function must not start
@@ -252,17 +269,18 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
                 attempts.contest.give_up(error);
                 Ok(Finished::Again(Some(turn)))
             }
-            // The decision may be based on rows that have changed since. If two runs in a row that depend on the same versions are refused, the error is the
-            // unit's own, unless only another writer can cause it.
+            // The decision may be based on rows that have changed since. If two runs in a row that depend on the same versions are refused because of the same
+            // row, the error is the unit's own, unless only another writer can cause it.
             error if error.is_conflict() || error.code() == ErrorCode::UniqueViolation => {
-                if !is_race && refused.as_ref() == Some(&depends) {
+                let run = RefusedRun::new(depends, &error);
+                if !is_race && refused.as_ref() == Some(&run) {
                     return Err(error);
                 }
                 let lost = attempts.race.retry(error.clone()).await;
                 lost.map_err(|error| attempts.contest.explained(error))?;
-                let has_moved = is_race || refused.is_some_and(|before| before != depends);
+                let has_moved = is_race || refused.is_some_and(|before| before != run);
                 Box::pin(self.lost(&mut attempts.contest, attempts.began, has_moved, &error)).await?;
-                attempts.refused = Some(depends).filter(|_| !is_race);
+                attempts.refused = Some(run).filter(|_| !is_race);
                 Ok(Finished::Again(Some(turn)))
             }
             error => Err(error),

@@ -7,6 +7,7 @@ use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::mixed::{RowOwner, classify_key};
 use table_core::operation::OperationKind;
 use table_core::query::{EntityRef, Select};
+use table_core::selection::index_that_hides;
 use table_core::store::{StoredRow, TableStore};
 use table_core::{Error, Result};
 
@@ -165,6 +166,9 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Returns the projection of a row; `None` if the row is not an entity of the view's source type.
     pub(super) fn projected(entity: EntityRef<'_>) -> Result<Option<Projection<V::Row>>> {
         caught("the projection", || {
+            if Self::is_hidden(entity.partition_key) {
+                return Ok(None);
+            }
             let read = match V::Source::read_own(entity) {
                 Err(_) if !Self::is_source(entity.partition_key, entity.row_key) => return Ok(None),
                 read => read.map_err(|error| error.with_table(V::Source::SCHEMA.table))?,
@@ -179,7 +183,14 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Returns `true` if a key has the format of the view's source type. A row with another key, such as a part of an entity, is not an entity of the source,
     /// even if no type of the program declares it.
     pub(super) fn is_source(partition_key: &str, row_key: &str) -> bool {
-        classify_key::<V::Source>(partition_key, row_key).is_ok_and(|owner| owner == RowOwner::Own)
+        !Self::is_hidden(partition_key)
+            && classify_key::<V::Source>(partition_key, row_key).is_ok_and(|owner| owner == RowOwner::Own)
+    }
+
+    /// Returns `true` if a partition belongs to an index of the source whose rows could be mistaken for entities. Scans of the source skip such a partition, and
+    /// no entity can be inserted into it.
+    pub(super) fn is_hidden(partition_key: &str) -> bool {
+        index_that_hides(V::Source::SCHEMA, partition_key).is_some()
     }
 
     pub(super) async fn get(&self, key: &EntityKey) -> Result<Option<StoredRow>> {

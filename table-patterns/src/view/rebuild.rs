@@ -269,7 +269,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
         // An entity that cannot be read is set aside when it is applied.
         let is_own = |row: EntityRef<'_>| match classify_row::<V::Source>(row) {
-            Ok(owner) => Ok(owner == RowOwner::Own),
+            Ok(owner) => Ok(owner == RowOwner::Own && !ViewTable::<V, S>::is_hidden(row.partition_key)),
             Err(_) => Ok(ViewTable::<V, S>::is_source(row.partition_key, row.row_key)),
         };
         let are_there = read_many::rows(of, &sources, &select, is_own).await?;

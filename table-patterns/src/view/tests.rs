@@ -6,6 +6,7 @@ mod deaths;
 mod foreign;
 mod kit;
 mod large_sums;
+mod lookalikes;
 mod lost;
 mod model;
 mod moves;

@@ -18,7 +18,7 @@ use table_core::{Error, Result};
 
 use crate::failure::Failure;
 use crate::outbox::record::Outbox;
-use crate::outbox::registry::{self, Entry};
+use crate::outbox::registry::{self, Entry, kept};
 use crate::outbox::rows::{self, Note, Pending, together};
 use crate::outbox::work::Work;
 use crate::work::fault::WorkFault;
@@ -112,7 +112,8 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         self
     }
 
-    /// Sweeps the partitions of the registry, with one range query each: all active partitions, and at most 64 quiet partitions, chosen at random.
+    /// Sweeps the partitions of the registry, with one range query each: all active partitions, all partitions with a [grant](crate::grant) that has not
+    /// expired, and at most 64 quiet partitions, chosen at random.
     /// Failures are [counted](SweepReport::failed) and do not affect other partitions.
     ///
     /// # Errors
@@ -133,7 +134,9 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
                 _ => {}
             }
             let is_idle = (progress.report.pending, progress.report.failed) == (pending, failed);
-            let marked = if is_idle && entry.is_erased {
+            let marked = if is_idle && entry.is_kept() {
+                self.remove_expired(&entry, &mut progress).await.map(|()| false)
+            } else if is_idle && entry.is_erased {
                 self.remove_erased(&entry, &mut progress).await.map(|()| false)
             } else if is_idle {
                 self.mark_quiet(&entry, &mut progress).await
@@ -158,14 +161,25 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         registry::mark_quiet(store, entry, progress.time(store).await?).await
     }
 
+    /// Removes the rows of expired grants, which keep a partition active. The next sweep may then mark it as quiet.
+    async fn remove_expired(&self, entry: &Entry, progress: &mut Progress) -> Result<()> {
+        let store = self.outbox.store();
+        // The store's time is read only if a grant may have expired.
+        if !entry.has_expired(self.outbox.runtime().now()) {
+            return Ok(());
+        }
+        kept::remove_expired(store, entry, progress.time(store).await?).await
+    }
+
     async fn remove_erased(&self, entry: &Entry, progress: &mut Progress) -> Result<()> {
         let now = progress.time(self.outbox.store()).await?;
         registry::remove_erased(self.outbox.store(), entry, now).await
     }
 
-    /// Returns all active partitions, and at most 64 quiet partitions.
+    /// Returns all active partitions, including those that grants keep active, and at most 64 quiet partitions.
     fn chosen(&self, entries: Vec<Entry>) -> Vec<Entry> {
-        let (mut quiet, mut chosen): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.is_quiet);
+        let (mut quiet, mut chosen): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|entry| entry.is_quiet && !entry.is_kept());
         let random = usize::try_from(self.outbox.runtime().random() >> 32).unwrap_or(0);
         let start = random.checked_rem(quiet.len()).unwrap_or(0);
         quiet.rotate_left(start);

@@ -21,6 +21,7 @@ use crate::work::{self, Handler, Runtime, Sweep, Worker, WorkerOptions};
 
 mod circuits;
 mod handler_errors;
+mod kept;
 mod keys;
 mod large;
 mod leases;

@@ -1,6 +1,6 @@
 //! Group commit: the operations of several units in a partition are committed as one transaction.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Wake, Waker};
@@ -21,6 +21,7 @@ use crate::entities::fault::EntityFault;
 use crate::entities::plan::{ChangeRecord, RecordChanges, is_condition};
 use crate::entities::turns::compose::{GroupRow, Seen, compose, next_number, seen_after};
 use crate::entities::turns::{PATIENCE, Turn};
+use crate::outbox::place::recorded_source;
 
 /// A function that commits the operations of a group together with their records.
 pub(crate) type CommitGroup = Box<
@@ -57,6 +58,8 @@ struct State {
     order: Vec<RowKey>,
     /// Stored rows that units have read but not written.
     read: HashMap<RowKey, Option<StoredRow>>,
+    /// The sources of the steps that the members record, as they occur in the keys of outbox rows.
+    sources: HashSet<String>,
     records: Vec<ChangeRecord>,
     recorder: Recorder,
     /// The checks that the members may still write. The commit repeats them, because it may begin long after a member has joined.
@@ -102,6 +105,7 @@ impl Group {
             rows: HashMap::new(),
             order: Vec::new(),
             read: HashMap::new(),
+            sources: HashSet::new(),
             records: Vec::new(),
             recorder: None,
             admissions: Vec::new(),
@@ -137,6 +141,9 @@ impl Group {
     }
 
     /// Adds all operations of a unit. Returns `None` and adds nothing if the group is sealed or refuses them.
+    ///
+    /// IMPORTANT: a group refuses steps of a source of which an earlier member records steps. All rows of one transaction have the same Timestamp,
+    /// which is the version of their steps, so workers could not tell the later change of the source from the earlier one.
     pub(crate) fn join(
         &self,
         operations: &[Operation],
@@ -145,6 +152,11 @@ impl Group {
     ) -> Option<Joined> {
         let mut state = self.lock();
         state.commit.as_ref()?;
+        let sources = operations.iter().filter_map(|operation| recorded_source(&operation.row_key));
+        let sources: HashSet<_> = sources.map(str::to_owned).collect();
+        if !sources.is_disjoint(&state.sources) {
+            return None;
+        }
         let (mut rows, mut bytes, mut fresh) = (Vec::with_capacity(operations.len()), state.bytes, 0);
         for Operation { row_key, kind } in operations {
             let known = state.rows.get(row_key);
@@ -171,6 +183,7 @@ impl Group {
             return None;
         }
         state.bytes = bytes;
+        state.sources.extend(sources);
         state.admissions.push(admission);
         let mut joined = Vec::with_capacity(rows.len());
         for (row_key, row) in rows {

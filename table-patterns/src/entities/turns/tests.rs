@@ -1,8 +1,9 @@
-//! Tests that units of work that are committed as a group leave the same rows as their serial execution, regardless of their reads and writes.
+//! Tests that units of work that are committed as a group leave the same rows as their serial execution, regardless of their reads and writes, and that the
+//! steps that they record have increasing versions.
 
 mod members;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::FutureExt;
@@ -23,7 +24,8 @@ use table_core::{Error, ErrorCode, Result, ValueRef};
 use super::group::{Admission, Group, GroupRead, GroupTimer};
 use crate::entities::AdmitWrites;
 use crate::entities::plan::touch;
-use crate::outbox::rows::together;
+use crate::outbox::rows::{self, together};
+use crate::outbox::{Intent, OUTBOX_PREFIX, Step};
 
 /// A kind of write by a unit of work to one row. Most kinds depend on the row's content, which the unit of work reads first.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +45,8 @@ enum Write {
     MergeBlindly,
 }
 
-type Unit = BTreeMap<u8, (Write, u8, i64)>;
+/// The writes of a unit, and the rows for which it records a step.
+type Unit = (BTreeMap<u8, (Write, u8, i64)>, BTreeSet<u8>);
 
 fn units() -> impl Strategy<Value = Vec<Unit>> {
     use Write::{Check, CheckAny, Delete, Merge, MergeBlindly, Put, PutMerged, Replace, Touch};
@@ -61,7 +64,8 @@ fn units() -> impl Strategy<Value = Vec<Unit>> {
         Merge,
         Replace,
     ]);
-    let unit = prop::collection::btree_map(0_u8..4, (write, 0_u8..3, any::<i64>()), 1..4);
+    let writes = prop::collection::btree_map(0_u8..4, (write, 0_u8..3, any::<i64>()), 1..4);
+    let unit = (writes, prop::collection::btree_set(0_u8..3, 0..3));
     prop::collection::vec(unit, 1..12)
 }
 
@@ -98,6 +102,17 @@ fn operation(
         _ => return None,
     };
     Some(Operation { row_key: row_key(at), kind })
+}
+
+/// Returns the operations that record a step for each source of a unit.
+fn records((at, (_, sources)): (usize, &Unit)) -> impl Iterator<Item = Operation> {
+    let target = EntityKey::new("elsewhere", "copy").unwrap();
+    let step = Step::delete_if_exists(TableName::new("Copies").unwrap(), target);
+    let record = move |source: &u8| {
+        let intent = Intent::of(row_key(*source)).step(step.clone());
+        rows::insert(&intent, u64::try_from(at).unwrap()).unwrap()
+    };
+    sources.iter().map(record)
 }
 
 struct Store {
@@ -141,6 +156,18 @@ impl Store {
         page.rows.iter().map(properties).collect()
     }
 
+    /// Returns the versions of the recorded steps of each source, in the order of the units that recorded them.
+    fn versions(&self) -> BTreeMap<String, Vec<u64>> {
+        let range = rows::range(&self.partition_key);
+        let page = block_on(self.engine.query(&self.table, &Query::new(range), None)).unwrap();
+        let mut versions = BTreeMap::<_, Vec<_>>::new();
+        for row in page.rows.iter() {
+            let source = row.row_key[..OUTBOX_PREFIX.len() + 16].to_owned();
+            versions.entry(source).or_default().push(row.row.timestamp());
+        }
+        versions
+    }
+
     /// Opens a group that is committed to the test's engine.
     fn group(&self) -> Arc<Group> {
         let (engine, table, partition_key) =
@@ -181,19 +208,20 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn a_group_leaves_the_same_rows_as_its_units_in_sequence(units in units()) {
+    fn a_group_leaves_the_same_rows_as_its_units_in_sequence_and_its_steps_have_increasing_versions(units in units()) {
         let (serial, grouped) = (Store::new(), Store::new());
         let mut group = grouped.group();
         let mut is_open = false;
-        for unit in &units {
-            let one_by_one = unit.iter().filter_map(|(at, write)| operation(*at, *write, serial.get(*at).as_ref()));
-            serial.submit(one_by_one.collect());
+        for numbered in units.iter().enumerate() {
+            let (_, unit @ (writes, _)) = numbered;
+            let one_by_one = writes.iter().filter_map(|(at, write)| operation(*at, *write, serial.get(*at).as_ref()));
+            serial.submit(one_by_one.chain(records(numbered)).collect());
             // A unit of work that the group refuses, or that reads a row of unknown content, begins the next group.
             let mut is_alone = false;
             loop {
                 let mut operations = Vec::new();
                 let mut is_unknown = false;
-                for (at, write) in unit {
+                for (at, write) in writes {
                     let found = match group.read(&row_key(*at)) {
                         GroupRead::Found(found) => found,
                         GroupRead::Stored => {
@@ -208,6 +236,7 @@ proptest! {
                     };
                     operations.extend(operation(*at, *write, found.as_ref()));
                 }
+                operations.extend(records(numbered));
                 if !is_unknown && (operations.is_empty() || group.join(&operations, None, admission(true)).is_some()) {
                     is_open |= !operations.is_empty();
                     break;
@@ -224,5 +253,8 @@ proptest! {
             commit(&group);
         }
         prop_assert_eq!(grouped.rows(), serial.rows());
+        for (source, versions) in grouped.versions() {
+            prop_assert!(versions.is_sorted_by(|one, next| one < next), "the versions {versions:?} of {source}");
+        }
     }
 }

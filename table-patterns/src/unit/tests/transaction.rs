@@ -117,7 +117,7 @@ async fn transfer(accounts: &Accounts, cents: i64, runs: &AtomicUsize) -> Result
 }
 
 /// Returns a runtime without delays, with a time-out that ends immediately, or never.
-fn pace(is_impatient: bool) -> Runtime {
+pub(super) fn pace(is_impatient: bool) -> Runtime {
     Runtime::new().sleep_by(move |time| {
         let is_endless = time >= Duration::from_secs(2) && !is_impatient;
         if is_endless { Box::pin(std::future::pending()) } else { Box::pin(std::future::ready(())) }
@@ -257,16 +257,40 @@ fn a_conflict_on_an_entity_that_the_handle_read_runs_the_function_again() {
 }
 
 #[test]
-fn a_second_run_that_writes_another_key_is_committed() {
+fn a_run_that_writes_another_key_or_value_than_the_refused_runs_is_committed() {
+    for (taken, is_value) in (1..12).flat_map(|taken| [(taken, false), (taken, true)]) {
+        let (store, accounts) = bank();
+        let (accounts, rival) = (accounts.with_runtime(pace(false)), store.entities::<Account>());
+        let mut next = 10;
+        let done = block_on(accounts.transaction(Account::partition("t"), async |unit| {
+            let new = Account { owner: next.to_string(), ..account(if is_value { 90 } else { next }, 5) };
+            if next < 10 + taken {
+                // The rival chooses the same key or the same owner, and is first.
+                let number = if is_value { next + 100 } else { next };
+                rival.insert(&Account { owner: new.owner.clone(), ..account(number, 7) }).await?;
+            }
+            next += 1;
+            unit.insert(&new).map(drop)
+        }));
+        assert!(done.is_ok(), "{taken} are taken: {:?}", done.err());
+        let own = if is_value { 90 } else { 10 + taken };
+        assert_eq!((next, cents(&accounts, own)), (11 + taken, 5));
+    }
+}
+
+#[test]
+fn a_second_run_that_writes_the_same_key_as_the_refused_run_fails() {
     let (_, accounts) = bank();
-    let mut number = 0;
+    let mut runs = 0;
     let done = accounts.transaction(Account::partition("t"), async |unit| {
-        // Account 1 exists.
-        number = if number == 0 { 1 } else { 10 };
-        unit.insert(&account(number, 5)).map(drop)
+        runs += 1;
+        // Account 1 exists. The key of the entry differs in each run.
+        unit.insert(&Entry { tenant: "t".into(), number: runs, cents: 0 })?;
+        unit.insert(&account(1, 5)).map(drop)
     });
-    block_on(done).map(drop).unwrap();
-    assert_eq!(cents(&accounts, 10), 5);
+    let error = block_on(done).map(drop).unwrap_err();
+    assert!(error.is_already_exists() && error.to_string().contains("insert of `Account`"), "{error}");
+    assert_eq!(runs, 2);
 }
 
 #[test]

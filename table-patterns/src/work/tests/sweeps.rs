@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use table_core::query::Select;
 use table_core::runtime::ticks_of;
 
 use super::*;
+use crate::outbox::registry;
 
 #[test]
 fn pat_ec_8_an_outage_at_any_request_for_a_row_stops_no_sweep_of_other_partitions() {
@@ -54,4 +56,46 @@ fn pat_ec_8_a_sweep_whose_clock_is_ahead_marks_only_partitions_as_quiet_that_wer
     block_on(Worker::new(outbox.clone()).handler(Nothing).run_until_idle()).unwrap();
     time.fetch_add(hours(1) + ticks_of(Duration::from_secs(60)), Ordering::SeqCst);
     assert_eq!((sweep(hours(3)), sweep(0)), (2, 0));
+}
+
+#[test]
+fn a_sweep_that_finds_work_in_a_quiet_partition_keeps_the_mark_of_a_concurrent_erasure() {
+    for at in 0..12 {
+        let (outbox, engine, time) = outbox();
+        let (table, sales) = (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());
+        block_on(engine.create_table(&table)).unwrap();
+        record(&outbox, &table, "Sales");
+        block_on(Worker::new(outbox.clone()).handler(Nothing).run_until_idle()).unwrap();
+        let pass = |seconds| time.fetch_add(ticks_of(Duration::from_secs(seconds)), Ordering::SeqCst);
+        pass(3 * 60 * 60);
+        assert_eq!(block_on(Sweep::new(outbox.clone()).sweep_registered()).unwrap().quiet, 1);
+        // A writer that relies on its registration records a step, and its message is lost.
+        let with_store = |store: FaultyStore<Engine>| {
+            let (queue, pace) = (outbox.queue().clone(), outbox.runtime().clone());
+            Outbox::with_runtime(store, engine.clone(), queue, pace)
+        };
+        let pace = outbox.runtime().clone();
+        let writer = Outbox::with_runtime(engine.clone(), engine.clone(), outbox.queue().clone(), pace);
+        writer.assume_registered_partition(&table, &sales);
+        record(&writer, &table, "Sales");
+        block_on(engine.clear(outbox.queue())).unwrap();
+        pass(6 * 60);
+        let store = FaultyStore::new(engine.clone());
+        let (other, of, partition_key) = (engine.clone(), table.clone(), sales.clone());
+        store.script(move |_, number| {
+            if number != at {
+                return Fault::None;
+            }
+            let (other, of, partition_key) = (other.clone(), of.clone(), partition_key.clone());
+            Fault::Meanwhile(Box::new(move || {
+                assert!(block_on(registry::mark_erased(&other, &of, &partition_key)).unwrap());
+            }))
+        });
+        let report = block_on(Sweep::new(with_store(store.clone())).sweep_registered()).unwrap();
+        assert_eq!(report.pending, 1);
+        let (registry, key) = (TableName::new(REGISTRY).unwrap(), registry::key_of(&table, &sales).unwrap());
+        let entry = block_on(engine.get(&registry, &key, &Select::All)).unwrap().unwrap();
+        let is_late = store.calls().len() <= at;
+        assert!(is_late || registry::is_erased(entry.row.view()), "an erasure at request {at}");
+    }
 }

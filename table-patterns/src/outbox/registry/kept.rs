@@ -1,0 +1,102 @@
+//! Partitions that sweeps read until a given day, although no writer registers them again: the bearer of a [grant](crate::grant) may write to them, and its
+//! credential does not permit writes to the registry.
+//!
+//! Each such partition has a second row in the registry table, in the partition `kept-{table}-{day}`, where the day is the first day (since the year 1) on which
+//! no bearer may write any longer. Grants that expire on the same day share a row, and a grant for a shorter time does not change the row of an earlier grant.
+//!
+//! A sweep of an earlier release reads the row as a registration, and may add the mark of a quiet partition to it. The mark has no meaning here.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use table_core::Result;
+use table_core::etag::{ETag, IfMatch};
+use table_core::key::{EntityKey, PartitionKey};
+use table_core::name::TableName;
+use table_core::operation::OperationKind;
+use table_core::query::{EntityRef, KeyRange, TextRange};
+use table_core::runtime::ticks_of;
+use table_core::store::TableStore;
+
+use crate::outbox::registry::{ACTIVE, Entry, change_row, entry_row, put};
+
+const PREFIX: &str = "kept-";
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A row that keeps a partition active.
+#[derive(Clone, Debug)]
+pub(super) struct KeptRow {
+    key: EntityKey,
+    etag: ETag,
+    /// The time, in ticks, at which the last grant has expired.
+    until: u64,
+}
+
+/// Makes sweeps read a partition at least until a time, in ticks, also while it is quiet.
+pub(crate) async fn keep<S: TableStore>(
+    store: &S,
+    table: &TableName,
+    partition_key: &PartitionKey,
+    until: u64,
+) -> Result<()> {
+    let days = until.div_ceil(ticks_of(DAY));
+    let key = EntityKey::new(format!("{PREFIX}{}-{days}", table.folded()), partition_key.as_str())?;
+    put(store, &key, entry_row(table, None)).await
+}
+
+/// Returns the key range of the rows that keep partitions of one table active.
+pub(crate) fn kept_rows(table: &TableName) -> KeyRange {
+    let partition_key = TextRange::prefix(&format!("{PREFIX}{}-", table.folded()));
+    KeyRange { partition_key, row_key: TextRange::ALL }
+}
+
+/// Returns the time until which a row keeps its partition active; `None` if the row is an ordinary registration.
+pub(super) fn until_of(row: EntityRef<'_>) -> Option<u64> {
+    let (_, days) = row.partition_key.strip_prefix(PREFIX)?.rsplit_once('-')?;
+    days.parse::<u64>().ok()?.checked_mul(ticks_of(DAY))
+}
+
+/// Adds the rows that keep partitions active to the registrations of these partitions.
+pub(super) fn add(entries: &mut Vec<Entry>, kept: Vec<(Entry, u64)>) {
+    if kept.is_empty() {
+        return;
+    }
+    let id = |entry: &Entry| (entry.table.folded().to_owned(), entry.partition_key.clone());
+    let mut places: HashMap<_, _> = entries.iter().enumerate().map(|(at, entry)| (id(entry), at)).collect();
+    for (row, until) in kept {
+        let at = *places.entry(id(&row)).or_insert_with(|| {
+            // The registration was removed after an erasure.
+            entries.push(Entry { is_quiet: false, is_erased: false, ..row.clone() });
+            entries.len() - 1
+        });
+        if let Some(entry) = entries.get_mut(at) {
+            entry.kept.push(KeptRow { key: row.key, etag: row.etag, until });
+        }
+    }
+}
+
+impl Entry {
+    /// Returns `true` if a grant keeps the partition active, or has done so until recently.
+    pub(crate) const fn is_kept(&self) -> bool {
+        !self.kept.is_empty()
+    }
+
+    /// Returns `true` if at least one of the rows that keep the partition active has expired at a time: two hours after the last grant.
+    pub(crate) fn has_expired(&self, now: u64) -> bool {
+        self.kept.iter().any(|row| row.has_expired(now))
+    }
+}
+
+impl KeptRow {
+    fn has_expired(&self, now: u64) -> bool {
+        now.saturating_sub(self.until) >= ticks_of(ACTIVE)
+    }
+}
+
+/// Deletes the rows of expired grants for a partition without pending rows. `now` is the store's time.
+pub(crate) async fn remove_expired<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<()> {
+    for KeptRow { key, etag, .. } in entry.kept.iter().filter(|row| row.has_expired(now)) {
+        change_row(store, key, OperationKind::Delete(IfMatch::ETag(etag.clone()))).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! Tests of types that keep lists in the same folder of a blob store, and of lists in a partition that is registered for another type.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use object_store::ObjectStore;
+use object_store::memory::InMemory;
+use pollster::block_on;
+use table_core::embedded::Engine;
+use table_core::{Entity, Result};
+
+use crate::EntityStore;
+use crate::entities::Entities;
+use crate::index::ListBlobs;
+use crate::tenant::Tenant;
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Shop")]
+#[partition_key(tenant)]
+#[row_key("ticket_", number)]
+#[index_entity(ByTopic, at_most = 100, row_key("topic_", topic))]
+struct Ticket {
+    tenant: String,
+    #[digits(4)]
+    number: u32,
+    topic: String,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Shop")]
+#[partition_key("agents_", tenant)]
+#[row_key("agent_", id)]
+#[index_entity(ByTeam, at_most = 100, row_key("team_", team))]
+struct Agent {
+    tenant: String,
+    #[digits(4)]
+    id: u32,
+    team: String,
+}
+
+struct World {
+    blobs: Arc<InMemory>,
+    tickets: Entities<Ticket, Engine>,
+    agents: Entities<Agent, Engine>,
+}
+
+impl World {
+    /// Creates a store whose lists are all stored in blobs.
+    async fn new() -> Result<Self> {
+        let (store, blobs) = (Engine::in_memory(), Arc::new(InMemory::new()));
+        let lists = || ListBlobs::new(blobs.clone(), "lists").spill_above(0);
+        let tickets = store.entities().with_list_blobs(lists()).create_if_missing().await?;
+        let agents = store.entities().with_list_blobs(lists()).create_if_missing().await?;
+        Ok(Self { blobs, tickets, agents })
+    }
+
+    /// Inserts a ticket in the partition of the agents, and an agent. Each of them has a list.
+    async fn insert(&self, tenant: &str) -> Result<()> {
+        let in_agents = format!("agents_{tenant}");
+        self.tickets.insert(&Ticket { tenant: in_agents, number: 1, topic: "a".into() }).await?;
+        self.agents.insert(&Agent { tenant: tenant.into(), id: 1, team: "b".into() }).await.map(drop)
+    }
+
+    fn blobs(&self) -> usize {
+        block_on(self.blobs.list(None).count())
+    }
+
+    fn with_tickets(&self, tenant: Tenant, partition: &str) -> Tenant {
+        tenant.with_entities(&self.tickets, Ticket::partition(partition)).unwrap()
+    }
+
+    fn with_agents(&self, tenant: Tenant, partition: &str) -> Tenant {
+        tenant.with_entities(&self.agents, Agent::partition(partition)).unwrap()
+    }
+}
+
+/// Registers the types of a world for the tenant `contoso`.
+type Register = fn(&World) -> Tenant;
+
+/// All registrations that contain the partition of the agents once.
+const REGISTRATIONS: [Register; 5] = [
+    |world| world.with_agents(world.with_tickets(Tenant::new(), "agents_contoso"), "contoso"),
+    |world| world.with_tickets(world.with_agents(Tenant::new(), "contoso"), "agents_contoso"),
+    |world| {
+        let twice = world.with_agents(world.with_agents(Tenant::new(), "contoso"), "contoso");
+        world.with_tickets(twice, "agents_contoso")
+    },
+    // The other selection is empty.
+    |world| world.with_agents(world.with_tickets(Tenant::new(), "agents_contoso"), "none"),
+    |world| world.with_tickets(world.with_agents(Tenant::new(), "contoso"), "none"),
+];
+
+#[test]
+fn lists_in_blobs_of_several_types_are_counted_once_copied_and_erased() {
+    for (at, register) in REGISTRATIONS.into_iter().enumerate() {
+        let (from, to) = block_on(async { (World::new().await.unwrap(), World::new().await.unwrap()) });
+        for tenant in ["contoso", "adatum"] {
+            block_on(from.insert(tenant)).unwrap();
+        }
+        let theirs = from.blobs() / 2;
+        let all = u64::try_from(theirs).unwrap();
+        let tenant = register(&from);
+        let count = block_on(tenant.count()).unwrap();
+        let entities: u64 = count.entities.values().sum();
+        assert_eq!((count.blobs, entities), (all, 2), "registration {at}");
+        let copied = block_on(tenant.copy_to(&register(&to))).unwrap();
+        assert_eq!((copied.blobs, to.blobs()), (all, theirs), "registration {at}");
+        let erased = block_on(tenant.erase()).unwrap();
+        assert_eq!((erased.blobs, from.blobs()), (all, theirs), "registration {at}");
+    }
+}
