@@ -63,20 +63,29 @@ fn keys(schema: &StoredSchema) -> [&[StoredPiece]; 2] {
     [&schema.partition_key, &schema.row_key]
 }
 
-/// Key fields whose Rust name has changed but whose position has not.
+/// Key fields whose source has changed but whose position has not: their Rust name differs, or only one of the schemas also stores them as a property.
 pub(super) struct Renamed<'a>(BTreeMap<&'a Source, &'a Source>);
 
 impl<'a> Renamed<'a> {
-    pub(super) fn between(old: &'a StoredSchema, new: &'a StoredSchema) -> Self {
-        let (before, after) = (key_parts(old), key_parts(new));
+    pub(super) fn between(old_schema: &'a StoredSchema, new_schema: &'a StoredSchema) -> Self {
+        let (before, after) = (key_parts(old_schema), key_parts(new_schema));
+        let stores = |schema: &StoredSchema, name: &String| {
+            schema.properties.iter().any(|property| property.name == *name)
+        };
         let knows = |keys: &[Vec<Part<'_>>; 2], label| keys.iter().flatten().any(|part| part.source == label);
         let mut names = BTreeMap::new();
         for (old, new) in before.iter().zip(&after) {
             for (old, new) in old.iter().zip(new) {
-                let are_labels = matches!((old.source, new.source), (Source::Key(_), Source::Key(_)));
+                let is_text_alike = old.codec == new.codec && old.form == new.form;
+                let is_alike = match (old.source, new.source) {
+                    (Source::Key(_), Source::Key(_)) => family(*old) == family(*new),
+                    (Source::Key(_), Source::Property(name)) => is_text_alike && !stores(old_schema, name),
+                    (Source::Property(name), Source::Key(_)) => is_text_alike && !stores(new_schema, name),
+                    (Source::Property(_), Source::Property(_)) => false,
+                };
                 let is_new = !knows(&after, old.source) && !knows(&before, new.source);
                 let taken = names.contains_key(old.source) || names.values().any(|name| *name == new.source);
-                if are_labels && is_new && !taken && family(*old) == family(*new) {
+                if is_alike && is_new && !taken {
                     names.insert(old.source, new.source);
                 }
             }
