@@ -15,6 +15,7 @@ mod related;
 mod relations;
 mod repairs;
 mod settling;
+mod side_by_side;
 mod types;
 mod wide;
 
