@@ -16,6 +16,7 @@ mod relations;
 mod repairs;
 mod settling;
 mod side_by_side;
+mod stored;
 mod types;
 mod wide;
 
