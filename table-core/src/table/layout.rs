@@ -45,9 +45,10 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// - If no schema of `E` is stored, but a schema with keys of the same format is, `E` may be a renamed type. This is an error if the table contains rows
     ///   with such keys: keep the stored name of the type with `#[entity(schema_name = "…")]`, or call
     ///   [`accept_schema`](Self::accept_schema).
-    /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed.
+    /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed: no member of a set is stored if one
+    ///   is refused.
     /// - A schema that was stored before and superseded belongs to an older version of the program. That version may run if its schema lacks only
-    ///   optional properties, and indexes, a feed or copies whose backfill has not begun. The stored schema is then not changed. In all other
+    ///   optional properties, and indexes, a feed or copies whose backfill has not begun, and if it has or requires further properties. The stored schema is then not changed. In all other
     ///   cases, opening the table is an error, unless the table has no rows.
     ///
     /// Before a write, the handle and its clones check the stored schema again if the last check is older than [five seconds](LEASE). If the program's older

@@ -234,21 +234,25 @@ fn codec_rule(old: Part<'_>, new: Part<'_>) -> Option<&'static Rule> {
     Some(match (family(old), family(new)) {
         (old, new) if old != new => &rules::CODEC,
         ((true, _), _) => &rules::BUCKET,
-        _ if accepts_more(old.codec, new.codec) => &rules::ACCEPTS_MORE,
+        _ if accepts_more(old, new) => &rules::ACCEPTS_MORE,
         _ => &rules::CODEC_WIDTH,
     })
 }
 
 /// Returns `true` if the new codec decodes every output of the old codec as the same value.
-fn accepts_more(old: &str, new: &str) -> bool {
+fn accepts_more(old: Part<'_>, new: Part<'_>) -> bool {
     fn variants(codec: &str) -> Option<Vec<&str>> {
         let names = codec.strip_prefix("one_of(")?.strip_suffix(')')?;
         Some(names.split('|').collect())
     }
-    match (variants(old), variants(new)) {
-        (Some(old), Some(new)) => old.iter().all(|name| new.contains(name)),
-        _ => old.starts_with("without(") && new == "text",
-    }
+    // The name of a variant may contain `|`, so the form must also contain every text of the old form.
+    let holds_bars = new.form.alphabet.contains('|') || !old.form.alphabet.contains('|');
+    let is_within = new.form.min <= old.form.min && old.form.max <= new.form.max && holds_bars;
+    is_within
+        && match (variants(old.codec), variants(new.codec)) {
+            (Some(old), Some(new)) => old.iter().all(|name| new.contains(name)),
+            _ => old.codec.starts_with("without(") && new.codec == "text",
+        }
 }
 
 /// Returns the rule for a change to an index's key, or `None` if both keys are equal.

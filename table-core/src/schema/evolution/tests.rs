@@ -97,6 +97,7 @@ const CASES: &[Case] = &[
     ("EVO-11", &[("without(_)", "escaped")]),
     ("EVO-11", &[("without(_)", "without(-)")]),
     ("EVO-11", &[("one_of(draft|final)", "one_of(draft|open)")]),
+    ("EVO-11", &[("one_of(draft|final) 5 ordered [a-z]", "one_of(draft|final) 11 ordered [a-z|]")]),
     ("EVO-12", &[("without(_)", "text")]),
     ("EVO-12", &[("one_of(draft|final) 5", "one_of(draft|final|open) 4..5")]),
     ("EVO-13", &[("digits(6) 6", "ticks 19")]),
@@ -306,6 +307,17 @@ fn judged_also(edits: &[(&str, &str)]) -> [Vec<&'static str>; 2] {
         let evolution = compare_schemas(old, new);
         evolution.changes.iter().map(|change| change.rule.id).collect()
     })
+}
+
+/// The variant `a|b` is not the variants `a` and `b`.
+#[test]
+fn a_variant_with_a_bar_is_not_two_variants() {
+    let base = BASE.replace("one_of(draft|final) 5 ordered [a-z]", "one_of(draft|final) 11 ordered [a-z|]");
+    let (evolution, ids) = judged(
+        &base,
+        &[("one_of(draft|final) 11 ordered [a-z|]", "one_of(draft|final|open) 4..5 ordered [a-z]")],
+    );
+    assert_eq!(ids, ["EVO-11"], "{evolution}");
 }
 
 #[test]
