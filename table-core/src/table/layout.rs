@@ -112,7 +112,9 @@ impl<E: Declared, S: TableStore> Table<E, S> {
             proposals.push(Proposal { design, stored, is_new: false });
         }
         let is_new = request::create_if_missing(&self.store, table).await?;
-        proposals.iter_mut().for_each(|proposal| proposal.is_new = is_new);
+        for proposal in &mut proposals {
+            proposal.is_new = is_new;
+        }
         let stored = designs::store(&self.store, table, proposals, self.now(), None).await?;
         let opened =
             unasked.into_iter().zip(stored).map(|(unasked, stored)| unasked.opened(self.now(), stored));

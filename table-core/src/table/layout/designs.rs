@@ -79,7 +79,9 @@ pub(super) async fn store<S: TableStore>(
         if !written.is_empty() {
             match request::submit(store, &layouts, transaction).await {
                 Ok(_) => {
-                    written.into_iter().for_each(|(outcome, stored)| *outcome = Some(stored));
+                    for (outcome, stored) in written {
+                        *outcome = Some(stored);
+                    }
                     if let Some(exclusive) = store.capabilities().exclusive.as_ref().filter(|_| is_replaced) {
                         exclusive.note_replaced_schema();
                     }
@@ -87,7 +89,9 @@ pub(super) async fn store<S: TableStore>(
                 Err(error) if error.is_table_not_found() => {
                     request::create_if_missing(store, &layouts).await?;
                     race.retry(error).await?;
-                    proposals.iter_mut().for_each(|proposal| proposal.stored = None);
+                    for proposal in &mut proposals {
+                        proposal.stored = None;
+                    }
                     continue;
                 }
                 // Another program stored a schema first, so the schemas are compared again.

@@ -110,242 +110,242 @@ fn team() -> String {
 
 change! {
     an_optional_property_is_added: Compatible, Writes;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32 } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32 } }
     |id| Row { team: super::team(), id };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: Option<i32> } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: Option<i32> } }
     |id| Row { team: super::team(), id, age: None };
 }
 
 change! {
     a_required_property_is_added: NeedsRewrite, Alone;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32 } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32 } }
     |id| Row { team: super::team(), id };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
     |id| Row { team: super::team(), id, age: 0 };
 }
 
 change! {
     an_optional_property_is_removed: Compatible, Writes;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: Option<i32> } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: Option<i32> } }
     |id| Row { team: super::team(), id, age: Some(36) };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32 } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32 } }
     |id| Row { team: super::team(), id };
 }
 
 change! {
     a_required_property_is_removed: Compatible, Writes;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
     |id| Row { team: super::team(), id, age: 36 };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32 } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32 } }
     |id| Row { team: super::team(), id };
 }
 
 change! {
     a_required_property_becomes_optional: Compatible, Writes;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
     |id| Row { team: super::team(), id, age: 36 };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: Option<i32> } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: Option<i32> } }
     |id| Row { team: super::team(), id, age: Some(36) };
 }
 
 change! {
     an_optional_property_becomes_required: NeedsRewrite, Alone;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: Option<i32> } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: Option<i32> } }
     |id| Row { team: super::team(), id, age: None };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
     |id| Row { team: super::team(), id, age: 36 };
 }
 
 change! {
     a_number_is_widened: NeedsBackfill, Refused;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
     |id| Row { team: super::team(), id, age: 36 };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i64 } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i64 } }
     |id| Row { team: super::team(), id, age: 36 };
 }
 
 change! {
     a_number_is_narrowed: NeedsRewrite, Alone;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i64 } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i64 } }
     |id| Row { team: super::team(), id, age: 36 };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
     |id| Row { team: super::team(), id, age: 36 };
 }
 
 change! {
     a_text_becomes_a_number: Refused, Alone;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: String } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: String } }
     |id| Row { team: super::team(), id, age: "36".to_owned() };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
     |id| Row { team: super::team(), id, age: 36 };
 }
 
 change! {
     a_property_is_renamed: NeedsRewrite, Alone;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
     |id| Row { team: super::team(), id, age: 36 };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub years: i32 } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub years: i32 } }
     |id| Row { team: super::team(), id, years: 36 };
 }
 
 change! {
     a_property_is_renamed_and_keeps_its_stored_name: Same, Writes;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
     |id| Row { team: super::team(), id, age: 36 };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, #[property("Age")] pub years: i32 } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, #[property("Age")] pub years: i32 } }
     |id| Row { team: super::team(), id, years: 36 };
 }
 
 change! {
     a_value_is_stored_in_chunks: Compatible, Refused;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub data: Vec<u8> } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub data: Vec<u8> } }
     |id| Row { team: super::team(), id, data: vec![7; 60_000] };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(chunks)] pub data: Vec<u8> } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(chunks)] pub data: Vec<u8> } }
     |id| Row { team: super::team(), id, data: vec![7; 60_000] };
 }
 
 change! {
     a_value_is_no_longer_stored_in_chunks: NeedsRewrite, Alone;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(chunks)] pub data: Vec<u8> } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(chunks)] pub data: Vec<u8> } }
     |id| Row { team: super::team(), id, data: vec![7; 70_000] };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub data: Vec<u8> } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub data: Vec<u8> } }
     |id| Row { team: super::team(), id, data: vec![7; 70_000] };
 }
 
 change! {
     /// The second chunk of an old value has the name of the new property.
     evo_8_a_chunk_becomes_a_property: Refused, Alone;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(chunks)] pub data: Vec<u8> } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(chunks)] pub data: Vec<u8> } }
     |id| Row { team: super::team(), id, data: vec![7; 70_000] };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub data1: Option<Vec<u8>> } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub data1: Option<Vec<u8>> } }
     |id| Row { team: super::team(), id, data1: None };
 }
 
 change! {
     /// The old property has the name of the second chunk of the new value.
     evo_8_a_property_becomes_a_chunk: Refused, Alone;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub data: Vec<u8>, pub data1: Option<i32> } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub data: Vec<u8>, pub data1: Option<i32> } }
     |id| Row { team: super::team(), id, data: vec![7], data1: Some(1) };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(chunks)] pub data: Vec<u8> } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(chunks)] pub data: Vec<u8> } }
     |id| Row { team: super::team(), id, data: vec![7] };
 }
 
 change! {
     an_optional_value_in_json_is_added: Compatible, Writes;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32 } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32 } }
     |id| Row { team: super::team(), id };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(json)] pub tags: Option<Vec<String>> } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(json)] pub tags: Option<Vec<String>> } }
     |id| Row { team: super::team(), id, tags: None };
 }
 
 change! {
     an_optional_value_in_a_json_wrapper_is_added: Compatible, Writes;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32 } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32 } }
     |id| Row { team: super::team(), id };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub tags: table_core::Json<Option<Vec<String>>> } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub tags: table_core::Json<Option<Vec<String>>> } }
     |id| Row { team: super::team(), id, tags: table_core::Json(None) };
 }
 
 change! {
     a_required_value_in_json_is_added: NeedsRewrite, Alone;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32 } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32 } }
     |id| Row { team: super::team(), id };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(json)] pub tags: Vec<String> } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(json)] pub tags: Vec<String> } }
     |id| Row { team: super::team(), id, tags: Vec::new() };
 }
 
 change! {
     a_value_in_json_becomes_optional: Compatible, Writes;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(json)] pub tags: Vec<String> } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(json)] pub tags: Vec<String> } }
     |id| Row { team: super::team(), id, tags: Vec::new() };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(json)] pub tags: Option<Vec<String>> } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(json)] pub tags: Option<Vec<String>> } }
     |id| Row { team: super::team(), id, tags: Some(Vec::new()) };
 }
 
 change! {
     an_optional_value_in_json_becomes_required: NeedsRewrite, Alone;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(json)] pub tags: Option<Vec<String>> } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(json)] pub tags: Option<Vec<String>> } }
     |id| Row { team: super::team(), id, tags: None };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(json)] pub tags: Vec<String> } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(json)] pub tags: Vec<String> } }
     |id| Row { team: super::team(), id, tags: Vec::new() };
 }
 
 change! {
     parts_of_one_codec_change_their_places: NeedsRewrite, Alone;
-    old { #[partition_key(team)] #[row_key(id, "_", chief)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, #[digits(3)] pub chief: u32 } }
+    old { #[partition_key(team)] #[row_key(id, "_", chief)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, #[digits(3)] pub chief: u32 } }
     |id| Row { team: super::team(), id, chief: 9 };
-    new { #[partition_key(team)] #[row_key(chief, "_", id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, #[digits(3)] pub chief: u32 } }
+    new { #[partition_key(team)] #[row_key(chief, "_", id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, #[digits(3)] pub chief: u32 } }
     |id| Row { team: super::team(), id, chief: 9 };
 }
 
 change! {
     a_key_field_is_renamed: Same, Writes;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32 } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32 } }
     |id| Row { team: super::team(), id };
-    new { #[partition_key(team)] #[row_key(number)] pub struct Row { pub team: String, #[digits(3)] pub number: u32 } }
+    new { #[partition_key(team)] #[row_key(number)] pub(super) struct Row { pub team: String, #[digits(3)] pub number: u32 } }
     |number| Row { team: super::team(), number };
 }
 
 change! {
     a_key_field_is_also_a_property: NeedsRewrite, Alone;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32 } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32 } }
     |id| Row { team: super::team(), id };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] #[property(also)] pub id: u32 } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] #[property(also)] pub id: u32 } }
     |id| Row { team: super::team(), id };
 }
 
 change! {
     a_key_field_is_no_longer_a_property: Compatible, Writes;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] #[property(also)] pub id: u32 } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] #[property(also)] pub id: u32 } }
     |id| Row { team: super::team(), id };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32 } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32 } }
     |id| Row { team: super::team(), id };
 }
 
 change! {
     a_key_has_more_digits: NeedsRewrite, Alone;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32 } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32 } }
     |id| Row { team: super::team(), id };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(4)] pub id: u32 } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(4)] pub id: u32 } }
     |id| Row { team: super::team(), id };
 }
 
 change! {
     a_key_accepts_more_texts: Compatible, Refused;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { #[without('_')] pub team: String, #[digits(3)] pub id: u32 } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { #[without('_')] pub team: String, #[digits(3)] pub id: u32 } }
     |id| Row { team: super::team(), id };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32 } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32 } }
     |id| Row { team: super::team(), id };
 }
 
 change! {
     a_key_loses_a_part: Refused, Alone;
-    old { #[partition_key(team)] #[row_key(id, "_", year)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, #[digits(4)] pub year: u16 } }
+    old { #[partition_key(team)] #[row_key(id, "_", year)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, #[digits(4)] pub year: u16 } }
     |id| Row { team: super::team(), id, year: 2026 };
-    new { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32 } }
+    new { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32 } }
     |id| Row { team: super::team(), id };
 }
 
 change! {
     a_kind_is_added: NeedsRewrite, Alone;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32 } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32 } }
     |id| Row { team: super::team(), id };
-    new { #[entity(kind = "Row")] #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32 } }
+    new { #[entity(kind = "Row")] #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32 } }
     |id| Row { team: super::team(), id };
 }
 
 change! {
     an_index_is_added: NeedsBackfill, Writes;
-    old { #[partition_key(team)] #[row_key("row_", id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
+    old { #[partition_key(team)] #[row_key("row_", id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
     |id| Row { team: super::team(), id, age: 36 };
-    new { #[partition_key(team)] #[row_key("row_", id)] #[index(ByAge, row_key("age_", age, "_", id))] pub struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
+    new { #[partition_key(team)] #[row_key("row_", id)] #[index(ByAge, row_key("age_", age, "_", id))] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub age: i32 } }
     |id| Row { team: super::team(), id, age: 36 };
 }
 
 change! {
     a_feed_is_added: NeedsBackfill, Writes;
-    old { #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32 } }
+    old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32 } }
     |id| Row { team: super::team(), id };
-    new { #[entity(feed)] #[partition_key(team)] #[row_key(id)] pub struct Row { pub team: String, #[digits(3)] pub id: u32 } }
+    new { #[entity(feed)] #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32 } }
     |id| Row { team: super::team(), id };
 }
