@@ -27,6 +27,7 @@ mod diff;
 mod fault;
 mod file;
 mod golden;
+mod pairs;
 
 use std::path::Path;
 use std::{env, fs, io};
@@ -37,6 +38,7 @@ use table_store::{Error, Result};
 use crate::layout_file::diff::diff;
 use crate::layout_file::fault::LayoutFileFault;
 use crate::layout_file::file::Section;
+use crate::layout_file::pairs::paired;
 use crate::schema::{Compatibility, compare_with_removed};
 
 /// The environment variable that permits the test to rewrite a layout file.
@@ -99,10 +101,11 @@ pub fn check(path: &Path, layouts: &[Layout], update: UpdateMode) -> Result<()> 
         Err(error) => return Err(failed("read", path, error)),
     };
     let before = committed.as_deref().map_or_else(|| Ok(Vec::new()), file::read).map_err(named)?;
-    let section = |layout| Section::following(&before, layout);
-    let sections = layouts.iter().map(section).collect::<Result<Vec<_>>>()?;
+    let (before, removed) = paired(before, layouts);
+    let section = |(layout, before): (_, &Option<Section>)| Section::following(before.as_ref(), layout);
+    let sections = layouts.iter().zip(&before).map(section).collect::<Result<Vec<_>>>()?;
     let text = file::write(&sections);
-    let judged = judge(before, layouts, &sections);
+    let judged = judge(&before, layouts, &sections, &removed);
     if committed.as_deref() == Some(text.as_str()) && judged.compatibility == Compatibility::Same {
         return Ok(());
     }
@@ -132,20 +135,19 @@ struct Judged {
     report: String,
 }
 
-fn judge(mut before: Vec<Section>, layouts: &[Layout], sections: &[Section]) -> Judged {
+fn judge(
+    before: &[Option<Section>],
+    layouts: &[Layout],
+    sections: &[Section],
+    removed: &[Section],
+) -> Judged {
     let mut judged = Judged { compatibility: Compatibility::Same, report: String::new() };
-    for (layout, section) in layouts.iter().zip(sections) {
-        let Some(at) = before.iter().position(|before| before.schema.entity == section.schema.entity) else {
-            judged.add(
-                &section.schema.entity,
-                Compatibility::Compatible,
-                "is not in the file",
-                "",
-                &section.text,
-            );
+    for ((layout, section), before) in layouts.iter().zip(sections).zip(before) {
+        let entity = &section.schema.entity;
+        let Some(before) = before else {
+            judged.add(entity, Compatibility::Compatible, "is not in the file", "", &section.text);
             continue;
         };
-        let before = before.remove(at);
         let evolution = compare_with_removed(&before.schema, &before.removed, &section.schema);
         let faults = before.golden.iter().filter_map(|golden| layout.fault(golden)).collect::<Vec<_>>();
         if before.text == section.text && faults.is_empty() {
@@ -157,9 +159,9 @@ fn judge(mut before: Vec<Section>, layouts: &[Layout], sections: &[Section]) -> 
         if says.is_empty() {
             says.push("the schema is the same, but Rust names or samples changed".to_owned());
         }
-        judged.add(&section.schema.entity, compatibility, &says.join("\n  "), &before.text, &section.text);
+        judged.add(entity, compatibility, &says.join("\n  "), &before.text, &section.text);
     }
-    for gone in before {
+    for gone in removed {
         judged.add(&gone.schema.entity, Compatibility::Compatible, "is only in the file", &gone.text, "");
     }
     judged

@@ -18,8 +18,13 @@ const REPORT: usize = 100_000;
 pub(super) enum LayoutFileFault {
     #[error("TABLES_UPDATE is `{}`; set it to `1` or `force`, or unset it", quoted(.0))]
     Variable(String),
-    #[error("`{}` is not a line of a layout file; restore the file, or delete it and generate it again", quoted(.0))]
+    #[error("`{}` is not a line of a layout file; restore the file", quoted(.0))]
     Line(String),
+    #[error(
+        "the layout file contains a merge conflict; take the file of one branch, for example with `git checkout --ours`; then \
+         `TABLES_UPDATE=1 cargo test` adds the changes of the other branch"
+    )]
+    Conflict,
     #[error("the sample cannot be written as JSON")]
     Sample(#[source] serde_json::Error),
     #[error("cannot {verb} {path}", path = .path.display())]
@@ -37,7 +42,7 @@ impl Fault for LayoutFileFault {
     fn code_and_rule(&self) -> (ErrorCode, Option<&'static str>) {
         let code = match self {
             Self::Variable(_) => ErrorCode::InvalidInput,
-            Self::Line(_) => ErrorCode::Corrupted,
+            Self::Line(_) | Self::Conflict => ErrorCode::Corrupted,
             Self::Sample(_) => ErrorCode::OutOfRangeInput,
             Self::File { .. } => ErrorCode::Io,
             Self::Difference { .. } => ErrorCode::SchemaMismatch,

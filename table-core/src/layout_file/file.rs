@@ -22,10 +22,9 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Returns the section of a layout that follows the sections of a file.
-    pub(super) fn following(before: &[Self], layout: &Layout) -> Result<Self> {
+    /// Returns the section of a layout. `before` is the section of the same entity type in the file.
+    pub(super) fn following(before: Option<&Self>, layout: &Layout) -> Result<Self> {
         let Layout { schema, golden, .. } = layout;
-        let before = before.iter().find(|before| before.schema.entity == schema.entity);
         let removed = before.map(|before| before.removed.clone().after(&before.schema, schema));
         let removed = removed.unwrap_or_default();
         let mut text = format!("layout {} {}\n{schema}", token(&schema.entity), schema.fingerprint());
@@ -58,6 +57,9 @@ pub(super) fn write(sections: &[Section]) -> String {
 pub(super) fn read(text: &str) -> Result<Vec<Section>> {
     let mut sections: Vec<String> = Vec::new();
     for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if line.starts_with("<<<<<<< ") {
+            return Err(Error::of(LayoutFileFault::Conflict));
+        }
         if line.starts_with("layout ") {
             sections.push(String::new());
         }

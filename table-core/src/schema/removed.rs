@@ -21,6 +21,11 @@ impl RemovedProperties {
         self
     }
 
+    /// Returns `true` if a property with this stored name was removed.
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
     /// Returns the properties. All of them are optional, because rows written since the removal lack them.
     pub(super) fn properties(&self) -> Vec<StoredProperty> {
         let property = |(name, edm): (&String, &EdmType)| StoredProperty {

@@ -4,6 +4,7 @@
 
 mod admission;
 mod designs;
+mod next;
 mod record;
 mod renamed;
 mod settling;
@@ -15,6 +16,7 @@ mod watch;
 use std::sync::Arc;
 
 pub use admission::Admission;
+use designs::Proposal;
 pub(super) use designs::{forget, recorded};
 pub(super) use record::read;
 pub use record::{LAYOUTS, SchemaRecord};
@@ -43,9 +45,10 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     /// - If no schema of `E` is stored, but a schema with keys of the same format is, `E` may be a renamed type. This is an error if the table contains rows
     ///   with such keys: keep the stored name of the type with `#[entity(schema_name = "…")]`, or call
     ///   [`accept_schema`](Self::accept_schema).
-    /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed.
+    /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed: no member of a set is stored if one
+    ///   is refused.
     /// - A schema that was stored before and superseded belongs to an older version of the program. That version may run if its schema lacks only
-    ///   optional properties, and indexes, a feed or copies whose backfill has not begun. The stored schema is then not changed. In all other
+    ///   optional properties, and indexes, a feed or copies whose backfill has not begun, and if it has or requires further properties. The stored schema is then not changed. In all other
     ///   cases, opening the table is an error, unless the table has no rows.
     ///
     /// Before a write, the handle and its clones check the stored schema again if the last check is older than [five seconds](LEASE). If the program's older
@@ -98,21 +101,24 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     pub async fn create_or_open(self) -> Result<(Self, bool)> {
         let table = self.name()?;
         table.require_creatable()?;
-        let mut records = Vec::with_capacity(E::SCHEMAS.len());
-        for design in E::SCHEMAS {
-            records.push(read(&self.store, table, design.entity).await?);
+        let exclusive = &self.store.capabilities().exclusive;
+        let unasked = |schema: &&EntitySchema| {
+            Standing::unasked(StoredSchema::of(schema).in_table(table.as_str()), exclusive.clone())
+        };
+        let unasked: Vec<_> = E::SCHEMAS.iter().map(unasked).collect();
+        let mut proposals = Vec::with_capacity(unasked.len());
+        for design in unasked.iter().map(Standing::design) {
+            let stored = read(&self.store, table, &design.entity).await?;
+            proposals.push(Proposal { design, stored, is_new: false });
         }
         let is_new = request::create_if_missing(&self.store, table).await?;
-        let mut opened = Vec::with_capacity(E::SCHEMAS.len());
-        for (design, record) in E::SCHEMAS.iter().zip(records) {
-            let design = StoredSchema::of(design).in_table(table.as_str());
-            let exclusive = self.store.capabilities().exclusive.clone();
-            let unasked = Standing::unasked(design, exclusive);
-            let stored =
-                designs::store(&self.store, table, unasked.design(), record, (is_new, self.now()), None)
-                    .await?;
-            opened.push(unasked.opened(self.now(), stored));
+        for proposal in &mut proposals {
+            proposal.is_new = is_new;
         }
+        let stored = designs::store(&self.store, table, proposals, self.now(), None).await?;
+        let opened =
+            unasked.into_iter().zip(stored).map(|(unasked, stored)| unasked.opened(self.now(), stored));
+        let mut opened: Vec<_> = opened.collect();
         let standing = opened.pop().map(|last| Arc::new(last.with_members(opened)));
         Ok((Self { standing, ..self }, is_new))
     }
@@ -129,7 +135,8 @@ impl<E: Entity, S: TableStore> Table<E, S> {
 
     /// Stores the schema of `E` regardless of its compatibility. Call this function after old rows have been rewritten or abandoned.
     ///
-    /// The reason, the compatibility and its rules are recorded in [`SchemaRecord::accepted`]. Rows are not changed.
+    /// The reason, the compatibility and its rules are recorded in [`SchemaRecord::accepted`]. Rows are not changed. If the schema is already stored, the call
+    /// confirms that all rows have been rewritten: no widened property such as `property Age` is pending any longer.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};
@@ -152,9 +159,9 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     pub async fn accept_schema(&self, reason: &str) -> Result<()> {
         let table = self.name()?;
         let design = StoredSchema::of(E::SCHEMA).in_table(table.as_str());
-        let record = read(&self.store, table, &design.entity).await?;
-        let now = self.now();
-        designs::store(&self.store, table, &design, record, (false, now), Some(reason)).await.map(drop)
+        let stored = read(&self.store, table, &design.entity).await?;
+        let proposal = Proposal { design: &design, stored, is_new: false };
+        designs::store(&self.store, table, vec![proposal], self.now(), Some(reason)).await.map(drop)
     }
 
     /// Returns the schema that the table was last opened with for this entity type, or `None` if no schema is stored.

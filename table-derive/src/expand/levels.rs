@@ -1,6 +1,6 @@
 //! Generates functions that select by a prefix of a hierarchical partition key, level by level: `Event::within("contoso").user_is("ada")`.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Ident;
 use syn::ext::IdentExt;
@@ -99,8 +99,9 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     // Pieces alternate between levels and terminators.
     let at = given.len() * 2;
     let range_doc = format!("Selects the partitions whose `{field}` is in a range.");
-    // The call is spanned at the field's type; see `KeyField::item`.
-    let range_call = quote_spanned!(next.span=> .range(#field, &range, #encode, #facts.descending, #form));
+    // The call is spanned at the field's type; see `KeyField::item`. For the parameter, see the range of rows.
+    let bounds = Ident::new("range", Span::call_site());
+    let range_call = quote_spanned!(next.span=> .range(#field, &#bounds, #encode, #facts.descending, #form));
     let level = append(next);
     let (is_type, is_body) = if after.is_empty() {
         let one = quote!(__table::Selection<#entity, __table::Partition>);
@@ -117,7 +118,7 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     };
     let begins = prefix_method(design, next);
     let range = design.takes(quote! {
-        range: impl __table::KeyBounds<#ty> + __table::Ordered<{ __table::keeps_order(&__PARTITION_KEY.forms, #at) }>
+        #bounds: impl __table::KeyBounds<#ty> + __table::Ordered<{ __table::keeps_order(&__PARTITION_KEY.forms, #at) }>
     });
     let range_body = design.body(quote!(self.0 #range_call));
     let value = design.takes(quote!(#argument: impl __table::KeyArg<#ty>));

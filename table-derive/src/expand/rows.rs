@@ -139,13 +139,15 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let told = (!design.stub && !end && part.codec.may_vary() && !part.codec.is_ended_by(&next))
         .then(|| quote_spanned!(field.span=> + __table::SelfDelimiting<{ __table::is_self_delimiting(#forms, #at) }>));
     let told_if_more = told.as_ref().filter(|_| !last);
-    // The call has the span of the field's type; see `KeyField::item`.
+    // The call has the span of the field's type; see `KeyField::item`. The parameter has one span in the signature and in the call, because the spans of the
+    // derive and of the field differ in hygiene if a macro emits only one of them.
+    let bounds = Ident::new("range", Span::call_site());
     let range_call = quote_spanned! {field.span=>
-        .range(#name, &range, #encode, #place)
+        .range(#name, &#bounds, #encode, #place)
     };
     let range_doc = format!("Selects the rows whose `{name}` is in a range.");
     let ordered = ordered(part, &next, &forms, at, Span::call_site());
-    let range = design.takes(quote!(range: impl __table::KeyBounds<#ty> #ordered));
+    let range = design.takes(quote!(#bounds: impl __table::KeyBounds<#ty> #ordered));
     let range_body = design.body(quote!(self.#zero #range_call));
     let range = quote! {
         #[doc = #range_doc]

@@ -2,9 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
-use syn::LitStr;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
+use syn::{LitStr, Type};
 
 use crate::expand::key::{Design, KeyField};
 use crate::expand::relations;
@@ -163,10 +163,26 @@ fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -
         };
     }
     let stored = AsProperty(field);
+    let ty = field.ty;
+    if field.attrs.json.is_some() || is_json(ty) {
+        // The constant of `MayBeNull` itself takes precedence over that of the trait.
+        return quote_spanned! {field.span=>
+            {
+                #[allow(unused_imports, reason = "generated")]
+                use __table::NotNull as _;
+                __table::json_schema(#name, #ident, #stored::FACTS, __table::MayBeNull::<#ty>::IS)
+            }
+        };
+    }
     // The check is spanned at the field's type, because rustc shows where the constant is evaluated.
     quote_spanned! {field.span=>
         __table::property_schema(#name, #ident, #stored::FACTS)
     }
+}
+
+/// Returns `true` if a type is named `Json`.
+fn is_json(ty: &Type) -> bool {
+    matches!(ty, Type::Path(ty) if ty.path.segments.last().is_some_and(|last| last.ident == "Json"))
 }
 
 /// A field as a property, for paths such as `<i32 as Property>::EDM`. The type of a field in JSON is named without a wrapper, so a type that serde

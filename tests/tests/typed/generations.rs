@@ -15,6 +15,8 @@ mod related;
 mod relations;
 mod repairs;
 mod settling;
+mod side_by_side;
+mod stored;
 mod types;
 mod wide;
 

@@ -61,6 +61,20 @@ mod ageless {
     }
 }
 
+/// A type with the same name in another table.
+mod in_stock {
+    #[derive(table_core::Entity, Debug)]
+    #[entity(table = "Stock")]
+    #[partition_key(department)]
+    #[row_key("empid_", id)]
+    pub(super) struct Employee {
+        pub department: String,
+        #[digits(6)]
+        pub id: u32,
+        pub count: i32,
+    }
+}
+
 /// The first schema with another type for the age.
 mod words {
     #[derive(table_core::Entity, Debug)]
@@ -213,10 +227,65 @@ fn another_sample_is_not_a_change_of_the_schema() {
 
 #[test]
 fn an_added_or_removed_entity_is_reported() {
-    let other = file(Some(&GOLDEN.replace("Employee", "Person")));
-    let error = check(&other.path, &first(), UpdateMode::Never).unwrap_err().to_string();
+    let other = GOLDEN.replace("Employee", "Person").replace("empid_", "person_");
+    let error = check(&file(Some(&other)).path, &first(), UpdateMode::Never).unwrap_err().to_string();
     assert!(error.contains("Employee: compatible\n  is not in the file"), "{error}");
     assert!(error.contains("Person: compatible\n  is only in the file"), "{error}");
+}
+
+/// A store refuses the renamed type as well, and it compares the schema of the type with the one under its earlier name.
+#[test]
+fn evo_32_a_renamed_entity_is_compared_with_its_earlier_section() {
+    let renamed = file(Some(&GOLDEN.replace("Employee", "Person")));
+    for update in [UpdateMode::Never, UpdateMode::Allowed] {
+        let error = check(&renamed.path, &first(), update).unwrap_err().to_string();
+        let part = "Employee: needs acceptance\n  EVO-32 needs acceptance: type `Person` becomes `Employee`";
+        assert!(error.contains(part), "{error}");
+    }
+    let error = check(&renamed.path, &third(), UpdateMode::Allowed).unwrap_err().to_string();
+    assert!(error.contains("Employee: needs rewrite\n  EVO-32") && error.contains("EVO-11"), "{error}");
+    let ageless = [Layout::of(&[ageless::Employee { department: "Sales".into(), id: 223 }]).unwrap()];
+    check(&renamed.path, &ageless, UpdateMode::Force).unwrap();
+    let text = fs::read_to_string(&renamed.path).unwrap();
+    assert!(text.contains("removed Age Edm.Int32\n"), "{text}");
+}
+
+/// Types with one name: in two tables, and a type next to its earlier declaration in one table.
+#[test]
+fn two_entities_of_one_name_keep_their_own_sections() {
+    let layouts = || {
+        [
+            Layout::of::<v1::Employee>(&[]).unwrap(),
+            Layout::of::<in_stock::Employee>(&[]).unwrap(),
+            Layout::of::<ageless::Employee>(&[]).unwrap(),
+        ]
+    };
+    let file = file(None);
+    check(&file.path, &layouts(), UpdateMode::Allowed).unwrap();
+    check(&file.path, &layouts(), UpdateMode::Never).unwrap();
+    let text = fs::read_to_string(&file.path).unwrap();
+    assert!(!text.contains("removed"), "{text}");
+    // Each type is compared with its own section in any order, and after one of them has changed or left.
+    let [one, two, three] = layouts();
+    check(&file.path, &[three, two, one], UpdateMode::Allowed).unwrap();
+    let [_, two, three] = layouts();
+    check(&file.path, &[two, three], UpdateMode::Allowed).unwrap();
+    let changed = [Layout::of::<in_stock::Employee>(&[]).unwrap(), Layout::of::<v2::Employee>(&[]).unwrap()];
+    let error = check(&file.path, &changed, UpdateMode::Never).unwrap_err().to_string();
+    assert!(error.contains("EVO-2") && !error.contains("Count"), "{error}");
+}
+
+#[test]
+fn a_merge_conflict_is_resolved_by_the_file_of_one_branch() {
+    let conflict = GOLDEN.replace(
+        "layout Employee 2f0c8ced834ea206\n",
+        "<<<<<<< HEAD\nlayout Employee 2f0c8ced834ea206\n=======\nlayout Employee 89d7c4421a3085ae\n>>>>>>> other\n",
+    );
+    for update in [UpdateMode::Never, UpdateMode::Allowed, UpdateMode::Force] {
+        let error = check(&file(Some(&conflict)).path, &first(), update).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Corrupted);
+        assert!(error.to_string().contains("git checkout --ours"), "{error}");
+    }
 }
 
 #[test]

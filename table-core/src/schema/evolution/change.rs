@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::schema::evolution::rules::{
-    BUCKET, CODEC, Compatibility, INDEX_REMOVED, KEPT_REMOVED, KIND, LITERAL, MOVED, OPTIONAL_ADDED,
-    PART_ADDED, PART_REMOVED, PART_UNKNOWN, REMOVED, Rule,
+    BUCKET, CODEC, Compatibility, INDEX_REMOVED, KEPT_REMOVED, KIND, LITERAL, MADE_REQUIRED, MOVED,
+    OPTIONAL_ADDED, PART_ADDED, PART_REMOVED, PART_UNKNOWN, REMOVED, REQUIRED_ADDED, Rule,
 };
 use crate::schema::stored::StoredSchema;
 
@@ -61,7 +61,7 @@ impl fmt::Display for Change {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evolution {
-    /// All differences, in this order: name, table, keys, properties, indexes.
+    /// All differences, in this order: name, table, kind, keys, properties, indexes, other derived rows.
     pub changes: Vec<Change>,
 }
 
@@ -72,9 +72,12 @@ impl Evolution {
         self.changes.iter().map(|change| change.rule.compatibility).max().unwrap_or(Compatibility::Same)
     }
 
-    /// Returns `true` if programs with the older schema can write at the same time as programs with the newer schema. This is the case if everything that
-    /// the older schema lacks is either an optional property, or an index, feed or copy whose backfill has not begun, and everything that only the older
-    /// schema has is an optional property. When an older program writes index rows, it copies properties unknown to it from the stored entity.
+    /// Returns `true` if programs with the older schema can write at the same time as programs with the newer schema. `self` is the evolution from the newer
+    /// schema to the older one.
+    ///
+    /// The newer program must be able to read everything that the older one writes. This is the case if everything that the older schema lacks is either an
+    /// optional property, or an index, feed or copy whose backfill has not begun. The older schema may have further properties and require properties that
+    /// the newer schema lacks or declares as optional. When an older program writes index rows, it copies properties unknown to it from the stored entity.
     pub(crate) fn can_write_concurrently(
         &self,
         (newer, older): (&StoredSchema, &StoredSchema),
@@ -85,7 +88,14 @@ impl Evolution {
         let knows = |name: &str| older.indexes.iter().any(|index| index.name == name);
         let mut indexes = newer.indexes.iter().filter(|index| !knows(&index.name));
         let mut kept = newer.keeps.iter().filter(|word| !older.keeps.contains(word));
-        let allowed = [REMOVED.id, OPTIONAL_ADDED.id, INDEX_REMOVED.id, KEPT_REMOVED.id];
+        let allowed = [
+            REMOVED.id,
+            OPTIONAL_ADDED.id,
+            REQUIRED_ADDED.id,
+            MADE_REQUIRED.id,
+            INDEX_REMOVED.id,
+            KEPT_REMOVED.id,
+        ];
         lacking.all(|property| property.optional)
             && indexes.all(|index| is_announced(&format!("index {}", index.name)))
             && kept.all(|word| is_announced(&format!("keeps {word}")))

@@ -91,14 +91,23 @@ fn stored_otherwise(
     };
     let keeps =
         |index: &StoredIndex, name: &String| index.include.as_ref().is_none_or(|keep| keep.contains(name));
+    // A copy can also contain the text of a field of the entity's key, under the name that a property would have.
+    let is_of_entity = |(schema, index): (&StoredSchema, &StoredIndex), name: &String| {
+        let own = find(&schema.properties, name);
+        match find(&index.properties, name) {
+            None => own.is_none() || !keeps(index, name),
+            stored => stored == own,
+        }
+    };
     let names: BTreeSet<_> =
         before.properties.iter().chain(&index.properties).map(|found| &found.name).collect();
     let others: Vec<_> = names
         .into_iter()
         .filter(|name| {
-            find(&before.properties, name) != find(&index.properties, name)
-                && find(&old.properties, name) == find(&new.properties, name)
-                && keeps(before, name) == keeps(index, name)
+            let is_changed = find(&old.properties, name) != find(&new.properties, name)
+                || keeps(before, name) != keeps(index, name);
+            let follows = is_changed && is_of_entity((old, before), name) && is_of_entity((new, index), name);
+            find(&before.properties, name) != find(&index.properties, name) && !follows
         })
         .map(String::as_str)
         .collect();

@@ -63,20 +63,29 @@ fn keys(schema: &StoredSchema) -> [&[StoredPiece]; 2] {
     [&schema.partition_key, &schema.row_key]
 }
 
-/// Key fields whose Rust name has changed but whose position has not.
+/// Key fields whose source has changed but whose position has not: their Rust name differs, or only one of the schemas also stores them as a property.
 pub(super) struct Renamed<'a>(BTreeMap<&'a Source, &'a Source>);
 
 impl<'a> Renamed<'a> {
-    pub(super) fn between(old: &'a StoredSchema, new: &'a StoredSchema) -> Self {
-        let (before, after) = (key_parts(old), key_parts(new));
+    pub(super) fn between(old_schema: &'a StoredSchema, new_schema: &'a StoredSchema) -> Self {
+        let (before, after) = (key_parts(old_schema), key_parts(new_schema));
+        let stores = |schema: &StoredSchema, name: &String| {
+            schema.properties.iter().any(|property| property.name == *name)
+        };
         let knows = |keys: &[Vec<Part<'_>>; 2], label| keys.iter().flatten().any(|part| part.source == label);
         let mut names = BTreeMap::new();
         for (old, new) in before.iter().zip(&after) {
             for (old, new) in old.iter().zip(new) {
-                let are_labels = matches!((old.source, new.source), (Source::Key(_), Source::Key(_)));
+                let is_text_alike = old.codec == new.codec && old.form == new.form;
+                let is_alike = match (old.source, new.source) {
+                    (Source::Key(_), Source::Key(_)) => family(*old) == family(*new),
+                    (Source::Key(_), Source::Property(name)) => is_text_alike && !stores(old_schema, name),
+                    (Source::Property(name), Source::Key(_)) => is_text_alike && !stores(new_schema, name),
+                    (Source::Property(_), Source::Property(_)) => false,
+                };
                 let is_new = !knows(&after, old.source) && !knows(&before, new.source);
                 let taken = names.contains_key(old.source) || names.values().any(|name| *name == new.source);
-                if are_labels && is_new && !taken && family(*old) == family(*new) {
+                if is_alike && is_new && !taken {
                     names.insert(old.source, new.source);
                 }
             }
@@ -225,21 +234,25 @@ fn codec_rule(old: Part<'_>, new: Part<'_>) -> Option<&'static Rule> {
     Some(match (family(old), family(new)) {
         (old, new) if old != new => &rules::CODEC,
         ((true, _), _) => &rules::BUCKET,
-        _ if accepts_more(old.codec, new.codec) => &rules::ACCEPTS_MORE,
+        _ if accepts_more(old, new) => &rules::ACCEPTS_MORE,
         _ => &rules::CODEC_WIDTH,
     })
 }
 
 /// Returns `true` if the new codec decodes every output of the old codec as the same value.
-fn accepts_more(old: &str, new: &str) -> bool {
+fn accepts_more(old: Part<'_>, new: Part<'_>) -> bool {
     fn variants(codec: &str) -> Option<Vec<&str>> {
         let names = codec.strip_prefix("one_of(")?.strip_suffix(')')?;
         Some(names.split('|').collect())
     }
-    match (variants(old), variants(new)) {
-        (Some(old), Some(new)) => old.iter().all(|name| new.contains(name)),
-        _ => old.starts_with("without(") && new == "text",
-    }
+    // The name of a variant may contain `|`, so the form must also contain every text of the old form.
+    let holds_bars = new.form.alphabet.contains('|') || !old.form.alphabet.contains('|');
+    let is_within = new.form.min <= old.form.min && old.form.max <= new.form.max && holds_bars;
+    is_within
+        && match (variants(old.codec), variants(new.codec)) {
+            (Some(old), Some(new)) => old.iter().all(|name| new.contains(name)),
+            _ => old.codec.starts_with("without(") && new.codec == "text",
+        }
 }
 
 /// Returns the rule for a change to an index's key, or `None` if both keys are equal.

@@ -1,6 +1,6 @@
 //! Compares the properties of two schemas.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use table_store::EdmType;
 
@@ -15,6 +15,37 @@ struct Whole<'a> {
     is_chunked: bool,
 }
 
+/// The properties of a schema. A stored schema lists each chunk of a value as a property: `Data`, `Data1` to `Data15`.
+struct Properties<'a> {
+    wholes: BTreeMap<&'a str, Whole<'a>>,
+    /// The name of the whole property for each stored name: `Data` for `Data`, `Data1`, and so on.
+    owners: BTreeMap<&'a str, &'a str>,
+}
+
+impl<'a> Properties<'a> {
+    fn of(stored: &'a [StoredProperty]) -> Self {
+        let whole = |first: &'a StoredProperty| (first.name.as_str(), Whole { first, is_chunked: false });
+        let mut wholes: BTreeMap<_, _> = stored.iter().map(whole).collect();
+        let mut owners: BTreeMap<_, _> = wholes.keys().map(|name| (*name, *name)).collect();
+        for StoredProperty { name, edm, .. } in stored {
+            let more: Vec<_> = (1..MOST_CHUNKS).map(|at| chunk_name(name, at)).collect();
+            let is_chunk = |name: &String| {
+                wholes.get(name.as_str()).is_some_and(|chunk| chunk.first.optional && chunk.first.edm == *edm)
+            };
+            if more.iter().all(is_chunk) {
+                for chunk in &more {
+                    wholes.remove(chunk.as_str());
+                    if let Some(owner) = owners.get_mut(chunk.as_str()) {
+                        *owner = name;
+                    }
+                }
+                wholes.entry(name).and_modify(|whole| whole.is_chunked = true);
+            }
+        }
+        Self { wholes, owners }
+    }
+}
+
 /// Compares the properties of two schemas. `removed` are the properties that rows may contain although `old` does not declare them.
 pub(super) fn changes(
     old: &StoredSchema,
@@ -22,49 +53,35 @@ pub(super) fn changes(
     new: &StoredSchema,
     changes: &mut Vec<Change>,
 ) {
-    let is_declared = |name: &str| old.properties.iter().any(|property| property.name == name);
-    let kept = removed.iter().filter(|property| !is_declared(&property.name));
-    let kept: BTreeMap<_, _> = kept.map(|property| (property.name.as_str(), property)).collect();
-    let (old, removed, new) = (whole(&old.properties), whole(removed), whole(&new.properties));
-    for name in old.keys().filter(|name| !new.contains_key(*name)) {
+    let (old, removed) = (Properties::of(&old.properties), Properties::of(removed));
+    let new = Properties::of(&new.properties);
+    for name in old.wholes.keys().filter(|name| !new.wholes.contains_key(*name)) {
         changes.push(Change::new(&rules::REMOVED, format!("property `{name}` is removed")));
     }
-    for (name, property) in &new {
-        let was_chunked = old.get(name).or(removed.get(name)).is_some_and(|before| before.is_chunked);
-        match (old.get(name), kept.get(name)) {
+    for (name, property) in &new.wholes {
+        match (old.wholes.get(name), removed.wholes.get(name)) {
             (Some(before), _) => changed(before, property, changes),
-            (None, Some(first)) => {
-                let before = Whole { first, is_chunked: was_chunked };
-                declared_again(&before, property, changes);
-            }
+            (None, Some(before)) => declared_again(before, property, changes),
             (None, None) => changes.push(added(property.first, "")),
         }
-        let mut chunks = (1..MOST_CHUNKS).map(|at| chunk_name(name, at));
-        if property.is_chunked
-            && !was_chunked
-            && let Some(chunk) = chunks.find(|chunk| kept.contains_key(chunk.as_str()))
-        {
-            let what = format!("property `{chunk}` was removed and becomes a chunk of `{name}`");
+    }
+    moved(&old, &new, "", changes);
+    moved(&removed, &new, " was removed and", changes);
+}
+
+/// Finds the stored names that belong to different properties in both schemas. A value under such a name would be read as part of another value.
+fn moved(before: &Properties<'_>, after: &Properties<'_>, history: &str, changes: &mut Vec<Change>) {
+    let mut found = BTreeSet::new();
+    for (name, owner) in &before.owners {
+        let Some(now) = after.owners.get(name).filter(|now| *now != owner) else { continue };
+        if found.insert((owner, now)) {
+            let say = |owner: &str| {
+                if owner == *name { "a property".to_owned() } else { format!("a chunk of `{owner}`") }
+            };
+            let what = format!("`{name}`, {},{history} becomes {}", say(owner), say(now));
             changes.push(Change::new(&rules::RETYPED, what));
         }
     }
-}
-
-/// Returns the properties of a schema by their names. A stored schema lists each chunk of a value as a property: `Data`, `Data1` to `Data15`.
-fn whole(properties: &[StoredProperty]) -> BTreeMap<&str, Whole<'_>> {
-    let mut found: BTreeMap<_, _> =
-        properties.iter().map(|first| (first.name.as_str(), Whole { first, is_chunked: false })).collect();
-    for StoredProperty { name, edm, .. } in properties {
-        let more = || (1..MOST_CHUNKS).map(|at| chunk_name(name, at));
-        let is_chunk = |name: String| {
-            found.get(name.as_str()).is_some_and(|chunk| chunk.first.optional && chunk.first.edm == *edm)
-        };
-        if more().all(is_chunk) {
-            found.retain(|name, _| more().all(|chunk| chunk != *name));
-            found.entry(name).and_modify(|whole| whole.is_chunked = true);
-        }
-    }
-    found
 }
 
 fn added(property: &StoredProperty, history: &str) -> Change {

@@ -88,11 +88,11 @@ rules! {
         "rows without it cannot be read", "keep the `Option`, or write it into every row without it";
     WIDENED: "EVO-6", "an `Edm.Int32` property becomes `Edm.Int64` or `Edm.Double`", NeedsBackfill,
         "old values can be read (ENG-12), but filters on it evaluate them incorrectly (FIL-15, FIL-16)",
-        "read and write every old row once before filtering on it";
+        "read and write every old row once, and repair indexes that contain it with `check().repair()`, before filtering on it; then call `accept_schema`";
     CONVERTED: "EVO-7", "a property changes to a different number type", NeedsRewrite,
         "old values have a different type and cannot be read", "write every old row with the converted value";
-    RETYPED: "EVO-8", "a property changes its type, and the old or new type is not a number", Refused,
-        "old values cannot be read", "declare another property";
+    RETYPED: "EVO-8", "a property changes its type, and the old or new type is not a number; or its stored name is that of a chunk of another property in one of the schemas", Refused,
+        "old values cannot be read, or are read as part of another value", "declare another property";
     KIND: "EVO-9", "the kind (`EntityType`) is changed, added or removed", NeedsRewrite,
         "old rows are treated as rows of a different type", "rewrite every old row, or restore the old kind";
     LITERAL: "EVO-10", "a literal in a key is changed, added or removed", NeedsRewrite,

@@ -1,3 +1,5 @@
+mod meaning;
+
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
@@ -74,6 +76,7 @@ type Case = (&'static str, &'static [(&'static str, &'static str)]);
 const CASES: &[Case] = &[
     ("EVO-1", &[("property Level", "property Badge Edm.Guid optional\nproperty Level")]),
     ("EVO-2", &[("property Level", "property Badge Edm.Guid\nproperty Level")]),
+    ("EVO-2", &[("RowKey stage ", "RowKey .Stage "), ("property Photo E", "property Stage Edm.String\nproperty Photo E")]),
     ("EVO-3", &[("property Level Edm.Int64\n", "")]),
     ("EVO-4", &[("Level Edm.Int64", "Level Edm.Int64 optional")]),
     ("EVO-5", &[("Nickname Edm.String optional", "Nickname Edm.String")]),
@@ -94,6 +97,7 @@ const CASES: &[Case] = &[
     ("EVO-11", &[("without(_)", "escaped")]),
     ("EVO-11", &[("without(_)", "without(-)")]),
     ("EVO-11", &[("one_of(draft|final)", "one_of(draft|open)")]),
+    ("EVO-11", &[("one_of(draft|final) 5 ordered [a-z]", "one_of(draft|final) 11 ordered [a-z|]")]),
     ("EVO-12", &[("without(_)", "text")]),
     ("EVO-12", &[("one_of(draft|final) 5", "one_of(draft|final|open) 4..5")]),
     ("EVO-13", &[("digits(6) 6", "ticks 19")]),
@@ -199,6 +203,21 @@ fn an_older_program_writes_next_to_an_optional_property_and_not_next_to_a_requir
     }
 }
 
+/// The newer program reads everything that the older one writes, because it needs less.
+#[test]
+fn an_older_program_writes_next_to_a_program_that_requires_fewer_properties() {
+    let older: StoredSchema = BASE.parse().unwrap();
+    for (property, now) in
+        [("property Level Edm.Int64\n", ""), ("Level Edm.Int64", "Level Edm.Int64 optional")]
+    {
+        let newer: StoredSchema = BASE.replace(property, now).parse().unwrap();
+        let evolution = compare_schemas(&newer, &older);
+        assert!(evolution.can_write_concurrently((&newer, &older), |_| false), "{evolution}");
+        let evolution = compare_schemas(&older, &newer);
+        assert!(!evolution.can_write_concurrently((&older, &newer), |_| false), "{evolution}");
+    }
+}
+
 /// An older program would write one chunk and keep the others, or read only the first one.
 #[test]
 fn a_program_without_chunks_does_not_write_next_to_a_program_with_chunks() {
@@ -278,6 +297,42 @@ fn a_removed_property_does_not_become_a_chunk() {
 fn another_name_of_a_key_field_is_not_a_change() {
     let (evolution, _) = judged(BASE, &[("RowKey id ", "RowKey number ")]);
     assert_eq!(evolution.compatibility(), Compatibility::Same);
+}
+
+/// Returns the rules of the changes when `#[property(also)]` is added to a key field and when it is removed.
+fn judged_also(edits: &[(&str, &str)]) -> [Vec<&'static str>; 2] {
+    let also = edits.iter().fold(BASE.to_owned(), |text, (from, to)| text.replace(from, to));
+    let (without, also): (StoredSchema, StoredSchema) = (BASE.parse().unwrap(), also.parse().unwrap());
+    [(&without, &also), (&also, &without)].map(|(old, new)| {
+        let evolution = compare_schemas(old, new);
+        evolution.changes.iter().map(|change| change.rule.id).collect()
+    })
+}
+
+/// The variant `a|b` is not the variants `a` and `b`.
+#[test]
+fn a_variant_with_a_bar_is_not_two_variants() {
+    let base = BASE.replace("one_of(draft|final) 5 ordered [a-z]", "one_of(draft|final) 11 ordered [a-z|]");
+    let (evolution, ids) = judged(
+        &base,
+        &[("one_of(draft|final) 11 ordered [a-z|]", "one_of(draft|final|open) 4..5 ordered [a-z]")],
+    );
+    assert_eq!(ids, ["EVO-11"], "{evolution}");
+}
+
+#[test]
+fn a_key_field_that_is_also_a_property_has_the_same_key() {
+    let stage = ("property Photo E", "property Stage Edm.String\nproperty Photo E");
+    assert_eq!(judged_also(&[("RowKey stage ", "RowKey .Stage "), stage]), [["EVO-2"], ["EVO-3"]]);
+    let optional = ("property Photo E", "property Stage Edm.String optional\nproperty Photo E");
+    assert_eq!(judged_also(&[("RowKey stage ", "RowKey .Stage "), optional]), [["EVO-1"], ["EVO-3"]]);
+    // The copies of `ByAge` contain the text from the key, and then the property.
+    let id = [("RowKey id ", "RowKey .Id "), ("property Level", "property Id Edm.Int64\nproperty Level")];
+    let copies = ("ByAge property Id Edm.String", "ByAge property Id Edm.Int64");
+    assert_eq!(judged_also(&[id[0], id[1], copies]), [vec!["EVO-2", "EVO-29"], vec!["EVO-3", "EVO-29"]]);
+    // The codec differs as well.
+    let wider = ("RowKey id digits(6) 6", "RowKey .Id digits(8) 8");
+    assert_eq!(judged_also(&[wider, id[1], copies])[0][0], "EVO-17");
 }
 
 /// The rules for changes that alter the form of keys or the kind of rows.

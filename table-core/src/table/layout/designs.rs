@@ -1,173 +1,122 @@
 //! Stores and deletes the schema records of a table.
 
-use table_store::{Error, Result};
+use table_store::Result;
 
 use crate::etag::{ETag, IfMatch};
-use crate::key::EntityKey;
-use crate::mixed::is_reserved;
+use crate::key::{EntityKey, PartitionKey};
 use crate::name::TableName;
-use crate::operation::OperationKind;
-use crate::query::{KeyRange, Query, Select, TextRange};
+use crate::operation::{Operation, OperationKind};
+use crate::query::{KeyRange, Query};
 use crate::retry::Retry;
-use crate::schema::{StoredPiece, StoredSchema};
-use crate::store::{Exclusive, TableStore};
-use crate::table::fault::TableFault;
-use crate::table::layout::record::{self, SchemaRecord};
-use crate::table::layout::renamed;
-use crate::table::layout::unknown::{Stored, unknown_parts};
+use crate::schema::StoredSchema;
+use crate::store::TableStore;
+use crate::table::layout::next::{Next, next};
+use crate::table::layout::record::{self, LAYOUTS, SchemaRecord};
+use crate::table::layout::unknown::Stored;
 use crate::table::request;
+use crate::transaction::Transaction;
 
-/// Replaces the stored schema if the new one is compatible with it, or if the caller passes a reason in `accepted`.
+/// The schema of a type for a table, and the record that was read before the table was created or found.
+pub(super) struct Proposal<'d> {
+    pub(super) design: &'d StoredSchema,
+    pub(super) stored: Option<SchemaRecord>,
+    /// `true` if this program created the table. The record is then of an earlier table. A record that was written since then is of the new table, so the
+    /// schema is compared with it.
+    pub(super) is_new: bool,
+}
+
+impl Proposal<'_> {
+    /// Reads the record again.
+    async fn read_again<S: TableStore>(&mut self, store: &S, table: &TableName) -> Result<()> {
+        let stored = record::read(store, table, &self.design.entity).await?;
+        let etag = |record: &Option<SchemaRecord>| record.as_ref().map(|record| record.etag.clone());
+        self.is_new &= etag(&stored) == etag(&self.stored);
+        self.stored = stored;
+        Ok(())
+    }
+}
+
+/// Replaces the stored schemas if each new one is compatible with its predecessor, or if the caller passes a reason in `accepted`.
 ///
-/// `stored` is the record that was read before the table was created or found. If this program created the table (`is_new`), this record is of an earlier
-/// table. A record that was written since then is of the new table, so this schema is compared with it.
+/// All schemas are compared before one of them is written, and one transaction writes them. If a schema is refused, none is changed. Only schemas that one
+/// transaction cannot contain, such as two schemas of one name, are written by further transactions.
 pub(super) async fn store<S: TableStore>(
     store: &S,
     table: &TableName,
-    design: &StoredSchema,
-    mut stored: Option<SchemaRecord>,
-    (mut is_new, now): (bool, u64),
+    mut proposals: Vec<Proposal<'_>>,
+    now: u64,
     accepted: Option<&str>,
-) -> Result<Stored> {
-    let retry = Retry::default();
+) -> Result<Vec<Stored>> {
+    let (retry, layouts) = (Retry::default(), record::table()?);
     let mut race = retry.start("the stored schema");
+    let mut outcomes: Vec<Option<Stored>> = vec![None; proposals.len()];
     loop {
-        let etag = stored.as_ref().map(|stored| stored.etag.clone());
-        let layout =
-            match next(store, table, design, stored.take().filter(|_| !is_new), is_new, accepted).await? {
-                Next::Stored(stored) => return Ok(stored),
-                Next::First(layout) => *layout,
-                Next::Follows(layout, stored) => layout.following(*stored, now),
-            };
-        let (settling, is_replaced) = (layout.settling, !layout.superseded.is_empty());
-        let row = layout.to_row(table)?;
-        let kind = match etag {
-            Some(etag) => OperationKind::Replace(row, IfMatch::ETag(etag)),
-            None => OperationKind::Insert(row),
-        };
-        match request::write(store, &record::table()?, record::key(table, &design.entity)?, kind).await {
-            Ok(_) => {
-                if let Some(exclusive) = store.capabilities().exclusive.as_ref().filter(|_| is_replaced) {
-                    exclusive.note_replaced_schema();
+        let partition_key = PartitionKey::new(table.folded())?;
+        let mut transaction = Transaction::new(partition_key, store.capabilities().limits)?;
+        let (mut written, mut is_replaced) = (Vec::new(), false);
+        let waiting = proposals.iter().zip(&mut outcomes).filter(|(_, outcome)| outcome.is_none());
+        for (proposal, outcome) in waiting {
+            let layout = match next(store, table, proposal, accepted).await? {
+                Next::Stored(stored) => {
+                    *outcome = Some(stored);
+                    continue;
                 }
-                return Ok(Stored { settling, ..Stored::default() });
+                Next::First(layout) => *layout,
+                Next::Follows(layout, stored) => {
+                    is_replaced = true;
+                    layout.following(*stored, now)
+                }
+            };
+            match transaction.push(operation(table, proposal, &layout)?) {
+                Ok(()) => {
+                    written.push((outcome, Stored { settling: layout.settling, ..Stored::default() }));
+                }
+                // The next transaction writes it.
+                Err(_) if !written.is_empty() => {}
+                Err(error) => return Err(error.with_table(LAYOUTS)),
             }
-            Err(error) if error.is_table_not_found() => {
-                request::create_if_missing(store, &record::table()?).await?;
-                race.retry(error).await?;
-                stored = None;
+        }
+        if !written.is_empty() {
+            match request::submit(store, &layouts, transaction).await {
+                Ok(_) => {
+                    for (outcome, stored) in written {
+                        *outcome = Some(stored);
+                    }
+                    if let Some(exclusive) = store.capabilities().exclusive.as_ref().filter(|_| is_replaced) {
+                        exclusive.note_replaced_schema();
+                    }
+                }
+                Err(error) if error.is_table_not_found() => {
+                    request::create_if_missing(store, &layouts).await?;
+                    race.retry(error).await?;
+                    for proposal in &mut proposals {
+                        proposal.stored = None;
+                    }
+                    continue;
+                }
+                // Another program stored a schema first, so the schemas are compared again.
+                Err(error) if error.is_conflict() => race.retry(error).await?,
+                Err(error) => return Err(error),
             }
-            // Another program stored a schema first, so this schema is compared with the new one.
-            Err(error) if error.is_conflict() => {
-                is_new = false;
-                race.retry(error).await?;
-                stored = record::read(store, table, &design.entity).await?;
-            }
-            Err(error) => return Err(error),
+        }
+        if let Some(stored) = outcomes.iter().cloned().collect() {
+            return Ok(stored);
+        }
+        for (proposal, _) in proposals.iter_mut().zip(&outcomes).filter(|(_, outcome)| outcome.is_none()) {
+            proposal.read_again(store, table).await?;
         }
     }
 }
 
-/// The next step in storing a schema.
-enum Next {
-    /// This schema, or a newer compatible schema, is already stored. No further step is needed.
-    Stored(Stored),
-    First(Box<SchemaRecord>),
-    /// A new schema must replace the stored schema. Contains the records of both.
-    Follows(Box<SchemaRecord>, Box<SchemaRecord>),
-}
-
-async fn next<S: TableStore>(
-    store: &S,
-    table: &TableName,
-    design: &StoredSchema,
-    stored: Option<SchemaRecord>,
-    is_new: bool,
-    accepted: Option<&str>,
-) -> Result<Next> {
-    let Some(stored) = stored else {
-        let mut layout = SchemaRecord::new(design.clone());
-        let derived = derived_parts(design);
-        let may_be_renamed = !is_new && accepted.is_none();
-        let renamed = if may_be_renamed { renamed::find(store, table, design).await? } else { None };
-        let matters = renamed.is_some() || (!derived.is_empty() && !is_new);
-        if matters && !is_empty(store, table, &own_rows(design)).await? {
-            if let Some(fault) = renamed {
-                return Err(Error::of(fault).with_table(table.as_str()));
-            }
-            layout.pending = derived;
-        }
-        layout.accepted = accepted.map(|reason| reason.to_owned() + " (first schema stored)");
-        return Ok(Next::First(Box::new(layout)));
+/// Returns the operation that writes a record, unless another program writes it first.
+fn operation(table: &TableName, proposal: &Proposal<'_>, layout: &SchemaRecord) -> Result<Operation> {
+    let row_key = record::key(table, &proposal.design.entity)?.row_key;
+    let row = layout.to_row(table)?;
+    let kind = match &proposal.stored {
+        Some(stored) => OperationKind::Replace(row, IfMatch::ETag(stored.etag.clone())),
+        None => OperationKind::Insert(row),
     };
-    if stored.schema == *design && accepted.is_none() {
-        return Ok(Next::Stored(Stored { settling: stored.settling, ..Stored::default() }));
-    }
-    let evolution = stored.compare(design);
-    let is_older = stored.supersedes(design);
-    if (is_older || !evolution.compatibility().is_allowed()) && accepted.is_none() {
-        return match is_older.then(|| unknown_parts(&stored, design, table)) {
-            Some(Ok(unknown)) => Ok(Next::Stored(Stored { unknown, settling: false })),
-            _ if is_empty(store, table, &TextRange::ALL).await? => {
-                Ok(Next::Follows(Box::new(SchemaRecord::new(design.clone())), Box::new(stored)))
-            }
-            Some(Err(error)) => Err(error),
-            None => {
-                let fault = TableFault::Layout { entity: design.entity.clone(), evolution };
-                Err(Error::of(fault).with_table(table.as_str()))
-            }
-        };
-    }
-    let before = stored.clone();
-    // IMPORTANT: a new index is pending even on an empty table, because programs with the older schema may be writing the first rows.
-    let mut layout = stored.evolved(design.clone(), &evolution);
-    let adds_properties =
-        evolution.changes.iter().any(|change| ["EVO-1", "EVO-34"].contains(&change.rule.id));
-    layout.settling |= adds_properties && accepted.is_none() && has_other_programs(store);
-    if let Some(reason) = accepted {
-        let rules: Vec<_> = evolution.changes.iter().map(|change| change.rule.id).collect();
-        let rules = if rules.is_empty() { String::new() } else { format!(": {}", rules.join(", ")) };
-        layout.accepted = Some(format!("{reason} ({}{rules})", evolution.compatibility()));
-    }
-    Ok(Next::Follows(Box::new(layout), Box::new(before)))
-}
-
-/// Returns `true` if other processes may use the store at the same time.
-fn has_other_programs<S: TableStore>(store: &S) -> bool {
-    store.capabilities().exclusive.as_ref().is_none_or(Exclusive::is_shared)
-}
-
-/// Returns the indexes, feed and copies that a schema declares. Programs with other schemas do not maintain them; see [`SchemaRecord::pending`].
-fn derived_parts(design: &StoredSchema) -> Vec<String> {
-    let indexes = design.indexes.iter().map(|index| format!("index {}", index.name));
-    indexes.chain(design.keeps.iter().map(|kept| format!("keeps {kept}"))).collect()
-}
-
-/// Returns a range that contains the `RowKey`s of a schema's entities: all keys with the literal at the start of the `RowKey` as prefix, or all keys
-/// without such a literal.
-fn own_rows(design: &StoredSchema) -> TextRange {
-    match design.row_key.as_slice() {
-        [StoredPiece::Literal(literal), ..] => TextRange::prefix(literal),
-        _ => TextRange::ALL,
-    }
-}
-
-/// Returns `true` if a table has no rows with `RowKey`s in a range, except rows that are reserved for patterns.
-async fn is_empty<S: TableStore>(store: &S, table: &TableName, row_key: &TextRange) -> Result<bool> {
-    let keys = KeyRange { partition_key: TextRange::ALL, row_key: row_key.clone() };
-    let query = Query { select: Select::names(["PartitionKey", "RowKey"]), ..Query::new(keys) };
-    let mut from = None;
-    // An empty page is not necessarily the last one (PAGE-3).
-    loop {
-        let page = request::page(store, table, &query, from.as_ref()).await?;
-        if page.rows.iter().any(|row| !is_reserved(row.row_key)) {
-            return Ok(false);
-        }
-        from = page.continuation;
-        if from.is_none() {
-            return Ok(true);
-        }
-    }
+    Ok(Operation { row_key, kind })
 }
 
 /// Returns the records of a table: the key and the version of each.
@@ -218,6 +167,17 @@ mod tests {
     use crate::ErrorCode;
     use crate::embedded::Engine;
 
+    /// Stores one schema.
+    async fn store_one(
+        store: &Engine,
+        table: &TableName,
+        (design, stored): (&StoredSchema, Option<SchemaRecord>),
+        is_new: bool,
+        accepted: Option<&str>,
+    ) -> Result<Vec<Stored>> {
+        super::store(store, table, vec![Proposal { design, stored, is_new }], 1, accepted).await
+    }
+
     fn schema(property: &str) -> StoredSchema {
         let text = format!(
             "schema 1\nentity E\ntable Company\nPartitionKey a text 0..512 ordered legal\n{property}\n"
@@ -238,11 +198,11 @@ mod tests {
                 store.create_table(&table).await.unwrap();
                 let seen = record::read(&store, &table, "E").await.unwrap();
                 let accepted = is_again.then_some("another table");
-                super::store(&store, &table, &newer, seen, (false, 1), accepted).await.unwrap();
+                store_one(&store, &table, (&newer, seen), false, accepted).await.unwrap();
                 let row = crate::row::RowWriter::new().finish();
                 let key = EntityKey::new("p", "r").unwrap();
                 request::write(&store, &table, key, OperationKind::Insert(row)).await.unwrap();
-                let error = super::store(&store, &table, &older, before, (true, 2), None).await.unwrap_err();
+                let error = store_one(&store, &table, (&older, before), true, None).await.unwrap_err();
                 assert_eq!(error.code(), ErrorCode::SchemaMismatch);
                 let stored = record::read(&store, &table, "E").await.unwrap().unwrap();
                 assert_eq!(stored.schema, newer);
@@ -258,7 +218,7 @@ mod tests {
             store.create_table(&table).await.unwrap();
             let open = async |property: &str, accepted: Option<&str>| {
                 let before = record::read(&store, &table, "E").await.unwrap();
-                super::store(&store, &table, &schema(property), before, (false, 1), accepted).await
+                store_one(&store, &table, (&schema(property), before), false, accepted).await
             };
             let a = |edm: &str| format!("property A {edm} optional");
             open(&a("Edm.String"), None).await.unwrap();
@@ -288,12 +248,12 @@ mod tests {
             let (store, table) = (Engine::in_memory(), TableName::new("Company").unwrap());
             let (earlier, later) = (schema("property A Edm.String"), schema("property A Edm.Int64"));
             store.create_table(&table).await.unwrap();
-            super::store(&store, &table, &earlier, None, (true, 1), None).await.unwrap();
+            store_one(&store, &table, (&earlier, None), true, None).await.unwrap();
             let records = recorded(&store, &table).await.unwrap();
             store.delete_table(&table).await.unwrap();
             let before = record::read(&store, &table, "E").await.unwrap();
             store.create_table(&table).await.unwrap();
-            super::store(&store, &table, &later, before, (true, 2), None).await.unwrap();
+            store_one(&store, &table, (&later, before), true, None).await.unwrap();
             forget(&store, records).await.unwrap();
             let stored = record::read(&store, &table, "E").await.unwrap().unwrap();
             assert_eq!(stored.schema, later);

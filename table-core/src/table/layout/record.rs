@@ -112,9 +112,10 @@ impl SchemaRecord {
     pub(super) fn following(mut self, stored: Self, now: u64) -> Self {
         let fingerprint = |schema: &StoredSchema| schema.fingerprint().to_string();
         let (own, before) = (fingerprint(&self.schema), fingerprint(&stored.schema));
+        let is_same = stored.compare(&self.schema).is_same();
         (self.generation, self.since, self.superseded) = (stored.generation, stored.since, stored.superseded);
         self.settling |= stored.settling;
-        if own != before {
+        if !is_same {
             self.generation = self.generation.saturating_add(1);
             self.since = Some(now);
             self.superseded.push(before);
@@ -135,12 +136,22 @@ impl SchemaRecord {
         compare_with_removed(&self.schema, &self.removed, design)
     }
 
+    /// Returns the record after all rows have been rewritten. They contain no value with an earlier type of a widened property.
+    pub(super) fn rewritten(mut self) -> Self {
+        self.pending.retain(|part| !part.starts_with("property "));
+        self
+    }
+
     /// Returns the record for the next schema. Adds the one-time work that the changes require to the work still pending.
     pub(super) fn evolved(self, schema: StoredSchema, evolution: &Evolution) -> Self {
+        let removed = self.removed.after(&self.schema, &schema);
         let is_there = |what: &String| match what.split_once(' ') {
             Some(("index", name)) => schema.indexes.iter().any(|index| index.name == name),
             Some(("keeps", word)) => schema.keeps.iter().any(|kept| kept == word),
-            Some((_, name)) => schema.properties.iter().any(|property| property.name == name),
+            // Rows still contain a removed property, and a later schema may declare it again.
+            Some((_, name)) => {
+                removed.contains(name) || schema.properties.iter().any(|property| property.name == name)
+            }
             None => false,
         };
         let mut pending: Vec<_> = self.pending.into_iter().filter(is_there).collect();
@@ -154,7 +165,6 @@ impl SchemaRecord {
         pending.extend(anew);
         pending.sort();
         pending.dedup();
-        let removed = self.removed.after(&self.schema, &schema);
         Self { schema, pending, disabled, progress, waiting, removed, ..self }
     }
 
@@ -342,7 +352,7 @@ mod tests {
         let mut layout = SchemaRecord::new(parse("index A copies\nindex A keeps *\nproperty P Edm.Int64\n"));
         layout.pending = vec!["index A".to_owned(), "property P".to_owned()];
         let kept = layout.evolved(parse("index A copies\nindex A keeps *\n"), &Evolution::default());
-        assert_eq!(kept.pending, ["index A"]);
+        assert_eq!(kept.pending, ["index A", "property P"], "rows still contain the property");
 
         let mut layout = kept;
         layout.disabled = vec!["index A".to_owned(), "index B".to_owned()];

@@ -14,7 +14,7 @@ use crate::table::request;
 /// program waits again.
 pub(super) async fn settle<S: TableStore>(store: &S, table: &TableName, design: &StoredSchema) -> Result<()> {
     let Some(mut layout) = record::read(store, table, &design.entity).await? else { return Ok(()) };
-    if !layout.settling || layout.schema.fingerprint() != design.fingerprint() {
+    if !layout.settling || !layout.compare(design).is_same() {
         return Ok(());
     }
     layout.settling = false;

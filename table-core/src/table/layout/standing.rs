@@ -223,7 +223,7 @@ impl Standing {
         let Some(stored) = read(store, table, &self.design.entity).await? else {
             return Ok(Compared { is_own: true, lacks_announced: false });
         };
-        let is_own = stored.schema.fingerprint() == self.design.fingerprint();
+        let is_own = stored.compare(&self.design).is_same();
         let unknown =
             if is_own { UnknownParts::default() } else { unknown_parts(&stored, &self.design, table)? };
         let is_known = self.since.lock().unwrap_or_else(PoisonError::into_inner).is_some();

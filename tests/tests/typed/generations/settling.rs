@@ -63,15 +63,19 @@ async fn nickname<S: TableStore>(newer: &Table<nicknamed::Employee, S>) -> Optio
     newer.get(nicknamed::Employee::key("Sales", 1)).await.unwrap().unwrap().into_value().nickname
 }
 
-/// Tests every write that replaces the whole row, with a handle that was opened just before the newer schema was stored.
+/// Tests every write that replaces the whole row, with a handle that was opened just before the newer schema was stored, by the newer program or with
+/// `accept_schema`.
 #[test]
 fn no_write_of_an_older_handle_removes_a_property_that_a_newer_release_has_just_added() {
-    for write in 0..7 {
+    for (write, is_accepted) in (0..7).flat_map(|write| [(write, false), (write, true)]) {
         block_on(async {
             let time = Time::default();
             let store = shared(time.engine());
             let older = Process::new(&time, &store).open::<before::Employee>().await;
             older.insert(&before::employee(1, "ada")).await.unwrap();
+            if is_accepted {
+                store.table::<nicknamed::Employee>().accept_schema("a test").await.unwrap();
+            }
             let process = Process::new(&time, &store);
             let newer = process.open::<nicknamed::Employee>().await;
             assert_eq!(process.waited(), 0, "opening and reading do not wait");

@@ -1,0 +1,40 @@
+//! Support for generated schemas of fields that are stored as JSON.
+
+use std::marker::PhantomData;
+
+use crate::property::{Json, PropertyFacts};
+use crate::schema::PropertySchema;
+
+/// Tells whether the JSON of a type can be `null`, which is stored as an absent property. In generated code, `MayBeNull::<T>::IS` names the constant of this
+/// type if `T` is an `Option`, and otherwise that of [`NotNull`]. A type parameter and a newtype count as types that are not an `Option`.
+#[derive(Debug)]
+pub struct MayBeNull<T>(PhantomData<T>);
+
+impl<T> MayBeNull<Option<T>> {
+    /// `true`, because `None` is stored as an absent property.
+    pub const IS: bool = true;
+}
+
+impl<T> MayBeNull<Json<Option<T>>> {
+    /// `true`, like that of the `Option` inside.
+    pub const IS: bool = true;
+}
+
+/// The fallback for other types.
+pub trait NotNull {
+    /// `false`, because an absent property is not expected.
+    const IS: bool = false;
+}
+
+impl<T> NotNull for MayBeNull<T> {}
+
+/// Returns the schema of a property that is stored as JSON.
+#[must_use]
+pub const fn json_schema(
+    name: &'static str,
+    field: &'static str,
+    facts: PropertyFacts,
+    may_be_null: bool,
+) -> PropertySchema {
+    PropertySchema { name, field, edm: facts.edm, optional: facts.optional || may_be_null }
+}
