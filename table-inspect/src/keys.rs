@@ -112,7 +112,8 @@ pub fn decode(schema: &StoredSchema, key: &EntityKey) -> Option<Vec<Part>> {
     let mut parts = split::split(&schema.partition_key, key.partition_key.as_str())?;
     parts.extend(split::split(&schema.row_key, key.row_key.as_str())?);
     let labels = labels(&schema.partition_key, &schema.row_key);
-    let part = |(name, (_, codec, text)): (String, split::Cut<'_>)| Part { name, value: codec::decode(codec, text) };
+    let part =
+        |(name, (_, codec, text)): (String, split::Cut<'_>)| Part { name, value: codec::decode(codec, text) };
     Some(labels.into_iter().zip(parts).map(part).collect())
 }
 

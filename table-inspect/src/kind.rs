@@ -108,9 +108,8 @@ fn explains(kind: &Kind<'_>, row: &TableEntity) -> bool {
 }
 
 fn literal_length(kind: &Kind<'_>) -> usize {
-    let length = |pieces: &[StoredPiece]| -> usize {
-        pieces.iter().map(|piece| literal_of(piece).len()).sum()
-    };
+    let length =
+        |pieces: &[StoredPiece]| -> usize { pieces.iter().map(|piece| literal_of(piece).len()).sum() };
     kind.pieces().map_or(0, |(partition_key, row_key)| length(partition_key) + length(row_key))
 }
 
@@ -164,7 +163,10 @@ pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<Ind
     let range = |pieces: &[StoredPiece]| {
         let mut prefix = String::new();
         for piece in pieces {
-            match own.text(piece).or_else(|| encoded(piece, own.value(piece).or_else(|| property(name_of(piece))))) {
+            match own
+                .text(piece)
+                .or_else(|| encoded(piece, own.value(piece).or_else(|| property(name_of(piece)))))
+            {
                 Some(text) => prefix.push_str(&text),
                 None => return TextRange::prefix(&prefix),
             }
@@ -192,10 +194,8 @@ pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<Ind
 pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> Option<EntityKey> {
     let partition_key = index.partition_key.as_ref().unwrap_or(&schema.partition_key);
     let key = row.key();
-    let own = KeyParts::new([
-        (partition_key, key.partition_key.as_str()),
-        (&index.row_key, key.row_key.as_str()),
-    ]);
+    let own =
+        KeyParts::new([(partition_key, key.partition_key.as_str()), (&index.row_key, key.row_key.as_str())]);
     let text = |piece: &StoredPiece| {
         own.text(piece).or_else(|| match own.value(piece) {
             Some(value) => encoded(piece, Some(value)),
@@ -222,7 +222,9 @@ impl KeyParts {
 
     /// Returns the text of a literal, or of the part with the same field and codec.
     fn text(&self, piece: &StoredPiece) -> Option<String> {
-        let StoredPiece::Part { source, codec, .. } = piece else { return Some(literal_of(piece).to_owned()) };
+        let StoredPiece::Part { source, codec, .. } = piece else {
+            return Some(literal_of(piece).to_owned());
+        };
         let is_same = |(other, written, _): &&(Source, String, String)| {
             keys::name_of(other) == keys::name_of(source) && written == codec
         };

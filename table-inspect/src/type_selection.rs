@@ -124,7 +124,8 @@ fn schema_of<'a>(
     schemas: &'a [(String, StoredSchema)],
     entity: Option<&str>,
 ) -> Result<&'a StoredSchema> {
-    let of_table = || schemas.iter().filter(|(of, _)| of.eq_ignore_ascii_case(table)).map(|(_, schema)| schema);
+    let of_table =
+        || schemas.iter().filter(|(of, _)| of.eq_ignore_ascii_case(table)).map(|(_, schema)| schema);
     let names = || of_table().map(|schema| schema.entity.as_str()).collect::<Vec<_>>().join(", ");
     if of_table().next().is_none() {
         let help = "select rows with `--partition`, `--rows` and `--filter`";

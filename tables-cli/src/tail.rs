@@ -104,7 +104,8 @@ impl Tail {
             }
         }
         if self.is_descending.is_none() && !rows.is_empty() {
-            let is_descending = keys::is_newest_first(&self.schemas, &rows, &self.selected.query.keys.row_key);
+            let is_descending =
+                keys::is_newest_first(&self.schemas, &rows, &self.selected.query.keys.row_key);
             self.is_descending = (is_descending || rows.len() > 1).then_some(is_descending);
             rows.retain(|row| self.last.as_deref() != Some(row.key().row_key.as_str()));
         }
@@ -176,7 +177,8 @@ mod tests {
                     }
                 };
                 add(begin).await;
-                let (mut tail, mut seen) = Tail::begin(store.clone(), name, Query::new(range), 2, &[]).await.unwrap();
+                let (mut tail, mut seen) =
+                    Tail::begin(store.clone(), name, Query::new(range), 2, &[]).await.unwrap();
                 for step in steps {
                     add(step).await;
                     seen.extend(tail.poll().await.unwrap());

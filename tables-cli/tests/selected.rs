@@ -64,15 +64,27 @@ fn row() -> impl Strategy<Value = Row> {
     let name = proptest::sample::select(&NAMES[..]).prop_map(str::to_owned);
     prop_oneof![
         (0..20_i64, number.clone()).prop_map(|(user, id)| Row::Visit(Visit { user, id, n: 0 })),
-        (team.clone(), name, number.clone()).prop_map(|(team, name, id)| Row::Person(Person { team, name, id, n: 0 })),
-        (team, number.clone(), number.clone())
-            .prop_map(|(team, id, number)| Row::Note(Note { team, id, number, n: 0 })),
+        (team.clone(), name, number.clone()).prop_map(|(team, name, id)| Row::Person(Person {
+            team,
+            name,
+            id,
+            n: 0
+        })),
+        (team, number.clone(), number.clone()).prop_map(|(team, id, number)| Row::Note(Note {
+            team,
+            id,
+            number,
+            n: 0
+        })),
         number.prop_map(|n| Row::Stray(format!("x_{n}"))),
     ]
 }
 
 /// Returns a condition on a field with a few values. A value can also be used as a bound or a prefix.
-fn condition(name: &'static str, values: &'static [&'static str]) -> impl Strategy<Value = (String, [String; 3])> {
+fn condition(
+    name: &'static str,
+    values: &'static [&'static str],
+) -> impl Strategy<Value = (String, [String; 3])> {
     let value = proptest::sample::select(values);
     (value.clone(), value, 0..5_u8).prop_map(move |(low, high, form)| {
         let (text, kind) = match form {
@@ -207,7 +219,7 @@ fn a_field_is_never_compared_with_a_text_that_other_values_share() {
     let folder = visits();
     let at = folder.path();
     let (exit, text) = refused(at, "delete Log --entity Visit user=12 --yes --store DB");
-    assert!(exit == Exit::Usage && text.contains("only the part `user@bucket` of `user`"), "{exit:?} {text}");
+    assert!(exit == Exit::Usage && text.contains("only the part `User@bucket` of `user`"), "{exit:?} {text}");
     assert_eq!(shown(at, "count Log --store DB -o csv"), "rows\n64\n");
     let of_bucket = shown(at, "query Log --entity Visit user@bucket=12 --store DB -o csv");
     assert!(of_bucket.lines().count() < 20, "{of_bucket}");
@@ -225,12 +237,18 @@ fn an_entity_type_selects_its_rows_and_no_others() {
     for (line, message) in [
         ("count Log --entity Nobody --store DB", "Log has no entity type `Nobody`; its types are"),
         ("count Log id=1 --store DB", "Log holds several entity types; name one with `--entity`"),
-        ("delete Log --entity Note --all --yes --store DB", "delete every row of Log, and other options select some"),
+        (
+            "delete Log --entity Note --all --yes --store DB",
+            "delete every row of Log, and other options select some",
+        ),
     ] {
         let (exit, text) = refused(at, line);
         assert!(exit == Exit::Usage && text.contains(message), "{line}: {text}");
     }
-    assert_eq!(shown(at, "copy Log --entity Note --store DB --to DIR/notes").split(',').next(), Some("copied Log to Log: 2 rows"));
+    assert_eq!(
+        shown(at, "copy Log --entity Note --store DB --to DIR/notes").split(',').next(),
+        Some("copied Log to Log: 2 rows")
+    );
     shown(at, "export Log DIR/notes.jsonl --entity Note --store DB");
     assert_eq!(std::fs::read_to_string(at.join("notes.jsonl")).unwrap().lines().count(), 2);
     assert_eq!(shown(at, "delete Log --entity Note --yes --store DB"), "deleted 2 rows\n");

@@ -64,7 +64,9 @@ impl PartConditions {
         parts.is_some_and(|(mut parts, of_row)| {
             parts.extend(of_row);
             let mut all = self.accepted.iter();
-            all.all(|(at, form, accepted)| parts.get(*at).is_some_and(|(.., text)| accepted.accepts(text, form)))
+            all.all(|(at, form, accepted)| {
+                parts.get(*at).is_some_and(|(.., text)| accepted.accepts(text, form))
+            })
         })
     }
 }

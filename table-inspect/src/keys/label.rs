@@ -38,10 +38,11 @@ pub fn labels(partition_key: &[StoredPiece], row_key: &[StoredPiece]) -> Vec<Str
 pub(super) fn labelled(schema: &StoredSchema) -> StoredSchema {
     let mut labelled = schema.clone();
     let labels = labels(&schema.partition_key, &schema.row_key);
-    let parts = labelled.partition_key.iter_mut().chain(&mut labelled.row_key).filter_map(|piece| match piece {
-        StoredPiece::Literal(_) => None,
-        StoredPiece::Part { source, .. } => Some(source),
-    });
+    let parts =
+        labelled.partition_key.iter_mut().chain(&mut labelled.row_key).filter_map(|piece| match piece {
+            StoredPiece::Literal(_) => None,
+            StoredPiece::Part { source, .. } => Some(source),
+        });
     for (source, label) in parts.zip(labels) {
         *source = Source::Key(label);
     }

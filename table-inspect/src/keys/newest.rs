@@ -27,7 +27,8 @@ pub fn is_newest_first(schemas: &[StoredSchema], rows: &[TableEntity], range: &T
     }
     let is_known = |row: &TableEntity| within.iter().any(|schema| super::decode(schema, row.key()).is_some());
     let Some(first) = entities.next().filter(|row| is_known(row)) else { return false };
-    let mut leading = within.iter().map(|schema| leading(&schema.row_key, first.key().row_key.as_str(), common.len()));
+    let mut leading =
+        within.iter().map(|schema| leading(&schema.row_key, first.key().row_key.as_str(), common.len()));
     let Some(Some(of_first)) = leading.next() else { return false };
     leading.all(|other| other.as_ref() == Some(&of_first)) && entities.all(is_known)
 }
@@ -58,7 +59,8 @@ fn can_be_within(pieces: &[StoredPiece], range: &TextRange) -> bool {
 /// Returns `true` for an internal row, and for a row of an index.
 fn is_derived(schemas: &[StoredSchema], row: &TableEntity) -> bool {
     let row_key = row.key().row_key.as_str();
-    let is_of_index = |schema: &StoredSchema| schema.indexes.iter().any(|index| super::fits(&index.row_key, row_key));
+    let is_of_index =
+        |schema: &StoredSchema| schema.indexes.iter().any(|index| super::fits(&index.row_key, row_key));
     let is_entity = |schema: &StoredSchema| super::fits(&schema.row_key, row_key);
     row_key.starts_with(RESERVED) || !schemas.iter().any(is_entity) && schemas.iter().any(is_of_index)
 }
@@ -126,7 +128,8 @@ mod tests {
         let same = alarm.replace("Alarm", "Notice");
         let at = |kind: &str| format!("{kind}_{:019}", ticks::MAX - 638_000_000_000_000_000);
         let rows = [TableEntity::new("web", at("alarm")).unwrap()];
-        let schemas = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<StoredSchema>>();
+        let schemas =
+            |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<StoredSchema>>();
         let both = schemas(&[alarm, &event]);
         assert!(!is_newest_first(&both, &rows, &TextRange::ALL));
         assert!(is_newest_first(&both, &rows, &TextRange::prefix("alarm_")));

@@ -155,9 +155,11 @@ pub fn key_range_of_sources(schema: &StoredSchema, requests: &[PartRequest]) -> 
 
 /// Returns the error for a condition on a part that the labelled schema does not have.
 fn unknown_part(schema: &StoredSchema, name: &str) -> Error {
-    let known: Vec<_> = schema.partition_key.iter().chain(&schema.row_key).filter_map(source_of).map(name_of).collect();
+    let known: Vec<_> =
+        schema.partition_key.iter().chain(&schema.row_key).filter_map(source_of).map(name_of).collect();
     let (entity, all) = (&schema.entity, known.join(", "));
-    let is_derived = |label: &&&str| label.split_once('@').is_some_and(|(field, _)| field.eq_ignore_ascii_case(name));
+    let is_derived =
+        |label: &&&str| label.split_once('@').is_some_and(|(field, _)| field.eq_ignore_ascii_case(name));
     Error::Condition(match known.iter().find(is_derived) {
         Some(label) => format!(
             "the key of {entity} has only the part `{label}` of `{name}`, which several values share; give a condition on `{label}`, or use `--filter`; \

@@ -241,12 +241,18 @@ impl Copy {
     }
 
     /// Returns an error, before the first row is written, if several rows have the same new key.
-    async fn refuse_equal_keys(&self, (source, name): (&Store, &TableName), selected: Selected) -> Result<()> {
+    async fn refuse_equal_keys(
+        &self,
+        (source, name): (&Store, &TableName),
+        selected: Selected,
+    ) -> Result<()> {
         if !self.rewrites_keys() {
             return Ok(());
         }
         let rewrite = |entity| self.rewrite(entity);
-        Rewritten { source: &source.tables, table: name, selected, rewrite: &rewrite }.refuse_equal_keys().await
+        Rewritten { source: &source.tables, table: name, selected, rewrite: &rewrite }
+            .refuse_equal_keys()
+            .await
     }
 
     fn rewrite(&self, mut entity: TableEntity) -> Result<TableEntity> {

@@ -119,7 +119,8 @@ impl Export {
         let selected = self.selection.rows(&store.tables, &name).await?;
         let selected = selected.with_select(rows::select(&self.columns));
         let mut sink =
-            Sink::open(form, out, &self.columns, || Pages::new(&store.tables, &name, selected.clone())).await?;
+            Sink::open(form, out, &self.columns, || Pages::new(&store.tables, &name, selected.clone()))
+                .await?;
         let mut pages = Pages::new(&store.tables, &name, selected);
         let (mut checksum, bar) = (Checksum::default(), progress::rows("exported"));
         let mut rate = self.rate.map(Rate::new);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use table_core::{DynTableStore, FromEntity, TableEntity, TableName, TableStoreExt};
 
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::rows::{Pages, Selected};
 use crate::transfer::progress;
 use crate::transfer::state::StateFile;
@@ -66,9 +66,9 @@ impl Copying<'_> {
                 read += 1;
                 let entity = (self.rewrite)(TableEntity::from_entity(entity)?)?;
                 writer.push(read, Change::Write(entity)).await?;
+                writer.refuse_rejected("the other store")?;
             }
             ends.push_back((read, pages.continuation().map(ToString::to_string)));
-            refuse_rejected(&mut writer)?;
             let settled = done + writer.settled();
             while ends.front().is_some_and(|(end, _)| *end <= settled) {
                 if let Some((end, continuation @ Some(_))) = ends.pop_front() {
@@ -79,17 +79,7 @@ impl Copying<'_> {
         }
         writer.flush().await?;
         bar.finish_and_clear();
-        refuse_rejected(&mut writer)?;
+        writer.refuse_rejected("the other store")?;
         Ok(read)
-    }
-}
-
-fn refuse_rejected(writer: &mut Writer) -> Result<()> {
-    match writer.take_rejected().into_iter().next() {
-        None => Ok(()),
-        Some(rejected) => Err(Failure::Refused(format!(
-            "the other store refuses row {}: {}",
-            rejected.line, rejected.reason
-        ))),
     }
 }

@@ -178,7 +178,8 @@ pub async fn has_parts(store: &DynTableStore, table: &TableName, selected: &Sele
         (Some(own), Some(selected)) => Some(own.and(selected)),
         (own, selected) => own.or(selected),
     };
-    is_any(store, table, Selected { query: own, ..selected.clone() }, |row| part_of(row.row_key).is_some()).await
+    is_any(store, table, Selected { query: own, ..selected.clone() }, |row| part_of(row.row_key).is_some())
+        .await
 }
 
 fn is_guarded(row_key: &str) -> bool {

@@ -102,8 +102,12 @@ mod tests {
             let row: u32 = entity.key().row_key.as_str().parse().unwrap();
             Ok(TableEntity::new("q", format!("{}", row % modulus)).unwrap())
         };
-        let rows =
-            Rewritten { source: &engine, table: &table, selected: Query::new(KeyRange::ALL).into(), rewrite: &rewrite };
+        let rows = Rewritten {
+            source: &engine,
+            table: &table,
+            selected: Query::new(KeyRange::ALL).into(),
+            rewrite: &rewrite,
+        };
         let found = rows.first_equal(hash).await.unwrap();
         found.map(|(_, rows)| rows.map(|row| row.row_key.as_str().to_owned()))
     }
