@@ -198,7 +198,11 @@ fn split(path: &Path) -> (&Path, String) {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     // A file name has at most 255 bytes.
-    let beginning = name.get(..name.floor_char_boundary(200)).unwrap_or_default();
+    let mut end = name.len().min(200);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    let beginning = name.get(..end).unwrap_or_default();
     (folder, format!("{beginning}{MARK}"))
 }
 

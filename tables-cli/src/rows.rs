@@ -172,8 +172,8 @@ impl std::str::FromStr for TextRangeArgument {
 pub struct Pages<'a> {
     store: &'a DynTableStore,
     table: &'a TableName,
-    selected: Selected,
-    request: Query,
+    selected: Box<Selected>,
+    request: Box<Query>,
     from: Option<Continuation>,
     is_over: bool,
 }
@@ -182,8 +182,8 @@ impl<'a> Pages<'a> {
     /// Creates a reader of the pages with some rows, which starts with the first page.
     #[must_use]
     pub fn new(store: &'a DynTableStore, table: &'a TableName, selected: impl Into<Selected>) -> Self {
-        let selected = selected.into();
-        Self { store, table, request: selected.request(), selected, from: None, is_over: false }
+        let selected = Box::new(selected.into());
+        Self { store, table, request: Box::new(selected.request()), selected, from: None, is_over: false }
     }
 
     /// Starts at a continuation token, or at the first page if none is given.

@@ -185,7 +185,8 @@ proptest! {
                         .all(|(name, (_, accepted))| accepts(accepted, &field(row, entity, name).unwrap()))
             };
             let expected: BTreeSet<i32> = stored.iter().filter(|(_, row)| satisfies(row)).map(|(n, _)| *n).collect();
-            let texts: String = conditions.iter().map(|(_, (text, _))| format!(" '{text}'")).collect();
+            let texts: Vec<String> = conditions.iter().map(|(_, (text, _))| format!(" '{text}'")).collect();
+            let texts = texts.concat();
             let selection = format!("Log{texts} --entity {entity}");
             let (exit, text) = tables(at, &format!("query {selection} --all --scan -o json --store DB --select N"));
             if let Err(error) = &exit {

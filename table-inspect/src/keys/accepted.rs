@@ -49,9 +49,8 @@ impl Accepted {
             ))),
             Values::Between(lower, upper) => {
                 let (low, high) = if codec::is_descending(codec) { (upper, lower) } else { (lower, upper) };
-                let bound = |value: &String| match value.is_empty() {
-                    true => Ok(None),
-                    false => codec::beginning(piece, value).map(Some),
+                let bound = |value: &String| {
+                    if value.is_empty() { Ok(None) } else { codec::beginning(piece, value).map(Some) }
                 };
                 Ok(Self::Between { first: bound(low)?, last: bound(high)? })
             }

@@ -26,10 +26,8 @@ pub fn labels(partition_key: &[StoredPiece], row_key: &[StoredPiece]) -> Vec<Str
             return name.to_owned();
         }
         let word = |codec: &str| codec.split('(').next().unwrap_or_default().to_owned();
-        match codecs().any(|other| other != codec && word(other) == word(codec)) {
-            true => format!("{name}@{codec}"),
-            false => format!("{name}@{}", word(codec)),
-        }
+        let is_ambiguous = codecs().any(|other| other != codec && word(other) == word(codec));
+        if is_ambiguous { format!("{name}@{codec}") } else { format!("{name}@{}", word(codec)) }
     };
     parts.iter().map(label).collect()
 }

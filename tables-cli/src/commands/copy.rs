@@ -123,7 +123,7 @@ impl Copy {
         out: &mut dyn Write,
     ) -> Result<()> {
         let selected = self.selection.rows(&source.tables, name).await?;
-        let mut transfer = format!(
+        let plain = format!(
             "copy {name} of {} to {new} of {}, {:?}, {:?}, {:?}",
             source.identity,
             target.identity,
@@ -131,9 +131,10 @@ impl Copy {
             (&self.partition_key, &self.row_key, &self.keep_timestamp),
             self.mode
         );
-        if selected.entities.is_some() {
-            transfer += &format!(", {:?}, {:?}", self.selection.entity, self.selection.parts);
-        }
+        let transfer = match &selected.entities {
+            Some(_) => format!("{plain}, {:?}, {:?}", self.selection.entity, self.selection.parts),
+            None => plain,
+        };
         let mut state = StateFile::open(self.state.as_deref(), &transfer)?;
         let (done, was_complete) = (state.state().records, state.state().is_done);
         if self.table.is_some() && !self.bypass_derived && !was_complete {

@@ -121,7 +121,7 @@ impl Patch {
 
 type Object = serde_json::Map<String, serde_json::Value>;
 
-fn wrong(error: serde_json::Error) -> Failure {
+fn wrong(error: &serde_json::Error) -> Failure {
     Failure::Usage(format!("the JSON is not an object of properties: {error}"))
 }
 
@@ -132,7 +132,7 @@ fn object_of(json: &str) -> Result<Object> {
     } else {
         json.to_owned()
     };
-    serde_json::from_str(&text).map_err(wrong)
+    serde_json::from_str(&text).map_err(|error| wrong(&error))
 }
 
 /// Returns the properties of a JSON object, which need not contain the keys. A value without a type has the type of the stored property.
@@ -163,7 +163,8 @@ fn patch_of(mut object: Object, found: &TableEntity) -> Result<TableEntity> {
         object.remove(name);
         typed.push((name.to_owned(), read));
     }
-    let mut patch: TableEntity = serde_json::from_value(serde_json::Value::Object(object)).map_err(wrong)?;
+    let mut patch: TableEntity =
+        serde_json::from_value(serde_json::Value::Object(object)).map_err(|error| wrong(&error))?;
     for (name, value) in typed {
         patch.insert(name, value);
     }

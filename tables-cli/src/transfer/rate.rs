@@ -53,7 +53,7 @@ mod tests {
         let mut rate = Rate::new(10);
         let mut now = rate.due;
         rate.count(10, now);
-        now += Duration::from_mins(10);
+        now += Duration::from_secs(10 * 60);
         let resumed = now;
         for _ in 0..100 {
             now = now.max(rate.due);
