@@ -1,7 +1,10 @@
 //! Splits keys into parts as described by a table's stored schema, shows the parts to users, and converts conditions on them to key ranges.
 
+mod accepted;
 mod codec;
+mod conditions;
 mod instant;
+mod label;
 mod newest;
 mod request;
 mod split;
@@ -13,8 +16,11 @@ use table_core::{DynTableStore, EntityKey, TableName, TableStore, Value};
 
 use crate::error::Result;
 pub use codec::{can_encode, decode as decode_text, encode_value, sorts_as_shown};
+pub use conditions::PartConditions;
+pub(crate) use label::is_derived;
+pub use label::labels;
 pub use newest::is_newest_first;
-pub use request::{PartRequest, key_range, parse_range, row_range, source_of};
+pub use request::{PartRequest, key_range, key_range_of_sources, parse_range, row_range, source_of};
 pub use split::{Segment, segments};
 
 /// The table that contains the stored schemas of all tables in a store.
@@ -105,11 +111,10 @@ pub fn is_field(field: &str, property: &str) -> bool {
 pub fn decode(schema: &StoredSchema, key: &EntityKey) -> Option<Vec<Part>> {
     let mut parts = split::split(&schema.partition_key, key.partition_key.as_str())?;
     parts.extend(split::split(&schema.row_key, key.row_key.as_str())?);
-    let decoded = parts.into_iter().map(|(source, codec, text)| Part {
-        name: name_of(source).to_owned(),
-        value: codec::decode(codec, text),
-    });
-    Some(decoded.collect())
+    let labels = labels(&schema.partition_key, &schema.row_key);
+    let part =
+        |(name, (_, codec, text)): (String, split::Cut<'_>)| Part { name, value: codec::decode(codec, text) };
+    Some(labels.into_iter().zip(parts).map(part).collect())
 }
 
 /// Returns `true` if a string matches the pieces of a key.

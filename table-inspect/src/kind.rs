@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use table_core::query::{KeyRange, TextRange};
-use table_core::schema::{ENTITY_TYPE, StoredIndex, StoredPiece, StoredSchema};
+use table_core::schema::{ENTITY_TYPE, Source, StoredIndex, StoredPiece, StoredSchema};
 use table_core::{EntityKey, TableEntity, Value};
 
 use crate::keys::{self, Part, Segment};
@@ -74,9 +74,14 @@ pub fn of<'a>(table: &str, row: &'a TableEntity, schemas: &'a [(String, StoredSc
     if let Some(rest) = key.row_key.as_str().strip_prefix(RESERVED) {
         return Kind::Reserved(rest.split('_').next().unwrap_or_default());
     }
+    by_literals(table, schemas).into_iter().find(|kind| explains(kind, row)).unwrap_or(Kind::Unknown)
+}
+
+/// Returns the kinds of rows that the store's schemas declare for a table, those with the most literal characters first.
+pub(crate) fn by_literals<'a>(table: &str, schemas: &'a [(String, StoredSchema)]) -> Vec<Kind<'a>> {
     let mut kinds: Vec<Kind<'a>> = of_table(table, schemas).collect();
     kinds.sort_by_key(|kind| Reverse(literal_length(kind)));
-    kinds.into_iter().find(|kind| explains(kind, row)).unwrap_or(Kind::Unknown)
+    kinds
 }
 
 /// Returns the kinds of rows that the store's schemas declare for a table: first entities, then index rows.
@@ -103,22 +108,25 @@ fn explains(kind: &Kind<'_>, row: &TableEntity) -> bool {
 }
 
 fn literal_length(kind: &Kind<'_>) -> usize {
-    let length = |pieces: &[StoredPiece]| -> usize {
-        let literal = |piece: &StoredPiece| match piece {
-            StoredPiece::Literal(text) => text.len(),
-            StoredPiece::Part { .. } => 0,
-        };
-        pieces.iter().map(literal).sum()
-    };
+    let length =
+        |pieces: &[StoredPiece]| -> usize { pieces.iter().map(|piece| literal_of(piece).len()).sum() };
     kind.pieces().map_or(0, |(partition_key, row_key)| length(partition_key) + length(row_key))
 }
 
-/// Returns the segments of both keys, or `None` if they do not match the kind.
+/// Returns the segments of both keys, or `None` if they do not match the kind. The name of a part is its [label](keys::labels).
 #[must_use]
 pub fn segments(kind: &Kind<'_>, key: &EntityKey) -> Option<(Vec<Segment>, Vec<Segment>)> {
-    let (partition_key, row_key) = kind.pieces()?;
-    let partition_key = keys::segments(partition_key, key.partition_key.as_str())?;
-    Some((partition_key, keys::segments(row_key, key.row_key.as_str())?))
+    let (partition_pieces, row_pieces) = kind.pieces()?;
+    let mut partition_key = keys::segments(partition_pieces, key.partition_key.as_str())?;
+    let mut row_key = keys::segments(row_pieces, key.row_key.as_str())?;
+    let names = partition_key.iter_mut().chain(&mut row_key).filter_map(|segment| match segment {
+        Segment::Literal(_) => None,
+        Segment::Part { name, .. } => Some(name),
+    });
+    for (name, label) in names.zip(keys::labels(partition_pieces, row_pieces)) {
+        *name = label;
+    }
+    Some((partition_key, row_key))
 }
 
 /// Returns the key parts of a kind; empty if the key does not match the kind.
@@ -146,19 +154,36 @@ pub struct IndexRow<'a> {
 /// Returns the index rows of an entity. An entity that lacks a value for part of an index's key has no row in that index.
 #[must_use]
 pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<IndexRow<'a>> {
-    let values = values(&Kind::Entity(schema), entity);
-    let get = |name: &str| values.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+    let key = entity.key();
+    let own = KeyParts::new([
+        (&schema.partition_key, key.partition_key.as_str()),
+        (&schema.row_key, key.row_key.as_str()),
+    ]);
+    let property = |name: &str| entity.get(name).map(value::show);
+    let range = |pieces: &[StoredPiece]| {
+        let mut prefix = String::new();
+        for piece in pieces {
+            match own
+                .text(piece)
+                .or_else(|| encoded(piece, own.value(piece).or_else(|| property(name_of(piece)))))
+            {
+                Some(text) => prefix.push_str(&text),
+                None => return TextRange::prefix(&prefix),
+            }
+        }
+        TextRange::exactly(prefix)
+    };
     let row = |index: &'a StoredIndex| {
-        let has_all =
-            index.row_key.iter().chain(index.partition_key.iter().flatten()).all(|piece| match piece {
-                StoredPiece::Literal(_) => true,
-                StoredPiece::Part { source, .. } => get(keys::name_of(source)).is_some(),
-            });
+        let mut pieces = index.row_key.iter().chain(index.partition_key.iter().flatten());
+        let has_all = pieces.all(|piece| {
+            let is_literal = matches!(piece, StoredPiece::Literal(_));
+            is_literal || own.has(piece) || property(name_of(piece)).is_some()
+        });
         let partition_key = match &index.partition_key {
-            Some(pieces) => keys::row_range(pieces, get),
-            None => TextRange::exactly(entity.key().partition_key.as_str()),
+            Some(pieces) => range(pieces),
+            None => TextRange::exactly(key.partition_key.as_str()),
         };
-        let keys = KeyRange { partition_key, row_key: keys::row_range(&index.row_key, get) };
+        let keys = KeyRange { partition_key, row_key: range(&index.row_key) };
         has_all.then(|| IndexRow { index, table: index.table.as_deref().unwrap_or(&schema.table), keys })
     };
     schema.indexes.iter().filter_map(row).collect()
@@ -167,37 +192,80 @@ pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<Ind
 /// Returns the key of the entity to which a copy in an index belongs, or `None` for a list, and for a copy that lacks a part of the entity's key.
 #[must_use]
 pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> Option<EntityKey> {
-    let parts = parts(&Kind::Index(schema, index), row.key());
-    let text = |piece: &StoredPiece| match piece {
-        StoredPiece::Literal(literal) => Some(literal.clone()),
-        StoredPiece::Part { source, form, .. } => {
-            let name = keys::name_of(source);
-            let stored = row.get(name).map(value::show);
-            // A copy stores the encoded form of parts that its own key lacks.
-            let fits = |text: &&String| {
-                (form.min..=form.max).contains(&text.encode_utf16().count())
-                    && text.chars().all(|character| form.alphabet.contains(character))
-            };
-            let part = parts.iter().find(|part| part.name == name).map(|part| part.value.as_str());
-            match (part, stored.as_ref().filter(fits)) {
-                (None, Some(stored)) => Some(stored.clone()),
-                (part, _) => {
-                    let range = keys::row_range(std::slice::from_ref(piece), |_| part.or(stored.as_deref()));
-                    range.single().map(str::to_owned)
-                }
-            }
-        }
+    let partition_key = index.partition_key.as_ref().unwrap_or(&schema.partition_key);
+    let key = row.key();
+    let own =
+        KeyParts::new([(partition_key, key.partition_key.as_str()), (&index.row_key, key.row_key.as_str())]);
+    let text = |piece: &StoredPiece| {
+        own.text(piece).or_else(|| match own.value(piece) {
+            Some(value) => encoded(piece, Some(value)),
+            None => stored(piece, row.get(name_of(piece)).map(value::show)?),
+        })
     };
     let partition_key: String = schema.partition_key.iter().map(text).collect::<Option<_>>()?;
     let row_key: String = schema.row_key.iter().map(text).collect::<Option<_>>()?;
     EntityKey::new(partition_key, row_key).ok()
 }
 
-/// Returns the values of a row's key parts and properties by name. Key parts take precedence.
-fn values(kind: &Kind<'_>, row: &TableEntity) -> Vec<(String, String)> {
-    let parts = parts(kind, row.key()).into_iter().map(|part| (part.name, part.value));
-    let properties = row.iter().map(|(name, found)| (name.to_owned(), value::show(found)));
-    parts.chain(properties).collect()
+/// The parts of a row's keys, each with its source, its codec and its encoded text.
+struct KeyParts(Vec<(Source, String, String)>);
+
+impl KeyParts {
+    fn new(keys: [(&Vec<StoredPiece>, &str); 2]) -> Self {
+        Self(keys.iter().flat_map(|(pieces, text)| keys::parts(pieces, text).unwrap_or_default()).collect())
+    }
+
+    /// Returns `true` if a key contains a part of the same field.
+    fn has(&self, piece: &StoredPiece) -> bool {
+        self.0.iter().any(|(source, ..)| keys::name_of(source) == name_of(piece))
+    }
+
+    /// Returns the text of a literal, or of the part with the same field and codec.
+    fn text(&self, piece: &StoredPiece) -> Option<String> {
+        let StoredPiece::Part { source, codec, .. } = piece else {
+            return Some(literal_of(piece).to_owned());
+        };
+        let is_same = |(other, written, _): &&(Source, String, String)| {
+            keys::name_of(other) == keys::name_of(source) && written == codec
+        };
+        self.0.iter().find(is_same).map(|(.., text)| text.clone())
+    }
+
+    /// Returns the value of the field of a part, in the format that users read, if a key determines it.
+    fn value(&self, piece: &StoredPiece) -> Option<String> {
+        let determines = |(source, codec, _): &&(Source, String, String)| {
+            keys::name_of(source) == name_of(piece) && !keys::is_derived(codec)
+        };
+        self.0.iter().find(determines).map(|(_, codec, text)| keys::decode_text(codec, text))
+    }
+}
+
+/// Returns the encoding of a value, or `None` if the part cannot have the value, or only the program can compute the text.
+fn encoded(piece: &StoredPiece, value: Option<String>) -> Option<String> {
+    let StoredPiece::Part { codec, .. } = piece else { return None };
+    let value = value.filter(|_| !keys::is_derived(codec))?;
+    keys::row_range(std::slice::from_ref(piece), |_| Some(&value)).single().map(str::to_owned)
+}
+
+/// Returns the text of a part from the property of a copy, which has the encoded form of a part that the copy's own key lacks.
+fn stored(piece: &StoredPiece, text: String) -> Option<String> {
+    let StoredPiece::Part { codec, form, .. } = piece else { return None };
+    let fits = (form.min..=form.max).contains(&text.encode_utf16().count())
+        && text.chars().all(|character| form.alphabet.contains(character));
+    if fits && !keys::is_derived(codec) { Some(text) } else { encoded(piece, Some(text)) }
+}
+
+/// Returns the name of the field of a part; empty for a literal.
+fn name_of(piece: &StoredPiece) -> &str {
+    keys::source_of(piece).map(keys::name_of).unwrap_or_default()
+}
+
+/// Returns a literal; empty for a part.
+fn literal_of(piece: &StoredPiece) -> &str {
+    match piece {
+        StoredPiece::Literal(literal) => literal,
+        StoredPiece::Part { .. } => "",
+    }
 }
 
 #[cfg(test)]
@@ -222,7 +290,7 @@ mod tests {
             row_key: vec![
                 StoredPiece::Literal("status_".into()),
                 StoredPiece::Part {
-                    source: table_core::schema::Source::Property("Status".into()),
+                    source: Source::Property("Status".into()),
                     codec: "text".into(),
                     form: match &ticket.partition_key[0] {
                         StoredPiece::Part { form, .. } => *form,

@@ -23,6 +23,8 @@ pub mod kind;
 pub mod lines;
 pub mod load;
 pub mod record;
+mod type_selection;
 pub mod value;
 
 pub use error::{Error, Result};
+pub use type_selection::TypeSelection;

@@ -60,15 +60,15 @@ pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
 
 /// Guesses the type of a string without a declared type: an integer, a number, a Boolean, an instant or a GUID, or otherwise a string.
 ///
-/// A type is guessed only if its value is shown as the same text, so that a phone number with `+`, a code such as `1E5` or `007`, or a hash of 32 digits
-/// remains a string. A fraction may end in zeros, and an instant may have any of the accepted forms.
+/// A type is guessed only if its value is written as the same text, so that a phone number with `+`, a code such as `1E5`, `007` or `75-05-8`, or a hash of
+/// 32 digits remains a string. A fraction may end in zeros. An instant may have an offset, or be a date, or a date and a time.
 #[must_use]
 pub fn guess(text: &str) -> EdmType {
     const GUESSES: [EdmType; 6] =
         [EdmType::Int32, EdmType::Int64, EdmType::Double, EdmType::Boolean, EdmType::DateTime, EdmType::Guid];
     let fits = |edm: &EdmType| {
         read(*edm, text).is_ok_and(|value| match &value {
-            Value::DateTime(_) => true,
+            Value::DateTime(_) => is_written_instant(text),
             Value::Double(number) if !number.is_finite() => false,
             Value::Double(_) if text.contains('.') && !text.ends_with('.') => {
                 show(&value) == without_zeros(text)
@@ -78,6 +78,17 @@ pub fn guess(text: &str) -> EdmType {
         })
     };
     GUESSES.into_iter().find(fits).unwrap_or(EdmType::String)
+}
+
+/// Returns `true` if a text is an instant in RFC 3339, or exactly the text that is written for a date, or for a date and a time. chrono also reads numbers
+/// with fewer digits, such as `75-05-8`, and blanks and signs.
+fn is_written_instant(text: &str) -> bool {
+    let whole = if text.contains('.') { without_zeros(text) } else { text };
+    let without = |at: NaiveDateTime| without_zeros(&at.format("%Y-%m-%dT%H:%M:%S.%f").to_string()) == whole;
+    text.starts_with(|first: char| first.is_ascii_digit())
+        && (DateTime::parse_from_rfc3339(text).is_ok()
+            || text.parse().is_ok_and(without)
+            || text.parse().is_ok_and(|date: NaiveDate| date.format("%Y-%m-%d").to_string() == text))
 }
 
 /// Returns a decimal fraction without the zeros at its end.
@@ -156,6 +167,19 @@ mod tests {
             ("12345678901234567890123456789012", EdmType::String),
             ("NaN", EdmType::String),
             ("", EdmType::String),
+            ("2026-11-25T13:00:00+01:00", EdmType::DateTime),
+            ("2026-11-25T13:00:00", EdmType::DateTime),
+            ("2026-11-25T13:00:00.50", EdmType::DateTime),
+            ("2026-11-25T13:00:00.1234567", EdmType::DateTime),
+            ("75-05-8", EdmType::String),
+            ("108-05-4", EdmType::String),
+            ("12-3-4", EdmType::String),
+            ("2026-1-5", EdmType::String),
+            (" 2026-01-05", EdmType::String),
+            ("2026-01-05 ", EdmType::String),
+            ("+12345-01-01", EdmType::String),
+            ("-0001-01-01", EdmType::String),
+            ("1-2-3T4:5:6", EdmType::String),
         ] {
             assert_eq!(guess(text), edm, "{text}");
         }

@@ -94,7 +94,7 @@ fn of_parts(schema: &StoredSchema, conditions: &[Condition<'_>]) -> KeyRange {
             }
         }
     }
-    keys::key_range(schema, &requests).unwrap_or(KeyRange::ALL)
+    keys::key_range_of_sources(schema, &requests).unwrap_or(KeyRange::ALL)
 }
 
 /// Returns `true` if keys sort by this part regardless of the pieces after it. Otherwise a value can sort after a longer value that begins with it: in keys
@@ -116,7 +116,7 @@ fn keeps_order(form: &Form, next: Option<&StoredPiece>) -> bool {
 fn is_possible(schema: &StoredSchema, others: &[PartRequest], (request, _): &(PartRequest, bool)) -> bool {
     let mut all = others.to_vec();
     all.push(request.clone());
-    keys::key_range(schema, &all).is_ok()
+    keys::key_range_of_sources(schema, &all).is_ok()
 }
 
 /// A part of a key in one schema.

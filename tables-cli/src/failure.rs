@@ -13,7 +13,7 @@ pub enum Exit {
     Nothing = 1,
     /// The command line is invalid or contradictory.
     Usage = 2,
-    /// The command refused to run. It changed nothing, except for changes that its message reports.
+    /// The command, or the store for a condition or an invalid value, refused to run. It changed nothing, except for changes that its message reports.
     Refused = 3,
     /// The store, the network or the disk failed.
     Store = 4,
@@ -75,10 +75,18 @@ impl Failure {
 
     /// Returns the exit code.
     #[must_use]
-    pub const fn exit(&self) -> Exit {
+    pub fn exit(&self) -> Exit {
         match self {
             Self::Usage(_) => Exit::Usage,
             Self::Refused(_) => Exit::Refused,
+            // A retry of the same command would fail again.
+            Self::Store(error)
+                if error.is_precondition_failed()
+                    || error.is_already_exists()
+                    || error.is_invalid_input() =>
+            {
+                Exit::Refused
+            }
             Self::Store(_) | Self::File { .. } => Exit::Store,
         }
     }

@@ -1,6 +1,6 @@
 //! Files and folders that are still incomplete. Each has a temporary name of its own, so that two commands with the same target do not share it.
 
-use std::fs::{File, TryLockError};
+use std::fs::{File, Metadata, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -21,42 +21,75 @@ pub(crate) fn part_of(path: &Path, extension: &str) -> PathBuf {
 }
 
 /// A file that gets its final name when it is complete. It is removed if the value is dropped before. Other commands recognise by its lock that it is
-/// in use.
+/// in use. A target that is not a regular file, such as a device or a pipe, cannot be replaced: it is written directly.
 #[derive(Debug)]
 pub(crate) struct Incomplete {
-    file: NamedTempFile,
+    file: Content,
     path: PathBuf,
 }
 
+#[derive(Debug)]
+enum Content {
+    /// A file with a temporary name.
+    Named(NamedTempFile),
+    /// The target itself.
+    Direct(File),
+}
+
 impl Incomplete {
-    /// Creates an empty file next to `path`.
+    /// Creates an empty file next to `path`, or next to the file to which the link `path` leads. It has the permissions of the file that it can replace.
     ///
     /// # Errors
     /// `File` if it cannot be created.
     pub(crate) fn create(path: &Path) -> Result<Self> {
-        let (folder, prefix) = split(path);
+        if is_special(path) {
+            let file = File::options().write(true).open(path).map_err(Failure::file(path.display()))?;
+            return Ok(Self { file: Content::Direct(file), path: path.to_owned() });
+        }
+        let path = target_of(path);
+        let (folder, prefix) = split(&path);
+        let permissions = path.metadata().ok().filter(Metadata::is_file).map(|found| found.permissions());
         let mut named = Builder::new();
         named.prefix(&prefix).suffix(END);
         #[cfg(unix)]
-        named.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        named.permissions(std::os::unix::fs::PermissionsExt::from_mode(if permissions.is_some() {
+            0o600
+        } else {
+            0o666
+        }));
         loop {
             let file = named.tempfile_in(folder).map_err(Failure::file(path.display()))?;
             // IMPORTANT: `remove_remains` removes a file only under its lock, so a file that exists after it was locked is kept.
             let is_taken = matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
             if !is_taken && file.path().exists() {
-                return Ok(Self { file, path: path.to_owned() });
+                if let Some(permissions) = permissions.filter(|_| cfg!(unix)) {
+                    file.as_file().set_permissions(permissions).map_err(Failure::file(path.display()))?;
+                }
+                return Ok(Self { file: Content::Named(file), path });
             }
         }
     }
 
     /// Returns the open file.
     pub(crate) fn file(&self) -> &File {
-        self.file.as_file()
+        match &self.file {
+            Content::Named(file) => file.as_file(),
+            Content::Direct(file) => file,
+        }
     }
 
-    /// Returns the temporary path.
+    /// Returns the temporary path, or the path of a target that is written directly.
     pub(crate) fn path(&self) -> &Path {
-        self.file.path()
+        match &self.file {
+            Content::Named(file) => file.path(),
+            Content::Direct(_) => &self.path,
+        }
+    }
+
+    /// Returns `true` if the content can be read again.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet files are read again"))]
+    pub(crate) const fn can_be_read(&self) -> bool {
+        matches!(self.file, Content::Named(_))
     }
 
     /// Makes the content durable and gives the file its final name. `replaces` determines whether a file of this name is replaced.
@@ -65,6 +98,7 @@ impl Incomplete {
     /// `Refused` if a file of this name exists and may not be replaced; `File` if the content or the name cannot be written.
     pub(crate) fn complete(self, replaces: bool) -> Result<()> {
         let Self { file, path } = self;
+        let Content::Named(file) = file else { return Ok(()) };
         file.as_file().sync_all().map_err(Failure::file(path.display()))?;
         let kept = if replaces { file.persist(&path) } else { file.persist_noclobber(&path) };
         kept.map(drop).map_err(|failed| match failed.error.kind() {
@@ -74,17 +108,27 @@ impl Incomplete {
     }
 }
 
+/// Returns `true` if a path leads to something that is neither a file nor a folder, such as a device or a pipe.
+fn is_special(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+/// Returns the path of the file or folder to which a path leads over links, or the path itself if it does not exist.
+fn target_of(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
 /// Returns the failure of a command that would replace a file.
 fn exists(path: &Path) -> Failure {
     Failure::Refused(format!("{} exists; pass `--force` to replace it", path.display()))
 }
 
-/// Returns an error if a file exists and may not be replaced.
+/// Returns an error if a file exists and may not be replaced. A device or a pipe is written, not replaced.
 ///
 /// # Errors
 /// `Refused`, with the path.
 pub(crate) fn refuse_existing(path: &Path, replaces: bool) -> Result<()> {
-    if path.exists() && !replaces { Err(exists(path)) } else { Ok(()) }
+    if path.exists() && !is_special(path) && !replaces { Err(exists(path)) } else { Ok(()) }
 }
 
 /// A folder that gets its final name when it is complete. It is removed if the value is dropped before.
@@ -134,7 +178,8 @@ impl Drop for IncompleteFolder {
 
 /// Removes the incomplete files and folders that killed commands left next to `path`. Remains that cannot be removed are ignored: they only use space.
 pub(crate) fn remove_remains(path: &Path) {
-    let (folder, prefix) = split(path);
+    let path = target_of(path);
+    let (folder, prefix) = split(&path);
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let is_own = name.to_str().is_some_and(|name| name.starts_with(&prefix) && name.ends_with(END));
@@ -152,7 +197,13 @@ pub(crate) fn remove_remains(path: &Path) {
 fn split(path: &Path) -> (&Path, String) {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    (folder, format!("{name}{MARK}"))
+    // A file name has at most 255 bytes.
+    let mut end = name.len().min(200);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    let beginning = name.get(..end).unwrap_or_default();
+    (folder, format!("{beginning}{MARK}"))
 }
 
 /// Returns the temporary path of a folder that a file marks as in use.
@@ -188,6 +239,35 @@ mod tests {
         third.complete(true).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"third");
         assert_eq!(names(folder.path()), ["a"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_replaced_file_keeps_its_permissions_and_its_links_and_a_device_remains() {
+        use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, symlink};
+
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("a"), folder.path().join("latest"));
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        symlink(&path, &link).unwrap();
+        let part = Incomplete::create(&link).unwrap();
+        part.file().write_all(b"new").unwrap();
+        part.complete(true).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        let device = folder.path().join("null");
+        symlink("/dev/null", &device).unwrap();
+        refuse_existing(&device, false).unwrap();
+        let part = Incomplete::create(&device).unwrap();
+        part.file().write_all(b"lost").unwrap();
+        part.complete(true).unwrap();
+        assert!(device.metadata().unwrap().file_type().is_char_device());
+        assert_eq!(names(folder.path()), ["a", "latest", "null"]);
+        let long = folder.path().join("n".repeat(250));
+        Incomplete::create(&long).unwrap().complete(false).unwrap();
+        assert!(long.exists());
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! The rows that a command reads or writes: the options that select them, and the pages of a query.
 
-use table_core::query::{KeyRange, Select, TextRange};
+use std::sync::Arc;
+
+use table_core::query::{KeyRange, Rows, Select, TextRange};
 use table_core::schema::StoredSchema;
 use table_core::{Continuation, DynTableStore, Page, Query, TableName, TableStore};
 
 use crate::failure::{Failure, Result};
+use table_inspect::TypeSelection;
 use table_inspect::keys::{self, PartRequest};
 
 /// Options that select rows by their keys.
@@ -49,10 +52,10 @@ impl KeySelection {
 /// Options that select rows of a table.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Selection {
-    /// Conditions on key parts, named as in the stored schema: department=Sales id=100..199 email=ada* version==1..2 (one value)
+    /// Only entities of one type whose key parts, named as `describe` shows them, satisfy conditions: department=Sales id=100..199 email=ada* version==1..2 (one value)
     #[arg(value_name = "PART=VALUE", conflicts_with_all = ["partition", "partitions", "row", "rows"])]
     pub parts: Vec<PartRequest>,
-    /// The entity type to which the part names refer, if the table contains several
+    /// Only entities of this type
     #[arg(long, value_name = "TYPE")]
     pub entity: Option<String>,
     /// Rows by their keys.
@@ -67,14 +70,14 @@ impl Selection {
     /// Returns `true` if every row of the table is selected.
     #[must_use]
     pub const fn is_all(&self) -> bool {
-        self.parts.is_empty() && self.keys.is_all() && self.filter.is_none()
+        self.parts.is_empty() && self.entity.is_none() && self.keys.is_all() && self.filter.is_none()
     }
 
-    /// Returns the query that selects the rows.
+    /// Returns the selected rows of a table.
     ///
     /// # Errors
-    /// `Usage` if no schema is stored for conditions on key parts, the key does not support them, or the filter is empty or invalid.
-    pub async fn query(&self, store: &DynTableStore, table: &TableName) -> Result<Query> {
+    /// `Usage` if no schema is stored for an entity type or for conditions on key parts, the key does not support them, or the filter is empty or invalid.
+    pub async fn rows(&self, store: &DynTableStore, table: &TableName) -> Result<Selected> {
         let mut query = match &self.filter {
             None => Query::new(KeyRange::ALL),
             // IMPORTANT: an empty string, such as the value of an unset shell variable, would select every row.
@@ -84,33 +87,71 @@ impl Selection {
             }
             Some(text) => Query::parse(text).map_err(|error| Failure::Usage(error.to_string()))?,
         };
-        let keys = if self.parts.is_empty() {
-            self.keys.key_range()
-        } else {
-            keys::key_range(&self.schema(store, table).await?, &self.parts)?
+        let mut narrow = |keys: &KeyRange| {
+            query.keys.partition_key.intersect(&keys.partition_key);
+            query.keys.row_key.intersect(&keys.row_key);
         };
-        query.keys.partition_key.intersect(&keys.partition_key);
-        query.keys.row_key.intersect(&keys.row_key);
-        Ok(query)
+        narrow(&self.keys.key_range());
+        if self.parts.is_empty() && self.entity.is_none() {
+            return Ok(query.into());
+        }
+        let schemas = keys::all_schemas(store).await?;
+        let entities = TypeSelection::new(table.as_str(), &schemas, self.entity.as_deref(), &self.parts)?;
+        narrow(entities.keys());
+        Ok(Selected { query, entities: Some(Arc::new(entities)) })
+    }
+}
+
+/// The rows that a command reads.
+#[derive(Clone, Debug)]
+pub struct Selected {
+    /// The query that returns the rows, and possibly rows of other types.
+    pub query: Query,
+    /// The entity type of the rows, with conditions on the parts of their keys. `None` if rows of every type are selected.
+    pub entities: Option<Arc<TypeSelection>>,
+}
+
+impl From<Query> for Selected {
+    fn from(query: Query) -> Self {
+        Self { query, entities: None }
+    }
+}
+
+impl Selected {
+    /// Returns the same rows with other properties.
+    #[must_use]
+    pub fn with_select(self, select: Select) -> Self {
+        Self { query: Query { select, ..self.query }, ..self }
     }
 
-    /// Returns the schema to which the names in the conditions refer.
-    async fn schema(&self, store: &DynTableStore, table: &TableName) -> Result<StoredSchema> {
-        let mut schemas = keys::schemas(store, table).await?;
-        if let Some(entity) = &self.entity {
-            schemas.retain(|schema| schema.entity.eq_ignore_ascii_case(entity));
+    /// Returns those of a table's schemas whose entities can be selected.
+    #[must_use]
+    pub fn schemas(&self, all: &[StoredSchema]) -> Vec<StoredSchema> {
+        self.entities.as_ref().map_or_else(|| all.to_vec(), |entities| vec![entities.schema().clone()])
+    }
+
+    /// Returns the query of a page. If an entity type is selected, it also requests the properties by which the type is recognised.
+    fn request(&self) -> Query {
+        let select = match (&self.entities, &self.query.select) {
+            (Some(_), Select::Names(names)) => {
+                let own = TypeSelection::PROPERTIES.map(std::borrow::Cow::Borrowed);
+                Select::names(names.iter().cloned().chain(own))
+            }
+            (_, select) => select.clone(),
+        };
+        Query { select, ..self.query.clone() }
+    }
+
+    /// Returns the rows of a page that are selected, with the selected properties.
+    fn of_page(&self, rows: Rows) -> Result<Rows> {
+        let Some(entities) = &self.entities else { return Ok(rows) };
+        let mut selected = Rows::default();
+        for row in rows.iter() {
+            if entities.contains(row)? {
+                selected.push_selected(row, &self.query.select)?;
+            }
         }
-        let names: Vec<_> = schemas.iter().map(|schema| schema.entity.clone()).collect();
-        match (schemas.pop(), names.len()) {
-            (Some(schema), 1) => Ok(schema),
-            (None, _) => Err(Failure::Usage(format!(
-                "no schema is stored for {table}; select rows with `--partition`, `--rows` and `--filter`"
-            ))),
-            (Some(_), _) => Err(Failure::Usage(format!(
-                "{table} holds several entity types; name one with `--entity`: {}",
-                names.join(", ")
-            ))),
-        }
+        Ok(selected)
     }
 }
 
@@ -131,16 +172,18 @@ impl std::str::FromStr for TextRangeArgument {
 pub struct Pages<'a> {
     store: &'a DynTableStore,
     table: &'a TableName,
-    query: Query,
+    selected: Box<Selected>,
+    request: Box<Query>,
     from: Option<Continuation>,
     is_over: bool,
 }
 
 impl<'a> Pages<'a> {
-    /// Creates a reader of the pages of a query, which starts with the first page.
+    /// Creates a reader of the pages with some rows, which starts with the first page.
     #[must_use]
-    pub const fn new(store: &'a DynTableStore, table: &'a TableName, query: Query) -> Self {
-        Self { store, table, query, from: None, is_over: false }
+    pub fn new(store: &'a DynTableStore, table: &'a TableName, selected: impl Into<Selected>) -> Self {
+        let selected = Box::new(selected.into());
+        Self { store, table, request: Box::new(selected.request()), selected, from: None, is_over: false }
     }
 
     /// Starts at a continuation token, or at the first page if none is given.
@@ -157,10 +200,10 @@ impl<'a> Pages<'a> {
         if self.is_over {
             return Ok(None);
         }
-        let page = self.store.query(self.table, &self.query, self.from.as_ref()).await?;
+        let page = self.store.query(self.table, &self.request, self.from.as_ref()).await?;
         self.from.clone_from(&page.continuation);
         self.is_over = page.continuation.is_none();
-        Ok(Some(page))
+        Ok(Some(Page { rows: self.selected.of_page(page.rows)?, ..page }))
     }
 
     /// Returns `true` if the store returns rows in key order.

@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::ops::Bound;
 
-use table_core::query::{KeyRange, TextRange};
+use table_core::query::TextRange;
 use table_core::schema::StoredSchema;
-use table_core::{DynTableStore, FromEntity, Query, TableEntity, TableName};
+use table_core::{DynTableStore, FromEntity, TableEntity, TableName};
 
 use crate::failure::Result;
-use crate::rows::Pages;
+use crate::rows::{Pages, Selected};
 use table_inspect::keys;
 
 /// The row-key prefix of a feed's entries, followed by 20 digits.
@@ -26,7 +26,7 @@ pub fn feed_range() -> TextRange {
 pub struct Tail {
     store: DynTableStore,
     table: TableName,
-    range: KeyRange,
+    selected: Selected,
     schemas: Vec<StoredSchema>,
     /// `true` if newer rows sort before older rows; `None` until two rows have been read, because a single row does not show the order.
     is_descending: Option<bool>,
@@ -37,33 +37,38 @@ pub struct Tail {
 impl Tail {
     /// Returns the newest rows, at most `lines`, oldest first.
     ///
-    /// If the newest rows sort first, this reads one page; otherwise, it reads the entire range. Keeps `lines` rows and one page in memory.
+    /// If the newest rows sort first, this reads only the pages with `lines` rows; otherwise, it reads the entire range. Keeps `lines` rows and one page in memory.
     ///
     /// # Errors
     /// Any error from the store.
     pub async fn begin(
         store: DynTableStore,
         table: TableName,
-        range: KeyRange,
+        selected: impl Into<Selected>,
         lines: usize,
         schemas: &[StoredSchema],
     ) -> Result<(Self, Vec<TableEntity>)> {
-        let schemas = schemas.to_vec();
-        let mut tail = Self { store, table, range, schemas, is_descending: None, last: None };
+        let (selected, schemas) = (selected.into(), schemas.to_vec());
+        let mut tail = Self { store, table, selected, schemas, is_descending: None, last: None };
         let mut newest: VecDeque<TableEntity> = VecDeque::new();
-        let query = Query::new(tail.range.clone());
-        let mut pages = Pages::new(&tail.store, &tail.table, query);
+        let mut pages = Pages::new(&tail.store, &tail.table, tail.selected.clone());
         let mut last = None;
         while let Some(page) = pages.next().await? {
             let entities: table_core::Result<Vec<_>> =
                 page.rows.iter().map(TableEntity::from_entity).collect();
             let entities = entities?;
-            if last.is_none() && keys::is_newest_first(&tail.schemas, &entities, &tail.range.row_key) {
+            let range = &tail.selected.query.keys.row_key;
+            if last.is_none() && keys::is_newest_first(&tail.schemas, &entities, range) {
                 tail.is_descending = Some(true);
                 last = entities.first().map(row_key);
-                newest = entities.into_iter().take(lines).collect();
-                newest.make_contiguous().reverse();
-                break;
+            }
+            if tail.is_descending == Some(true) {
+                let more = lines.saturating_sub(newest.len());
+                entities.into_iter().take(more).for_each(|entity| newest.push_front(entity));
+                if newest.len() >= lines {
+                    break;
+                }
+                continue;
             }
             if entities.len() > 1 || last.is_some() && !entities.is_empty() {
                 tail.is_descending = Some(false);
@@ -81,7 +86,7 @@ impl Tail {
     /// # Errors
     /// Any error from the store.
     pub async fn poll(&mut self) -> Result<Vec<TableEntity>> {
-        let mut range = self.range.clone();
+        let mut newer_rows = self.selected.clone();
         if let (Some(last), Some(is_descending)) = (self.last.clone(), self.is_descending) {
             let bound = Bound::Excluded(last);
             let newer = if is_descending {
@@ -89,9 +94,9 @@ impl Tail {
             } else {
                 TextRange { lower: bound, upper: Bound::Unbounded }
             };
-            range.row_key.intersect(&newer);
+            newer_rows.query.keys.row_key.intersect(&newer);
         }
-        let mut pages = Pages::new(&self.store, &self.table, Query::new(range));
+        let mut pages = Pages::new(&self.store, &self.table, newer_rows);
         let mut rows = Vec::new();
         while let Some(page) = pages.next().await? {
             for entity in page.rows.iter() {
@@ -99,7 +104,8 @@ impl Tail {
             }
         }
         if self.is_descending.is_none() && !rows.is_empty() {
-            let is_descending = keys::is_newest_first(&self.schemas, &rows, &self.range.row_key);
+            let is_descending =
+                keys::is_newest_first(&self.schemas, &rows, &self.selected.query.keys.row_key);
             self.is_descending = (is_descending || rows.len() > 1).then_some(is_descending);
             rows.retain(|row| self.last.as_deref() != Some(row.key().row_key.as_str()));
         }
@@ -117,7 +123,8 @@ fn row_key(entity: &TableEntity) -> String {
 
 #[cfg(test)]
 mod tests {
-    use table_core::{Engine, TableStoreExt, ticks};
+    use table_core::query::KeyRange;
+    use table_core::{Engine, Query, TableStoreExt, ticks};
 
     use super::*;
 
@@ -136,7 +143,7 @@ mod tests {
         };
         let wanted = |numbers: &[i64]| numbers.iter().map(|number| (*number).into()).collect::<Vec<_>>();
         let (range, name) = (KeyRange::partition("p"), TableName::new("Log").unwrap());
-        let (mut tail, rows) = Tail::begin(store.clone(), name, range, 2, &[]).await.unwrap();
+        let (mut tail, rows) = Tail::begin(store.clone(), name, Query::new(range), 2, &[]).await.unwrap();
         assert_eq!(numbers(rows), wanted(&[3, 4]));
         assert_eq!(tail.poll().await.unwrap(), []);
         add(5).await;
@@ -170,7 +177,8 @@ mod tests {
                     }
                 };
                 add(begin).await;
-                let (mut tail, mut seen) = Tail::begin(store.clone(), name, range, 2, &[]).await.unwrap();
+                let (mut tail, mut seen) =
+                    Tail::begin(store.clone(), name, Query::new(range), 2, &[]).await.unwrap();
                 for step in steps {
                     add(step).await;
                     seen.extend(tail.poll().await.unwrap());

@@ -155,7 +155,7 @@ fn invalid_backups_and_restores_are_refused() {
     for (line, exit, message) in [
         ("backup DIR/db --store DB", Exit::Refused, "contains other files"),
         ("backup DIR/other --store DB --settle", Exit::Usage, "a backup of files is a snapshot"),
-        ("backup DIR/other --store memory: --format files", Exit::Store, ""),
+        ("backup DIR/other --store memory: --format files", Exit::Refused, "has no files to copy"),
         ("backup DIR/other --store DB --keep 7x", Exit::Usage, "such as 7d,4w,12m"),
         ("backup ls DIR/db", Exit::Refused, "contains no backups"),
         ("backup verify DIR/nowhere", Exit::Refused, "contains no backups"),
@@ -193,4 +193,25 @@ fn a_url_names_the_place_of_backups() {
             assert!(exit == Exit::Usage && text.contains("--features object-store"), "{text}");
         }
     }
+}
+
+#[test]
+fn a_backup_succeeds_although_an_earlier_generation_is_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for row in ["1", "2"] {
+        shown(at, &format!("put Things p {row} --store DB"));
+        shown(at, "backup DIR/b --format rows --store DB");
+    }
+    let mut names: Vec<_> =
+        std::fs::read_dir(at.join("b/generations")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    names.sort();
+    std::fs::write(&names[0], "nonsense").unwrap();
+    shown(at, "put Things p 3 --store DB");
+    for options in ["--format rows", "--format rows --keep 7d"] {
+        let text = shown(at, &format!("backup DIR/b {options} --store DB"));
+        assert!(text.contains("consistency: one moment"), "{text}");
+    }
+    std::fs::remove_file(&names[0]).unwrap();
+    shown(at, "backup verify DIR/b");
 }

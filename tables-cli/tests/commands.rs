@@ -5,7 +5,7 @@
 mod common;
 
 use common::{block_on, refused, shown, tables};
-use table_core::{Engine, Entity, TableEntity, TableStoreExt};
+use table_core::{EdmType, Engine, Entity, TableEntity, TableStoreExt};
 use tables_cli::Exit;
 
 #[derive(Clone, Entity)]
@@ -101,9 +101,58 @@ fn commands_end_with_stable_exit_codes() {
         ("export Company DIR/db --store DB", Exit::Refused, "exists; pass `--force`"),
         ("put Company Sales 1 Age:Int33=1 --store DB", Exit::Usage, "`Int33` is not a type"),
         ("count Company --store memory:x", Exit::Refused, "there is no folder `memory:x`"),
+        ("put Company Sales empid_000001 --insert --store DB", Exit::Refused, "EntityAlreadyExists"),
+        (
+            "put Company Sales empid_000001 --etag 'W/\"1\"' --store DB",
+            Exit::Refused,
+            "UpdateConditionNotSatisfied",
+        ),
+        ("put Company Sales empid_000001 --etag nonsense --store DB", Exit::Usage, "InvalidInput"),
+        ("put Company Sales empid_000001 1x=1 --store DB", Exit::Refused, "PropertyNameInvalid"),
     ] {
         let (found, text) = refused(at, line);
         assert!(found == exit && text.contains(message), "{line}: {found:?} {text}");
+    }
+}
+
+#[test]
+fn a_refused_put_creates_no_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    shown(at, "put Other p 1 --store DB");
+    for line in [
+        "put New p 1 --etag nonsense --store DB",
+        "put New p 1 1x=1 --store DB",
+        "put New p a_01 1x=1 --store DB",
+    ] {
+        refused(at, line);
+        assert!(!shown(at, "ls --store DB").contains("New"), "{line}");
+    }
+    shown(at, "put New p a_01 --store DB");
+}
+
+#[test]
+fn a_patch_keeps_the_types_of_stored_properties() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    shown(at, "put People p 1 Age:Int64=36 At:DateTime=2024-05-01 Size:Double=1.5 Name=x --store DB");
+    for options in ["", " --ignore-etag", " --remove Name", " --remove Note --ignore-etag"] {
+        shown(at, "put People p 1 Name=x Note=y --merge --store DB");
+        let json = r#"{"Age":37,"At":"2024-06-01T00:00:00Z","Size":2,"New":1}"#;
+        shown(at, &format!("patch People p 1 --json '{json}'{options} --store DB"));
+        let row: TableEntity = serde_json::from_str(&shown(at, "get People p 1 --store DB -o json")).unwrap();
+        let types = ["Age", "At", "Size", "New"].map(|name| row.get(name).unwrap().edm_type());
+        assert_eq!(types, [EdmType::Int64, EdmType::DateTime, EdmType::Double, EdmType::Int32], "{options}");
+        assert_eq!(row.get("Age"), Some(&37_i64.into()));
+        assert_eq!(row.get("Note").is_none(), options.contains("Note"), "{options}");
+    }
+    shown(at, r#"patch People p 1 --json '{"Age":1,"Age@odata.type":"Edm.Int32"}' --store DB"#);
+    assert!(shown(at, "get People p 1 --store DB -o json").contains(r#""Age":1"#));
+    for (json, message) in
+        [(r#"{"At":"soon"}"#, "`At` is stored as Edm.DateTime"), (r#"{"Age":null}"#, "use `--remove Age`")]
+    {
+        let (exit, text) = refused(at, &format!("patch People p 1 --json '{json}' --store DB"));
+        assert!(exit == Exit::Usage && text.contains(message), "{text}");
     }
 }
 
@@ -135,6 +184,20 @@ fn lines_that_are_not_entities_are_set_aside_with_their_reasons() {
     assert_eq!(shown(at, "count Things --store DB -o csv"), "rows\n2\n");
     let (exit, text) = refused(at, "import Things DIR/in.csv --store DB --types Age=Int32");
     assert!(exit == Exit::Refused && text.contains("Give `--errors FILE`"), "{text}");
+}
+
+#[test]
+fn a_dry_run_of_an_import_rejects_the_rows_that_the_service_refuses() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::write(at.join("in.csv"), "PartitionKey,RowKey,1x\np,1,a\np,2,\np,3,b\n").unwrap();
+    let (exit, text) = refused(at, "import Things DIR/in.csv --dry-run --store DB");
+    assert!(
+        exit == Exit::Refused && text.contains("line 2") && text.contains("nothing is written"),
+        "{text}"
+    );
+    let (exit, text) = refused(at, "import Things DIR/in.csv --dry-run --errors DIR/wrong --store DB");
+    assert_eq!((exit, text.as_str()), (Exit::Refused, "2 rows would be rejected"));
 }
 
 #[test]

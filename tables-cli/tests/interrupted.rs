@@ -101,7 +101,7 @@ async fn killed_copies_write_and_count_each_row_once() {
             let copying = Copying {
                 source: (&source, &name),
                 target: (&target, &name),
-                query: Query::new(KeyRange::ALL),
+                selected: Query::new(KeyRange::ALL).into(),
                 rewrite: &Ok,
                 mode: Mode::Replace,
                 guards_parts: true,
@@ -203,7 +203,7 @@ async fn killed_deletions_delete_only_the_selected_rows() {
         let (engine, name) = (filled(&model).await, table());
         let keys = KeyRange { partition_key: TextRange::prefix("p1"), row_key: TextRange::ALL };
         let (last, died) = killed(&mut random, [&engine], async |[store]| {
-            delete(&store, &name, Query::new(keys.clone()), false, None).await
+            delete(&store, &name, Query::new(keys.clone()).into(), false, None).await
         })
         .await;
         deaths += died;

@@ -6,10 +6,12 @@
 mod mortal;
 
 use mortal::counted;
-use table_core::{EntityKey, IfMatch, TableEntity, TableName};
+use table_core::testing::LimitedStore;
+use table_core::{DynTableStore, EntityKey, IfMatch, TableEntity, TableName};
 use table_patterns::embedded::Engine;
 use table_patterns::{Entity, EntityStore as _, TableStoreExt};
 use tables_cli::check::{Fault, check_copies};
+use tables_cli::transfer::sync::{SyncOptions, sync};
 use tables_cli::transfer::writer::{Change, Mode, Writer};
 
 #[derive(Clone, Debug, Entity, PartialEq)]
@@ -77,4 +79,21 @@ async fn rows_in_any_order_are_written_in_full_transactions() {
     writer.flush().await.unwrap();
     assert_eq!((writer.settled(), writer.take_rejected().len()), (5_000, 0));
     assert_eq!(requests() - before, 50);
+}
+
+#[tokio::test]
+async fn a_sync_ends_at_the_first_row_that_the_target_refuses() {
+    let (source, target) = (Engine::in_memory(), Engine::in_memory());
+    let name = TableName::new("Things").unwrap();
+    let store = DynTableStore::new(source);
+    let things = store.untyped("Things").unwrap().create_if_missing().await.unwrap();
+    for row in 0..3_000_u32 {
+        let text = "x".repeat(if row == 0 { 20_000 } else { 1 });
+        things.insert(&TableEntity::new("p", format!("{row:05}")).unwrap().with("Text", text)).await.unwrap();
+    }
+    let limited = LimitedStore::new(target.clone(), |capabilities| capabilities.limits.entity_bytes = 10_000);
+    let error = sync(&store, &DynTableStore::new(limited), &name, &SyncOptions::default()).await.unwrap_err();
+    assert!(error.to_string().contains("refuses a row: EntityTooLarge"), "{error}");
+    let written = target.untyped("Things").unwrap().scan("test").max_rows(10_000).collect().await.unwrap();
+    assert!(written.len() < 300, "{}", written.len());
 }

@@ -74,7 +74,10 @@ async fn refuse_lowered(
         return Ok(());
     }
     let key = EntityKey { partition_key: partition_key.clone(), row_key: operation.row_key.clone() };
-    let stored = keys::read(store, table, &key).await?;
+    let stored = match keys::read(store, table, &key).await {
+        Err(Error::Store(error)) if error.is_table_not_found() => None,
+        stored => stored?,
+    };
     let Some(table_core::Value::Int64(reached)) = stored.as_ref().and_then(|row| row.get(NEXT)) else {
         return Ok(());
     };
@@ -107,7 +110,11 @@ async fn stored_parts(
     let query = Query { keys, select, ..Query::parse(HAS_WRITE)? };
     let (mut parts, mut from) = (Parts::new(), None);
     loop {
-        let page = store.query(table, &query, from.as_ref()).await?;
+        let page = match store.query(table, &query, from.as_ref()).await {
+            // A table that does not exist has no parts.
+            Err(error) if error.is_table_not_found() => return Ok(parts),
+            page => page?,
+        };
         for entity in page.rows.iter() {
             if let Some(part) = WidePart::of(entity)? {
                 parts.insert(entity.row_key.to_owned(), part.write);

@@ -21,6 +21,9 @@ pub struct WidePart<'a> {
 }
 
 impl<'a> WidePart<'a> {
+    /// The property whose value is equal in all parts stored by the same write.
+    pub(crate) const WRITE_ID: &'static str = WRITE_ID;
+
     /// Returns the row as a part of a wide entity, or `None` if it is not one.
     ///
     /// # Errors

@@ -2,11 +2,17 @@
 
 use std::collections::HashSet;
 
-/// Words that are reserved in Rust.
-const KEYWORDS: [&str; 20] = [
-    "as", "async", "box", "const", "crate", "enum", "fn", "for", "if", "impl", "in", "loop", "match", "mod",
-    "move", "ref", "self", "type", "use", "where",
+/// Words that are reserved in Rust, in lower case.
+const KEYWORDS: [&str; 52] = [
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
+    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop",
+    "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static",
+    "struct", "super", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual",
+    "where", "while", "yield", "union",
 ];
+
+/// Names that the written declarations use for other types.
+const TYPES: [&str; 9] = ["Self", "Option", "Some", "None", "Vec", "String", "DateTime", "NaiveDate", "Uuid"];
 
 /// The names that are already in use.
 #[derive(Debug, Default)]
@@ -15,7 +21,12 @@ pub(super) struct Names(HashSet<String>);
 impl Names {
     /// Returns an unused name: the given name, with a number appended if it is already used.
     pub(super) fn take(&mut self, name: &str) -> String {
-        let name = if KEYWORDS.contains(&name) { format!("{name}_") } else { name.to_owned() };
+        let name = match name {
+            // No character of the string can be part of a name.
+            "" => "property".to_owned(),
+            name if KEYWORDS.contains(&name) => format!("{name}_"),
+            name => name.to_owned(),
+        };
         let numbered = (2..).map(|number| format!("{name}_{number}"));
         let free = std::iter::once(name.clone()).chain(numbered).find(|name| !self.0.contains(name));
         let free = free.unwrap_or(name);
@@ -26,7 +37,11 @@ impl Names {
     /// Returns an unused struct name that resembles a string such as `empid_`.
     pub(super) fn take_type(&mut self, text: &str) -> String {
         let name = pascal(&snake(text));
-        self.take(if name.is_empty() { "Row" } else { &name })
+        match name.as_str() {
+            "" => self.take("Row"),
+            name if TYPES.contains(&name) => self.take(&format!("{name}Row")),
+            name => self.take(name),
+        }
     }
 }
 

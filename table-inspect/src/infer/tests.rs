@@ -25,6 +25,23 @@ fn a_property_of_two_types_and_parts_with_few_texts_are_noted() {
 }
 
 #[test]
+fn every_property_and_type_has_a_name_that_rust_accepts() {
+    let words = ["Static", "Return", "Yield", "Try", "Self", "姓名", "_", "电话", "Gen"];
+    let properties: Vec<(&str, Value)> = words.iter().map(|word| (*word, Value::Int32(1))).collect();
+    let rows: Vec<_> = (0..20).map(|n| row("p", &format!("{n:04}"), &properties)).collect();
+    let text = infer("Words", &rows).to_string();
+    for name in
+        ["static_", "return_", "yield_", "try_", "self_", "property", "property_2", "property_3", "gen_"]
+    {
+        assert!(text.contains(&format!("pub {name}: i32")), "{name}: {text}");
+    }
+    for (kind, name) in [("self", "SelfRow"), ("option", "OptionRow"), ("string_", "StringRow"), ("", "Row")]
+    {
+        assert_eq!(name::Names::default().take_type(kind), name);
+    }
+}
+
+#[test]
 fn too_few_rows_are_listed_but_not_explained() {
     let mut rows: Vec<_> = (0..10).map(|n| row("users", &format!("user_u{n}x"), &[])).collect();
     rows.push(row("users", "odd", &[]));

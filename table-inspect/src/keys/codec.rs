@@ -2,7 +2,7 @@
 
 use table_core::key::codec::Escaped;
 use table_core::key::codec::KeyCodec;
-use table_core::schema::{Source, StoredPiece};
+use table_core::schema::StoredPiece;
 use table_core::{Value, ticks};
 
 use crate::error::{Error, Result};
@@ -181,10 +181,17 @@ fn complement(digits: &str) -> String {
     digits.chars().map(|digit| distance(digit).unwrap_or(digit)).collect()
 }
 
-/// Returns `true` if greater values have smaller encodings, so the ends of a range must be swapped.
+/// Returns `true` if greater values have smaller encodings.
+#[must_use]
+pub(super) fn counts_down(codec: &str) -> bool {
+    codec == stamp::CODEC || codec.starts_with("inverted(") || codec.starts_with("desc(")
+}
+
+/// Returns `true` if the greater of two values, as users write them, has the smaller encoding, so the ends of a range must be swapped. Users write the
+/// encoding itself of a codec that is not known here, such as `desc(hex)`.
 #[must_use]
 pub(super) fn is_descending(codec: &str) -> bool {
-    codec == stamp::CODEC || codec.starts_with("inverted(") || codec.starts_with("desc(")
+    matches!(Known::of(codec), Some(Known::InvertedDigits | Known::InvertedTicks(_) | Known::Stamp))
 }
 
 /// Returns `true` if a prefix of a value is encoded as a prefix of its encoding, so prefixes can be queried.
@@ -196,13 +203,7 @@ pub(super) fn keeps_prefixes(codec: &str) -> bool {
 /// Returns `true` if the values that users read sort, as strings, like their encodings. Numbers and instants do not: `50` sorts before `6`.
 #[must_use]
 pub fn sorts_as_shown(codec: &str) -> bool {
-    matches!(Known::of(codec), None | Some(Known::Escaped)) && !is_descending(codec)
-}
-
-/// Returns `true` if the part with this source has the given name, ignoring case.
-#[must_use]
-pub(super) fn is_named(source: &Source, name: &str) -> bool {
-    name_of(source).eq_ignore_ascii_case(name)
+    matches!(Known::of(codec), None | Some(Known::Escaped)) && !counts_down(codec)
 }
 
 fn width(min: usize, max: usize) -> String {

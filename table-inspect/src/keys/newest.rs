@@ -10,41 +10,84 @@ use table_core::schema::{StoredPiece, StoredSchema};
 use crate::infer::{self, Codec, Piece};
 use crate::keys::codec;
 use crate::keys::split::split;
+use crate::kind::RESERVED;
 
-/// Returns `true` if the row keys of one partition, all within `range`, begin with an inverted time, possibly after literals and parts of which the range
-/// has a single value.
+/// Returns `true` if the first rows of one partition in `range` are the newest: all types whose row keys can be in the range begin with the same literals and
+/// parts, of which the range has a single value, followed by the same inverted time.
 ///
-/// This follows from the stored schema of the first row, or from the keys themselves if no schema is stored.
+/// This follows from the stored schemas, or from the keys of `rows`, the first rows of the range, if no schema is stored for a type in the range. A row that
+/// is neither of these types nor an index row or an internal row can be newer than the first rows.
 #[must_use]
 pub fn is_newest_first(schemas: &[StoredSchema], rows: &[TableEntity], range: &TextRange) -> bool {
-    let Some(first) = rows.first() else { return false };
-    if let Some(schema) = schemas.iter().find(|schema| super::decode(schema, first.key()).is_some()) {
-        return is_descending_within(schema, first.key().row_key.as_str(), common_prefix(range).len());
+    let common = common_prefix(range);
+    let within: Vec<_> = schemas.iter().filter(|schema| can_be_within(&schema.row_key, range)).collect();
+    let mut entities = rows.iter().filter(|row| !is_derived(schemas, row));
+    if within.is_empty() {
+        return is_newest_first_by_keys(entities, common);
     }
-    let keys: Vec<&str> = rows.iter().map(|row| row.key().row_key.as_str()).collect();
-    let pieces = infer::pieces(&keys);
-    let first_part = pieces.iter().find(|piece| matches!(piece, Piece::Part { .. }));
-    matches!(first_part, Some(Piece::Part { codec: Codec::InvertedTicks, .. }))
+    let is_known = |row: &TableEntity| within.iter().any(|schema| super::decode(schema, row.key()).is_some());
+    let Some(first) = entities.next().filter(|row| is_known(row)) else { return false };
+    let mut leading =
+        within.iter().map(|schema| leading(&schema.row_key, first.key().row_key.as_str(), common.len()));
+    let Some(Some(of_first)) = leading.next() else { return false };
+    leading.all(|other| other.as_ref() == Some(&of_first)) && entities.all(is_known)
 }
 
-/// Returns `true` if the codec of the first part that continues after the first `common` bytes of the row key is descending.
-fn is_descending_within(schema: &StoredSchema, row_key: &str, common: usize) -> bool {
-    let mut parts = split(&schema.row_key, row_key).unwrap_or_default().into_iter();
+/// Returns `true` if the keys of these rows begin with an inverted time, possibly after literals that all keys in the range have.
+fn is_newest_first_by_keys<'a>(rows: impl Iterator<Item = &'a TableEntity>, common: &str) -> bool {
+    let keys: Vec<&str> = rows.map(|row| row.key().row_key.as_str()).collect();
     let mut end = 0;
-    for piece in &schema.row_key {
+    for piece in infer::pieces(&keys) {
         match piece {
-            StoredPiece::Literal(literal) => end += literal.len(),
+            Piece::Literal(literal) => end += literal.len(),
+            Piece::Part { codec, .. } => return codec == Codec::InvertedTicks && end <= common.len(),
+        }
+    }
+    false
+}
+
+/// Returns `true` if a range contains strings with the literal at the beginning of these pieces.
+fn can_be_within(pieces: &[StoredPiece], range: &TextRange) -> bool {
+    let mut within = match pieces.first() {
+        Some(StoredPiece::Literal(literal)) => TextRange::prefix(literal),
+        _ => TextRange::ALL,
+    };
+    within.intersect(range);
+    !within.is_empty()
+}
+
+/// Returns `true` for an internal row, and for a row of an index.
+fn is_derived(schemas: &[StoredSchema], row: &TableEntity) -> bool {
+    let row_key = row.key().row_key.as_str();
+    let is_of_index =
+        |schema: &StoredSchema| schema.indexes.iter().any(|index| super::fits(&index.row_key, row_key));
+    let is_entity = |schema: &StoredSchema| super::fits(&schema.row_key, row_key);
+    row_key.starts_with(RESERVED) || !schemas.iter().any(is_entity) && schemas.iter().any(is_of_index)
+}
+
+/// Returns the literals and codecs of the pieces up to the first part of which the range has several values, if that part is descending. All strings in
+/// the range have the first `common` bytes of `row_key`. Returns `None` if the part is ascending, and if the pieces cannot produce the key.
+fn leading<'a>(pieces: &'a [StoredPiece], row_key: &str, common: usize) -> Option<Vec<&'a str>> {
+    let mut parts = split(pieces, row_key)?.into_iter();
+    let (mut end, mut leading) = (0, Vec::new());
+    for piece in pieces {
+        match piece {
+            StoredPiece::Literal(literal) => {
+                end += literal.len();
+                leading.push(literal.as_str());
+            }
             StoredPiece::Part { codec, form, .. } => {
                 end += parts.next().map_or(0, |(_, _, text)| text.len());
+                leading.push(codec);
                 // Without a fixed width, a longer value can begin like this one.
                 let is_single = if form.is_fixed() { end <= common } else { end < common };
                 if !is_single {
-                    return codec::is_descending(codec);
+                    return codec::counts_down(codec).then_some(leading);
                 }
             }
         }
     }
-    false
+    None
 }
 
 /// Returns a prefix of all strings in the range.
@@ -76,6 +119,30 @@ mod tests {
         assert!(!is_newest_first(&[], &up) && !is_newest_first(&[], &[]));
         let schema = "schema 1\nentity E\ntable T\nPartitionKey p text 0..512 ordered legal\nRowKey at desc(ticks) 19 ordered [0-9]\n";
         assert!(is_newest_first(&[schema.parse().unwrap()], &rows[..1]));
+    }
+
+    #[test]
+    fn a_range_with_several_kinds_of_rows_is_not_newest_first() {
+        let alarm = "schema 1\nentity Alarm\ntable Log\nPartitionKey p text 0..512 ordered legal\nRowKey \"alarm_\"\nRowKey at desc(ticks) 19 ordered [0-9]\n";
+        let event = alarm.replace("Alarm", "Event").replace("alarm_", "event_");
+        let same = alarm.replace("Alarm", "Notice");
+        let at = |kind: &str| format!("{kind}_{:019}", ticks::MAX - 638_000_000_000_000_000);
+        let rows = [TableEntity::new("web", at("alarm")).unwrap()];
+        let schemas =
+            |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<StoredSchema>>();
+        let both = schemas(&[alarm, &event]);
+        assert!(!is_newest_first(&both, &rows, &TextRange::ALL));
+        assert!(is_newest_first(&both, &rows, &TextRange::prefix("alarm_")));
+        assert!(is_newest_first(&both[..1], &rows, &TextRange::ALL));
+        assert!(is_newest_first(&schemas(&[alarm, &same]), &rows, &TextRange::ALL));
+        let unknown = [rows[0].clone(), TableEntity::new("web", at("zone")).unwrap()];
+        assert!(!is_newest_first(&both[..1], &unknown, &TextRange::ALL));
+        let keys: Vec<_> = (0..9_u64)
+            .map(|n| format!("alarm_{:019}", ticks::MAX - (638_000_000_000_000_009 - n)))
+            .map(|key| TableEntity::new("web", key).unwrap())
+            .collect();
+        assert!(!is_newest_first(&[], &keys, &TextRange::ALL));
+        assert!(is_newest_first(&[], &keys, &TextRange::prefix("alarm_")));
     }
 
     #[test]

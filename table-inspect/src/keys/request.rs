@@ -3,11 +3,12 @@
 use std::ops::Bound;
 use std::str::FromStr;
 
-use table_core::key::order;
 use table_core::query::{KeyRange, TextRange};
 use table_core::schema::{StoredPiece, StoredSchema};
 
 use crate::error::{Error, Result};
+use crate::keys::accepted::Accepted;
+use crate::keys::label::labelled;
 use crate::keys::{codec, name_of, pattern};
 
 /// A condition on one part of a key.
@@ -19,7 +20,7 @@ pub struct PartRequest {
 
 /// The values that a condition on a key part accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Values {
+pub(super) enum Values {
     /// One value.
     Exactly(String),
     /// All values between two values, both included. An empty bound is open.
@@ -64,6 +65,16 @@ impl PartRequest {
     #[must_use]
     pub fn prefix(name: &str, prefix: &str) -> Self {
         Self { name: name.to_owned(), values: Values::Prefix(prefix.to_owned()) }
+    }
+
+    /// Returns `true` if the condition refers to the part with this label, ignoring case.
+    pub(super) fn is_on(&self, label: &str) -> bool {
+        self.name.eq_ignore_ascii_case(label)
+    }
+
+    /// Returns the texts of a part that the condition accepts.
+    pub(super) fn accepted(&self, piece: &StoredPiece) -> Result<Accepted> {
+        Accepted::new(piece, &self.values)
     }
 }
 
@@ -114,27 +125,48 @@ fn refuse_prefix(bound: &str) -> Result<()> {
     )))
 }
 
-/// Returns the key range that satisfies all conditions on parts.
+/// Returns a key range that contains all keys whose parts satisfy all conditions. The conditions name the parts by their [labels](crate::keys::labels).
+///
+/// The range can contain other keys. [`PartConditions`](crate::keys::PartConditions) distinguishes them.
 ///
 /// # Errors
 /// `Condition` for a part that the schema does not have, for a value that the part cannot have, and for conditions that do not form a range,
 /// such as a condition after a part that has no condition or a range.
 pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyRange> {
+    key_range_of_sources(&labelled(schema), requests)
+}
+
+/// Returns the range of [`key_range`] for conditions that name the parts by their sources, for callers with their own labels.
+///
+/// # Errors
+/// Any error from [`key_range`].
+pub fn key_range_of_sources(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyRange> {
     let all = || schema.partition_key.iter().chain(&schema.row_key);
     for request in requests {
         let mut sources = all().filter_map(source_of);
-        if !sources.any(|source| codec::is_named(source, &request.name)) {
-            let known: Vec<_> = all().filter_map(source_of).map(name_of).collect();
-            let (entity, known) = (&schema.entity, known.join(", "));
-            return Err(Error::Condition(format!(
-                "the key of {entity} has no part `{}`; its parts are {known}",
-                request.name
-            )));
+        if !sources.any(|source| request.is_on(name_of(source))) {
+            return Err(unknown_part(schema, &request.name));
         }
     }
     let partition_key = text_range(&schema.partition_key, requests)?;
     let row_key = text_range(&schema.row_key, requests)?;
     Ok(KeyRange { partition_key, row_key })
+}
+
+/// Returns the error for a condition on a part that the labelled schema does not have.
+fn unknown_part(schema: &StoredSchema, name: &str) -> Error {
+    let known: Vec<_> =
+        schema.partition_key.iter().chain(&schema.row_key).filter_map(source_of).map(name_of).collect();
+    let (entity, all) = (&schema.entity, known.join(", "));
+    let is_derived =
+        |label: &&&str| label.split_once('@').is_some_and(|(field, _)| field.eq_ignore_ascii_case(name));
+    Error::Condition(match known.iter().find(is_derived) {
+        Some(label) => format!(
+            "the key of {entity} has only the part `{label}` of `{name}`, which several values share; give a condition on `{label}`, or use `--filter`; \
+             the parts are {all}"
+        ),
+        None => format!("the key of {entity} has no part `{name}`; its parts are {all}"),
+    })
 }
 
 /// Returns the range of key strings that contain the known parts: a single string if all parts are known, and otherwise all strings with a prefix.
@@ -171,55 +203,34 @@ pub fn source_of(piece: &StoredPiece) -> Option<&table_core::schema::Source> {
 fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRange> {
     let mut prefix = String::new();
     for (at, piece) in pieces.iter().enumerate() {
-        let StoredPiece::Part { source, codec, .. } = piece else {
+        let StoredPiece::Part { source, form, .. } = piece else {
             if let StoredPiece::Literal(literal) = piece {
                 prefix.push_str(literal);
             }
             continue;
         };
         let behind = pieces.get(at + 1..).unwrap_or_default();
-        let request = requests.iter().find(|request| codec::is_named(source, &request.name));
-        let range = match request.map(|request| &request.values) {
-            Some(Values::Exactly(value)) => {
-                prefix.push_str(&codec::encode(piece, value)?);
-                continue;
-            }
-            None => TextRange::prefix(&prefix),
-            Some(Values::Prefix(beginning)) if codec::keeps_prefixes(codec) => {
-                TextRange::prefix(&format!("{prefix}{beginning}"))
-            }
-            Some(Values::Prefix(_)) => {
-                let (name, help) = (name_of(source), "give one value or a range");
-                return Err(Error::Condition(format!(
-                    "`{name}` is written by codec `{codec}`, which has no prefixes; {help}"
-                )));
-            }
-            Some(Values::Between(lower, upper)) => between(&prefix, piece, lower, upper)?,
+        let asked = requests.iter().filter(|request| request.is_on(name_of(source)));
+        let accepted = asked.map(|request| request.accepted(piece)).collect::<Result<Vec<_>>>()?;
+        let one = accepted.iter().find_map(|accepted| match accepted {
+            Accepted::One(text) => Some(text),
+            Accepted::Between { .. } | Accepted::Prefix(_) => None,
+        });
+        if let Some(text) = one.filter(|text| accepted.iter().all(|accepted| accepted.accepts(text, form))) {
+            prefix.push_str(text);
+            continue;
+        }
+        let mut range = TextRange::prefix(&prefix);
+        for accepted in &accepted {
+            range.intersect(&accepted.range(&prefix, form, behind));
+        }
+        return match one {
+            // No value satisfies the conditions, so that conditions on later parts do not matter.
+            Some(_) => Ok(range),
+            None => refuse_conditions(behind, requests, source).map(|()| range),
         };
-        return refuse_conditions(behind, requests, source).map(|()| range);
     }
     Ok(TextRange::exactly(prefix))
-}
-
-/// Returns the range of keys in which a part is between two values, regardless of the parts after it.
-fn between(prefix: &str, piece: &StoredPiece, lower: &str, upper: &str) -> Result<TextRange> {
-    let StoredPiece::Part { source, codec, form } = piece else { return Ok(TextRange::ALL) };
-    if !form.ordered {
-        let name = name_of(source);
-        return Err(Error::Condition(format!(
-            "`{name}` is written by codec `{codec}`, which does not preserve order; give one value"
-        )));
-    }
-    let (low, high) = if codec::is_descending(codec) { (upper, lower) } else { (lower, upper) };
-    let mut range = TextRange::prefix(prefix);
-    if !low.is_empty() {
-        range.lower = Bound::Included(format!("{prefix}{}", codec::beginning(piece, low)?));
-    }
-    if !high.is_empty() {
-        let last = format!("{prefix}{}", codec::beginning(piece, high)?);
-        range.upper = order::after_prefix(&last).map_or(Bound::Unbounded, Bound::Excluded);
-    }
-    Ok(range)
 }
 
 /// Returns an error for conditions on parts after a part without a single value, because keys do not support them.
@@ -228,7 +239,7 @@ fn refuse_conditions(
     requests: &[PartRequest],
     source: &table_core::schema::Source,
 ) -> Result<()> {
-    let asked = |source| requests.iter().any(|request| codec::is_named(source, &request.name));
+    let asked = |source| requests.iter().any(|request| request.is_on(name_of(source)));
     match behind.iter().filter_map(source_of).find(|&source| asked(source)) {
         None => Ok(()),
         Some(later) => Err(Error::Condition(format!(

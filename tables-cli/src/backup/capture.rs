@@ -53,6 +53,8 @@ pub struct Captured {
     pub generation: Generation,
     /// `true` if the backup continued an unfinished generation.
     pub is_resumed: bool,
+    /// The number of files that were deleted because no generation refers to them, or the reason why they were kept.
+    pub collected: Result<u64>,
 }
 
 /// Backs up all tables of a store as a new generation.
@@ -99,8 +101,8 @@ pub async fn capture(
         }
     }
     let generation = work.commit(repository, &names, Utc::now())?;
-    repository.collect()?;
-    Ok(Captured { generation, is_resumed })
+    let collected = repository.collect();
+    Ok(Captured { generation, is_resumed, collected })
 }
 
 /// Returns `true` if the table was deleted and created again since the previous page was read. The continuation token is then invalid.

@@ -32,6 +32,8 @@ pub struct CapturedFiles {
     pub copied_bytes: u64,
     /// The number of files that were already in the backup folder.
     pub kept: u64,
+    /// The number of files that were deleted because no generation refers to them, or the reason why they were kept.
+    pub collected: Result<u64>,
 }
 
 /// Backs up all writes that were acknowledged before the call, as a new generation.
@@ -65,8 +67,8 @@ pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<C
     let generation =
         Generation { id: Generation::name(began), began, ended: Utc::now().max(began), contents };
     repository.commit(&generation)?;
-    repository.collect()?;
-    Ok(CapturedFiles { generation, copied, copied_bytes, kept })
+    let collected = repository.collect();
+    Ok(CapturedFiles { generation, copied, copied_bytes, kept, collected })
 }
 
 /// Calls a function for each piece of a file, with its offset and length.

@@ -71,7 +71,7 @@ impl Restoring<'_> {
                 Compared::Missing(entity) | Compared::Changed { source: entity, .. } => {
                     restored.rows += 1;
                     restored.written += 1;
-                    writer.push(restored.rows, Change::Write(entity)).await?;
+                    writer.push(0, Change::Write(entity)).await?;
                 }
                 Compared::Extra(entity) if self.deletes(new, entity.key()) => {
                     restored.deleted += 1;
@@ -79,13 +79,12 @@ impl Restoring<'_> {
                 }
                 Compared::Extra(_) => {}
             }
+            writer.refuse_rejected(&format!("table {new} of the store"))?;
             bar.set_position(restored.rows);
         }
         writer.flush().await?;
         bar.finish_and_clear();
-        if let Some(rejected) = writer.take_rejected().into_iter().next() {
-            return Err(Failure::Refused(format!("the store refuses a row of {new}: {}", rejected.reason)));
-        }
+        writer.refuse_rejected(&format!("table {new} of the store"))?;
         self.verify(name, new).await?;
         Ok(restored)
     }

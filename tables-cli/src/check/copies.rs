@@ -11,6 +11,7 @@ use crate::rows::Pages;
 use crate::transfer::compare::is_same;
 use crate::transfer::ordered::{Entities, Paged};
 use table_inspect::keys;
+use table_inspect::kind::RESERVED;
 
 /// The maximum number of times that an entity and its index row are compared while a program changes them.
 pub(super) const ATTEMPTS: usize = 10;
@@ -132,7 +133,8 @@ impl<'a> RowsOfIndex<'a> {
     async fn next(&mut self) -> Result<Option<(Role, TableEntity)>> {
         while let Some(row) = self.rows.next().await? {
             let (partition_key, row_key) = (row.key().partition_key.as_str(), row.key().row_key.as_str());
-            if !keys::fits(&self.schema.partition_key, partition_key) {
+            // The alphabet of a part can contain the first character of internal rows.
+            if row_key.starts_with(RESERVED) || !keys::fits(&self.schema.partition_key, partition_key) {
                 continue;
             }
             if keys::fits(&self.schema.row_key, row_key) {

@@ -10,7 +10,7 @@ use table_patterns::wide::WRITE_ID;
 use uuid::Uuid;
 
 use crate::failure::{Failure, Result};
-use crate::rows::Pages;
+use crate::rows::{Pages, Selected};
 
 /// The number of attempts to read the parts of an entity, because a program may be writing them at the same time.
 const ATTEMPTS: usize = 3;
@@ -155,8 +155,8 @@ async fn read(
 ///
 /// # Errors
 /// `Refused`, with the first such entity, if one exists; any error from the store.
-pub async fn refuse_torn(store: &DynTableStore, table: &TableName, selected: &Query) -> Result<()> {
-    let selected = Query { select: query(KeyRange::ALL).select, ..selected.clone() };
+pub async fn refuse_torn(store: &DynTableStore, table: &TableName, selected: &Selected) -> Result<()> {
+    let selected = selected.clone().with_select(query(KeyRange::ALL).select);
     let mut pages = Pages::new(store, table, selected);
     let mut open: Vec<Parts> = Vec::new();
     while let Some(page) = pages.next().await? {

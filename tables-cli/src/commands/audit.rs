@@ -70,9 +70,9 @@ impl AuditTables {
     }
 
     async fn audit(&self, store: &Store, name: &TableName) -> Result<Audit> {
-        let query = self.selection.query(&store.tables, name).await?;
+        let selected = self.selection.rows(&store.tables, name).await?;
         let mut audit = Audit::new(name.as_str(), keys::all_schemas(&store.tables).await?, self.sample);
-        let (mut pages, bar) = (Pages::new(&store.tables, name, query), progress::rows("audited"));
+        let (mut pages, bar) = (Pages::new(&store.tables, name, selected), progress::rows("audited"));
         while let Some(page) = pages.next().await? {
             for entity in page.rows.iter() {
                 audit.push(TableEntity::from_entity(entity)?);

@@ -87,23 +87,37 @@ impl Backup {
         let engine = store.engine("backup --format files");
         let repository = Repository::create_in(storage::locate(to)?, &store.identity)?;
         match form {
-            Form::Files => say_files(&capture_files(&repository, engine?).await?, out)?,
+            Form::Files => {
+                let captured = capture_files(&repository, engine?).await?;
+                say_files(&captured, out)?;
+                warn(captured.collected);
+            }
             Form::Rows => {
                 let (settle, rate) = (self.settle, self.rate);
                 let options =
                     CaptureOptions { settle, rate, is_snapshot: is_folder, ..CaptureOptions::default() };
-                say_rows(&capture(&repository, &store.tables, &options).await?, out)?;
+                let captured = capture(&repository, &store.tables, &options).await?;
+                say_rows(&captured, out)?;
+                warn(captured.collected);
             }
         }
         if let Some(keep) = &self.keep {
-            prune(&repository, keep, out)?;
+            warn(prune(&repository, keep, out));
         }
         Ok(Exit::Done)
     }
 }
 
+/// Prints why a step after the backup failed. The backup itself is complete.
+fn warn<T>(outcome: Result<T>) {
+    if let Err(failure) = outcome {
+        let help = "delete a damaged file of `generations`; the next backup then deletes the rows to which no generation refers";
+        eprintln!("warning: the backup is complete, but no old data was deleted: {failure}; {help}");
+    }
+}
+
 fn say_files(captured: &CapturedFiles, out: &mut dyn Write) -> Result<()> {
-    let CapturedFiles { generation, copied, copied_bytes, kept } = captured;
+    let CapturedFiles { generation, copied, copied_bytes, kept, .. } = captured;
     let files = count_of(copied + kept, "file");
     let line = format!("{}: {files}, {copied} copied ({copied_bytes} bytes), {kept} kept", generation.id);
     say(out, &line)?;

@@ -12,7 +12,7 @@ use table_core::{EntityKey, FromEntity, Query, TableEntity, TableName};
 use crate::check::refuse_torn;
 use crate::commands::{Context, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
-use crate::rows::{Pages, Selection, all_tables, is_empty};
+use crate::rows::{Pages, Selected, Selection, all_tables, is_empty};
 use crate::store::{Purpose, Store};
 use crate::transfer::checksum::Checksum;
 use crate::transfer::contained::first_not_contained;
@@ -100,8 +100,8 @@ impl Copy {
         }
         if self.table.is_none() {
             for name in &names {
-                let query = self.selection.query(&source.tables, name).await?;
-                self.refuse_equal_keys((&source, name), query).await?;
+                let selected = self.selection.rows(&source.tables, name).await?;
+                self.refuse_equal_keys((&source, name), selected).await?;
             }
         }
         for name in &names {
@@ -122,22 +122,26 @@ impl Copy {
         (name, new): (&TableName, &TableName),
         out: &mut dyn Write,
     ) -> Result<()> {
-        let query = self.selection.query(&source.tables, name).await?;
-        let transfer = format!(
+        let selected = self.selection.rows(&source.tables, name).await?;
+        let plain = format!(
             "copy {name} of {} to {new} of {}, {:?}, {:?}, {:?}",
             source.identity,
             target.identity,
-            query.filter_text(),
+            selected.query.filter_text(),
             (&self.partition_key, &self.row_key, &self.keep_timestamp),
             self.mode
         );
+        let transfer = match &selected.entities {
+            Some(_) => format!("{plain}, {:?}, {:?}", self.selection.entity, self.selection.parts),
+            None => plain,
+        };
         let mut state = StateFile::open(self.state.as_deref(), &transfer)?;
         let (done, was_complete) = (state.state().records, state.state().is_done);
         if self.table.is_some() && !self.bypass_derived && !was_complete {
             self.admit((source, name), (target, new)).await?;
         }
         if self.table.is_some() && !was_complete {
-            self.refuse_equal_keys((source, name), query.clone()).await?;
+            self.refuse_equal_keys((source, name), selected.clone()).await?;
         }
         // The schemas are read before the rows, because an index may be completed while the rows are read.
         let takes_schemas = self.table.is_some() && !self.rewrites_keys();
@@ -146,7 +150,7 @@ impl Copy {
         let copying = Copying {
             source: (&source.tables, name),
             target: (&target.tables, new),
-            query: query.clone(),
+            selected: selected.clone(),
             rewrite: &|entity| self.rewrite(entity),
             mode: self.mode,
             guards_parts: !self.bypass_derived && self.rewrites_keys(),
@@ -167,7 +171,7 @@ impl Copy {
             state.finish(copied)?;
             return say(out, &format!("copied {name} to {new}: {rows}, not verified"));
         }
-        let checksum = match verify((source, name), (target, new), query).await? {
+        let checksum = match verify((source, name), (target, new), selected).await? {
             Ok(checksum) => checksum,
             Err(EntityKey { partition_key, row_key }) => {
                 let help = if was_complete {
@@ -199,16 +203,16 @@ impl Copy {
         if !self.is_whole() {
             derived::refuse_declared(&source.tables, name).await?;
             derived::refuse_plain_writes(&target.tables, new, false).await?;
-            let query = self.selection.query(&source.tables, name).await?;
+            let selected = self.selection.rows(&source.tables, name).await?;
             if (self.rewrites_keys() || self.keep_timestamp.is_some())
-                && has_parts(&source.tables, name, &query).await?
+                && has_parts(&source.tables, name, &selected).await?
             {
                 let help = "omit `--partition-key`, `--row-key` and `--keep-timestamp`";
                 return Err(Failure::Refused(format!(
                     "table {name} stores wide entities, whose programs do not read other keys and properties; {help}"
                 )));
             }
-            refuse_torn(&source.tables, name, &query).await?;
+            refuse_torn(&source.tables, name, &selected).await?;
             return self.refuse_mixed_parts((source, name), (target, new)).await;
         }
         let schemas = SchemaRows::read(&source.tables, name).await?;
@@ -227,8 +231,8 @@ impl Copy {
         if self.rewrites_keys() {
             return Ok(());
         }
-        let query = self.selection.query(&source.tables, name).await?;
-        let rows = || Ordered::new(Pages::new(&source.tables, name, query));
+        let selected = self.selection.rows(&source.tables, name).await?;
+        let rows = || Ordered::new(Pages::new(&source.tables, name, selected));
         refuse_mixed_parts(rows, (&target.tables, new), self.mode).await
     }
 
@@ -238,12 +242,18 @@ impl Copy {
     }
 
     /// Returns an error, before the first row is written, if several rows have the same new key.
-    async fn refuse_equal_keys(&self, (source, name): (&Store, &TableName), query: Query) -> Result<()> {
+    async fn refuse_equal_keys(
+        &self,
+        (source, name): (&Store, &TableName),
+        selected: Selected,
+    ) -> Result<()> {
         if !self.rewrites_keys() {
             return Ok(());
         }
         let rewrite = |entity| self.rewrite(entity);
-        Rewritten { source: &source.tables, table: name, query, rewrite: &rewrite }.refuse_equal_keys().await
+        Rewritten { source: &source.tables, table: name, selected, rewrite: &rewrite }
+            .refuse_equal_keys()
+            .await
     }
 
     fn rewrite(&self, mut entity: TableEntity) -> Result<TableEntity> {
@@ -278,8 +288,8 @@ async fn refuse_other_rows(
     if is_empty(&target.tables, new).await? {
         return Ok(());
     }
-    let query = Query::new(KeyRange::ALL);
-    match first_not_contained((&target.tables, new), &query, (&source.tables, name)).await? {
+    let every = Query::new(KeyRange::ALL).into();
+    match first_not_contained((&target.tables, new), &every, (&source.tables, name)).await? {
         None => Ok(()),
         Some(EntityKey { partition_key, row_key }) => {
             let help = "use `tables sync`, which deletes them, or pass `--bypass-derived`";
@@ -294,16 +304,16 @@ async fn refuse_other_rows(
 async fn verify(
     (source, name): (&Store, &TableName),
     (target, new): (&Store, &TableName),
-    query: Query,
+    selected: Selected,
 ) -> Result<Result<Checksum, EntityKey>> {
     let mut checksum = Checksum::default();
-    let mut pages = Pages::new(&source.tables, name, query.clone());
+    let mut pages = Pages::new(&source.tables, name, selected.clone());
     while let Some(page) = pages.next().await? {
         for entity in page.rows.iter() {
             checksum.add(&TableEntity::from_entity(entity)?);
         }
     }
     // Rows that were in the target before the copy are not reported.
-    let different = first_not_contained((&source.tables, name), &query, (&target.tables, new)).await?;
+    let different = first_not_contained((&source.tables, name), &selected, (&target.tables, new)).await?;
     Ok(different.map_or(Ok(checksum), Err))
 }

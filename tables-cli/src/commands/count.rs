@@ -36,10 +36,10 @@ impl Count {
             store.require_key_order(ORDER_HELP)?;
         }
         let name = table(&self.table)?;
-        let mut query = self.selection.query(&store.tables, &name).await?;
+        let mut selected = self.selection.rows(&store.tables, &name).await?;
         if !self.checksum {
             // Only keys are requested, because values are not needed.
-            query.select = Select::names(["PartitionKey", "RowKey"]);
+            selected.query.select = Select::names(["PartitionKey", "RowKey"]);
         }
         let figures = |checksum: &Checksum| {
             let mut row = vec![checksum.count.to_string()];
@@ -54,7 +54,7 @@ impl Count {
         let (mut sum, mut group) = (Checksum::default(), None::<(String, Checksum)>);
         let mut rows = output::Rows::new(context.output, out, &names);
         let of_group = |(partition, group): (String, Checksum)| [vec![partition], figures(&group)].concat();
-        let mut pages = Pages::new(&store.tables, &name, query);
+        let mut pages = Pages::new(&store.tables, &name, selected);
         let bar = progress::rows("counted");
         while let Some(page) = pages.next().await? {
             for entity in page.rows.iter() {

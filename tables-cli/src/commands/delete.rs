@@ -62,14 +62,15 @@ impl Delete {
         }
         let purpose = if self.dry_run { Purpose::Read } else { Purpose::Write };
         let store = context.store.open(purpose).await?;
-        let mut query = self.selection.query(&store.tables, &name).await?;
-        if query.keys == KeyRange::ALL && query.filter.is_none() && !self.all && !self.drop_table {
+        let mut selected = self.selection.rows(&store.tables, &name).await?;
+        let is_every_row = selected.query.keys == KeyRange::ALL && selected.query.filter.is_none();
+        if is_every_row && selected.entities.is_none() && !self.all && !self.drop_table {
             let help = "select fewer rows, or pass `--all` instead";
             return Err(Failure::Usage(format!("every row of {name} is selected; {help}")));
         }
-        query.select = Select::names(["PartitionKey", "RowKey"]);
+        selected.query.select = Select::names(["PartitionKey", "RowKey"]);
         let (mut count, mut last) = (0_u64, None);
-        let mut pages = Pages::new(&store.tables, &name, query.clone());
+        let mut pages = Pages::new(&store.tables, &name, selected.clone());
         while let Some(page) = pages.next().await? {
             count += page.rows.len() as u64;
             let key = |row: EntityRef<'_>| (row.partition_key.to_owned(), row.row_key.to_owned());
@@ -86,7 +87,7 @@ impl Delete {
         if !self.drop_table {
             derived::refuse_plain_writes(&store.tables, &name, self.bypass_derived).await?;
             if !self.bypass_derived && !self.selection.is_all() {
-                refuse_torn(&store.tables, &name, &query).await?;
+                refuse_torn(&store.tables, &name, &selected).await?;
             }
         } else if !self.bypass_derived {
             refuse_remote(&store.tables, &name).await?;
@@ -100,7 +101,7 @@ impl Delete {
             confirm(self.yes, &format!("delete {what} in {}?", store.shown))?;
         } else if let (false, Some((partition, row))) = (self.yes, last) {
             // One row is deleted without a question, also if more rows have been written to the selection since it was counted.
-            query.keys = KeyRange::rows(partition, TextRange::exactly(row));
+            selected.query.keys = KeyRange::rows(partition, TextRange::exactly(row));
         }
         if self.drop_table {
             store.tables.untyped(name.as_str())?.delete_table().await?;
@@ -108,7 +109,7 @@ impl Delete {
             return Ok(Exit::Done);
         }
         let Deleted { deleted, kept } =
-            delete(&store.tables, &name, query, self.ignore_etag, self.rate).await?;
+            delete(&store.tables, &name, selected, self.ignore_etag, self.rate).await?;
         say(out, &format!("deleted {}", count_of(deleted, "row")))?;
         if kept > 0 {
             let rows = count_of(kept, "row");

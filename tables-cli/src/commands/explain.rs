@@ -24,7 +24,7 @@ impl Explain {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
         let store = context.store.open(Purpose::Read).await?;
         let name = table(&self.table)?;
-        let mut query = self.selection.query(&store.tables, &name).await?;
+        let mut query = self.selection.rows(&store.tables, &name).await?.query;
         query.select = rows::select(&self.select);
         say(out, &query.plan(&name).to_string())?;
         Ok(Exit::Done)

@@ -116,11 +116,12 @@ impl Export {
 
     async fn write(&self, store: &Store, form: FileForm, out: &mut (dyn Write + Send)) -> Result<Checksum> {
         let name = table(&self.table)?;
-        let mut query = self.selection.query(&store.tables, &name).await?;
-        query.select = rows::select(&self.columns);
+        let selected = self.selection.rows(&store.tables, &name).await?;
+        let selected = selected.with_select(rows::select(&self.columns));
         let mut sink =
-            Sink::open(form, out, &self.columns, || Pages::new(&store.tables, &name, query.clone())).await?;
-        let mut pages = Pages::new(&store.tables, &name, query);
+            Sink::open(form, out, &self.columns, || Pages::new(&store.tables, &name, selected.clone()))
+                .await?;
+        let mut pages = Pages::new(&store.tables, &name, selected);
         let (mut checksum, bar) = (Checksum::default(), progress::rows("exported"));
         let mut rate = self.rate.map(Rate::new);
         while let Some(page) = pages.next().await? {

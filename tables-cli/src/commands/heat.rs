@@ -45,9 +45,9 @@ impl ShowHeat {
         let store = context.store.open(Purpose::Read).await?;
         store.require_key_order(ORDER_HELP)?;
         let name = table(&self.table)?;
-        let query = self.selection.query(&store.tables, &name).await?;
+        let selected = self.selection.rows(&store.tables, &name).await?;
         let mut heat = Heat::new(self.by, self.largest);
-        let (mut pages, bar) = (Pages::new(&store.tables, &name, query), progress::rows("measured"));
+        let (mut pages, bar) = (Pages::new(&store.tables, &name, selected), progress::rows("measured"));
         while let Some(page) = pages.next().await? {
             for entity in page.rows.iter() {
                 let entity = TableEntity::from_entity(entity)?;

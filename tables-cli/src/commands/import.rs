@@ -4,6 +4,9 @@ use std::fs::File;
 use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
+use table_core::limits::Limits;
+use table_core::{TableEntity, Transaction};
+
 use crate::commands::export::FileForm;
 use crate::commands::{Context, count_of, say, table};
 use crate::failure::{Exit, Failure, Result};
@@ -11,11 +14,11 @@ use crate::store::Purpose;
 use crate::transfer::import::Importing;
 use crate::transfer::rejections::Rejections;
 use crate::transfer::state::StateFile;
-use crate::transfer::writer::Mode;
+use crate::transfer::writer::{Change, Mode};
 use table_inspect::csv::{CsvReader, Types};
 use table_inspect::derived;
 use table_inspect::lines::LineReader;
-use table_inspect::record::{FileError, Record};
+use table_inspect::record::{FileError, Record, Rejected};
 use table_inspect::value;
 
 /// Options of `import`.
@@ -184,13 +187,18 @@ impl Import {
     fn check(&self, records: Records, out: &mut dyn Write) -> Result<Exit> {
         let (mut count, mut rejections) = (0, 0);
         for record in records {
-            match record?.1 {
-                Ok(_) => count += 1,
+            let (line, record) = record?;
+            match record.and_then(|entity| self.accept(line, entity)) {
+                Ok(()) => count += 1,
                 Err(rejected) if self.errors.is_some() => {
                     eprintln!("{rejected}");
                     rejections += 1;
                 }
-                Err(rejected) => Rejections::default().push(vec![rejected])?,
+                Err(rejected) => {
+                    let help =
+                        "nothing is written by `--dry-run`. Give `--errors FILE` to list all such rows";
+                    return Err(Failure::Refused(format!("{rejected}; {help}")));
+                }
             }
         }
         say(out, &format!("would import {} into {}", count_of(count, "row"), self.table))?;
@@ -198,6 +206,17 @@ impl Import {
             return Ok(Exit::Done);
         }
         Err(Failure::Refused(format!("{} would be rejected", count_of(rejections, "row"))))
+    }
+}
+
+impl Import {
+    /// Checks an entity as the service does, without a request.
+    fn accept(&self, line: u64, entity: TableEntity) -> Result<(), Rejected> {
+        let partition_key = entity.key().partition_key.clone();
+        let pushed = Change::Write(entity).operation(self.mode).and_then(|operation| {
+            Transaction::new(partition_key, Limits::PORTABLE)?.push(operation).map(drop)
+        });
+        pushed.map_err(|error| Rejected { line, column: 0, reason: error.to_string() })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use table_core::{FromEntity, Query, TableEntity};
+use table_core::{FromEntity, TableEntity};
 
 use crate::commands::{Context, table};
 use crate::failure::{Exit, Failure, Result};
@@ -27,8 +27,8 @@ impl Infer {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
         let store = context.store.open(Purpose::Read).await?;
         let name = table(&self.table)?;
-        let query: Query = self.selection.query(&store.tables, &name).await?;
-        let mut pages = Pages::new(&store.tables, &name, query);
+        let selected = self.selection.rows(&store.tables, &name).await?;
+        let mut pages = Pages::new(&store.tables, &name, selected);
         let mut rows = Vec::new();
         while rows.len() < self.sample {
             let Some(page) = pages.next().await? else { break };

@@ -9,6 +9,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::store::Purpose;
 use table_inspect::derived;
 use table_inspect::keys;
+use table_inspect::value;
 
 /// Options of `patch`.
 #[derive(clap::Args, Debug)]
@@ -31,7 +32,7 @@ pub(super) struct Patch {
     /// Properties to remove, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     remove: Vec<String>,
-    /// Write to any version, not only to the version that was read
+    /// Write to any version, not only to the version that was read; properties that are not given keep the values that other programs write
     #[arg(long)]
     ignore_etag: bool,
     /// Write even if indexes, copies or feeds are derived from the entity, which become wrong
@@ -52,25 +53,56 @@ impl Patch {
         let store = context.store.open(purpose).await?.tables;
         let name = table(&self.table)?;
         let key = key(&self.partition_key, &self.row_key)?;
-        let Some(found) = keys::read(&store, &name, &key).await? else { return Ok(Exit::Nothing) };
-        let entity = self.changed(&found)?;
-        if self.dry_run {
-            say(out, &serde_json::to_string(&entity).map_err(|error| Failure::file("-")(error.into()))?)?;
-            return Ok(Exit::Done);
+        let json = self.json.as_deref().map(object_of).transpose()?;
+        loop {
+            let Some(found) = keys::read(&store, &name, &key).await? else { return Ok(Exit::Nothing) };
+            let set = self.set(json.as_ref(), &found)?;
+            let entity = self.changed(&found, &set)?;
+            if self.dry_run {
+                say(out, &serde_json::to_string(&entity).map_err(|error| Failure::file("-")(error.into()))?)?;
+                return Ok(Exit::Done);
+            }
+            derived::refuse_plain_writes(&store, &name, self.bypass_derived).await?;
+            derived::refuse_torn_part(&found, &entity, self.bypass_derived)?;
+            let condition = found.etag().cloned().map_or(IfMatch::Any, IfMatch::ETag);
+            // IMPORTANT: an unconditional write contains only the given properties, because other programs may have changed the others since the read.
+            let kind = if self.ignore_etag && self.remove.is_empty() {
+                OperationKind::Merge(set.to_row()?, IfMatch::Any)
+            } else {
+                OperationKind::Replace(entity.to_row()?, condition)
+            };
+            let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
+            transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
+            match store.submit(&name, transaction).await {
+                // A property can be removed only by a replacement, which must not write back changes of other programs.
+                Err(error) if self.ignore_etag && error.is_precondition_failed() => {}
+                written => {
+                    let etag = written?.into_iter().next().flatten();
+                    say(out, &etag.map(|etag| etag.to_string()).unwrap_or_default())?;
+                    return Ok(Exit::Done);
+                }
+            }
         }
-        derived::refuse_plain_writes(&store, &name, self.bypass_derived).await?;
-        derived::refuse_torn_part(&found, &entity, self.bypass_derived)?;
-        let etag = found.etag().cloned().filter(|_| !self.ignore_etag);
-        let condition = etag.map_or(IfMatch::Any, IfMatch::ETag);
-        let kind = OperationKind::Replace(entity.to_row()?, condition);
-        let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
-        transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
-        let etag = store.submit(&name, transaction).await?.into_iter().next().flatten();
-        say(out, &etag.map(|etag| etag.to_string()).unwrap_or_default())?;
-        Ok(Exit::Done)
     }
 
-    fn changed(&self, found: &TableEntity) -> Result<TableEntity> {
+    /// Returns the properties to set, with the types of the stored properties unless other types are given.
+    fn set(&self, json: Option<&Object>, found: &TableEntity) -> Result<TableEntity> {
+        let mut set = TableEntity::from(found.key().clone());
+        let stored = |name: &str| -> Option<EdmType> { found.get(name).map(table_core::Value::edm_type) };
+        for text in &self.properties {
+            let (name, value) = properties::read_like(text, stored)?;
+            set.insert(name, value);
+        }
+        if let Some(json) = json {
+            for (name, value) in patch_of(json.clone(), found)?.iter() {
+                set.insert(name, value.clone());
+            }
+        }
+        Ok(set)
+    }
+
+    /// Returns the entity with all changes.
+    fn changed(&self, found: &TableEntity, set: &TableEntity) -> Result<TableEntity> {
         let mut entity = TableEntity::from(found.key().clone());
         for (name, value) in found.iter() {
             entity.insert(name, value.clone());
@@ -80,32 +112,31 @@ impl Patch {
                 return Err(Failure::Refused(format!("the entity has no property `{name}` to remove")));
             }
         }
-        let stored = |name: &str| -> Option<EdmType> { found.get(name).map(table_core::Value::edm_type) };
-        for text in &self.properties {
-            let (name, value) = properties::read_like(text, stored)?;
-            entity.insert(name, value);
-        }
-        if let Some(json) = &self.json {
-            for (name, value) in patch_of(json, found)?.iter() {
-                entity.insert(name, value.clone());
-            }
+        for (name, value) in set.iter() {
+            entity.insert(name, value.clone());
         }
         Ok(entity)
     }
 }
 
-/// Parses a JSON object of properties, which need not contain the keys.
-fn patch_of(json: &str, found: &TableEntity) -> Result<TableEntity> {
+type Object = serde_json::Map<String, serde_json::Value>;
+
+fn wrong(error: &serde_json::Error) -> Failure {
+    Failure::Usage(format!("the JSON is not an object of properties: {error}"))
+}
+
+/// Parses a JSON object; `-` reads standard input.
+fn object_of(json: &str) -> Result<Object> {
     let text = if json == "-" {
         std::io::read_to_string(std::io::stdin()).map_err(Failure::file("-"))?
     } else {
         json.to_owned()
     };
-    let wrong = |error: serde_json::Error| {
-        Failure::Usage(format!("the JSON is not an object of properties: {error}"))
-    };
-    let mut object: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_str(&text).map_err(wrong)?;
+    serde_json::from_str(&text).map_err(|error| wrong(&error))
+}
+
+/// Returns the properties of a JSON object, which need not contain the keys. A value without a type has the type of the stored property.
+fn patch_of(mut object: Object, found: &TableEntity) -> Result<TableEntity> {
     let key = found.key();
     for (name, text) in [("PartitionKey", key.partition_key.as_str()), ("RowKey", key.row_key.as_str())] {
         if object.get(name).is_some_and(|given| given.as_str() != Some(text)) {
@@ -113,5 +144,29 @@ fn patch_of(json: &str, found: &TableEntity) -> Result<TableEntity> {
         }
         object.insert(name.to_owned(), text.into());
     }
-    serde_json::from_value(serde_json::Value::Object(object)).map_err(wrong)
+    if let Some((name, _)) = object.iter().find(|(_, value)| value.is_null()) {
+        return Err(Failure::Usage(format!("`{name}` is null in the JSON; use `--remove {name}`")));
+    }
+    let mut typed = Vec::new();
+    for (name, stored) in found.iter() {
+        let is_typed = object.contains_key(&format!("{name}@odata.type"));
+        let text = match object.get(name).filter(|_| !is_typed) {
+            Some(serde_json::Value::String(text)) => text.clone(),
+            Some(value @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_))) => value.to_string(),
+            _ => continue,
+        };
+        let edm = stored.edm_type();
+        let read = value::read(edm, &text).map_err(|expected| {
+            let help = format!("give another type as `{name}@odata.type`");
+            Failure::Usage(format!("`{name}` is stored as {edm}; expected {expected}, not `{text}`; {help}"))
+        })?;
+        object.remove(name);
+        typed.push((name.to_owned(), read));
+    }
+    let mut patch: TableEntity =
+        serde_json::from_value(serde_json::Value::Object(object)).map_err(|error| wrong(&error))?;
+    for (name, value) in typed {
+        patch.insert(name, value);
+    }
+    Ok(patch)
 }

@@ -58,7 +58,6 @@ impl Put {
         }
         let store = context.store.open(Purpose::Create).await?.tables;
         let name = table(&self.table)?;
-        store.create_table_if_missing(&name).await?;
         derived::refuse_plain_writes(&store, &name, self.bypass_derived).await?;
         let key = entity.key();
         let operation = Operation { row_key: key.row_key.clone(), kind: self.kind(&entity)? };
@@ -67,6 +66,7 @@ impl Put {
         }
         let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
         transaction.push(operation)?;
+        store.create_table_if_missing(&name).await?;
         let etag = store.submit(&name, transaction).await?.into_iter().next().flatten();
         say(out, &etag.map(|etag| etag.to_string()).unwrap_or_default())?;
         Ok(Exit::Done)
@@ -74,7 +74,8 @@ impl Put {
 
     fn kind(&self, entity: &TableEntity) -> Result<OperationKind> {
         let row = entity.to_row()?;
-        let etag = self.etag.as_deref().map(ETag::parse).transpose()?.map(IfMatch::ETag);
+        let etag = self.etag.as_deref().map(ETag::parse).transpose();
+        let etag = etag.map_err(|error| Failure::Usage(error.to_string()))?.map(IfMatch::ETag);
         Ok(match (etag, self.merge, self.insert) {
             (Some(etag), true, _) => OperationKind::Merge(row, etag),
             (Some(etag), false, _) => OperationKind::Replace(row, etag),

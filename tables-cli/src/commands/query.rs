@@ -4,12 +4,12 @@ use std::io::Write;
 
 use table_core::query::QueryClass;
 use table_core::schema::StoredSchema;
-use table_core::{DynTableStore, FromEntity, TableEntity, TableName, TableStore};
+use table_core::{DynTableStore, FromEntity, TableEntity, TableName};
 
 use crate::commands::{Context, table};
 use crate::failure::{Exit, Failure, Result};
 use crate::output::Entities;
-use crate::rows::{self, Pages, Selection};
+use crate::rows::{self, Pages, Selected, Selection};
 use crate::store::Purpose;
 use table_inspect::keys;
 
@@ -47,7 +47,8 @@ impl Query {
     pub(super) async fn run(&self, context: &Context, out: &mut dyn Write) -> Result<Exit> {
         let store = context.store.open(Purpose::Read).await?;
         let name = table(&self.table)?;
-        let mut query = self.selection.query(&store.tables, &name).await?;
+        let mut selected = self.selection.rows(&store.tables, &name).await?;
+        let query = &mut selected.query;
         query.select = rows::select(&self.select);
         let most = if self.all { usize::MAX } else { self.newest.unwrap_or(self.top) };
         query.top = Some(most.clamp(1, 1_000));
@@ -58,9 +59,9 @@ impl Query {
         }
         let schemas = keys::schemas(&store.tables, &name).await?;
         if self.newest.is_some() {
-            refuse_oldest_first(&store.tables, &name, &query, &schemas).await?;
+            refuse_oldest_first(&store.tables, &name, &selected, &schemas).await?;
         }
-        let mut pages = Pages::new(&store.tables, &name, query);
+        let mut pages = Pages::new(&store.tables, &name, selected);
         let mut entities = Entities::new(context.output, out, &schemas, self.raw);
         let mut found = 0;
         while found < most {
@@ -79,20 +80,26 @@ impl Query {
 async fn refuse_oldest_first(
     store: &DynTableStore,
     name: &TableName,
-    query: &table_core::Query,
+    selected: &Selected,
     schemas: &[StoredSchema],
 ) -> Result<()> {
-    if query.keys.partition_key.single().is_none() {
+    let keys = &selected.query.keys;
+    if keys.partition_key.single().is_none() {
         return Err(Failure::Usage("`--newest` needs one partition; pass `--partition`".to_owned()));
     }
     // A single key does not reveal which of its characters are literals.
-    let sample = table_core::Query { top: Some(100), ..table_core::Query::new(query.keys.clone()) };
-    let page = store.query(name, &sample, None).await?;
-    let rows: Vec<_> = page.rows.iter().map(TableEntity::from_entity).collect::<table_core::Result<_>>()?;
-    if rows.is_empty() || keys::is_newest_first(schemas, &rows, &query.keys.row_key) {
+    let sample = table_core::Query { top: Some(100), ..table_core::Query::new(keys.clone()) };
+    let mut pages = Pages::new(store, name, Selected { query: sample, ..selected.clone() });
+    let mut rows: Vec<TableEntity> = Vec::new();
+    // An empty page can have a continuation.
+    while rows.is_empty() {
+        let Some(page) = pages.next().await? else { return Ok(()) };
+        rows = page.rows.iter().map(TableEntity::from_entity).collect::<table_core::Result<_>>()?;
+    }
+    if keys::is_newest_first(&selected.schemas(schemas), &rows, &keys.row_key) {
         return Ok(());
     }
-    let help = "give one value of each part before the time, if the key contains one; `tables tail` reads the partition to its end";
+    let help = "name one kind of rows with `--entity` or `--rows`, and give one value of each part before the time; `tables tail` reads the partition to its end";
     Err(Failure::Refused(format!(
         "the RowKeys of {name} are not in descending order of time, so the newest rows are not first; {help}"
     )))

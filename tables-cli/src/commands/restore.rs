@@ -134,7 +134,7 @@ impl Restore {
         if !self.keys.is_all() {
             derived::refuse_declarations(name, &schemas.schemas())?;
             derived::refuse_plain_writes(target, new, false).await?;
-            let outcome = refuse_torn(target, new, &Query::new(restoring.range.clone())).await;
+            let outcome = refuse_torn(target, new, &Query::new(restoring.range.clone()).into()).await;
             outcome.or_else(|error| if is_missing(&error) { Ok(()) } else { Err(error) })?;
             return self.refuse_mixed_parts(restoring, (name, new)).await;
         }

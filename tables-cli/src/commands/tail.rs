@@ -42,7 +42,8 @@ impl TailTable {
     pub(super) async fn run(&self, context: &Context, out: &mut (dyn Write + Send)) -> Result<Exit> {
         let name = table(&self.table)?;
         let store = context.store.open(Purpose::Read).await?;
-        let query = self.selection.query(&store.tables, &name).await?;
+        let mut selected = self.selection.rows(&store.tables, &name).await?;
+        let query = &mut selected.query;
         if query.filter.is_some() || query.keys.partition_key.single().is_none() {
             let help = "pass `--partition KEY`, or all parts of its PartitionKey, and no `--filter`";
             return Err(Failure::Usage(format!("`tail` follows one partition; {help}")));
@@ -51,12 +52,16 @@ impl TailTable {
             let help = "serve the folder with `tables serve`, and follow the server";
             return Err(Failure::Refused(format!("a folder is read as it was when it was opened; {help}")));
         }
-        let mut range = query.keys;
         if self.feed {
-            range.row_key.intersect(&feed_range());
+            // The entries of a feed are rows of no entity type.
+            if selected.entities.take().is_some() {
+                query.keys.row_key = feed_range();
+            }
+            query.keys.row_key.intersect(&feed_range());
         }
         let schemas = keys::schemas(&store.tables, &name).await?;
-        let (mut tail, rows) = Tail::begin(store.tables, name, range, self.lines, &schemas).await?;
+        let in_range = selected.schemas(&schemas);
+        let (mut tail, rows) = Tail::begin(store.tables, name, selected, self.lines, &in_range).await?;
         let is_empty = rows.is_empty();
         show(context.output, out, &schemas, rows)?;
         if !self.follow {

@@ -3,15 +3,15 @@
 use std::ops::Bound;
 
 use table_core::key::order;
-use table_core::query::{KeyRange, TextRange};
+use table_core::query::{KeyRange, Select, TextRange};
 use table_core::{DynTableStore, EntityKey, FromEntity, Query, TableEntity, TableName};
 
 use crate::failure::Result;
-use crate::rows::Pages;
+use crate::rows::{Pages, Selected};
 use crate::transfer::compare::{Compared, Comparison, is_same};
 use crate::transfer::ordered::{Entities, Ordered, Paged, key_order};
 
-/// Returns the first row of a query that another table lacks or stores with different properties, or `None` if the other table contains all rows.
+/// Returns the first selected row that another table lacks or stores with different properties, or `None` if the other table contains all rows.
 ///
 /// If both stores return rows in key order, each table is read once, in parallel. If not, the other table is queried once for each partition in each page.
 /// Keeps one page of each table in memory.
@@ -20,12 +20,11 @@ use crate::transfer::ordered::{Entities, Ordered, Paged, key_order};
 /// Any error from either store.
 pub async fn first_not_contained(
     (store, name): (&DynTableStore, &TableName),
-    query: &Query,
+    selected: &Selected,
     (other, new): (&DynTableStore, &TableName),
 ) -> Result<Option<EntityKey>> {
-    let pages = Pages::new(store, name, query.clone());
-    let rest =
-        Pages::new(other, new, Query { filter: query.filter.clone(), ..Query::new(query.keys.clone()) });
+    let pages = Pages::new(store, name, selected.clone());
+    let rest = Pages::new(other, new, selected.clone().with_select(Select::All));
     if !pages.is_ordered() || !rest.is_ordered() {
         return by_lookups(pages, other, new).await;
     }

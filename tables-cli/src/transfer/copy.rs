@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use table_core::{DynTableStore, FromEntity, Query, TableEntity, TableName, TableStoreExt};
+use table_core::{DynTableStore, FromEntity, TableEntity, TableName, TableStoreExt};
 
-use crate::failure::{Failure, Result};
-use crate::rows::Pages;
+use crate::failure::Result;
+use crate::rows::{Pages, Selected};
 use crate::transfer::progress;
 use crate::transfer::state::StateFile;
 use crate::transfer::writer::{Change, Mode, Writer};
@@ -16,8 +16,8 @@ pub struct Copying<'a> {
     pub source: (&'a DynTableStore, &'a TableName),
     /// The target store and table.
     pub target: (&'a DynTableStore, &'a TableName),
-    /// The query that selects the rows.
-    pub query: Query,
+    /// The rows to copy.
+    pub selected: Selected,
     /// The function that converts a source row to the row to write.
     pub rewrite: &'a (dyn Fn(TableEntity) -> Result<TableEntity> + Sync),
     /// The operation used to write rows.
@@ -53,7 +53,7 @@ impl Copying<'_> {
         store.create_table_if_missing(new).await?;
         let done = state.state().records;
         let from = state.state().continuation.as_deref().map(str::parse).transpose()?;
-        let mut pages = Pages::new(self.source.0, self.source.1, self.query.clone()).behind(from);
+        let mut pages = Pages::new(self.source.0, self.source.1, self.selected.clone()).behind(from);
         let mut writer = Writer::new(store.clone(), new.clone(), self.mode, self.rate);
         if self.guards_parts {
             writer = writer.guarding_parts();
@@ -66,9 +66,9 @@ impl Copying<'_> {
                 read += 1;
                 let entity = (self.rewrite)(TableEntity::from_entity(entity)?)?;
                 writer.push(read, Change::Write(entity)).await?;
+                writer.refuse_rejected("the other store")?;
             }
             ends.push_back((read, pages.continuation().map(ToString::to_string)));
-            refuse_rejected(&mut writer)?;
             let settled = done + writer.settled();
             while ends.front().is_some_and(|(end, _)| *end <= settled) {
                 if let Some((end, continuation @ Some(_))) = ends.pop_front() {
@@ -79,17 +79,7 @@ impl Copying<'_> {
         }
         writer.flush().await?;
         bar.finish_and_clear();
-        refuse_rejected(&mut writer)?;
+        writer.refuse_rejected("the other store")?;
         Ok(read)
-    }
-}
-
-fn refuse_rejected(writer: &mut Writer) -> Result<()> {
-    match writer.take_rejected().into_iter().next() {
-        None => Ok(()),
-        Some(rejected) => Err(Failure::Refused(format!(
-            "the other store refuses row {}: {}",
-            rejected.line, rejected.reason
-        ))),
     }
 }

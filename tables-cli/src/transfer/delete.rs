@@ -1,10 +1,10 @@
 //! Deletes the rows selected by a query, in one transaction per group of rows.
 
 use table_core::query::Select;
-use table_core::{DynTableStore, FromEntity, IfMatch, Query, TableEntity, TableName};
+use table_core::{DynTableStore, FromEntity, IfMatch, TableEntity, TableName};
 
 use crate::failure::Result;
-use crate::rows::Pages;
+use crate::rows::{Pages, Selected};
 use crate::transfer::progress;
 use crate::transfer::writer::{Change, Mode, Writer};
 
@@ -25,13 +25,13 @@ pub struct Deleted {
 pub async fn delete(
     store: &DynTableStore,
     name: &TableName,
-    query: Query,
+    selected: Selected,
     in_any_version: bool,
     rate: Option<u32>,
 ) -> Result<Deleted> {
-    let query = Query { select: Select::names(["PartitionKey", "RowKey"]), ..query };
+    let selected = selected.with_select(Select::names(["PartitionKey", "RowKey"]));
     let mut writer = Writer::new(store.clone(), name.clone(), Mode::Replace, rate).tolerant();
-    let mut pages = Pages::new(store, name, query);
+    let mut pages = Pages::new(store, name, selected);
     let (mut kept, bar) = (0, progress::rows("deleted"));
     while let Some(page) = pages.next().await? {
         for entity in page.rows.iter() {

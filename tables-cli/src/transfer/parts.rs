@@ -11,7 +11,7 @@ use table_inspect::keys;
 use table_patterns::wide::WRITE_ID;
 
 use crate::failure::{Failure, Result};
-use crate::rows::Pages;
+use crate::rows::{Pages, Selected};
 use crate::transfer::change::Mode;
 use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::ordered::{Entities, Ordered, OrderedEntities, Paged};
@@ -172,13 +172,14 @@ pub async fn refuse_mixed_parts<L: OrderedEntities>(
 ///
 /// # Errors
 /// Any error from the store.
-pub async fn has_parts(store: &DynTableStore, table: &TableName, selected: &Query) -> Result<bool> {
-    let mut own = query(selected.keys.clone())?;
-    own.filter = match (own.filter, selected.filter.clone()) {
+pub async fn has_parts(store: &DynTableStore, table: &TableName, selected: &Selected) -> Result<bool> {
+    let mut own = query(selected.query.keys.clone())?;
+    own.filter = match (own.filter, selected.query.filter.clone()) {
         (Some(own), Some(selected)) => Some(own.and(selected)),
         (own, selected) => own.or(selected),
     };
-    is_any(store, table, own, |row| part_of(row.row_key).is_some()).await
+    is_any(store, table, Selected { query: own, ..selected.clone() }, |row| part_of(row.row_key).is_some())
+        .await
 }
 
 fn is_guarded(row_key: &str) -> bool {
@@ -189,10 +190,10 @@ fn is_guarded(row_key: &str) -> bool {
 async fn is_any(
     store: &DynTableStore,
     table: &TableName,
-    query: Query,
+    rows: impl Into<Selected>,
     condition: impl Fn(&EntityRef<'_>) -> bool,
 ) -> Result<bool> {
-    let mut pages = Pages::new(store, table, query);
+    let mut pages = Pages::new(store, table, rows);
     loop {
         match pages.next().await {
             Ok(Some(page)) if page.rows.iter().any(|row| condition(&row)) => return Ok(true),

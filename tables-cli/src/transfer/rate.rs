@@ -2,31 +2,36 @@
 
 use std::time::{Duration, Instant};
 
-/// A limit on rows per second, counted from the first row.
+/// The time for which rows may be made up after a pause.
+const BURST: Duration = Duration::from_secs(1);
+
+/// A limit on rows per second. After a pause, the rows of at most one second are made up.
 #[derive(Debug)]
 pub struct Rate {
     per_second: u32,
-    begun: Instant,
-    rows: u32,
+    /// The time from which on the next rows may follow.
+    due: Instant,
 }
 
 impl Rate {
     /// Creates a limit of at least one row per second.
     #[must_use]
     pub fn new(per_second: u32) -> Self {
-        Self { per_second: per_second.max(1), begun: Instant::now(), rows: 0 }
+        Self { per_second: per_second.max(1), due: Instant::now() }
     }
 
     /// Waits until all rows counted so far are due, and then counts `rows` more.
     pub async fn wait(&mut self, rows: usize) {
-        let due = self.due();
-        tokio::time::sleep(due.saturating_sub(self.begun.elapsed())).await;
-        self.rows = self.rows.saturating_add(u32::try_from(rows).unwrap_or(u32::MAX));
+        tokio::time::sleep(self.due.saturating_duration_since(Instant::now())).await;
+        self.count(rows, Instant::now());
     }
 
-    /// Returns how long after the first row the counted rows are due.
-    fn due(&self) -> Duration {
-        Duration::from_secs_f64(f64::from(self.rows) / f64::from(self.per_second))
+    /// Counts rows that are written now.
+    fn count(&mut self, rows: usize, now: Instant) {
+        let rows = u32::try_from(rows).unwrap_or(u32::MAX);
+        let earliest = now.checked_sub(BURST).unwrap_or(now);
+        self.due =
+            self.due.max(earliest) + Duration::from_secs_f64(f64::from(rows) / f64::from(self.per_second));
     }
 }
 
@@ -37,8 +42,23 @@ mod tests {
     #[tokio::test]
     async fn rows_are_paced_at_the_rate() {
         let mut rate = Rate::new(1_000_000);
+        let begun = rate.due;
         rate.wait(500_000).await;
-        assert_eq!(rate.due(), Duration::from_millis(500));
+        assert_eq!(rate.due - begun, Duration::from_millis(500));
         assert_eq!(Rate::new(0).per_second, 1);
+    }
+
+    #[test]
+    fn rows_that_were_missed_in_a_pause_are_not_made_up() {
+        let mut rate = Rate::new(10);
+        let mut now = rate.due;
+        rate.count(10, now);
+        now += Duration::from_secs(10 * 60);
+        let resumed = now;
+        for _ in 0..100 {
+            now = now.max(rate.due);
+            rate.count(10, now);
+        }
+        assert!(rate.due - resumed >= Duration::from_secs(99), "{:?}", rate.due - resumed);
     }
 }

@@ -3,7 +3,7 @@
 use table_core::query::KeyRange;
 use table_core::{DynTableStore, IfMatch, Query, TableName, TableStoreExt};
 
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::rows::Pages;
 use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::derived::OtherTables;
@@ -81,12 +81,11 @@ pub async fn sync(
         bar.inc(1);
         if !options.is_dry_run {
             writer.push(0, change).await?;
+            writer.refuse_rejected(&target.to_string())?;
         }
     }
     writer.flush().await?;
     bar.finish_and_clear();
-    match writer.take_rejected().into_iter().next() {
-        None => Ok(found),
-        Some(rejected) => Err(Failure::Refused(format!("{target} refuses a row: {}", rejected.reason))),
-    }
+    writer.refuse_rejected(&target.to_string())?;
+    Ok(found)
 }

@@ -211,6 +211,22 @@ impl Writer {
     pub fn take_rejected(&mut self) -> Vec<Rejected> {
         self.settlement.take_rejected()
     }
+
+    /// Returns an error for the first rejected record, which `target` refuses. For callers that end there.
+    ///
+    /// # Errors
+    /// `Refused`, with the record and the reason.
+    pub fn refuse_rejected(&mut self, target: &str) -> Result<()> {
+        match self.take_rejected().into_iter().next() {
+            None => Ok(()),
+            Some(Rejected { line: 0, reason, .. }) => {
+                Err(Failure::Refused(format!("{target} refuses a row: {reason}")))
+            }
+            Some(Rejected { line, reason, .. }) => {
+                Err(Failure::Refused(format!("{target} refuses row {line}: {reason}")))
+            }
+        }
+    }
 }
 
 fn rejection(line: u64, error: &Error) -> Rejected {

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-use table_core::{DynTableStore, EntityKey, FromEntity, Query, TableEntity, TableName};
+use table_core::{DynTableStore, EntityKey, FromEntity, TableEntity, TableName};
 
 use crate::failure::{Failure, Result};
-use crate::rows::Pages;
+use crate::rows::{Pages, Selected};
 
 /// The rows of a table, with the function that rewrites their keys.
 pub(super) struct Rewritten<'a> {
     pub(super) source: &'a DynTableStore,
     pub(super) table: &'a TableName,
-    pub(super) query: Query,
+    pub(super) selected: Selected,
     /// Converts a source row to the row to write.
     pub(super) rewrite: &'a (dyn Fn(TableEntity) -> Result<TableEntity> + Sync),
 }
@@ -74,7 +74,7 @@ impl Rewritten<'_> {
     }
 
     fn pages(&self) -> Pages<'_> {
-        Pages::new(self.source, self.table, self.query.clone())
+        Pages::new(self.source, self.table, self.selected.clone())
     }
 }
 
@@ -85,7 +85,7 @@ fn shown(EntityKey { partition_key, row_key }: &EntityKey) -> String {
 #[cfg(test)]
 mod tests {
     use table_core::query::KeyRange;
-    use table_core::{Engine, TableStoreExt};
+    use table_core::{Engine, Query, TableStoreExt};
 
     use super::*;
 
@@ -102,8 +102,12 @@ mod tests {
             let row: u32 = entity.key().row_key.as_str().parse().unwrap();
             Ok(TableEntity::new("q", format!("{}", row % modulus)).unwrap())
         };
-        let rows =
-            Rewritten { source: &engine, table: &table, query: Query::new(KeyRange::ALL), rewrite: &rewrite };
+        let rows = Rewritten {
+            source: &engine,
+            table: &table,
+            selected: Query::new(KeyRange::ALL).into(),
+            rewrite: &rewrite,
+        };
         let found = rows.first_equal(hash).await.unwrap();
         found.map(|(_, rows)| rows.map(|row| row.row_key.as_str().to_owned()))
     }

@@ -41,7 +41,7 @@ async fn pairs() -> Vec<(DynTableStore, DynTableStore)> {
 
 async fn found(one: &DynTableStore, other: &DynTableStore) -> Option<EntityKey> {
     let (name, query) = (name(), Query::new(KeyRange::ALL));
-    first_not_contained((one, &name), &query, (other, &name)).await.unwrap()
+    first_not_contained((one, &name), &query.into(), (other, &name)).await.unwrap()
 }
 
 #[tokio::test]

@@ -1,0 +1,111 @@
+//! The texts of a key part that a condition accepts, and the range of keys that contain them.
+
+use std::ops::Bound;
+
+use table_core::key::codec::Form;
+use table_core::key::order;
+use table_core::query::TextRange;
+use table_core::schema::StoredPiece;
+
+use crate::error::{Error, Result};
+use crate::keys::request::Values;
+use crate::keys::{codec, name_of};
+
+/// The encoded texts that a condition on a key part accepts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Accepted {
+    /// One text.
+    One(String),
+    /// All texts between two bounds, both included.
+    Between {
+        /// The first text, or the beginning of the first texts. `None` if the range has no lower bound.
+        first: Option<String>,
+        /// The last text, or the beginning of the last texts. `None` if the range has no upper bound.
+        last: Option<String>,
+    },
+    /// All texts with this prefix.
+    Prefix(String),
+}
+
+impl Accepted {
+    /// Returns the texts that a condition accepts.
+    ///
+    /// # Errors
+    /// `Condition` for a value that the part cannot have, for a prefix of a part without prefixes, and for a range of a part without an order.
+    pub(super) fn new(piece: &StoredPiece, values: &Values) -> Result<Self> {
+        let StoredPiece::Part { source, codec, form } = piece else { return Ok(Self::Prefix(String::new())) };
+        let name = name_of(source);
+        match values {
+            Values::Exactly(value) => codec::encode(piece, value).map(Self::One),
+            Values::Prefix(beginning) if codec::keeps_prefixes(codec) => Ok(Self::Prefix(beginning.clone())),
+            Values::Prefix(_) => {
+                let help = "give one value or a range";
+                Err(Error::Condition(format!(
+                    "`{name}` is written by codec `{codec}`, which has no prefixes; {help}"
+                )))
+            }
+            Values::Between(..) if !form.ordered => Err(Error::Condition(format!(
+                "`{name}` is written by codec `{codec}`, which does not preserve order; give one value"
+            ))),
+            Values::Between(lower, upper) => {
+                let (low, high) = if codec::is_descending(codec) { (upper, lower) } else { (lower, upper) };
+                let bound = |value: &String| {
+                    if value.is_empty() { Ok(None) } else { codec::beginning(piece, value).map(Some) }
+                };
+                Ok(Self::Between { first: bound(low)?, last: bound(high)? })
+            }
+        }
+    }
+
+    /// Returns `true` if the condition accepts a text of the part.
+    pub(super) fn accepts(&self, text: &str, form: &Form) -> bool {
+        match self {
+            Self::One(one) => one == text,
+            Self::Prefix(prefix) => text.starts_with(prefix),
+            Self::Between { first, last } => {
+                // A bound of a fixed width can be the beginning of several texts, such as the stamps of one instant.
+                let is_at = |bound: &str| form.is_fixed() && text.starts_with(bound);
+                first.as_ref().is_none_or(|first| order::compare(first, text).is_le())
+                    && last.as_ref().is_none_or(|last| order::compare(text, last).is_le() || is_at(last))
+            }
+        }
+    }
+
+    /// Returns a range that contains all keys that begin with `prefix`, followed by an accepted text of this part and by `behind`.
+    pub(super) fn range(&self, prefix: &str, form: &Form, behind: &[StoredPiece]) -> TextRange {
+        let (first, last) = match self {
+            Self::One(text) => return TextRange::prefix(&format!("{prefix}{text}")),
+            Self::Prefix(beginning) => return TextRange::prefix(&format!("{prefix}{beginning}")),
+            Self::Between { first, last } => (first, last),
+        };
+        let mut range = TextRange::prefix(prefix);
+        if let Some(first) = first {
+            range.lower = Bound::Included(format!("{prefix}{first}"));
+        }
+        if let Some(last) = last.as_ref().filter(|_| keeps_order(form, behind)) {
+            let last = format!("{prefix}{last}");
+            let after = |text: &str| order::after_prefix(text).map_or(Bound::Unbounded, Bound::Excluded);
+            range.upper = match behind.first() {
+                _ if form.is_fixed() => after(&last),
+                None => Bound::Included(last),
+                Some(StoredPiece::Literal(literal)) => after(&(last + literal)),
+                Some(StoredPiece::Part { .. }) => return range,
+            };
+        }
+        range
+    }
+}
+
+/// Returns `true` if keys sort by this part regardless of the pieces after it. Otherwise a value can sort after a longer value that begins with it: in keys
+/// such as `name_id`, `ab_` sorts after `abZ_`.
+fn keeps_order(form: &Form, behind: &[StoredPiece]) -> bool {
+    form.is_fixed()
+        || match behind.first() {
+            None => true,
+            Some(StoredPiece::Literal(literal)) => literal
+                .chars()
+                .next()
+                .is_some_and(|first| ('\0'..=first).all(|below| !form.alphabet.contains(below))),
+            Some(StoredPiece::Part { .. }) => false,
+        }
+}
