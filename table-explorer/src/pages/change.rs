@@ -108,6 +108,11 @@ fn etag(context: &Context<'_>) -> Result<ETag> {
 fn submitted(context: &Context<'_>, key: &EntityKey, stored: Option<&TableEntity>) -> Result<TableEntity> {
     let (names, types, texts) =
         (context.request.fields("name"), context.request.fields("type"), context.request.fields("value"));
+    if names.len() != types.len() || names.len() != texts.len() {
+        let text =
+            "the form is incomplete: each property has a name, a type and a value; load the page again";
+        return Err(Failure::Input(text.to_owned()));
+    }
     let removed = context.request.fields("remove");
     let mut row = TableEntity::from(key.clone());
     for name in context.request.fields("kept") {
@@ -115,8 +120,8 @@ fn submitted(context: &Context<'_>, key: &EntityKey, stored: Option<&TableEntity
             row.insert(name, found.clone());
         }
     }
-    for ((name, edm), text) in names.iter().zip(&types).zip(&texts) {
-        if name.is_empty() || removed.contains(name) {
+    for (at, ((name, edm), text)) in names.iter().zip(&types).zip(&texts).enumerate() {
+        if name.is_empty() || removed.contains(&at.to_string().as_str()) {
             continue;
         }
         let unknown = || Failure::Input(format!("`{edm}` is not a type"));
