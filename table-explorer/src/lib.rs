@@ -43,6 +43,7 @@ mod reader;
 mod request;
 mod response;
 mod route;
+mod selection;
 mod server;
 mod session;
 mod show;

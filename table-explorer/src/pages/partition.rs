@@ -18,6 +18,7 @@ use crate::keyed::Keyed;
 use crate::link;
 use crate::pages::{Context, bulk, entity, load};
 use crate::response::{self, Body};
+use crate::selection::Selection;
 use crate::show;
 
 /// The default and maximum number of rows on one page.
@@ -44,7 +45,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         h1 { span.part { (label) } }
         p.sub {
             "A partition of " a href=(link::table(table, "")) { (table) }
-            " · " a href=(link::to(&link::table(table, "q"), &[("partition", partition_key)])) { "Query" }
+            " · " a href=(Selection::of_partition(partition_key).link(table, "q", &[])) { "Query" }
             " · " a href=(link::to(&link::table(table, "layout"), &[("pk", partition_key)])) { "Layout" }
             @if has_feed(context, table) { " · " a href=(link::to(&link::table(table, "feed"), &[("pk", partition_key)])) { "Change feed" } }
         }
@@ -52,9 +53,9 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         (tabs(context, table, partition_key, under))
         @if rows.is_empty() {
             p.empty { "No rows here." @if page.next.is_some() { " The store returned an empty page, and more follow." } }
-        } @else {
-            (grid.render("Rows of the partition"))
         }
+        // The script adds the rows of further pages to the grid of the first one, also if one of them has no rows.
+        @if !rows.is_empty() || from.is_some() || page.next.is_some() { (grid.render("Rows of the partition")) }
         (foot(context, table, (partition_key, under), rows.len(), page.read, page.next.as_ref()))
     };
     let frame = Frame {

@@ -13,3 +13,4 @@ mod hostile;
 mod load;
 mod notes;
 mod safety;
+mod selections;

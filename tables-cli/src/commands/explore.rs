@@ -7,7 +7,7 @@ use table_explorer::{Explorer, Server, Source, demo};
 
 use crate::commands::{Context, ORDER_HELP, say};
 use crate::failure::{Exit, Failure, Result};
-use crate::store::{Profiles, Purpose, Store};
+use crate::store::{Location, Profiles, Purpose, Store};
 
 /// The name of the file in the profiles folder that stores saved queries.
 const NOTEBOOK: &str = "tables-queries.json";
@@ -69,8 +69,11 @@ impl Explore {
 
 /// Returns an open store as a source for the explorer, with the user's saved queries and recorded table sizes.
 pub(super) fn source_of(context: &Context, store: &Store) -> Source {
-    let source = Source::new(store.tables.clone(), store.shown.as_str());
-    let source = match Profiles::file(context.store.config.as_deref()) {
+    let source =
+        Source::new(store.tables.clone(), store.shown.as_str()).with_identity(store.identity.as_str());
+    // A store in memory ends with the process, so no later explorer shows it.
+    let is_lasting = store.identity != Location::Memory.identity();
+    let source = match Profiles::file(context.store.config.as_deref()).filter(|_| is_lasting) {
         Some(profiles) => source
             .with_notebook(profiles.with_file_name(NOTEBOOK))
             .with_growth(profiles.with_file_name(GROWTH)),
