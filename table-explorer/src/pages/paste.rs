@@ -14,6 +14,7 @@ use crate::link;
 use crate::pages::{Context, bulk, change};
 use crate::response::{self, Body};
 use crate::show;
+use table_inspect::keys;
 use table_inspect::record::Record;
 
 /// The maximum number of rows in one paste.
@@ -31,7 +32,9 @@ pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Res
     change::permit(context, table).await?;
     let text = returned(context.request.field("text").unwrap_or_default());
     let replaces = context.request.field("replace").is_some();
-    let lines = parse::lines(&text, context.known.of(table).next())?;
+    // The catalog may lack a schema that a program has stored since it was read.
+    let schemas = keys::all_schemas(&context.reader.shared()).await?;
+    let lines = parse::lines(&text, table, &schemas)?;
     if context.request.field("sure").is_some() && lines.iter().all(Result::is_ok) {
         let entities = lines.into_iter().filter_map(Result::ok);
         return write(context, table, entities.collect(), replaces).await;
