@@ -108,9 +108,10 @@ document.addEventListener("click", (event) => {
 document.getElementById("help")?.addEventListener("click", KEYS["?"]);
 if (sessionStorage.getItem("raw")) document.body.classList.add("raw-keys");
 
-/** The minimum number of pages that the document keeps, and the number of rows in a page. */
+/** The minimum number of pages that the document keeps, the number of rows in a page, and the maximum number of empty pages that one step follows. */
 const KEPT = 4;
 const ROWS = 200;
+const EMPTY = 20;
 
 /** The pages of a grid, read while the reader scrolls. Pages outside the window are dropped, and read again when the reader scrolls back. */
 class Scroller {
@@ -146,10 +147,16 @@ class Scroller {
   }
 
   below() {
-    const next = document.querySelector("a.next[data-next]");
-    return next ? this.once(async () => {
+    const link = document.querySelector("a.next[data-next]");
+    return link ? this.once(async () => {
       this.freeze();
-      const page = await this.read(sized(next.href));
+      let [next, page] = [link, await this.read(sized(link.href))];
+      // A store that searches many rows for the next one returns empty pages on the way.
+      for (let left = EMPTY; left > 0 && page.body.rows.length === 0 && page.next.matches("a"); left -= 1) {
+        next.replaceWith(page.next);
+        next = page.next;
+        page = await this.read(sized(next.href));
+      }
       this.wrap.querySelector("table").append(page.body);
       this.pages.push(page);
       next.replaceWith(page.next);
@@ -189,7 +196,7 @@ class Scroller {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const body = document.adoptNode(page.querySelector(".wrap.rows tbody"));
     const head = page.querySelector(".wrap.rows thead");
-    if (head.textContent !== this.wrap.querySelector("thead").textContent) {
+    if (body.rows.length > 0 && head.textContent !== this.wrap.querySelector("thead").textContent) {
       const columns = document.adoptNode(head.querySelector("tr"));
       columns.className = "columns";
       body.prepend(columns);
@@ -244,10 +251,15 @@ if (query) {
   });
   // The address omits empty fields, which makes it short enough to share.
   query.addEventListener("submit", () => {
-    for (const field of query.querySelectorAll("input")) if (field.value === "" && field.name !== "value") field.disabled = true;
+    for (const field of query.querySelectorAll("input")) if (field.value === "" && !field.closest(".condition")) field.disabled = true;
     for (const row of query.querySelectorAll(".condition")) {
-      if (row.querySelector('[name="property"]')?.value === "") for (const field of row.querySelectorAll("input, select")) field.disabled = true;
+      if ([...row.querySelectorAll("input")].every((field) => field.value === "")) for (const field of row.querySelectorAll("input, select")) field.disabled = true;
     }
+  });
+  // The parts of another entity have other names.
+  document.getElementById("entity")?.addEventListener("change", () => {
+    for (const field of query.querySelectorAll('[name^="part."]')) field.disabled = true;
+    query.requestSubmit();
   });
 }
 

@@ -18,17 +18,30 @@ pub(crate) struct Counting {
     requests: Arc<AtomicU64>,
     rows: Arc<AtomicU64>,
     fails: Arc<AtomicBool>,
+    empty: Arc<AtomicU64>,
 }
 
 impl Counting {
     pub(crate) fn new(engine: &Engine) -> Self {
-        Self { engine: engine.clone(), requests: Arc::default(), rows: Arc::default(), fails: Arc::default() }
+        Self {
+            engine: engine.clone(),
+            requests: Arc::default(),
+            rows: Arc::default(),
+            fails: Arc::default(),
+            empty: Arc::default(),
+        }
     }
 
     /// Makes all later requests for the second page of a query fail, and loses the answers to all later writes.
     #[allow(dead_code, reason = "the tests of large tables do not let it fail")]
     pub(crate) fn fail(&self) {
         self.fails.store(true, Ordering::SeqCst);
+    }
+
+    /// Answers the next queries with empty pages, as stores do that search many rows for the next one.
+    #[allow(dead_code, reason = "the tests of large tables have no empty pages")]
+    pub(crate) fn answer_empty(&self, queries: u64) {
+        self.empty.store(queries, Ordering::SeqCst);
     }
 
     fn answer(&self) -> Result<()> {
@@ -77,7 +90,12 @@ impl TableStore for Counting {
         if from.is_some() {
             self.answer()?;
         }
-        let page = self.engine.query(table, query, from).await?;
+        let start = Continuation::start(table, query);
+        let left = self.empty.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        if left.is_ok() {
+            return Ok(Page { continuation: Some(from.cloned().unwrap_or(start)), ..Page::default() });
+        }
+        let page = self.engine.query(table, query, from.filter(|from| **from != start)).await?;
         self.rows.fetch_add(page.rows_read.unwrap_or(0), Ordering::SeqCst);
         Ok(page)
     }
