@@ -37,6 +37,13 @@ pub(crate) struct First {
     pub(crate) is_all: bool,
 }
 
+impl First {
+    /// Returns `true` if the query certainly has no rows.
+    pub(crate) fn is_none(&self) -> bool {
+        self.rows.is_empty() && self.is_all
+    }
+}
+
 /// The cost of the requests that a page sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {

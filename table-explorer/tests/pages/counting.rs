@@ -206,6 +206,7 @@ async fn empty_pages_of_the_store_hide_no_rows() {
         "/t/Company/q?run=1&partition=Sales&top=7",
         "/t/Company/q?run=1&scan=1&property=Age&is=ge&value=60&top=7",
         "/t/HelpDesk/layout?pk=contoso",
+        "/work",
     ] {
         let expected = keys(&pages(&browser, first).await);
         assert!(!expected.is_empty(), "{first}");

@@ -19,6 +19,8 @@ pub(crate) struct Counting {
     rows: Arc<AtomicU64>,
     fails: Arc<AtomicBool>,
     empty: Arc<AtomicU64>,
+    writes: Arc<AtomicU64>,
+    holds: Arc<AtomicBool>,
 }
 
 impl Counting {
@@ -29,6 +31,8 @@ impl Counting {
             rows: Arc::default(),
             fails: Arc::default(),
             empty: Arc::default(),
+            writes: Arc::default(),
+            holds: Arc::default(),
         }
     }
 
@@ -42,6 +46,18 @@ impl Counting {
     #[allow(dead_code, reason = "the tests of large tables have no empty pages")]
     pub(crate) fn answer_empty(&self, queries: u64) {
         self.empty.store(queries, Ordering::SeqCst);
+    }
+
+    /// Lets all writes wait until it is called with `false`.
+    #[allow(dead_code, reason = "the tests of large tables do not wait")]
+    pub(crate) fn hold(&self, holds: bool) {
+        self.holds.store(holds, Ordering::SeqCst);
+    }
+
+    /// Returns the number of writes that have begun.
+    #[allow(dead_code, reason = "the tests of large tables count no writes")]
+    pub(crate) fn writes(&self) -> u64 {
+        self.writes.load(Ordering::SeqCst)
     }
 
     fn answer(&self) -> Result<()> {
@@ -102,6 +118,10 @@ impl TableStore for Counting {
 
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
         self.requests.fetch_add(1, Ordering::SeqCst);
+        self.writes.fetch_add(1, Ordering::SeqCst);
+        while self.holds.load(Ordering::SeqCst) {
+            tokio::task::yield_now().await;
+        }
         let committed = self.engine.submit(table, transaction).await?;
         self.answer().map(|()| committed)
     }

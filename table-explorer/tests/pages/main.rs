@@ -14,3 +14,4 @@ mod load;
 mod notes;
 mod safety;
 mod selections;
+mod work;
