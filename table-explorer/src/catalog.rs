@@ -37,12 +37,24 @@ impl Known {
 /// The states of a table's indexes, and the time at which they were read.
 type States = (DateTime<Utc>, Vec<IndexState>);
 
+/// The outcome of the last change to several rows of a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Change {
+    pub(crate) at: DateTime<Utc>,
+    /// The past participle of the change, such as `deleted`.
+    pub(crate) verb: &'static str,
+    pub(crate) done: usize,
+    /// The number of rows that were not changed, or whose outcome is unknown.
+    pub(crate) failed: usize,
+}
+
 /// Caches the tables and schemas of a store, and the trees and index states of its tables.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     known: Mutex<Option<Arc<Known>>>,
     trees: Mutex<HashMap<String, Arc<Vec<Branch>>>>,
     states: Mutex<HashMap<String, Arc<States>>>,
+    changes: Mutex<HashMap<String, Change>>,
 }
 
 impl Catalog {
@@ -89,6 +101,16 @@ impl Catalog {
     /// Returns the states of a table's indexes, as last read, or `None` if they have never been read.
     pub(crate) fn states(&self, table: &TableName) -> Option<Arc<States>> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner).get(table.folded()).cloned()
+    }
+
+    /// Returns the outcome of the last change to several rows of a table.
+    pub(crate) fn change(&self, table: &TableName) -> Option<Change> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner).get(table.folded()).copied()
+    }
+
+    /// Keeps the outcome of a change to several rows of a table.
+    pub(crate) fn keep_change(&self, table: &TableName, change: Change) {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner).insert(table.folded().to_owned(), change);
     }
 
     /// Caches the states of a table's indexes.

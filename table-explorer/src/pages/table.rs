@@ -45,6 +45,12 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
             " · " a href=(link::table(table, "q")) { "Query" }
             @if context.state.is_writable && context.declared(table).is_empty() { " · " a href=(link::table(table, "new")) { "Insert" } " · " a href=(link::table(table, "paste")) { "Paste rows" } }
         }
+        @if let Some(change) = context.state.catalog.change(table) {
+            p.note {
+                "Last change of several rows: " (show::count_of(change.done as u64, "row")) " " (change.verb)
+                @if change.failed > 0 { ", " (show::thousands(change.failed as u64)) " refused or unknown" } ", " (show::instant(change.at)) "."
+            }
+        }
         @for schema in &schemas {
             section.entity aria-label={ "Design of " (show::text(&schema.entity)) } {
                 h2 { (show::text(&schema.entity)) }
