@@ -271,36 +271,58 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
+/** Keeps a stream open while the page is visible. A browser opens few connections to a host, so hidden pages must not occupy them. */
+function live(address, begin) {
+  let [source, last] = [null, null];
+  const follow = () => {
+    if (document.hidden) {
+      source?.close();
+      source = null;
+    } else if (!source) {
+      const url = new URL(address, location.href);
+      if (last) url.searchParams.set("from", last);
+      source = new EventSource(url);
+      source.addEventListener("message", (event) => { last = event.lastEventId || last; });
+      begin(source);
+    }
+  };
+  document.addEventListener("visibilitychange", follow);
+  follow();
+}
+
 /** Appends the entries of a feed while they are written. */
 const feed = document.getElementById("feed");
 if (feed?.dataset.events) {
   const state = document.getElementById("feed-state");
-  const source = new EventSource(feed.dataset.events);
-  source.addEventListener("live", () => { state.textContent = "live"; });
-  source.addEventListener("error", () => { state.textContent = "connecting again"; });
-  const before = { ...sums };
-  source.addEventListener("cost", (event) => {
-    const [requests, rows] = event.data.split(" ").map(Number);
-    show({ requests: before.requests + requests, rows: before.rows + rows });
-  });
-  source.addEventListener("message", (event) => {
-    const item = new DOMParser().parseFromString(event.data, "text/html").querySelector("li");
-    if (!item) return;
-    item.classList.add("new");
-    localise(item);
-    document.getElementById("feed-empty")?.remove();
-    feed.prepend(document.adoptNode(item));
-    say("one more change");
+  live(feed.dataset.events, (source) => {
+    let reason = null;
+    source.addEventListener("live", () => { state.textContent = "live"; });
+    source.addEventListener("failed", (event) => { reason = event.data; });
+    source.addEventListener("cost", () => { reason = null; });
+    source.addEventListener("error", () => { state.textContent = reason ? `connecting again: ${reason}` : "connecting again"; });
+    const before = { ...sums };
+    source.addEventListener("cost", (event) => {
+      const [requests, rows] = event.data.split(" ").map(Number);
+      show({ requests: before.requests + requests, rows: before.rows + rows });
+    });
+    source.addEventListener("message", (event) => {
+      const item = new DOMParser().parseFromString(event.data, "text/html").querySelector("li");
+      if (!item) return;
+      item.classList.add("new");
+      localise(item);
+      document.getElementById("feed-empty")?.remove();
+      feed.prepend(document.adoptNode(item));
+      say("one more change");
+    });
   });
 }
 
 /** Updates the heat of partitions. The focus and the selected row stay with their partition, and a new busiest partition is announced. */
 const heat = document.getElementById("load");
 if (heat) {
-  const source = new EventSource(heat.dataset.events);
   const address = (row) => row?.querySelector("a.key")?.getAttribute("href");
   const busiest = () => heat.querySelector("#load-sum .busiest")?.textContent;
-  source.addEventListener("message", (event) => {
+  live(heat.dataset.events, (source) => source.addEventListener("message", (event) => {
     const next = new DOMParser().parseFromString(event.data, "text/html").getElementById("load");
     if (!next) return;
     const [first, selected, focused] = [busiest(), address(chosen), address(document.activeElement.closest("#load tr"))];
@@ -310,7 +332,7 @@ if (heat) {
     chosen?.classList.add("sel");
     row(focused)?.querySelector("a.key").focus({ preventScroll: true });
     if (busiest() && busiest() !== first) say(`most requests go to ${busiest()}`);
-  });
+  }));
 }
 
 // A page from the browser's cache keeps the values of its fields when the reader returns.

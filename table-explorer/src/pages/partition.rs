@@ -37,8 +37,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     let top = request.query("rows").and_then(|rows| rows.parse().ok()).unwrap_or(ROWS).clamp(1, MOST);
     let query = Query { top: Some(top), ..Query::new(KeyRange::rows(partition_key, row_key)) };
     let page = context.reader.page(table, &query, from.as_ref()).await?;
-    let rows: Vec<Keyed<'_>> =
-        page.rows.iter().map(|row| Keyed::new(table.as_str(), row, &context.known.schemas)).collect();
+    let rows = Keyed::all(table.as_str(), &page.rows, &context.known.schemas);
     let grid = Grid::new(table, &rows).with_marks(bulk::is_allowed(context, table)).with_selection();
     let label = rows.first().map_or_else(|| show::raw_key(partition_key), Keyed::partition_key);
     let main = html! {
@@ -167,13 +166,7 @@ fn states(context: &Context<'_>, table: &TableName, schema: &StoredSchema) -> Op
 
 /// Returns the detail pane: the selected row (by default, the first one), the load of the partition, and the kinds of rows on the page.
 fn aside(context: &Context<'_>, table: &TableName, partition_key: &str, rows: &[Keyed<'_>]) -> Markup {
-    let mut kinds: Vec<(Kind<'_>, usize)> = Vec::new();
-    for row in rows {
-        match kinds.iter_mut().find(|(kind, _)| *kind == row.kind) {
-            Some((_, count)) => *count += 1,
-            None => kinds.push((row.kind, 1)),
-        }
-    }
+    let kinds = grid::counts(rows);
     html! {
         @if let Some(first) = rows.first() { (entity::detail(context, table, first)) }
         @if let Some(load) = load::of_partition(context.state, table, partition_key) { (load) }

@@ -128,8 +128,7 @@ async fn run(
     }
     let from: Option<Continuation> = context.request.query("from").map(str::parse).transpose()?;
     let page = context.reader.page(table, &built.query, from.as_ref()).await?;
-    let rows: Vec<Keyed<'_>> =
-        page.rows.iter().map(|row| Keyed::new(table.as_str(), row, &context.known.schemas)).collect();
+    let rows = Keyed::all(table.as_str(), &page.rows, &context.known.schemas);
     let next = page.next.as_ref().map(ToString::to_string);
     let address = |from: Option<&str>| {
         let scan = is_confirmed.then_some(("scan", "1"));
