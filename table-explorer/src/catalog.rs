@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use chrono::{DateTime, Utc};
 use table_core::schema::StoredSchema;
 use table_core::{DynTableStore, TableName, TableStore};
-use table_inspect::keys;
+use table_inspect::keys::{self, Stored};
 
 use crate::failure::Result;
 use crate::index_state::IndexState;
@@ -24,9 +24,37 @@ pub(crate) struct Known {
     pub(crate) tables: Vec<TableName>,
     /// The schemas of all tables, each with the name of its table in lower case.
     pub(crate) schemas: Vec<(String, StoredSchema)>,
+    /// The schemas that this version cannot read.
+    pub(crate) unread: Vec<Unread>,
+}
+
+/// A stored schema that this version cannot read.
+#[derive(Debug)]
+pub(crate) struct Unread {
+    /// The name of the table, in lower case.
+    pub(crate) table: String,
+    pub(crate) entity: String,
+    pub(crate) reason: String,
 }
 
 impl Known {
+    /// Reads the stored schemas.
+    pub(crate) async fn read(store: &DynTableStore) -> Result<Self> {
+        let mut known = Self::default();
+        for Stored { table, entity, schema, .. } in keys::stored_schemas(store).await? {
+            match schema {
+                Ok(schema) => known.schemas.push((table, schema)),
+                Err(error) => known.unread.push(Unread { table, entity, reason: error.to_string() }),
+            }
+        }
+        Ok(known)
+    }
+
+    /// Returns the schemas of one table that this version cannot read.
+    pub(crate) fn unread_of(&self, table: &TableName) -> impl Iterator<Item = &Unread> {
+        self.unread.iter().filter(|unread| unread.table == table.folded())
+    }
+
     /// Returns the schemas of one table.
     pub(crate) fn of<'a>(&'a self, table: &TableName) -> impl Iterator<Item = &'a StoredSchema> + use<'a> {
         let folded = table.folded().to_owned();
@@ -78,7 +106,7 @@ impl Catalog {
                 break;
             }
         }
-        let known = Arc::new(Known { tables, schemas: keys::all_schemas(store).await? });
+        let known = Arc::new(Known { tables, ..Known::read(store).await? });
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&known));
         Ok(known)
     }

@@ -6,6 +6,7 @@ use http::{Response, StatusCode};
 use maud::{Markup, html};
 use table_core::{Operation, OperationKind, TableEntity, TableName};
 
+use crate::catalog::Known;
 use crate::failure::Result;
 use crate::form_text::returned;
 use crate::grid::Grid;
@@ -14,7 +15,6 @@ use crate::link;
 use crate::pages::{Context, bulk, change};
 use crate::response::{self, Body};
 use crate::show;
-use table_inspect::keys;
 use table_inspect::record::Record;
 
 /// The maximum number of rows in one paste.
@@ -33,7 +33,7 @@ pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Res
     let text = returned(context.request.field("text").unwrap_or_default());
     let replaces = context.request.field("replace").is_some();
     // The catalog may lack a schema that a program has stored since it was read.
-    let schemas = keys::all_schemas(&context.reader.shared()).await?;
+    let schemas = Known::read(&context.reader.shared()).await?.schemas;
     let lines = parse::lines(&text, table, &schemas)?;
     let faults = faults(&lines);
     if context.request.field("sure").is_some() && faults.is_empty() {

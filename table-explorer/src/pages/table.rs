@@ -39,11 +39,14 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     let main = html! {
         h1 { (table) }
         p.sub {
-            @if names.is_empty() { "No schema is stored for this table." }
+            @if names.is_empty() { "No schema is stored for this table" @if context.known.unread_of(table).next().is_some() { " that this version can read" } "." }
             @else { "Holds " (show::text(&names.join(", "))) }
             " · " a href="#partitions" { "Partitions" }
             " · " a href=(link::table(table, "q")) { "Query" }
             @if context.state.is_writable && context.declared(table).is_empty() { " · " a href=(link::table(table, "new")) { "Insert" } " · " a href=(link::table(table, "paste")) { "Paste rows" } }
+        }
+        @for unread in context.known.unread_of(table) {
+            div.report role="status" { p { span.badge.warn { "unreadable" } " The schema of " (show::text(&unread.entity)) " is not shown, and the table is not changed here: " (show::text(&unread.reason)) } }
         }
         @if let Some(change) = context.state.catalog.change(table) {
             p.note {
@@ -68,6 +71,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         }
         section aria-label="Partitions" {
             h2 #partitions { "Partitions" }
+            @if !context.is_ordered() { p.note { "The store returns rows in no order: a partition may be on several pages, and a jump to a key has no effect." } }
             @if found.branches.is_empty() && found.next.is_some() { p.empty { "The store returned empty pages, and more follow." } }
             @else if found.branches.is_empty() { p.empty { "The table has no rows" @if !is_first { " behind this place" } "." } }
             @if !found.branches.is_empty() || !is_first || found.next.is_some() { (partitions(table, schemas.first().copied(), &found.branches)) }
