@@ -34,6 +34,7 @@ mod grid;
 mod growth;
 mod index_state;
 mod json_file;
+mod json_text;
 mod keyed;
 mod link;
 mod mark;
