@@ -165,6 +165,7 @@ class Scroller {
         const first = this.pages.shift();
         const height = first.body.offsetHeight;
         this.dropped.push(first.address);
+        this.keep(first.body);
         first.body.remove();
         this.wrap.scrollTop -= height;
       }
@@ -182,12 +183,31 @@ class Scroller {
       const last = this.pages.at(-1);
       if (this.pages.length <= KEPT || scrollHeight - last.body.offsetHeight - scrollTop < 3 * clientHeight) return;
       this.pages.pop();
+      this.keep(last.body);
       last.body.remove();
       const next = document.createElement("a");
       Object.assign(next, { className: "btn next", href: last.address, textContent: "Next page" });
       next.dataset.next = "";
       document.querySelector("[data-next]").replaceWith(next);
     }) : undefined;
+  }
+
+  /** Moves the marks of rows that leave the document into the form that sends them. */
+  keep(body) {
+    for (const box of body.querySelectorAll(".mark input:checked")) {
+      const kept = document.createElement("input");
+      Object.assign(kept, { type: "hidden", name: box.name, value: box.value });
+      document.getElementById("marked")?.append(kept);
+    }
+  }
+
+  /** Moves the marks of rows that come back into their boxes. */
+  restore(body) {
+    const kept = new Map([...document.querySelectorAll('#marked input[type="hidden"][name="row"]')].map((field) => [field.value, field]));
+    for (const box of kept.size > 0 ? body.querySelectorAll(".mark input") : []) {
+      box.checked = kept.has(box.value);
+      kept.get(box.value)?.remove();
+    }
   }
 
   async read(address) {
@@ -202,6 +222,7 @@ class Scroller {
       body.prepend(columns);
     }
     localise(body);
+    this.restore(body);
     add(page.getElementById("cost"));
     return { address, body, next: document.adoptNode(page.querySelector("[data-next]")) };
   }

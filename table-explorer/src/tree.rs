@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use table_core::query::{KeyRange, Select, TextRange};
-use table_core::{Continuation, Query, TableName};
+use table_core::{Continuation, Query, TableName, TableStore};
 
 use crate::failure::Result;
 use crate::reader::Reader;
@@ -49,6 +49,9 @@ pub(crate) async fn branches(
     table: &TableName,
     Place { mut lower, mut from }: Place,
 ) -> Result<Branches> {
+    if !reader.store().capabilities().ordered {
+        return unordered(reader, table, from).await;
+    }
     let mut found = Branches::default();
     for _ in 0..REQUESTS {
         let partition_key = TextRange { lower: lower.clone(), upper: Bound::Unbounded };
@@ -91,5 +94,30 @@ pub(crate) async fn branches(
         }
     }
     found.next = Some(Place { lower, from });
+    Ok(found)
+}
+
+/// Reads a page of the partitions of a store that does not return rows in key order. No partition can be skipped, and one may occur on several pages.
+async fn unordered(reader: &Reader, table: &TableName, mut from: Option<Continuation>) -> Result<Branches> {
+    let mut found = Branches::default();
+    let select = Select::names(["PartitionKey", "RowKey"]);
+    let query = Query { select, ..Query::new(KeyRange::ALL) };
+    for _ in 0..REQUESTS {
+        let page = reader.page(table, &query, from.as_ref()).await?;
+        for row in &page.rows {
+            let key = row.key().partition_key.as_str();
+            match found.branches.iter_mut().find(|branch| branch.partition_key == key) {
+                Some(branch) => branch.rows += 1,
+                None => {
+                    found.branches.push(Branch { partition_key: key.to_owned(), rows: 1, is_whole: false })
+                }
+            }
+        }
+        from = page.next;
+        if from.is_none() || found.branches.len() >= PARTITIONS {
+            break;
+        }
+    }
+    found.next = from.map(|from| Place { lower: Bound::Unbounded, from: Some(from) });
     Ok(found)
 }

@@ -127,14 +127,14 @@ fn foot(
     let is_first = context.request.query("from").or(context.request.query("at")).is_none();
     html! {
         div.foot {
-            span { (show::count_of(rows as u64, "row")) " shown, " (show::thousands(read)) " read · order of the store" }
+            span { (show::count_of(rows as u64, "row")) " shown, " (show::thousands(read)) " read · " @if context.is_ordered() { "order of the store" } @else { "in no order" } }
             span.grow {}
             form.jump action=(link::table(table, "jump")) aria-label="Jump" {
                 input type="hidden" name="in" value=(form_urlencoded::Serializer::new(String::new()).extend_pairs([("pk", partition_key), ("under", under)]).finish());
                 input name="at" aria-label="RowKey to jump to" placeholder="jump to a RowKey" value=(context.request.query("at").unwrap_or_default()) autocomplete="off" spellcheck="false";
             }
             span.hint aria-hidden="true" { kbd { "j" } " " kbd { "k" } " rows · " kbd { "r" } " raw keys" }
-            @if rows > 0 && bulk::is_allowed(context, table) { (bulk::button(context, table)) }
+            @if (rows > 0 || next.is_some()) && bulk::is_allowed(context, table) { (bulk::button(context, table)) }
             @if !is_first { a.btn.first href=(address(None)) { "First page" } }
             @match next {
                 Some(next) => a.btn.next data-next href=(address(Some(&next.to_string()))) { "Next page" },

@@ -3,8 +3,10 @@
 mod form;
 
 use maud::{Markup, html};
-use table_core::query::{Plan, QueryClass, Requests};
-use table_core::{Continuation, TableName};
+use table_core::limits::SELECT_NAMES;
+use table_core::query::{Plan, QueryClass, Requests, Select};
+use table_core::schema::ENTITY_TYPE;
+use table_core::{Continuation, Query, TableName};
 
 use crate::failure::{Failure, Result};
 use crate::frame::Frame;
@@ -109,6 +111,20 @@ fn requests(plan: &Plan) -> Markup {
     }
 }
 
+/// Returns a query that also selects the property by which rows are classified. The grid does not show it.
+fn with_kinds(context: &Context<'_>, table: &TableName, query: &Query) -> Query {
+    let mut query = query.clone();
+    let has_kinds = context.known.of(table).any(|schema| schema.kind.is_some());
+    if let Select::Names(names) = &query.select
+        && has_kinds
+        && names.len() < SELECT_NAMES
+        && !query.select.contains(ENTITY_TYPE)
+    {
+        query.select = Select::names(names.iter().cloned().chain([ENTITY_TYPE.into()]));
+    }
+    query
+}
+
 /// Runs the query with one request. A scan of the whole table requires another click.
 async fn run(
     context: &Context<'_>,
@@ -127,7 +143,7 @@ async fn run(
         });
     }
     let from: Option<Continuation> = context.request.query("from").map(str::parse).transpose()?;
-    let page = context.reader.page(table, &built.query, from.as_ref()).await?;
+    let page = context.reader.page(table, &with_kinds(context, table, &built.query), from.as_ref()).await?;
     let rows = Keyed::all(table.as_str(), &page.rows, &context.known.schemas);
     let next = page.next.as_ref().map(ToString::to_string);
     let address = |from: Option<&str>| {
@@ -144,7 +160,7 @@ async fn run(
             div.foot {
                 span { (show::count_of(rows.len() as u64, "row")) " found, " (show::thousands(page.read)) " read" }
                 span.grow {}
-                @if has_marks && !rows.is_empty() { (bulk::button(context, table)) }
+                @if has_marks && (!rows.is_empty() || next.is_some()) { (bulk::button(context, table)) }
                 @if from.is_some() { a.btn.first href=(address(None)) { "First page" } }
                 @match &next { Some(next) => a.btn.next data-next href=(address(Some(next))) { "Next page" }, None => span.faint data-next { "end of the result" } }
             }

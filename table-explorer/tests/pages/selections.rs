@@ -233,3 +233,17 @@ async fn a_copied_command_has_all_conditions() {
         assert!(page.replace("&#39;", "'").contains(command), "{query}: {page}");
     }
 }
+
+#[tokio::test]
+async fn selected_properties_do_not_change_the_kinds_of_rows() {
+    let engine = Engine::in_memory();
+    let schemas = engine.untyped(table_core::table::LAYOUTS).unwrap().create_if_missing().await.unwrap();
+    let text = PERSON.replace("table People\n", "table People\nkind Person\n");
+    schemas.insert(&TableEntity::new("people", "Person").unwrap().with("Schema", text)).await.unwrap();
+    let table = engine.untyped("People").unwrap().create_if_missing().await.unwrap();
+    let row = TableEntity::new("Ada", "person_a").unwrap().with("Note", "x").with("EntityType", "Person");
+    table.insert(&row).await.unwrap();
+    let page = Browser::reading(&engine).await.page("/t/People/q?run=1&partition=Ada&select=Note").await;
+    assert!(page.contains("<b class=\"p2\">"), "{page}");
+    assert!(!page.contains("<bdi>EntityType</bdi>") && page.contains("--select Note"), "{page}");
+}

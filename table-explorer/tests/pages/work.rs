@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use table_core::query::KeyRange;
 use table_core::{
-    Engine, IfMatch, Operation, OperationKind, PartitionKey, Query, QueueName, RowKey, TableName, TableStore,
-    TableStoreExt, Transaction,
+    Engine, IfMatch, Operation, OperationKind, PartitionKey, Query, QueueName, RowKey, TableEntity,
+    TableName, TableStore, TableStoreExt, Transaction,
 };
 use table_patterns::outbox::{Intent, Message, OUTBOX_PREFIX, Outbox, Step};
 use table_patterns::work::{Backoff, Delivery, Handler, Worker, WorkerOptions};
@@ -112,4 +112,24 @@ async fn several_poison_entries_are_requeued_at_once_and_hidden_ones_are_counted
     let page = browser.page(requeued.location()).await;
     assert!(!page.contains("The queue has no poison"), "{page}");
     assert!(page.contains("2 further entries are not shown"), "{page}");
+}
+
+#[tokio::test]
+async fn internal_rows_of_the_library_are_neither_marked_nor_changed() {
+    let engine = Engine::in_memory();
+    let outbox = outbox(&engine).await;
+    record(&outbox, "p", 1).await;
+    engine.untyped("Desk").unwrap().insert(&TableEntity::new("p", "plain").unwrap()).await.unwrap();
+    let browser = Browser::writing(&engine).await;
+    let page = browser.page("/t/Desk/p?pk=p").await;
+    assert_eq!(page.matches("name=\"row\" form=\"marked\"").count(), 1, "{page}");
+    let key = page.split("/e?pk=p&amp;rk=%EF%BF%BC").nth(1).unwrap().split('"').next().unwrap();
+    let address = format!("/t/Desk/e?pk=p&rk=%EF%BF%BC{key}");
+    assert!(browser.page(&address).await.contains("an internal row of the library"));
+    let form = browser.page(&address.replace("/e?", "/edit?")).await;
+    let fields = crate::browser::fields(&form, "action=\"/t/Desk/delete\"");
+    let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let refused = browser.post("/t/Desk/delete", &[&fields[..], &[("sure", "1")]].concat()).await;
+    assert!(refused.status == 409 && refused.body.contains("is an internal row"), "{}", refused.body);
+    assert_eq!(outbox.backlog().await.unwrap().waiting, 1);
 }
