@@ -284,6 +284,19 @@ if (query) {
   });
 }
 
+/** Lets the browser check a value by the type that is selected for it. */
+for (const row of document.querySelectorAll(".property")) {
+  const [type, value] = [row.querySelector("select"), row.querySelector("input.value")];
+  if (!value) continue;
+  const check = () => {
+    const pattern = type.selectedOptions[0]?.dataset.pattern;
+    if (pattern) value.pattern = pattern;
+    else value.removeAttribute("pattern");
+  };
+  type.addEventListener("change", check);
+  check();
+}
+
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(button.parentElement.querySelector("pre").textContent);

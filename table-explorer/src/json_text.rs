@@ -35,12 +35,11 @@ pub(crate) fn indented(text: &str) -> serde_json::Result<String> {
             '{' | '[' => {
                 shown.push(character);
                 while rest.next_if(char::is_ascii_whitespace).is_some() {}
-                match rest.next_if(|next| matches!(next, '}' | ']')) {
-                    Some(end) => shown.push(end),
-                    None => {
-                        level += 1;
-                        line(&mut shown, level);
-                    }
+                if let Some(end) = rest.next_if(|next| matches!(next, '}' | ']')) {
+                    shown.push(end);
+                } else {
+                    level += 1;
+                    line(&mut shown, level);
                 }
             }
             '}' | ']' => {

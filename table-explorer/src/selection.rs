@@ -112,7 +112,9 @@ impl Selection {
             ("filter", &self.filter),
             ("select", &self.select),
         ] {
-            field.iter().for_each(|value| add(name, value));
+            if let Some(value) = field {
+                add(name, value);
+            }
         }
         for Condition { property, operator, value } in &self.conditions {
             add("property", property);
@@ -122,7 +124,9 @@ impl Selection {
         if self.top != ROWS {
             add("top", &self.top.to_string());
         }
-        self.entity.iter().for_each(|entity| add("entity", entity));
+        if let Some(entity) = &self.entity {
+            add("entity", entity);
+        }
         pairs
     }
 

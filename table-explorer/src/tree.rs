@@ -109,7 +109,7 @@ async fn unordered(reader: &Reader, table: &TableName, mut from: Option<Continua
             match found.branches.iter_mut().find(|branch| branch.partition_key == key) {
                 Some(branch) => branch.rows += 1,
                 None => {
-                    found.branches.push(Branch { partition_key: key.to_owned(), rows: 1, is_whole: false })
+                    found.branches.push(Branch { partition_key: key.to_owned(), rows: 1, is_whole: false });
                 }
             }
         }

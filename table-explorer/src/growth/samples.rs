@@ -114,7 +114,7 @@ fn add(samples: &mut Vec<Sample>, sample: Sample) {
     let is_last = at == samples.len();
     match samples.as_mut_slice() {
         [.., before, last] if is_last && before.has_size_of(sample) && last.has_size_of(sample) => {
-            *last = sample
+            *last = sample;
         }
         known => match known.get_mut(at).filter(|known| known.0 == sample.0) {
             Some(known) => *known = sample,

@@ -241,3 +241,26 @@ async fn empty_pages_of_the_store_hide_no_rows() {
         store.answer_empty(0);
     }
 }
+
+#[tokio::test]
+async fn the_tree_of_a_store_without_order_has_all_partitions() {
+    let engine = Engine::in_memory();
+    let table = engine.untyped("Big").unwrap().create_if_missing().await.unwrap();
+    for partition in 0..5 {
+        for row in 0..60 {
+            table
+                .insert(&TableEntity::new(format!("p{partition}"), format!("{row:02}")).unwrap())
+                .await
+                .unwrap();
+        }
+    }
+    let store = Counting::new(&engine).unordered();
+    let browser = Browser::open(Explorer::new(Source::new(DynTableStore::new(store), "unordered"))).await;
+    let pages = pages(&browser, "/t/Big").await;
+    for partition in 0..5 {
+        let link = format!("<a class=\"key\" href=\"/t/Big/p?pk=p{partition}\"");
+        assert!(pages.iter().any(|page| page.contains(&link)), "p{partition}: {pages:?}");
+    }
+    assert!(pages[0].contains("The store returns rows in no order"));
+    assert!(browser.page("/t/Big/p?pk=p0").await.contains("in no order"));
+}

@@ -81,7 +81,7 @@ fn property(at: usize, name: &str, edm: EdmType, text: &str, is_new: bool) -> Ma
             @if is_new { input.name name="name" aria-label="Name of an additional property" placeholder="additional property" maxlength="255" autocomplete="off" spellcheck="false"; }
             @else { input type="hidden" name="name" value=(name); label.name for={ "value" (at) } { (show::stored(name)) } }
             select name="type" aria-label={ "Type of " (if is_new { "the additional property" } else { name }) } {
-                @for other in EdmType::ALL { option value=(show::type_name(other)) selected[other == edm] { (show::type_name(other)) } }
+                @for other in EdmType::ALL { option value=(show::type_name(other)) data-pattern=[pattern(other)] selected[other == edm] { (show::type_name(other)) } }
             }
             @if edm == EdmType::String { textarea.value #{ "value" (at) } name="value" rows=(text.lines().count().clamp(1, 8)) aria-label={ "Value of " (if is_new { "the additional property" } else { name }) } spellcheck="false" { "\n" (text) } }
             @else { input.value #{ "value" (at) } name="value" value=(text) inputmode=(mode(edm)) autocomplete="off" spellcheck="false"; }
@@ -95,6 +95,17 @@ const fn mode(edm: EdmType) -> &'static str {
         EdmType::Int32 | EdmType::Int64 => "numeric",
         EdmType::Double => "decimal",
         _ => "text",
+    }
+}
+
+/// Returns the regular expression for a type. The script lets the browser check a value by the selected type.
+const fn pattern(edm: EdmType) -> Option<&'static str> {
+    match edm {
+        EdmType::Int32 => Some("-?[0-9]{1,10}"),
+        EdmType::Int64 => Some("-?[0-9]{1,19}"),
+        EdmType::Boolean => Some("true|false"),
+        EdmType::Guid => Some("[0-9a-fA-F\\-]{32,36}"),
+        _ => None,
     }
 }
 
