@@ -19,6 +19,7 @@ pub(crate) struct Counting {
     requests: Arc<AtomicU64>,
     rows: Arc<AtomicU64>,
     fails: Arc<AtomicBool>,
+    fails_reads: Arc<AtomicBool>,
     empty: Arc<AtomicU64>,
     writes: Arc<AtomicU64>,
     holds: Arc<AtomicBool>,
@@ -32,6 +33,7 @@ impl Counting {
             requests: Arc::default(),
             rows: Arc::default(),
             fails: Arc::default(),
+            fails_reads: Arc::default(),
             empty: Arc::default(),
             writes: Arc::default(),
             holds: Arc::default(),
@@ -67,6 +69,17 @@ impl Counting {
     #[allow(dead_code, reason = "the tests of large tables count no writes")]
     pub(crate) fn writes(&self) -> u64 {
         self.writes.load(Ordering::SeqCst)
+    }
+
+    /// Makes all later reads fail.
+    #[allow(dead_code, reason = "the tests of large tables do not let it fail")]
+    pub(crate) fn fail_reads(&self) {
+        self.fails_reads.store(true, Ordering::SeqCst);
+    }
+
+    fn answer_read(&self) -> Result<()> {
+        let lost = || Err(Error::new(ErrorCode::OperationTimedOut, "the answer is lost"));
+        if self.fails_reads.load(Ordering::SeqCst) { lost() } else { Ok(()) }
     }
 
     fn answer(&self) -> Result<()> {
@@ -107,11 +120,13 @@ impl TableStore for Counting {
     async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
         self.requests.fetch_add(1, Ordering::SeqCst);
         self.rows.fetch_add(1, Ordering::SeqCst);
+        self.answer_read()?;
         self.engine.get(table, key, select).await
     }
 
     async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
         self.requests.fetch_add(1, Ordering::SeqCst);
+        self.answer_read()?;
         if from.is_some() {
             self.answer()?;
         }

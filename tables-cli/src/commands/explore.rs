@@ -115,4 +115,28 @@ mod tests {
         let refused = explore.run_until(&context, &mut Vec::new(), async {}).await.unwrap_err();
         assert!(refused.to_string().contains("no store is named"));
     }
+
+    #[tokio::test]
+    async fn saved_queries_belong_to_a_folder_by_its_canonical_path_and_to_no_store_in_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        drop(table_core::Engine::open(&data).unwrap());
+        let source = async |store: String| {
+            let options =
+                StoreOptions { store: Some(store), config: Some(folder.path().join("tables.toml")) };
+            let context = Context { store: options, output: Format::default() };
+            let store = context.store.open(Purpose::Read).await.unwrap();
+            format!("{:?}", source_of(&context, &store))
+        };
+        let identity = format!("identity: Some({:?})", data.canonicalize().unwrap().display().to_string());
+        for name in ["data", "./data", "data/../data"] {
+            let found = source(folder.path().join(name).display().to_string()).await;
+            assert!(
+                found.contains(&identity) && found.contains(NOTEBOOK) && found.contains(GROWTH),
+                "{found}"
+            );
+        }
+        let found = source("memory:".to_owned()).await;
+        assert!(!found.contains(NOTEBOOK) && !found.contains(GROWTH), "{found}");
+    }
 }
