@@ -89,7 +89,7 @@ impl Session {
     }
 }
 
-/// Returns `true` if the headers are those of a page that a user opens, as far as the browser says so.
+/// Returns `true` if a user opens the page. A request without the headers of a browser counts as opened by a user.
 pub(crate) fn is_navigation(headers: &HeaderMap) -> bool {
     let is = |name: &str, expected: &str| headers.get(name).is_none_or(|value| value == expected);
     let is_prefetch =

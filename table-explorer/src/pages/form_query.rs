@@ -60,7 +60,7 @@ impl<'a> FormQuery<'a> {
     }
 }
 
-/// Returns the selection in the address. Without an entity type, its parts are those of the first schema of the table.
+/// Returns the selection in the address. Without an entity type, its parts belong to the first schema of the table.
 pub(crate) fn selection(context: &Context<'_>, table: &TableName) -> Selection {
     let pairs = context.request.query.iter();
     with_entity(context, table, Selection::read(pairs.map(|(name, value)| (name.as_str(), value.as_str()))))

@@ -40,7 +40,7 @@ impl Counting {
         }
     }
 
-    /// Returns the store as one that returns rows in no order: those of each page are reversed.
+    /// Returns the store as one that returns rows in no order: the rows of each page are reversed.
     #[allow(dead_code, reason = "the large tables are in order")]
     pub(crate) fn unordered(mut self) -> Self {
         self.capabilities.ordered = false;

@@ -88,7 +88,7 @@ async fn work_behind_many_quiet_partitions_is_found_and_figures_are_exact_or_bou
 }
 
 #[tokio::test]
-async fn several_poison_entries_are_requeued_at_once_and_hidden_ones_are_counted() {
+async fn several_poison_entries_are_requeued_together_and_hidden_ones_are_counted() {
     let engine = Engine::in_memory();
     let outbox = outbox(&engine).await;
     for number in 0..4 {

@@ -74,7 +74,7 @@ fn properties(row: &TableEntity, stored: &TableEntity) -> Markup {
     }
 }
 
-/// Returns the fields of one property. `at` is the number of the property among those of the form.
+/// Returns the fields of one property. `at` is its position among the edited properties.
 fn property(at: usize, name: &str, edm: EdmType, text: &str, is_new: bool) -> Markup {
     html! {
         div.row.property {
