@@ -108,9 +108,10 @@ document.addEventListener("click", (event) => {
 document.getElementById("help")?.addEventListener("click", KEYS["?"]);
 if (sessionStorage.getItem("raw")) document.body.classList.add("raw-keys");
 
-/** The minimum number of pages that the document keeps, and the number of rows in a page. */
+/** The minimum number of pages that the document keeps, the number of rows in a page, and the maximum number of empty pages that one step follows. */
 const KEPT = 4;
 const ROWS = 200;
+const EMPTY = 20;
 
 /** The pages of a grid, read while the reader scrolls. Pages outside the window are dropped, and read again when the reader scrolls back. */
 class Scroller {
@@ -146,10 +147,16 @@ class Scroller {
   }
 
   below() {
-    const next = document.querySelector("a.next[data-next]");
-    return next ? this.once(async () => {
+    const link = document.querySelector("a.next[data-next]");
+    return link ? this.once(async () => {
       this.freeze();
-      const page = await this.read(sized(next.href));
+      let [next, page] = [link, await this.read(sized(link.href))];
+      // A store that searches many rows for the next one returns empty pages on the way.
+      for (let left = EMPTY; left > 0 && page.body.rows.length === 0 && page.next.matches("a"); left -= 1) {
+        next.replaceWith(page.next);
+        next = page.next;
+        page = await this.read(sized(next.href));
+      }
       this.wrap.querySelector("table").append(page.body);
       this.pages.push(page);
       next.replaceWith(page.next);
@@ -158,6 +165,7 @@ class Scroller {
         const first = this.pages.shift();
         const height = first.body.offsetHeight;
         this.dropped.push(first.address);
+        this.keep(first.body);
         first.body.remove();
         this.wrap.scrollTop -= height;
       }
@@ -175,6 +183,7 @@ class Scroller {
       const last = this.pages.at(-1);
       if (this.pages.length <= KEPT || scrollHeight - last.body.offsetHeight - scrollTop < 3 * clientHeight) return;
       this.pages.pop();
+      this.keep(last.body);
       last.body.remove();
       const next = document.createElement("a");
       Object.assign(next, { className: "btn next", href: last.address, textContent: "Next page" });
@@ -183,18 +192,37 @@ class Scroller {
     }) : undefined;
   }
 
+  /** Moves the marks of rows that leave the document into the form that sends them. */
+  keep(body) {
+    for (const box of body.querySelectorAll(".mark input:checked")) {
+      const kept = document.createElement("input");
+      Object.assign(kept, { type: "hidden", name: box.name, value: box.value });
+      document.getElementById("marked")?.append(kept);
+    }
+  }
+
+  /** Moves the marks of rows that come back into their boxes. */
+  restore(body) {
+    const kept = new Map([...document.querySelectorAll('#marked input[type="hidden"][name="row"]')].map((field) => [field.value, field]));
+    for (const box of kept.size > 0 ? body.querySelectorAll(".mark input") : []) {
+      box.checked = kept.has(box.value);
+      kept.get(box.value)?.remove();
+    }
+  }
+
   async read(address) {
     const answer = await fetch(address);
     if (!answer.ok) throw new Error(answer.status);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const body = document.adoptNode(page.querySelector(".wrap.rows tbody"));
     const head = page.querySelector(".wrap.rows thead");
-    if (head.textContent !== this.wrap.querySelector("thead").textContent) {
+    if (body.rows.length > 0 && head.textContent !== this.wrap.querySelector("thead").textContent) {
       const columns = document.adoptNode(head.querySelector("tr"));
       columns.className = "columns";
       body.prepend(columns);
     }
     localise(body);
+    this.restore(body);
     add(page.getElementById("cost"));
     return { address, body, next: document.adoptNode(page.querySelector("[data-next]")) };
   }
@@ -244,11 +272,29 @@ if (query) {
   });
   // The address omits empty fields, which makes it short enough to share.
   query.addEventListener("submit", () => {
-    for (const field of query.querySelectorAll("input")) if (field.value === "" && field.name !== "value") field.disabled = true;
+    for (const field of query.querySelectorAll("input")) if (field.value === "" && !field.closest(".condition")) field.disabled = true;
     for (const row of query.querySelectorAll(".condition")) {
-      if (row.querySelector('[name="property"]')?.value === "") for (const field of row.querySelectorAll("input, select")) field.disabled = true;
+      if ([...row.querySelectorAll("input")].every((field) => field.value === "")) for (const field of row.querySelectorAll("input, select")) field.disabled = true;
     }
   });
+  // The parts of another entity have other names.
+  document.getElementById("entity")?.addEventListener("change", () => {
+    for (const field of query.querySelectorAll('[name^="part."]')) field.disabled = true;
+    query.requestSubmit();
+  });
+}
+
+/** Lets the browser check a value by the type that is selected for it. */
+for (const row of document.querySelectorAll(".property")) {
+  const [type, value] = [row.querySelector("select"), row.querySelector("input.value")];
+  if (!value) continue;
+  const check = () => {
+    const pattern = type.selectedOptions[0]?.dataset.pattern;
+    if (pattern) value.pattern = pattern;
+    else value.removeAttribute("pattern");
+  };
+  type.addEventListener("change", check);
+  check();
 }
 
 for (const button of document.querySelectorAll("[data-copy]")) {
@@ -259,36 +305,58 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
+/** Keeps a stream open while the page is visible. A browser opens few connections to a host, so hidden pages must not occupy them. */
+function live(address, begin) {
+  let [source, last] = [null, null];
+  const follow = () => {
+    if (document.hidden) {
+      source?.close();
+      source = null;
+    } else if (!source) {
+      const url = new URL(address, location.href);
+      if (last) url.searchParams.set("from", last);
+      source = new EventSource(url);
+      source.addEventListener("message", (event) => { last = event.lastEventId || last; });
+      begin(source);
+    }
+  };
+  document.addEventListener("visibilitychange", follow);
+  follow();
+}
+
 /** Appends the entries of a feed while they are written. */
 const feed = document.getElementById("feed");
 if (feed?.dataset.events) {
   const state = document.getElementById("feed-state");
-  const source = new EventSource(feed.dataset.events);
-  source.addEventListener("live", () => { state.textContent = "live"; });
-  source.addEventListener("error", () => { state.textContent = "connecting again"; });
-  const before = { ...sums };
-  source.addEventListener("cost", (event) => {
-    const [requests, rows] = event.data.split(" ").map(Number);
-    show({ requests: before.requests + requests, rows: before.rows + rows });
-  });
-  source.addEventListener("message", (event) => {
-    const item = new DOMParser().parseFromString(event.data, "text/html").querySelector("li");
-    if (!item) return;
-    item.classList.add("new");
-    localise(item);
-    document.getElementById("feed-empty")?.remove();
-    feed.prepend(document.adoptNode(item));
-    say("one more change");
+  live(feed.dataset.events, (source) => {
+    let reason = null;
+    source.addEventListener("live", () => { state.textContent = "live"; });
+    source.addEventListener("failed", (event) => { reason = event.data; });
+    source.addEventListener("cost", () => { reason = null; });
+    source.addEventListener("error", () => { state.textContent = reason ? `connecting again: ${reason}` : "connecting again"; });
+    const before = { ...sums };
+    source.addEventListener("cost", (event) => {
+      const [requests, rows] = event.data.split(" ").map(Number);
+      show({ requests: before.requests + requests, rows: before.rows + rows });
+    });
+    source.addEventListener("message", (event) => {
+      const item = new DOMParser().parseFromString(event.data, "text/html").querySelector("li");
+      if (!item) return;
+      item.classList.add("new");
+      localise(item);
+      document.getElementById("feed-empty")?.remove();
+      feed.prepend(document.adoptNode(item));
+      say("one more change");
+    });
   });
 }
 
 /** Updates the heat of partitions. The focus and the selected row stay with their partition, and a new busiest partition is announced. */
 const heat = document.getElementById("load");
 if (heat) {
-  const source = new EventSource(heat.dataset.events);
   const address = (row) => row?.querySelector("a.key")?.getAttribute("href");
   const busiest = () => heat.querySelector("#load-sum .busiest")?.textContent;
-  source.addEventListener("message", (event) => {
+  live(heat.dataset.events, (source) => source.addEventListener("message", (event) => {
     const next = new DOMParser().parseFromString(event.data, "text/html").getElementById("load");
     if (!next) return;
     const [first, selected, focused] = [busiest(), address(chosen), address(document.activeElement.closest("#load tr"))];
@@ -298,7 +366,7 @@ if (heat) {
     chosen?.classList.add("sel");
     row(focused)?.querySelector("a.key").focus({ preventScroll: true });
     if (busiest() && busiest() !== first) say(`most requests go to ${busiest()}`);
-  });
+  }));
 }
 
 // A page from the browser's cache keeps the values of its fields when the reader returns.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use chrono::{DateTime, Utc};
 use table_core::schema::StoredSchema;
 use table_core::{DynTableStore, TableName, TableStore};
-use table_inspect::keys;
+use table_inspect::keys::{self, Stored};
 
 use crate::failure::Result;
 use crate::index_state::IndexState;
@@ -24,9 +24,37 @@ pub(crate) struct Known {
     pub(crate) tables: Vec<TableName>,
     /// The schemas of all tables, each with the name of its table in lower case.
     pub(crate) schemas: Vec<(String, StoredSchema)>,
+    /// The schemas that this version cannot read.
+    pub(crate) unread: Vec<Unread>,
+}
+
+/// A stored schema that this version cannot read.
+#[derive(Debug)]
+pub(crate) struct Unread {
+    /// The name of the table, in lower case.
+    pub(crate) table: String,
+    pub(crate) entity: String,
+    pub(crate) reason: String,
 }
 
 impl Known {
+    /// Reads the stored schemas.
+    pub(crate) async fn read(store: &DynTableStore) -> Result<Self> {
+        let mut known = Self::default();
+        for Stored { table, entity, schema, .. } in keys::stored_schemas(store).await? {
+            match schema {
+                Ok(schema) => known.schemas.push((table, schema)),
+                Err(error) => known.unread.push(Unread { table, entity, reason: error.to_string() }),
+            }
+        }
+        Ok(known)
+    }
+
+    /// Returns the schemas of one table that this version cannot read.
+    pub(crate) fn unread_of(&self, table: &TableName) -> impl Iterator<Item = &Unread> {
+        self.unread.iter().filter(|unread| unread.table == table.folded())
+    }
+
     /// Returns the schemas of one table.
     pub(crate) fn of<'a>(&'a self, table: &TableName) -> impl Iterator<Item = &'a StoredSchema> + use<'a> {
         let folded = table.folded().to_owned();
@@ -37,12 +65,24 @@ impl Known {
 /// The states of a table's indexes, and the time at which they were read.
 type States = (DateTime<Utc>, Vec<IndexState>);
 
+/// The outcome of the last change to several rows of a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Change {
+    pub(crate) at: DateTime<Utc>,
+    /// The past participle of the change, such as `deleted`.
+    pub(crate) verb: &'static str,
+    pub(crate) done: usize,
+    /// The number of rows that were not changed, or whose outcome is unknown.
+    pub(crate) failed: usize,
+}
+
 /// Caches the tables and schemas of a store, and the trees and index states of its tables.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     known: Mutex<Option<Arc<Known>>>,
     trees: Mutex<HashMap<String, Arc<Vec<Branch>>>>,
     states: Mutex<HashMap<String, Arc<States>>>,
+    changes: Mutex<HashMap<String, Change>>,
 }
 
 impl Catalog {
@@ -66,7 +106,7 @@ impl Catalog {
                 break;
             }
         }
-        let known = Arc::new(Known { tables, schemas: keys::all_schemas(store).await? });
+        let known = Arc::new(Known { tables, ..Known::read(store).await? });
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&known));
         Ok(known)
     }
@@ -89,6 +129,16 @@ impl Catalog {
     /// Returns the states of a table's indexes, as last read, or `None` if they have never been read.
     pub(crate) fn states(&self, table: &TableName) -> Option<Arc<States>> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner).get(table.folded()).cloned()
+    }
+
+    /// Returns the outcome of the last change to several rows of a table.
+    pub(crate) fn change(&self, table: &TableName) -> Option<Change> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner).get(table.folded()).copied()
+    }
+
+    /// Keeps the outcome of a change to several rows of a table.
+    pub(crate) fn keep_change(&self, table: &TableName, change: Change) {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner).insert(table.folded().to_owned(), change);
     }
 
     /// Caches the states of a table's indexes.

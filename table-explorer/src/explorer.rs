@@ -44,7 +44,7 @@ impl Explorer {
         let Some(engine) = &source.engine else { return };
         // The catalog is read again, so tables created in the meantime are sampled as well. If it cannot be read, the pages report the error.
         if let Ok(known) = catalog.read(&source.tables).await {
-            growth.sample(&source.name, engine, &known, Utc::now()).await;
+            growth.sample(source.names(), engine, &known, Utc::now()).await;
         }
     }
 

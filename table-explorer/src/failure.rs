@@ -47,10 +47,11 @@ impl Failure {
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::Input(_) => StatusCode::BAD_REQUEST,
             Self::Refused(_) => StatusCode::CONFLICT,
-            Self::Store(error) if error.is_not_found() || error.is_table_not_found() => StatusCode::NOT_FOUND,
-            Self::Store(error) if error.is_invalid_input() => StatusCode::BAD_REQUEST,
-            Self::Store(error) if error.is_precondition_failed() => StatusCode::PRECONDITION_FAILED,
-            Self::Store(_) => StatusCode::BAD_GATEWAY,
+            // An error of the store that is not the client's is one of the server behind this one.
+            Self::Store(error) => StatusCode::from_u16(error.code().status())
+                .ok()
+                .filter(StatusCode::is_client_error)
+                .unwrap_or(StatusCode::BAD_GATEWAY),
         }
     }
 

@@ -14,6 +14,9 @@ use crate::reader::Cost;
 use crate::show;
 use crate::state::State;
 
+/// The maximum number of tables in the navigation and in the suggestions of a page. The list of tables contains all.
+const TABLES: usize = 200;
+
 /// A page with its frame.
 #[derive(Default)]
 pub(crate) struct Frame<'a> {
@@ -77,7 +80,7 @@ impl Frame<'_> {
                 form.find action="/find" role="search" {
                     input #find name="q" type="search" list="names" placeholder="Find a table" aria-label="Find a table" autocomplete="off";
                     kbd aria-hidden="true" { "/" }
-                    datalist #names { @for name in &known.tables { option value=(name) {} } }
+                    datalist #names { @for name in known.tables.iter().take(TABLES) { option value=(name) {} } }
                 }
                 @if state.is_writable { span.badge.warn { "changes on" } } @else { span.badge { "read-only" } }
                 button #help.quiet type="button" aria-label="Keys" title="Keys" { kbd { "?" } }
@@ -91,7 +94,7 @@ impl Frame<'_> {
             nav.side aria-label="Tables and partitions" {
                 h2 { "Tables" }
                 ul.tree {
-                    @for name in &known.tables {
+                    @for name in known.tables.iter().enumerate().filter(|(at, name)| *at < TABLES || self.table == Some(name)).map(|(_, name)| name) {
                         @let is_open = self.table == Some(name);
                         li {
                             a href=(link::table(name, "")) aria-current=[is_here(&link::table(name, ""))] { span { (name) } }
@@ -99,6 +102,7 @@ impl Frame<'_> {
                         }
                     }
                     @if known.tables.is_empty() { li.faint.pad { "none yet" } }
+                    @if known.tables.len() > TABLES { li { a.more href="/" { "All " (show::thousands(known.tables.len() as u64)) " tables" } } }
                 }
                 h2 { "Work" }
                 ul.tree {

@@ -9,6 +9,7 @@ use crate::columns::{self, Column};
 use crate::keyed::{self, Keyed};
 use crate::link;
 use crate::mark;
+use crate::pages::change;
 use crate::show;
 
 /// The maximum number of properties shown for a row whose kind has no columns.
@@ -20,6 +21,8 @@ pub(crate) struct Grid<'a> {
     table: &'a TableName,
     rows: &'a [Keyed<'a>],
     main: Kind<'a>,
+    /// The names of the `RowKey` parts of the main kind.
+    parts: Vec<String>,
     columns: Vec<Column>,
     left_out: usize,
     has_partitions: bool,
@@ -32,8 +35,10 @@ pub(crate) struct Grid<'a> {
 impl<'a> Grid<'a> {
     /// Creates a grid with columns for the most frequent kind.
     pub(crate) fn new(table: &'a TableName, rows: &'a [Keyed<'a>]) -> Self {
-        let count = |kind: &Kind<'_>| rows.iter().filter(|row| row.kind == *kind).count();
-        let main = rows.iter().map(|row| row.kind).max_by_key(count).unwrap_or(Kind::Unknown);
+        let most = counts(rows).into_iter().max_by_key(|(_, count)| *count);
+        let main = most.map_or(Kind::Unknown, |(kind, _)| kind);
+        let parts = rows.iter().find(|row| row.kind == main);
+        let parts = parts.map(|row| row.row_parts().map(|(name, _)| name.to_owned()).collect());
         let of_kind = rows.iter().filter(|row| row.kind == main).map(|row| row.row);
         let (columns, left_out) = columns::of(of_kind);
         let partition = |row: &Keyed<'_>| row.row.key().partition_key.as_str().to_owned();
@@ -44,6 +49,7 @@ impl<'a> Grid<'a> {
             table,
             rows,
             main,
+            parts: parts.unwrap_or_default(),
             columns,
             left_out,
             has_partitions,
@@ -73,27 +79,21 @@ impl<'a> Grid<'a> {
             div class=(self.class) tabindex="0" role="region" aria-label=(label) {
                 table.grid {
                     thead { (self.head()) }
-                    tbody { @for (at, row) in self.rows.iter().enumerate() { (self.row(row, self.owner(at))) } }
+                    tbody { @for (row, owner) in self.rows.iter().zip(self.owners()) { (self.row(row, owner)) } }
                 }
             }
             @if self.left_out > 0 { p.note { (show::count_of(self.left_out as u64, "additional property")) " in these rows; the page of an entity shows all." } }
         }
     }
 
-    /// Returns the names of the `RowKey` parts of the main kind.
-    fn parts(&self) -> Vec<String> {
-        let of_kind = self.rows.iter().find(|row| row.kind == self.main);
-        of_kind.map(|row| row.row_parts().map(|(name, _)| name.to_owned()).collect()).unwrap_or_default()
-    }
-
     fn head(&self) -> Markup {
-        let parts = self.parts();
+        let parts = &self.parts;
         html! {
             tr {
                 @if self.has_marks { th.mark scope="col" { span.hidden { "Mark" } } }
                 @if self.has_partitions { th scope="col" { "PartitionKey" small { "key" } } }
                 @if parts.is_empty() { th scope="col" { "RowKey" small { "key" } } }
-                @for name in &parts { th scope="col" { span class=(keyed::colour(&self.main, name)) { (show::text(name)) } small { "RowKey" } } }
+                @for name in parts { th scope="col" { span class=(keyed::colour(&self.main, name)) { (show::text(name)) } small { "RowKey" } } }
                 @if self.has_kinds { th scope="col" { "Kind" small { "of row" } } }
                 @for column in &self.columns {
                     th scope="col" class=(show::class(column.edm)) { (show::stored(&column.name)) small { (show::type_name(column.edm)) @if column.is_chunked { ", in pieces" } } }
@@ -103,14 +103,17 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the row of the main kind to which a row of another kind belongs, according to its key.
-    fn owner(&self, at: usize) -> Option<&'a Keyed<'a>> {
-        let row = self.rows.get(at).filter(|row| row.kind != self.main)?;
-        let above = self.rows.get(..at)?.iter().rev().find(|above| above.kind == self.main)?;
-        let rest = row.row.key().row_key.as_str().strip_prefix(above.row.key().row_key.as_str())?;
-        let is_beneath = rest.starts_with('_') && row.row_parts().count() > above.row_parts().count();
-        let is_together = row.row.key().partition_key == above.row.key().partition_key;
-        (is_beneath && is_together).then_some(above)
+    /// Returns, for each row, the row of the main kind to which a row of another kind belongs, according to its key.
+    fn owners(&self) -> Vec<Option<&'a Keyed<'a>>> {
+        let mut above = None;
+        let owner = |row: &'a Keyed<'a>| {
+            if row.kind == self.main {
+                above = Some(row);
+                return None;
+            }
+            above.filter(|above: &&Keyed<'_>| is_beneath(row, above))
+        };
+        self.rows.iter().map(owner).collect()
     }
 
     fn row(&self, row: &Keyed<'_>, owner: Option<&Keyed<'_>>) -> Markup {
@@ -119,7 +122,7 @@ impl<'a> Grid<'a> {
         let partition = || link::partition(self.table, row.row.key().partition_key.as_str());
         html! {
             tr class=[(!is_main).then_some("other")] {
-                @if self.has_marks { td.mark { @if let Some(mark) = mark::of(row.row) { input type="checkbox" name="row" form=(mark::FORM) value=(mark) aria-label={ "Mark " (show::text(row.row.key().row_key.as_str())) }; } } }
+                @if self.has_marks { td.mark { @if let Some(mark) = mark::of(row.row).filter(|_| !change::is_internal(row.row.key().row_key.as_str())) { input type="checkbox" name="row" form=(mark::FORM) value=(mark) aria-label={ "Mark " (show::text(row.row.key().row_key.as_str())) }; } } }
                 @if self.has_partitions { td { a href=(partition()) { (row.partition_key()) } } }
                 (self.key_cells(row, &address, owner))
                 @if self.has_kinds { td.kind { (kind_label(&row.kind)) } }
@@ -138,7 +141,7 @@ impl<'a> Grid<'a> {
     fn key_cells(&self, row: &Keyed<'_>, address: &str, owner: Option<&Keyed<'_>>) -> Markup {
         let parts: Vec<_> =
             row.row_parts().skip(owner.map_or(0, |owner| owner.row_parts().count())).collect();
-        let expected = self.parts().len().max(1);
+        let expected = self.parts.len().max(1);
         html! {
             @if row.kind == self.main && !parts.is_empty() {
                 @for (at, (name, value)) in parts.iter().enumerate() {
@@ -191,6 +194,27 @@ impl<'a> Grid<'a> {
             @if count == 0 { span.faint { "no properties" } }
         }
     }
+}
+
+/// Returns `true` if the key of a row has the key of another row of the partition as its beginning, and more parts.
+fn is_beneath(row: &Keyed<'_>, above: &Keyed<'_>) -> bool {
+    let (key, other) = (row.row.key(), above.row.key());
+    let rest = key.row_key.as_str().strip_prefix(other.row_key.as_str());
+    let has_more =
+        rest.is_some_and(|rest| rest.starts_with('_')) && row.row_parts().count() > above.row_parts().count();
+    has_more && key.partition_key == other.partition_key
+}
+
+/// Returns the kinds of rows, in the order in which they first occur, each with the number of its rows.
+pub(crate) fn counts<'a>(rows: &[Keyed<'a>]) -> Vec<(Kind<'a>, usize)> {
+    let mut counts: Vec<(Kind<'a>, usize)> = Vec::new();
+    for row in rows {
+        match counts.iter_mut().find(|(kind, _)| *kind == row.kind) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((row.kind, 1)),
+        }
+    }
+    counts
 }
 
 /// Returns the label of a kind.

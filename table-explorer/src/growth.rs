@@ -15,6 +15,7 @@ use table_core::{Engine, TableName};
 use crate::catalog::Known;
 use crate::failure::{Failure, Result};
 use crate::json_file::JsonFile;
+use crate::state::StoreNames;
 use samples::Content;
 
 pub(crate) use samples::{Sample, Samples};
@@ -52,20 +53,25 @@ impl Growth {
     }
 
     /// Returns the samples of a store.
-    pub(crate) async fn of(&self, store: &str) -> Result<Samples> {
-        let store = store.to_owned();
+    pub(crate) async fn of(&self, store: StoreNames) -> Result<Samples> {
         self.file.run(move |content| content.of(&store)).await
     }
 
     /// Takes a sample of the store's size. If the store is small and has been written to since the last sample, also samples the sizes of its tables.
-    pub(crate) async fn sample(&self, store: &str, engine: &Engine, known: &Arc<Known>, now: DateTime<Utc>) {
+    pub(crate) async fn sample(
+        &self,
+        store: StoreNames,
+        engine: &Engine,
+        known: &Arc<Known>,
+        now: DateTime<Utc>,
+    ) {
         let failure = self.try_sample(store, engine, known, now).await.err();
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure.map(|error| error.to_string());
     }
 
     async fn try_sample(
         &self,
-        store: &str,
+        store: StoreNames,
         engine: &Engine,
         known: &Arc<Known>,
         now: DateTime<Utc>,
@@ -73,18 +79,23 @@ impl Growth {
         let found = engine.statistics()?;
         let mut sizes = vec![(WHOLE.to_owned(), 0, bytes(&found))];
         let read_at = *self.read_at.lock().unwrap_or_else(PoisonError::into_inner);
-        if bytes(&found) <= SMALL && read_at != Some(found.grouped_writes) {
+        let is_read = bytes(&found) <= SMALL && read_at != Some(found.grouped_writes);
+        if is_read {
             let counts = count(engine.clone(), Arc::clone(known)).await?;
             sizes.extend(of_tables(&known.tables, &counts));
+        }
+        self.note(store, sizes, now).await?;
+        // If the samples were not stored, the tables are read again for the next ones.
+        if is_read {
             *self.read_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.grouped_writes);
         }
-        self.note(store, sizes, now).await
+        Ok(())
     }
 
     /// Stores samples of tables that a page has just counted.
     pub(crate) async fn counted(
         &self,
-        store: &str,
+        store: StoreNames,
         tables: &[TableName],
         counts: &[Option<TableStatistics>],
         now: DateTime<Utc>,
@@ -93,15 +104,15 @@ impl Growth {
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure.map(|error| error.to_string());
     }
 
-    async fn note(&self, store: &str, sizes: Vec<(String, u64, u64)>, now: DateTime<Utc>) -> Result<()> {
-        let store = store.to_owned();
-        self.file
-            .run(move |content| {
-                for (table, rows, bytes) in sizes {
-                    content.add(&store, &table, Sample::new(now, rows, bytes));
-                }
-            })
-            .await
+    async fn note(
+        &self,
+        store: StoreNames,
+        sizes: Vec<(String, u64, u64)>,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let samples: Vec<_> =
+            sizes.into_iter().map(|(table, rows, bytes)| (table, Sample::new(now, rows, bytes))).collect();
+        self.file.run(move |content| content.add(&store, &samples)).await
     }
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct IndexState {
 /// The phase of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
+    /// The row of the stored schema was not found.
+    Unknown,
     Ready,
     Disabled,
     /// The backfill has not started.
@@ -57,6 +59,7 @@ pub(crate) fn badges(states: &[IndexState], entity: &str) -> Markup {
         @for state in states.iter().filter(|state| state.entity == entity) {
             @let name = show::text(&state.index);
             @match &state.phase {
+                Phase::Unknown => span.badge.warn title="The stored schema was not found." { (name) " unknown" },
                 Phase::Ready => span.badge.ok { (name) " ready" },
                 Phase::Disabled => span.badge.warn { (name) " disabled" },
                 Phase::Announced => span.badge.warn title="Its backfill has not begun." { (name) " not built" },

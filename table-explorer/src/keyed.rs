@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use table_core::TableEntity;
 use table_core::schema::{StoredPiece, StoredSchema};
 use table_inspect::keys::{self, Segment};
-use table_inspect::kind::{self, Kind};
+use table_inspect::kind::{self, Kind, Kinds};
 
 use crate::show;
 
@@ -21,7 +21,20 @@ pub(crate) struct Keyed<'a> {
 
 impl<'a> Keyed<'a> {
     pub(crate) fn new(table: &str, row: &'a TableEntity, schemas: &'a [(String, StoredSchema)]) -> Self {
-        let kind = kind::of(table, row, schemas);
+        Self::of_kind(row, kind::of(table, row, schemas))
+    }
+
+    /// Returns the rows of a table with their kinds and segments.
+    pub(crate) fn all(
+        table: &str,
+        rows: impl IntoIterator<Item = &'a TableEntity>,
+        schemas: &'a [(String, StoredSchema)],
+    ) -> Vec<Self> {
+        let kinds = Kinds::new(table, schemas);
+        rows.into_iter().map(|row| Self::of_kind(row, kinds.of(row))).collect()
+    }
+
+    fn of_kind(row: &'a TableEntity, kind: Kind<'a>) -> Self {
         Self { row, kind, segments: kind::segments(&kind, row.key()) }
     }
 

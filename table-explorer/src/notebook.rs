@@ -7,17 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Result};
 use crate::json_file::JsonFile;
+use crate::state::StoreNames;
 
 /// The maximum number of queries in the history. Saved queries are kept until a user removes them.
 const HISTORY: usize = 100;
-/// The maximum number of saved queries, and the maximum length of a query in bytes.
+/// The maximum number of saved queries of all stores, and the maximum length of a query in bytes.
 const SAVED: usize = 1_000;
 const LONGEST: usize = 16_000;
 
 /// A query in the notebook, stored as the parameters of its page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Noted {
-    /// The name of the store, as shown on pages.
+    /// The text that identifies the store. Earlier releases wrote the name as shown on pages.
     pub(crate) store: String,
     pub(crate) table: String,
     pub(crate) query: String,
@@ -45,16 +46,18 @@ impl Notebook {
     }
 
     /// Returns the saved and recent queries of a store, newest first.
-    pub(crate) async fn of(&self, store: &str) -> Result<Vec<Noted>> {
-        let store = store.to_owned();
+    pub(crate) async fn of(&self, store: StoreNames) -> Result<Vec<Noted>> {
         self.0
             .run(move |content| {
-                content.queries.iter().rev().filter(|noted| noted.store == store).cloned().collect()
+                content.queries.iter().rev().filter(|noted| store.contain(&noted.store)).cloned().collect()
             })
             .await
     }
 
     /// Adds a recent query, or saves a query under a name. An equal recent query, or the saved query with the same name, is replaced.
+    ///
+    /// # Errors
+    /// `Input` if a query to save is too long, or if the maximum number of queries is saved.
     pub(crate) async fn add(&self, noted: Noted) -> Result<()> {
         if noted.query.len() > LONGEST {
             return match noted.name {
@@ -62,27 +65,33 @@ impl Notebook {
                 None => Ok(()),
             };
         }
-        self.0.run(move |content| content.add(noted)).await
+        self.0.run(move |content| content.add(noted)).await?
     }
 
-    /// Removes a saved query or a query from the history.
-    pub(crate) async fn remove(&self, noted: Noted) -> Result<()> {
-        self.0.run(move |content| content.queries.retain(|known| !known.is_same(&noted))).await
+    /// Removes a saved query or a query from the history, also if it was written under the name of the store.
+    pub(crate) async fn remove(&self, store: StoreNames, noted: Noted) -> Result<()> {
+        let of_names = [store.identity, store.shown].map(|store| Noted { store, ..noted.clone() });
+        let is_removed = move |known: &Noted| of_names.iter().any(|noted| known.is_same(noted));
+        self.0.run(move |content| content.queries.retain(|known| !is_removed(known))).await
     }
 }
 
 impl Content {
-    fn add(&mut self, noted: Noted) {
+    fn add(&mut self, noted: Noted) -> Result<()> {
+        let is_saved = |known: &&Noted| known.name.is_some() && !known.is_same(&noted);
+        if noted.name.is_some() && self.queries.iter().filter(is_saved).count() >= SAVED {
+            return Err(Failure::Input(format!("{SAVED} queries are saved; remove one to save another")));
+        }
         self.queries.retain(|known| !known.is_same(&noted));
-        let (is_saved, most) = (noted.name.is_some(), if noted.name.is_some() { SAVED } else { HISTORY });
         self.queries.push(noted);
-        let of_kind = |known: &Noted| known.name.is_some() == is_saved;
-        let mut surplus = self.queries.iter().filter(|known| of_kind(known)).count().saturating_sub(most);
+        let recent = self.queries.iter().filter(|known| known.name.is_none()).count();
+        let mut surplus = recent.saturating_sub(HISTORY);
         self.queries.retain(|known| {
-            let is_surplus = surplus > 0 && of_kind(known);
+            let is_surplus = surplus > 0 && known.name.is_none();
             surplus -= usize::from(is_surplus);
             !is_surplus
         });
+        Ok(())
     }
 }
 
@@ -112,17 +121,31 @@ mod tests {
     #[test]
     fn the_history_is_bounded_and_saved_queries_stay() {
         let mut content = Content::default();
-        content.add(noted("a", Some("first")));
+        content.add(noted("a", Some("first"))).unwrap();
         for nth in 0..2 * HISTORY {
-            content.add(noted(&nth.to_string(), None));
+            content.add(noted(&nth.to_string(), None)).unwrap();
         }
-        content.add(noted("b", Some("first")));
+        content.add(noted("b", Some("first"))).unwrap();
         let last = (2 * HISTORY - 1).to_string();
-        content.add(noted(&last, None));
+        content.add(noted(&last, None)).unwrap();
         assert_eq!(content.queries.len(), HISTORY + 1);
         let saved: Vec<_> = content.queries.iter().filter(|noted| noted.name.is_some()).collect();
         assert_eq!(saved, [&noted("b", Some("first"))]);
         assert_eq!(content.queries.last(), Some(&noted(&last, None)));
+    }
+
+    #[test]
+    fn a_saved_query_is_never_dropped_for_another() {
+        let mut content = Content::default();
+        for nth in 0..SAVED {
+            content.add(noted("a", Some(&nth.to_string()))).unwrap();
+        }
+        let refused = content.add(noted("b", Some("another"))).unwrap_err().to_string();
+        assert!(refused.contains("1000 queries are saved"), "{refused}");
+        assert_eq!(content.queries.len(), SAVED);
+        content.add(noted("b", Some("7"))).unwrap();
+        content.add(noted("c", None)).unwrap();
+        assert_eq!(content.queries.len(), SAVED + 1);
     }
 
     #[tokio::test]
@@ -130,11 +153,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("queries.json");
         let (one, other) = (Notebook::in_file(file.clone()), Notebook::in_file(file));
+        let names = |identity: &str| StoreNames { identity: identity.to_owned(), shown: "demo".to_owned() };
+        let unknown = StoreNames { identity: "other".to_owned(), shown: "other".to_owned() };
         one.add(noted("a", None)).await.unwrap();
         other.add(noted("b", Some("saved"))).await.unwrap();
-        assert_eq!(one.of("demo").await.unwrap(), [noted("b", Some("saved")), noted("a", None)]);
-        assert_eq!(one.of("other").await.unwrap(), []);
-        one.remove(noted("a", None)).await.unwrap();
-        assert_eq!(other.of("demo").await.unwrap(), [noted("b", Some("saved"))]);
+        assert_eq!(one.of(names("demo")).await.unwrap(), [noted("b", Some("saved")), noted("a", None)]);
+        assert_eq!(one.of(unknown).await.unwrap(), []);
+        one.remove(names("/a/demo"), noted("a", None)).await.unwrap();
+        assert_eq!(other.of(names("/b/demo")).await.unwrap(), [noted("b", Some("saved"))]);
     }
 }

@@ -26,7 +26,7 @@ pub(crate) mod work;
 
 use std::sync::Arc;
 
-use table_core::TableName;
+use table_core::{TableName, TableStore};
 use table_inspect::derived;
 
 use crate::catalog::Known;
@@ -54,8 +54,15 @@ impl Context<'_> {
         Ok(known.cloned().unwrap_or(name))
     }
 
-    /// Returns the indexes, copies and feeds declared for a table. If any are declared, the table's entities cannot be changed in the explorer.
+    /// Returns `true` if the store returns rows in key order.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.state.source.tables.capabilities().ordered
+    }
+
+    /// Returns the indexes, copies and feeds declared for a table, and the schemas that this version cannot read. If the list is not empty, the table's entities
+    /// cannot be changed in the explorer.
     pub(crate) fn declared(&self, table: &TableName) -> Vec<String> {
-        self.known.of(table).flat_map(derived::declared).collect()
+        let unread = self.known.unread_of(table).map(|unread| format!("unreadable schema {}", unread.entity));
+        self.known.of(table).flat_map(derived::declared).chain(unread).collect()
     }
 }

@@ -11,6 +11,9 @@ use crate::failure::Result;
 
 pub(crate) use counted::Counted;
 
+/// The maximum number of requests for the first rows of a query.
+const REQUESTS: usize = 24;
+
 /// Reads the rows for one page, and counts the requests.
 #[derive(Debug)]
 pub(crate) struct Reader {
@@ -24,6 +27,21 @@ pub(crate) struct Found {
     pub(crate) next: Option<Continuation>,
     /// The number of rows that the store read.
     pub(crate) read: u64,
+}
+
+/// The first rows of a query.
+#[derive(Debug, Default)]
+pub(crate) struct First {
+    pub(crate) rows: Vec<TableEntity>,
+    /// `true` if the query has no other rows.
+    pub(crate) is_all: bool,
+}
+
+impl First {
+    /// Returns `true` if the query certainly has no rows.
+    pub(crate) fn is_none(&self) -> bool {
+        self.rows.is_empty() && self.is_all
+    }
 }
 
 /// The cost of the requests that a page sent.
@@ -67,6 +85,25 @@ impl Reader {
         let page = self.store.query(table, query, from).await?;
         let rows = page.rows.iter().map(TableEntity::from_entity).collect::<table_core::Result<Vec<_>>>()?;
         Ok(Found { rows, next: page.continuation, read: page.rows_read.unwrap_or(page.rows.len() as u64) })
+    }
+
+    /// Reads the first rows of a query, at most `query.top`, and follows short and empty pages with at most [`REQUESTS`] requests. A query without `top` is
+    /// read to its end.
+    pub(crate) async fn first(&self, table: &TableName, query: &Query) -> Result<First> {
+        let most = query.top.unwrap_or(usize::MAX);
+        let mut found = First::default();
+        let mut from = None;
+        for _ in 0..REQUESTS {
+            let page = self.page(table, query, from.as_ref()).await?;
+            found.rows.extend(page.rows);
+            from = page.next;
+            if from.is_none() || found.rows.len() >= most {
+                break;
+            }
+        }
+        found.is_all = from.is_none() && found.rows.len() <= most;
+        found.rows.truncate(most);
+        Ok(found)
     }
 
     /// Reads one entity with one request.

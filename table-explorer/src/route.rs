@@ -44,16 +44,20 @@ enum Admitted {
 }
 
 fn admit(state: &State, request: &Request, host: &str) -> Result<Admitted> {
-    let host = session::check_host(&request.headers, host)?;
+    let named = session::check_host(&request.headers, host)?;
     if let [folder, name] = request.path.as_slice()
         && folder == "assets"
     {
         let missing = || Failure::NotFound("this asset does not exist".to_owned());
         return assets::asset(name).map(Admitted::Answered).ok_or_else(missing);
     }
-    let is_open = state.session.is_open(&request.headers);
+    let is_open = state.session.is_open(&request.headers, host);
     if let Some(token) = request.query("token").filter(|_| request.path.is_empty()) {
-        if let Some(cookie) = state.session.begin(token) {
+        // Only a page that a user opens takes the token: the answer to a prefetch may never be used.
+        let is_opened = request.method == Method::GET && session::is_navigation(&request.headers);
+        if let Some(cookie) =
+            Some(token).filter(|_| is_opened).and_then(|token| state.session.begin(token, host))
+        {
             let mut response = response::see_other("/");
             if let Ok(cookie) = HeaderValue::from_str(&cookie) {
                 response.headers_mut().insert(SET_COOKIE, cookie);
@@ -69,7 +73,7 @@ fn admit(state: &State, request: &Request, host: &str) -> Result<Admitted> {
         return Err(Failure::Forbidden(text.to_owned()));
     }
     if request.method == Method::POST {
-        state.session.check_form(&request.headers, request.field("csrf"), &host)?;
+        state.session.check_form(&request.headers, request.field("csrf"), &named)?;
     } else if request.method != Method::GET && request.method != Method::HEAD {
         return Err(Failure::Input(format!("the method {} is not supported here", request.method)));
     }

@@ -12,8 +12,6 @@ use crate::failure::{Failure, Result};
 pub(crate) struct Session {
     /// The token in the first address; `None` after it was used.
     first: Mutex<Option<String>>,
-    /// The name of the cookie. It is random, so two explorers on one machine do not overwrite each other's cookies.
-    name: String,
     cookie: String,
     form: String,
 }
@@ -21,7 +19,7 @@ pub(crate) struct Session {
 impl std::fmt::Debug for Session {
     /// Omits the secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Session").finish_non_exhaustive()
     }
 }
 
@@ -38,8 +36,7 @@ fn is_equal(one: &str, other: &str) -> bool {
 
 impl Session {
     pub(crate) fn new() -> Self {
-        let name = format!("tables-{}", Uuid::new_v4().simple());
-        Self { first: Mutex::new(Some(secret())), name, cookie: secret(), form: secret() }
+        Self { first: Mutex::new(Some(secret())), cookie: secret(), form: secret() }
     }
 
     pub(crate) fn first_path(&self) -> String {
@@ -48,21 +45,25 @@ impl Session {
     }
 
     /// Consumes the token in the first address. Returns the cookie to set if the token is correct and unused.
-    pub(crate) fn begin(&self, token: &str) -> Option<String> {
+    ///
+    /// The name of the cookie contains the port of `host`. Explorers that run at the same time have different ports, and an explorer replaces the cookie of an
+    /// earlier one.
+    pub(crate) fn begin(&self, token: &str, host: &str) -> Option<String> {
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         if !first.as_deref().is_some_and(|expected| is_equal(expected, token)) {
             return None;
         }
         *first = None;
-        Some(format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.name, self.cookie))
+        Some(format!("{}={}; HttpOnly; SameSite=Strict; Path=/", cookie_name(host), self.cookie))
     }
 
     /// Returns `true` if the request contains the session's cookie.
-    pub(crate) fn is_open(&self, headers: &HeaderMap) -> bool {
+    pub(crate) fn is_open(&self, headers: &HeaderMap, host: &str) -> bool {
+        let own = cookie_name(host);
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut pairs =
             cookies.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.any(|(name, value)| name == self.name && is_equal(value, &self.cookie))
+        pairs.any(|(name, value)| name == own && is_equal(value, &self.cookie))
     }
 
     /// Returns the token for forms.
@@ -88,17 +89,81 @@ impl Session {
     }
 }
 
-/// Checks that a request names the host to which it was sent. This prevents DNS rebinding.
+/// Returns `true` if a user opens the page. A request without the headers of a browser counts as opened by a user.
+pub(crate) fn is_navigation(headers: &HeaderMap) -> bool {
+    let is = |name: &str, expected: &str| headers.get(name).is_none_or(|value| value == expected);
+    let is_prefetch =
+        |name: &str| headers.get(name).is_some_and(|value| value.as_bytes().starts_with(b"prefetch"));
+    is("sec-fetch-mode", "navigate") && !is_prefetch("sec-purpose") && !is_prefetch("purpose")
+}
+
+/// Returns the port in the address of the server, such as `127.0.0.1:8000`.
+fn port(host: &str) -> &str {
+    host.rsplit_once(':').map(|(_, port)| port).unwrap_or_default()
+}
+
+fn cookie_name(host: &str) -> String {
+    format!("tables-{}", port(host))
+}
+
+/// Checks that a request names the host to which it was sent. This prevents DNS rebinding. A browser omits port 80.
 ///
 /// # Errors
 /// `Forbidden` if it names a different host.
 pub(crate) fn check_host(headers: &HeaderMap, host: &str) -> Result<String> {
     let named = headers.get(HOST).and_then(|named| named.to_str().ok()).unwrap_or_default();
-    let port = host.rsplit_once(':').map(|(_, port)| port).unwrap_or_default();
+    let port = port(host);
     let own =
         [host.to_owned(), format!("localhost:{port}"), format!("127.0.0.1:{port}"), format!("[::1]:{port}")];
-    if own.iter().any(|own| own == named) {
+    let is_own = |own: &String| own == named || own.strip_suffix(":80").is_some_and(|own| own == named);
+    if own.iter().any(is_own) {
         return Ok(named.to_owned());
     }
     Err(Failure::Forbidden(format!("the host `{named}` is not this explorer; open http://{host}/")))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn headers(name: http::HeaderName, value: &str) -> HeaderMap {
+        HeaderMap::from_iter([(name, HeaderValue::from_str(value).unwrap())])
+    }
+
+    #[test]
+    fn a_host_without_a_port_is_that_of_port_80() {
+        for (named, own, is_own) in [
+            ("127.0.0.1", "127.0.0.1:80", true),
+            ("localhost", "127.0.0.1:80", true),
+            ("[::1]", "[::1]:80", true),
+            ("127.0.0.1:80", "127.0.0.1:80", true),
+            ("127.0.0.1", "127.0.0.1:8080", false),
+            ("evil.example", "127.0.0.1:80", false),
+            ("", "127.0.0.1:80", false),
+        ] {
+            assert_eq!(check_host(&headers(HOST, named), own).is_ok(), is_own, "{named} at {own}");
+        }
+        let session = Session::new();
+        let origin = headers(ORIGIN, "http://127.0.0.1");
+        assert!(session.check_form(&origin, Some(session.form_token()), "127.0.0.1").is_ok());
+    }
+
+    #[test]
+    fn a_later_explorer_at_the_same_port_replaces_the_cookie() {
+        let begin = |host: &str| {
+            let session = Session::new();
+            let token = session.first_path().strip_prefix("/?token=").unwrap().to_owned();
+            let cookie = session.begin(&token, host).unwrap();
+            (session, cookie.split(';').next().unwrap().to_owned())
+        };
+        let name = |cookie: &str| cookie.split('=').next().unwrap().to_owned();
+        let (one, two, other) = (begin("127.0.0.1:8000"), begin("127.0.0.1:8000"), begin("127.0.0.1:8001"));
+        assert_eq!(name(&one.1), name(&two.1));
+        assert_ne!(name(&one.1), name(&other.1));
+        let sent = headers(COOKIE, &format!("{}; {}", two.1, other.1));
+        assert!(two.0.is_open(&sent, "127.0.0.1:8000") && other.0.is_open(&sent, "127.0.0.1:8001"));
+        assert!(!one.0.is_open(&sent, "127.0.0.1:8000"));
+    }
 }

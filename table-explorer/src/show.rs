@@ -1,6 +1,7 @@
 //! Formats strings and values for pages. Stored data cannot inject markup or hide characters.
 
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use maud::{Markup, html};
@@ -12,11 +13,35 @@ const CELL: usize = 96;
 /// The maximum number of bytes of a binary value shown in a cell.
 const BYTES: usize = 8;
 
-/// Returns a string in which control characters, and characters that change the text direction, are replaced with their code points.
+/// Characters that are not displayed or change the direction of others: the properties `Default_Ignorable_Code_Point` and `Bidi_Control` of Unicode, separators of
+/// lines and paragraphs, and U+FFFC, with which keys of the library begin.
+const HIDDEN: [RangeInclusive<char>; 19] = [
+    '\u{AD}'..='\u{AD}',
+    '\u{34F}'..='\u{34F}',
+    '\u{61C}'..='\u{61C}',
+    '\u{115F}'..='\u{1160}',
+    '\u{17B4}'..='\u{17B5}',
+    '\u{180B}'..='\u{180F}',
+    '\u{200B}'..='\u{200F}',
+    '\u{2028}'..='\u{202E}',
+    '\u{2060}'..='\u{206F}',
+    '\u{3164}'..='\u{3164}',
+    '\u{FE00}'..='\u{FE0F}',
+    '\u{FEFF}'..='\u{FEFF}',
+    '\u{FFA0}'..='\u{FFA0}',
+    '\u{FFF0}'..='\u{FFF8}',
+    '\u{FFFC}'..='\u{FFFC}',
+    '\u{1BCA0}'..='\u{1BCA3}',
+    '\u{1D173}'..='\u{1D17A}',
+    '\u{E0000}'..='\u{E0FFF}',
+    '\u{FFF9}'..='\u{FFFB}',
+];
+
+/// Returns a string in which control characters, and characters that hide text or change its direction, are replaced with their code points.
 pub(crate) fn text(text: &str) -> String {
     let is_hidden = |character: char| {
         character.is_control() && !matches!(character, '\n' | '\t')
-            || matches!(character, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}' | '\u{FFFC}')
+            || character >= '\u{AD}' && HIDDEN.iter().any(|range| range.contains(&character))
     };
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
@@ -190,6 +215,20 @@ mod tests {
     #[test]
     fn characters_that_hide_or_reverse_text_are_shown_by_number() {
         assert_eq!(text("a\u{202E}b\u{0}\u{FFFC}c"), "a⟨202E⟩b⟨0000⟩⟨FFFC⟩c");
+        for hidden in [
+            '\u{61C}',
+            '\u{AD}',
+            '\u{180E}',
+            '\u{115F}',
+            '\u{3164}',
+            '\u{E0001}',
+            '\u{E007F}',
+            '\u{FE0F}',
+            '\u{2028}',
+        ] {
+            assert_eq!(text(&format!("a{hidden}")), format!("a⟨{:04X}⟩", u32::from(hidden)));
+        }
+        assert_eq!(text("é—😀日\u{AC00}"), "é—😀日\u{AC00}");
         assert_eq!(text(&"\0".repeat(200_000)), "⟨0000⟩".repeat(200_000));
         assert_eq!(stored("<script>").into_string(), "<bdi>&lt;script&gt;</bdi>");
     }

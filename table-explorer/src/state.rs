@@ -22,6 +22,8 @@ pub struct Source {
     pub(crate) engine: Option<Engine>,
     /// The name of the store, as shown on pages, without secrets.
     pub(crate) name: String,
+    /// The text that identifies the store in files; `None` if this is its name.
+    pub(crate) identity: Option<String>,
     /// The file that stores saved queries; `None` to keep them in memory.
     pub(crate) notebook: Option<PathBuf>,
     /// The file that stores the samples of growth; `None` to keep them in memory.
@@ -35,7 +37,29 @@ impl Source {
     #[must_use]
     pub fn new(tables: DynTableStore, name: impl Into<String>) -> Self {
         let name = name.into();
-        Self { tables, queues: None, engine: None, name, notebook: None, growth: None, load: None }
+        Self {
+            tables,
+            queues: None,
+            engine: None,
+            name,
+            identity: None,
+            notebook: None,
+            growth: None,
+            load: None,
+        }
+    }
+
+    /// Sets the text that identifies the store in files which several explorers share, such as the canonical path of a folder. By default, this is the
+    /// name. Entries that the files contain under the name are still shown.
+    #[must_use]
+    pub fn with_identity(self, identity: impl Into<String>) -> Self {
+        Self { identity: Some(identity.into()), ..self }
+    }
+
+    /// Returns the texts by which files refer to this store.
+    pub(crate) fn names(&self) -> StoreNames {
+        let identity = self.identity.clone().unwrap_or_else(|| self.name.clone());
+        StoreNames { identity, shown: self.name.clone() }
     }
 
     /// Adds the engine that contains the tables. Pages then show its statistics, checks and queues.
@@ -70,6 +94,22 @@ impl Source {
     #[must_use]
     pub fn with_load(self, load: PartitionLoad) -> Self {
         Self { load: Some(load), ..self }
+    }
+}
+
+/// The texts by which files refer to a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoreNames {
+    /// The text under which entries are written.
+    pub(crate) identity: String,
+    /// The name as shown on pages, under which earlier releases wrote entries.
+    pub(crate) shown: String,
+}
+
+impl StoreNames {
+    /// Returns `true` if an entry with this text belongs to the store.
+    pub(crate) fn contain(&self, text: &str) -> bool {
+        text == self.identity || text == self.shown
     }
 }
 

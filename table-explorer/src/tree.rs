@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use table_core::query::{KeyRange, Select, TextRange};
-use table_core::{Query, TableName};
+use table_core::{Continuation, Query, TableName, TableStore};
 
 use crate::failure::Result;
 use crate::reader::Reader;
@@ -29,21 +29,30 @@ pub(crate) struct Branch {
 #[derive(Debug, Default)]
 pub(crate) struct Branches {
     pub(crate) branches: Vec<Branch>,
-    /// The partition after which the next page begins, or `None` after the last page.
-    pub(crate) after: Option<String>,
+    /// The place at which the next page begins, or `None` after the last page.
+    pub(crate) next: Option<Place>,
 }
 
-/// Reads a page of the partitions that sort after a lower bound.
+/// A place in the tree: the lower bound of the partitions, and the position that an empty page of the store reached within this range.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) lower: Bound<String>,
+    pub(crate) from: Option<Continuation>,
+}
+
+/// Reads a page of the partitions that begins at a place.
 ///
 /// A request reads at most 100 keys. If all of them are in one partition, the next request skips the rest of that partition. A partition that begins
 /// inside a page is read again from its start, so even a partition with a million rows costs only one or two requests.
 pub(crate) async fn branches(
     reader: &Reader,
     table: &TableName,
-    mut lower: Bound<String>,
+    Place { mut lower, mut from }: Place,
 ) -> Result<Branches> {
+    if !reader.store().capabilities().ordered {
+        return unordered(reader, table, from).await;
+    }
     let mut found = Branches::default();
-    let mut from = None;
     for _ in 0..REQUESTS {
         let partition_key = TextRange { lower: lower.clone(), upper: Bound::Unbounded };
         let query = Query {
@@ -75,15 +84,40 @@ pub(crate) async fn branches(
                 last.is_whole = false;
             }
         }
-        found.after = found.branches.last().map(|branch| branch.partition_key.clone());
-        lower = found.after.clone().map_or(lower, Bound::Excluded);
         if is_last {
-            found.after = None;
-            break;
+            return Ok(found);
         }
+        let last = found.branches.last().map(|branch| branch.partition_key.clone());
+        lower = last.map_or(lower, Bound::Excluded);
         if found.branches.len() >= PARTITIONS {
             break;
         }
     }
+    found.next = Some(Place { lower, from });
+    Ok(found)
+}
+
+/// Reads a page of the partitions of a store that does not return rows in key order. No partition can be skipped, and one may occur on several pages.
+async fn unordered(reader: &Reader, table: &TableName, mut from: Option<Continuation>) -> Result<Branches> {
+    let mut found = Branches::default();
+    let select = Select::names(["PartitionKey", "RowKey"]);
+    let query = Query { select, ..Query::new(KeyRange::ALL) };
+    for _ in 0..REQUESTS {
+        let page = reader.page(table, &query, from.as_ref()).await?;
+        for row in &page.rows {
+            let key = row.key().partition_key.as_str();
+            match found.branches.iter_mut().find(|branch| branch.partition_key == key) {
+                Some(branch) => branch.rows += 1,
+                None => {
+                    found.branches.push(Branch { partition_key: key.to_owned(), rows: 1, is_whole: false });
+                }
+            }
+        }
+        from = page.next;
+        if from.is_none() || found.branches.len() >= PARTITIONS {
+            break;
+        }
+    }
+    found.next = from.map(|from| Place { lower: Bound::Unbounded, from: Some(from) });
     Ok(found)
 }

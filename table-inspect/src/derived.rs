@@ -10,7 +10,7 @@ use table_core::table::{FEEDS, LAYOUTS, OUTBOXES};
 use table_core::{DynTableStore, EntityKey, TableName, TableStore};
 
 use crate::error::{Error, Result};
-use crate::keys;
+use crate::keys::{self, Stored};
 pub use guard::refuse_torn_writes;
 pub use part::{WidePart, part_of, refuse_torn_part};
 
@@ -44,14 +44,24 @@ pub fn remote(schema: &StoredSchema) -> Vec<String> {
 /// Returns why a table contains only derived rows (it is a registry, an index of another table, or a view), or `None` if it contains entities.
 ///
 /// # Errors
-/// Any error from the store; `Corrupted` or `FormatTooNew` if this version cannot read a schema.
+/// Any error from the store; `Corrupted` or `FormatTooNew` if this version cannot read a schema that may describe the table: a schema of this table, a schema
+/// whose text names this table, or, for a table without a schema, any schema.
 pub async fn purpose(store: &DynTableStore, table: &TableName) -> Result<Option<String>> {
     if is_registry(table) {
         return Ok(Some(format!("table {table} stores the registrations of programs")));
     }
-    let schemas = keys::all_schemas(store).await?;
-    if let Some(purpose) = schemas.iter().find_map(|(_, schema)| index_in(schema, table)) {
-        return Ok(Some(purpose));
+    let stored = keys::stored_schemas(store).await?;
+    let has_schema = stored.iter().any(|stored| stored.table == table.folded());
+    for Stored { table: of, text, schema, .. } in stored {
+        match schema {
+            Ok(schema) => {
+                if let Some(purpose) = index_in(&schema, table) {
+                    return Ok(Some(purpose));
+                }
+            }
+            Err(error) if of == table.folded() || !has_schema || names(&text, table) => return Err(error),
+            Err(_) => {}
+        }
     }
     let state = EntityKey::new(VIEW.0, VIEW.1)?;
     match store.get(table, &state, &Select::names(["PartitionKey"])).await {
@@ -60,6 +70,12 @@ pub async fn purpose(store: &DynTableStore, table: &TableName) -> Result<Option<
         Err(error) if error.is_table_not_found() => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Returns `true` if the text of a schema contains the name of a table.
+fn names(text: &str, table: &TableName) -> bool {
+    let mut words = text.split(|character: char| !character.is_ascii_alphanumeric());
+    words.any(|word| word.eq_ignore_ascii_case(table.as_str()))
 }
 
 /// Returns why a table contains only index rows, if another table's schema declares an index that is stored in it.
@@ -120,4 +136,34 @@ pub fn refuse_declarations(table: &TableName, schemas: &[StoredSchema]) -> Resul
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use table_core::{BlockOn, Engine, TableEntity, TableStoreExt};
+
+    use super::*;
+
+    /// A schema that an index of a later release extends.
+    const LATER: &str = "schema 1\nentity Later\ntable Lates\nPartitionKey p text 0..512 ordered legal\nelsewhere Directory\n";
+    const OWN: &str = "schema 1\nentity Own\ntable Owns\nPartitionKey p text 0..512 ordered legal\n";
+
+    #[test]
+    fn an_unreadable_schema_refuses_only_tables_that_it_may_describe() {
+        async {
+            let engine = Engine::in_memory();
+            let layouts = engine.untyped(LAYOUTS).unwrap().create_if_missing().await.unwrap();
+            for (table, text) in [("lates", LATER), ("owns", OWN), ("directory", OWN)] {
+                layouts.insert(&TableEntity::new(table, "E").unwrap().with("Schema", text)).await.unwrap();
+            }
+            let store = DynTableStore::new(engine);
+            for (table, is_written) in
+                [("Owns", true), ("Directory", false), ("Lates", false), ("Plain", false)]
+            {
+                let found = refuse_plain_writes(&store, &TableName::new(table).unwrap(), false).await;
+                assert_eq!(found.is_ok(), is_written, "{table}: {found:?}");
+            }
+        }
+        .block_on();
+    }
 }

@@ -10,11 +10,11 @@ mod request;
 mod split;
 mod stamp;
 
-use table_core::query::Select;
+use table_core::query::{KeyRange, Select};
 use table_core::schema::{Source, StoredPiece, StoredSchema};
 use table_core::{DynTableStore, EntityKey, TableName, TableStore, Value};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 pub use codec::{can_encode, decode as decode_text, encode_value, sorts_as_shown};
 pub use conditions::PartConditions;
 pub(crate) use label::is_derived;
@@ -31,8 +31,8 @@ pub const SCHEMAS: &str = table_core::table::LAYOUTS;
 /// # Errors
 /// Any error from the store; `Corrupted` or `FormatTooNew` if this version cannot read a schema.
 pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<StoredSchema>> {
-    let keys = table_core::query::KeyRange::partition(table.folded());
-    Ok(read_schemas(store, keys).await?.into_iter().map(|(_, schema)| schema).collect())
+    let stored = read_schemas(store, KeyRange::partition(table.folded())).await?;
+    stored.into_iter().map(|stored| stored.schema).collect()
 }
 
 /// Reads the stored schemas of all tables, each with the name of its table in lower case.
@@ -40,13 +40,32 @@ pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<Sto
 /// # Errors
 /// Any error from [`schemas`].
 pub async fn all_schemas(store: &DynTableStore) -> Result<Vec<(String, StoredSchema)>> {
-    read_schemas(store, table_core::query::KeyRange::ALL).await
+    let stored = stored_schemas(store).await?;
+    stored.into_iter().map(|stored| Ok((stored.table, stored.schema?))).collect()
 }
 
-async fn read_schemas(
-    store: &DynTableStore,
-    keys: table_core::query::KeyRange,
-) -> Result<Vec<(String, StoredSchema)>> {
+/// A stored schema as it was read.
+#[derive(Debug)]
+pub struct Stored {
+    /// The name of the table, in lower case.
+    pub table: String,
+    /// The name of the entity type.
+    pub entity: String,
+    /// The text of the schema.
+    pub text: String,
+    /// The schema; `Corrupted` or `FormatTooNew` if this version cannot read it.
+    pub schema: Result<StoredSchema>,
+}
+
+/// Reads the stored schemas of all tables, also those that this version cannot read.
+///
+/// # Errors
+/// Any error from the store.
+pub async fn stored_schemas(store: &DynTableStore) -> Result<Vec<Stored>> {
+    read_schemas(store, KeyRange::ALL).await
+}
+
+async fn read_schemas(store: &DynTableStore, keys: KeyRange) -> Result<Vec<Stored>> {
     let schemas = TableName::new(SCHEMAS)?;
     let query = table_core::Query::new(keys);
     let (mut found, mut from) = (Vec::new(), None);
@@ -56,8 +75,13 @@ async fn read_schemas(
             page => page?,
         };
         for entity in page.rows.iter() {
-            let schema = schema_of(&table_core::FromEntity::from_entity(entity)?)?;
-            found.extend(schema.map(|schema| (entity.partition_key.to_owned(), schema)));
+            let text = text_of(&table_core::FromEntity::from_entity(entity)?);
+            found.extend(text.map(|text| Stored {
+                table: entity.partition_key.to_owned(),
+                entity: entity.row_key.to_owned(),
+                schema: text.parse::<StoredSchema>().map_err(Error::from),
+                text,
+            }));
         }
         from = page.continuation;
         if from.is_none() {
@@ -71,16 +95,20 @@ async fn read_schemas(
 /// # Errors
 /// `Corrupted` or `FormatTooNew` if this version cannot read a schema.
 pub fn schema_of(row: &table_core::TableEntity) -> Result<Option<StoredSchema>> {
+    Ok(text_of(row).map(|text| text.parse::<StoredSchema>()).transpose()?)
+}
+
+/// Returns the text of a schema, or `None` for a row that stores no schema.
+fn text_of(row: &table_core::TableEntity) -> Option<String> {
     if row.key().row_key.as_str().starts_with('\u{FFFC}') {
-        return Ok(None);
+        return None;
     }
     let piece = |at: usize| match row.get(&if at == 0 { "Schema".to_owned() } else { format!("Schema{at}") })
     {
         Some(Value::String(text)) => Some(text.clone()),
         _ => None,
     };
-    let text: String = (0..).map_while(piece).collect();
-    Ok(Some(text.parse::<StoredSchema>()?))
+    Some((0..).map_while(piece).collect())
 }
 
 /// One part of a key, decoded.

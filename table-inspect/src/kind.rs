@@ -13,7 +13,7 @@ use crate::value;
 pub const RESERVED: char = '\u{FFFC}';
 
 /// The kind of a row.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Kind<'a> {
     /// An entity of this schema.
     Entity(&'a StoredSchema),
@@ -23,6 +23,24 @@ pub enum Kind<'a> {
     Reserved(&'a str),
     /// A row that matches no schema and is not internal.
     Unknown,
+}
+
+impl PartialEq for Kind<'_> {
+    /// Compares the schemas by their contents, unless both kinds refer to the same schema.
+    fn eq(&self, other: &Self) -> bool {
+        fn is_same<T: PartialEq>(one: &T, other: &T) -> bool {
+            std::ptr::eq(one, other) || one == other
+        }
+        match (self, other) {
+            (Self::Entity(one), Self::Entity(other)) => is_same(*one, *other),
+            (Self::Index(one, index), Self::Index(other, other_index)) => {
+                is_same(*index, *other_index) && is_same(*one, *other)
+            }
+            (Self::Reserved(one), Self::Reserved(other)) => one == other,
+            (Self::Unknown, Self::Unknown) => true,
+            _ => false,
+        }
+    }
 }
 
 impl Kind<'_> {
@@ -70,14 +88,37 @@ impl Kind<'_> {
 /// ```
 #[must_use]
 pub fn of<'a>(table: &str, row: &'a TableEntity, schemas: &'a [(String, StoredSchema)]) -> Kind<'a> {
-    let key = row.key();
-    if let Some(rest) = key.row_key.as_str().strip_prefix(RESERVED) {
-        return Kind::Reserved(rest.split('_').next().unwrap_or_default());
-    }
-    by_literals(table, schemas).into_iter().find(|kind| explains(kind, row)).unwrap_or(Kind::Unknown)
+    Kinds::new(table, schemas).of(row)
 }
 
-/// Returns the kinds of rows that the store's schemas declare for a table, those with the most literal characters first.
+/// The kinds of rows in a table, for the classification of many rows.
+#[derive(Clone, Debug)]
+pub struct Kinds<'a> {
+    /// The kinds, with those first that have the most literal characters in their keys.
+    kinds: Vec<Kind<'a>>,
+}
+
+impl<'a> Kinds<'a> {
+    /// Collects the kinds of rows that the schemas of all tables declare for `table`.
+    #[must_use]
+    pub fn new(table: &str, schemas: &'a [(String, StoredSchema)]) -> Self {
+        Self { kinds: by_literals(table, schemas) }
+    }
+
+    /// Classifies a row of the table, as [`of`] does.
+    #[must_use]
+    pub fn of<'r>(&self, row: &'r TableEntity) -> Kind<'r>
+    where
+        'a: 'r,
+    {
+        if let Some(rest) = row.key().row_key.as_str().strip_prefix(RESERVED) {
+            return Kind::Reserved(rest.split('_').next().unwrap_or_default());
+        }
+        self.kinds.iter().find(|kind| explains(kind, row)).copied().unwrap_or(Kind::Unknown)
+    }
+}
+
+/// Returns the kinds of rows that the store's schemas declare for a table, those with the most literal characters in their keys first.
 pub(crate) fn by_literals<'a>(table: &str, schemas: &'a [(String, StoredSchema)]) -> Vec<Kind<'a>> {
     let mut kinds: Vec<Kind<'a>> = of_table(table, schemas).collect();
     kinds.sort_by_key(|kind| Reverse(literal_length(kind)));

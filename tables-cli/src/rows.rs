@@ -155,7 +155,7 @@ impl Selected {
     }
 }
 
-/// A range of strings on a command line: `A..B`, `A*`, or a single string.
+/// A range of strings on a command line: `A..B`, `A*`, a single string, or `=` and a single string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextRangeArgument(pub TextRange);
 

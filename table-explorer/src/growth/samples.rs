@@ -6,14 +6,16 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-/// The maximum numbers of stores in a file and of tables in a store. If they are exceeded, the least recently used stores and the
-/// smallest tables are dropped.
+use crate::state::StoreNames;
+
+/// The maximum numbers of stores in a file and of tables in a store. If they are exceeded, the least recently sampled ones are dropped, and of the tables that
+/// were last sampled at the same time, the smallest.
 const STORES: usize = 16;
 const TABLES: usize = 64;
-/// The density of the samples: one per minute for an hour, one per hour for two days, and one per day for 400 days. Each pair contains an age
-/// and the interval between samples from that age on, both in seconds.
-const PERIODS: [(i64, i64); 3] = [(0, 60), (HOUR, HOUR), (2 * DAY, DAY)];
-const LONGEST: i64 = 400 * DAY;
+/// The density of the samples: for each length of a period in seconds, the number of newest periods whose last samples are kept.
+///
+/// Periods are counted rather than compared with the current time, so a sample with a wrong time removes no other samples.
+const PERIODS: [(i64, usize); 3] = [(60, 61), (HOUR, 49), (DAY, 401)];
 const HOUR: i64 = 3_600;
 const DAY: i64 = 86_400;
 
@@ -54,20 +56,47 @@ pub(super) struct Content {
 }
 
 impl Content {
-    pub(super) fn of(&self, store: &str) -> Samples {
-        self.stores.get(store).cloned().unwrap_or_default()
+    pub(super) fn of(&self, store: &StoreNames) -> Samples {
+        self.stores
+            .get(&store.identity)
+            .or_else(|| self.stores.get(&store.shown))
+            .cloned()
+            .unwrap_or_default()
     }
 
-    /// Adds a sample, and drops samples that are too old.
-    pub(super) fn add(&mut self, store: &str, table: &str, sample: Sample) {
-        let samples = self.stores.entry(store.to_owned()).or_default();
-        add(samples.entry(table.to_owned()).or_default(), sample);
-        let size =
-            |(name, of): (&String, &Vec<Sample>)| (of.last().map_or(0, |last| last.bytes()), name.clone());
-        while samples.len() > TABLES {
-            // The entry for the entire store is never removed.
-            let smallest = samples.iter().filter(|(name, _)| !name.is_empty()).map(size).min();
-            let Some((_, name)) = smallest else { break };
+    /// Adds samples that were taken at the same time. Drops samples, tables and stores that exceed the limits. Samples under the earlier name of the store are
+    /// continued.
+    ///
+    /// While the size of the store alone is sampled and does not change, the content changes only once an hour.
+    pub(super) fn add(&mut self, store: &StoreNames, added: &[(String, Sample)]) {
+        if !self.stores.contains_key(&store.identity) {
+            let earlier = self.of(store);
+            self.stores.insert(store.identity.clone(), earlier);
+        }
+        let samples = self.stores.entry(store.identity.clone()).or_default();
+        let is_repeated = |(table, sample): &(String, Sample)| {
+            let known = samples.get(table).map(Vec::as_slice).unwrap_or_default();
+            known.split_last().is_some_and(|(last, before)| {
+                let is_known = before.last().is_some_and(|before| before.has_size_of(*sample));
+                is_known && last.has_size_of(*sample) && (0..HOUR).contains(&(sample.0 - last.0))
+            })
+        };
+        if added.iter().all(|added| added.0.is_empty() && is_repeated(added)) {
+            return;
+        }
+        for (table, sample) in added {
+            add(samples.entry(table.clone()).or_default(), *sample);
+        }
+        // The entry for the entire store is never removed.
+        let mut tables: Vec<(i64, u64, String)> = samples
+            .iter()
+            .filter(|(name, _)| !name.is_empty())
+            .map(|(name, of)| {
+                of.last().map_or((0, 0, name.clone()), |last| (last.0, last.bytes(), name.clone()))
+            })
+            .collect();
+        tables.sort_unstable();
+        for (_, _, name) in tables.into_iter().rev().skip(TABLES - 1) {
             samples.remove(&name);
         }
         while self.stores.len() > STORES {
@@ -79,37 +108,37 @@ impl Content {
     }
 }
 
-/// Adds a sample to a table's samples. While the size does not change, only the first and the last sample are kept.
+/// Adds a sample to a table's samples, in order of time. While the size does not change, only the first and the last sample are kept.
 fn add(samples: &mut Vec<Sample>, sample: Sample) {
-    // After the clock was set back, samples would be out of order.
-    samples.retain(|known| known.0 < sample.0);
-    if let [.., before, last] = samples.as_mut_slice()
-        && before.has_size_of(sample)
-        && last.has_size_of(sample)
-    {
-        *last = sample;
-    } else {
-        samples.push(sample);
+    let at = samples.partition_point(|known| known.0 < sample.0);
+    let is_last = at == samples.len();
+    match samples.as_mut_slice() {
+        [.., before, last] if is_last && before.has_size_of(sample) && last.has_size_of(sample) => {
+            *last = sample;
+        }
+        known => match known.get_mut(at).filter(|known| known.0 == sample.0) {
+            Some(known) => *known = sample,
+            None => samples.insert(at, sample),
+        },
     }
-    thin(samples, sample.0);
+    thin(samples);
 }
 
-/// Keeps the last sample of each period.
-fn thin(samples: &mut Vec<Sample>, now: i64) {
-    let period = |sample: &Sample| {
-        let age = now - sample.0;
-        let (_, length) = PERIODS.into_iter().rfind(|(from, _)| age >= *from).unwrap_or((0, 60));
-        (length, sample.0.div_euclid(length))
-    };
-    samples.retain(|sample| now - sample.0 <= LONGEST);
-    let mut kept: Vec<Sample> = Vec::with_capacity(samples.len());
-    for sample in samples.drain(..) {
-        match kept.last_mut() {
-            Some(last) if period(last) == period(&sample) => *last = sample,
-            _ => kept.push(sample),
+/// Keeps the last sample of each of the newest periods.
+fn thin(samples: &mut Vec<Sample>) {
+    let mut kept = vec![false; samples.len()];
+    for (length, count) in PERIODS {
+        let (mut periods, mut later) = (0, None);
+        for (sample, is_kept) in samples.iter().zip(&mut kept).rev() {
+            let period = sample.0.div_euclid(length);
+            if later != Some(period) {
+                (periods, later) = (periods + 1, Some(period));
+                *is_kept |= periods <= count;
+            }
         }
     }
-    *samples = kept;
+    let mut kept = kept.into_iter();
+    samples.retain(|_| kept.next().unwrap_or(false));
 }
 
 #[cfg(test)]
@@ -141,7 +170,7 @@ mod tests {
         let within = |seconds| samples.iter().filter(|sample| last.0 - sample.0 < seconds).count();
         assert!((59..=61).contains(&within(HOUR)), "{} in the last hour", within(HOUR));
         assert!((60 + 46..=60 + 49).contains(&within(2 * DAY)), "{} in two days", within(2 * DAY));
-        assert!(last.0 - samples[0].0 > LONGEST - 2 * DAY, "the oldest is {}", samples[0].0);
+        assert!(last.0 - samples[0].0 > 398 * DAY, "the oldest is {}", samples[0].0);
     }
 
     #[test]
@@ -152,22 +181,81 @@ mod tests {
         }
         assert_eq!(samples, [at(0, 1), at(180, 1), at(240, 2), at(300, 2)]);
         add(&mut samples, at(120, 9));
-        assert_eq!(samples, [at(0, 1), at(120, 9)], "a clock that is set back leaves the samples in order");
+        let expected = [at(0, 1), at(120, 9), at(180, 1), at(240, 2), at(300, 2)];
+        assert_eq!(samples, expected, "after the clock was set back, the samples are in order");
+    }
+
+    #[test]
+    fn a_sample_with_a_wrong_time_removes_no_others() {
+        for wrong in [-3_000 * DAY, -400 * DAY, -30, 30, 400 * DAY, 3_000 * DAY] {
+            let mut samples = Vec::new();
+            (0_i64..40).for_each(|minute| add(&mut samples, at(60 * minute, minute.unsigned_abs())));
+            let before = samples.clone();
+            add(&mut samples, at(wrong, 99));
+            add(&mut samples, at(60 * 40, 40));
+            assert!(samples.is_sorted_by_key(|sample| sample.0), "{wrong}: {samples:?}");
+            // A sample within the first minute is that of the minute.
+            let lost: Vec<_> = before.iter().filter(|sample| !samples.contains(sample)).collect();
+            assert!(lost.is_empty() || wrong == 30 && lost == [&at(0, 0)], "{wrong}: {lost:?}");
+            assert!(samples.contains(&at(60 * 40, 40)), "{wrong}: {samples:?}");
+        }
+    }
+
+    fn names(store: &str) -> StoreNames {
+        StoreNames { identity: store.to_owned(), shown: store.to_owned() }
     }
 
     #[test]
     fn tables_and_stores_are_bounded() {
         let mut content = Content::default();
         for (store, time) in (0..2 * STORES).zip(0..) {
-            for table in 0..2 * TABLES {
-                content.add(&format!("s{store:02}"), &format!("t{table:03}"), at(60 * time, table as u64));
-            }
-            content.add(&format!("s{store:02}"), super::super::WHOLE, at(60 * time, 0));
+            let tables = (0..2 * TABLES).map(|table| (format!("t{table:03}"), at(60 * time, table as u64)));
+            let whole = (super::super::WHOLE.to_owned(), at(60 * time, 0));
+            content.add(&names(&format!("s{store:02}")), &tables.chain([whole]).collect::<Vec<_>>());
         }
         assert_eq!(content.stores.len(), STORES);
-        assert_eq!(content.of("s00"), Samples::new(), "the store that was sampled first is dropped");
-        let last = content.of(&format!("s{:02}", 2 * STORES - 1));
+        assert_eq!(content.of(&names("s00")), Samples::new(), "the store that was sampled first is dropped");
+        let last = content.of(&names(&format!("s{:02}", 2 * STORES - 1)));
         assert_eq!(last.len(), TABLES);
         assert!(last.contains_key("") && last.contains_key("t127") && !last.contains_key("t001"));
+    }
+
+    #[test]
+    fn a_table_that_is_sampled_no_longer_is_dropped_before_those_that_are() {
+        let (mut content, store) = (Content::default(), names("s"));
+        for day in 0..2 * i64::try_from(TABLES).unwrap() {
+            let log = (format!("log{day:03}"), at(DAY * day, 1_000));
+            content.add(&store, &[log, ("Settings".to_owned(), at(DAY * day, day.unsigned_abs()))]);
+        }
+        let found = content.of(&store);
+        assert_eq!(found.get("Settings").map(Vec::len), Some(2 * TABLES));
+        assert!(found.contains_key("log127") && !found.contains_key("log000"));
+    }
+
+    #[test]
+    fn an_unchanged_size_changes_the_content_once_an_hour() {
+        let (mut content, store) = (Content::default(), names("s"));
+        let mut changes = 0;
+        for minute in 0_i64..180 {
+            let before = content.clone();
+            content.add(&store, &[(String::new(), at(60 * minute, 7))]);
+            changes += u64::from(content != before);
+        }
+        assert_eq!(changes, 4, "the first, the second, and one more in each further hour");
+        content.add(&store, &[(String::new(), at(60 * 180, 8))]);
+        assert_eq!(content.of(&store)[""].last(), Some(&at(60 * 180, 8)));
+    }
+
+    #[test]
+    fn samples_under_the_name_of_a_store_are_continued_under_its_identity() {
+        let mut content = Content::default();
+        content.add(&names("data"), &[("T".to_owned(), at(0, 1))]);
+        let [a, b] = ["/a/data", "/b/data"]
+            .map(|identity| StoreNames { identity: identity.to_owned(), shown: "data".to_owned() });
+        assert_eq!(content.of(&a)["T"], [at(0, 1)]);
+        content.add(&a, &[("T".to_owned(), at(60, 2))]);
+        content.add(&b, &[("T".to_owned(), at(120, 3))]);
+        assert_eq!(content.of(&a)["T"], [at(0, 1), at(60, 2)]);
+        assert_eq!(content.of(&b)["T"], [at(0, 1), at(120, 3)]);
     }
 }

@@ -1,21 +1,25 @@
 //! Deletes several rows: those marked in a grid are deleted after a preview, in batches, on condition that their versions are still those shown.
 
+use std::sync::Arc;
+
 use http::{Response, StatusCode};
 use maud::{Markup, html};
 use table_core::{
     ETag, EntityKey, IfMatch, Operation, OperationKind, PartitionKey, RowKey, TableName, TableStore,
-    Transaction,
+    Transaction, ticks,
 };
 
+use crate::catalog::Change;
 use crate::failure::{Failure, Result};
 use crate::frame::Frame;
 use crate::link;
 use crate::mark;
 use crate::pages::{Context, change};
+use crate::reader::Counted;
 use crate::response::{self, Body};
 use crate::show;
 
-/// The maximum number of operations in a transaction (EGT-3).
+/// The maximum number of operations in a transaction (EGT-2).
 const GROUP: usize = 100;
 /// The maximum number of rows in one form.
 const MOST: usize = 1_000;
@@ -96,7 +100,7 @@ pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<R
             Operation { row_key: key.row_key, kind: OperationKind::Delete(IfMatch::ETag(etag)) },
         )
     });
-    let report = submit(context, table, operations.collect()).await?;
+    let report = submit(context, table, "deleted", operations.collect()).await?;
     Ok(answer(context, table, "Delete", "deleted", &report))
 }
 
@@ -108,41 +112,64 @@ pub(crate) struct Report {
     failed: Vec<(PartitionKey, Vec<RowKey>, table_core::Error)>,
 }
 
-/// Submits the operations in batches, each within one partition. If a batch is rejected, the other batches are still written.
+/// Submits the operations in batches, each within one partition. If a batch is rejected, the other batches are still written. If the client ends the request,
+/// the batches are still written, and the page of the table shows their outcome.
 ///
 /// # Errors
 /// `Refused`, before the first batch, if all operations together would leave some parts of a wide entity, or set a sequence back.
 pub(crate) async fn submit(
     context: &Context<'_>,
     table: &TableName,
+    verb: &'static str,
     operations: Vec<(PartitionKey, Operation)>,
 ) -> Result<Report> {
-    let store = &context.reader.store();
-    let mut report = Report::default();
     for partition in operations.chunk_by(|(one, _), (other, _)| one == other) {
         let Some((partition_key, _)) = partition.first() else { continue };
         let writes: Vec<_> = partition.iter().map(|(_, operation)| operation).collect();
         change::admit(context, table, partition_key, &writes).await?;
     }
-    for partition in operations.chunk_by(|(one, _), (other, _)| one == other) {
-        for group in partition.chunks(GROUP) {
-            let Some((partition_key, _)) = group.first() else { continue };
-            let mut transaction = Transaction::new(partition_key.clone(), store.capabilities().limits)?;
-            let pushed = group.iter().try_for_each(|(_, operation)| transaction.push(operation.clone()));
-            let submitted = match pushed {
-                Ok(()) => store.submit(table, transaction).await.map(|_| ()),
-                Err(error) => Err(error),
-            };
-            match submitted {
-                Ok(()) => report.done += group.len(),
-                Err(error) => {
-                    let keys = group.iter().map(|(_, operation)| operation.row_key.clone()).collect();
-                    report.failed.push((partition_key.clone(), keys, error));
-                }
-            }
+    let (store, table, state) = (context.reader.store(), table.clone(), Arc::clone(context.state));
+    let written = tokio::spawn(async move {
+        let report = write(&store, &table, operations).await;
+        let failed = report.failed.iter().map(|(_, keys, _)| keys.len()).sum();
+        state.catalog.keep_change(&table, Change { at: ticks::now(), verb, done: report.done, failed });
+        report
+    });
+    written.await.map_err(|error| Failure::Refused(format!("the writes were stopped: {error}")))
+}
+
+/// Writes operations in transactions, each of which has as many operations of one partition as the limits of the store allow.
+async fn write(store: &Counted, table: &TableName, operations: Vec<(PartitionKey, Operation)>) -> Report {
+    let mut report = Report::default();
+    let mut open: Option<Transaction> = None;
+    for (partition_key, operation) in operations {
+        let row_key = operation.row_key.clone();
+        if let Some(group) = open.as_mut().filter(|group| *group.partition_key() == partition_key)
+            && group.push(operation.clone()).is_ok()
+        {
+            continue;
+        }
+        report.submit(store, table, open.take()).await;
+        let group = Transaction::new(partition_key.clone(), store.capabilities().limits);
+        match group.and_then(|mut group| group.push(operation).map(|()| group)) {
+            Ok(group) => open = Some(group),
+            Err(error) => report.failed.push((partition_key, vec![row_key], error)),
         }
     }
-    Ok(report)
+    report.submit(store, table, open).await;
+    report
+}
+
+impl Report {
+    async fn submit(&mut self, store: &Counted, table: &TableName, group: Option<Transaction>) {
+        let Some(group) = group else { return };
+        let partition_key = group.partition_key().clone();
+        let keys: Vec<_> = group.operations().iter().map(|operation| operation.row_key.clone()).collect();
+        match store.submit(table, group).await {
+            Ok(_) => self.done += keys.len(),
+            Err(error) => self.failed.push((partition_key, keys, error)),
+        }
+    }
 }
 
 /// Shows the outcome.

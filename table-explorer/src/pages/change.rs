@@ -8,6 +8,7 @@ use table_core::{
     ETag, EntityKey, IfMatch, Operation, OperationKind, PartitionKey, TableEntity, TableName, TableStore,
     Transaction,
 };
+use table_inspect::kind::RESERVED;
 use table_inspect::{derived, value};
 
 use crate::failure::{Failure, Result};
@@ -27,13 +28,25 @@ pub(crate) async fn permit(context: &Context<'_>, table: &TableName) -> Result<(
     without_options(derived::refuse_plain_writes(&context.reader.shared(), table, false).await)
 }
 
-/// Returns an error if writes to a partition would leave some parts of a wide entity, or set a sequence back.
+/// Returns `true` for an internal row of the library that only patterns write, such as recorded work or an entry of a feed. Sequences have a check of their own.
+pub(crate) fn is_internal(row_key: &str) -> bool {
+    row_key.strip_prefix(RESERVED).is_some_and(|rest| !rest.starts_with("sequence_"))
+}
+
+/// Returns an error if writes to a partition would change internal rows of the library, leave some parts of a wide entity, or set a sequence back.
 pub(super) async fn admit(
     context: &Context<'_>,
     table: &TableName,
     partition_key: &PartitionKey,
     operations: &[&Operation],
 ) -> Result<()> {
+    if let Some(internal) = operations.iter().find(|operation| is_internal(operation.row_key.as_str())) {
+        let text = format!(
+            "the row ('{partition_key}', '{}') is an internal row of the library, such as recorded work or an entry of a feed; only programs change it",
+            internal.row_key
+        );
+        return Err(Failure::Refused(text));
+    }
     let store = context.reader.shared();
     without_options(derived::refuse_torn_writes(&store, table, partition_key, operations).await)
 }
@@ -108,6 +121,11 @@ fn etag(context: &Context<'_>) -> Result<ETag> {
 fn submitted(context: &Context<'_>, key: &EntityKey, stored: Option<&TableEntity>) -> Result<TableEntity> {
     let (names, types, texts) =
         (context.request.fields("name"), context.request.fields("type"), context.request.fields("value"));
+    if names.len() != types.len() || names.len() != texts.len() {
+        let text =
+            "the form is incomplete: each property has a name, a type and a value; load the page again";
+        return Err(Failure::Input(text.to_owned()));
+    }
     let removed = context.request.fields("remove");
     let mut row = TableEntity::from(key.clone());
     for name in context.request.fields("kept") {
@@ -115,8 +133,8 @@ fn submitted(context: &Context<'_>, key: &EntityKey, stored: Option<&TableEntity
             row.insert(name, found.clone());
         }
     }
-    for ((name, edm), text) in names.iter().zip(&types).zip(&texts) {
-        if name.is_empty() || removed.contains(name) {
+    for (at, ((name, edm), text)) in names.iter().zip(&types).zip(&texts).enumerate() {
+        if name.is_empty() || removed.contains(&at.to_string().as_str()) {
             continue;
         }
         let unknown = || Failure::Input(format!("`{edm}` is not a type"));

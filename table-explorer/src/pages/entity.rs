@@ -11,7 +11,7 @@ use crate::frame::Frame;
 use crate::grid;
 use crate::keyed::{self, Keyed};
 use crate::link;
-use crate::pages::Context;
+use crate::pages::{Context, change};
 use crate::show;
 
 /// The maximum size of an entity (ENT-1).
@@ -38,7 +38,8 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         p.sub {
             "In partition " a href=(link::partition(table, key.partition_key.as_str())) { (keyed.partition_key()) }
             @if context.state.is_writable {
-                @if declared.is_empty() { " · " a.edit href=(link::entity_page(table, "edit", key)) { "Edit" } }
+                @if change::is_internal(key.row_key.as_str()) { " · not edited here: an internal row of the library" }
+                @else if declared.is_empty() { " · " a.edit href=(link::entity_page(table, "edit", key)) { "Edit" } }
                 @else { " · not edited here: the table declares " (show::text(&declared.join(", "))) }
             }
         }

@@ -12,7 +12,7 @@ use table_inspect::csv::{Columns, CsvWriter};
 
 use crate::failure::Result;
 use crate::pages::Context;
-use crate::pages::form_query::FormQuery;
+use crate::pages::form_query::{self, FormQuery};
 use crate::response::{self, Body};
 
 /// The number of rows per request.
@@ -20,7 +20,7 @@ const PAGE: usize = 1_000;
 
 /// Responds with a file. Without selected columns, the result is read once in advance to find their names.
 pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
-    let built = FormQuery::new(context, table)?;
+    let built = FormQuery::new(context, table, &form_query::selection(context, table))?;
     let query = Query { top: Some(PAGE), ..built.query };
     let is_csv = context.request.query("as") == Some("csv");
     let (store, table) = (context.state.source.tables.clone(), table.clone());

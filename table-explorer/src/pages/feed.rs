@@ -109,6 +109,8 @@ struct Events {
     is_begun: bool,
     /// `true` if the last poll found no new entry. The next poll then waits for [`PAUSE`].
     is_idle: bool,
+    /// `true` after a failed poll, which ends the stream.
+    is_over: bool,
 }
 
 /// Streams the entries that follow those of the page, as server-sent events. Each event contains the markup of one item.
@@ -126,6 +128,7 @@ pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Respons
         cursor: from.and_then(position::parse),
         is_begun: false,
         is_idle: false,
+        is_over: false,
     };
     let chunks = stream::unfold(begin, |mut events| async move {
         let chunk = events.next().await?;
@@ -135,19 +138,30 @@ pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Respons
 }
 
 impl Events {
-    /// Waits for the next event. `None` ends the stream; the browser then reconnects.
+    /// Waits for the next event. `None` ends the stream; the browser then reconnects. The last event of a stream that fails is its error.
     async fn next(&mut self) -> Option<Bytes> {
+        if self.is_over {
+            return None;
+        }
+        Some(self.poll().await.unwrap_or_else(|error| {
+            self.is_over = true;
+            let text = show::text(&error.to_string()).replace(['\r', '\n'], " ");
+            format!("event: failed\ndata: {text}\n\n").into()
+        }))
+    }
+
+    async fn poll(&mut self) -> table_core::Result<Bytes> {
         if !std::mem::replace(&mut self.is_begun, true) {
-            return Some(Bytes::from_static(b"event: live\ndata: \n\n"));
+            return Ok(Bytes::from_static(b"event: live\ndata: \n\n"));
         }
         let cursor = match self.cursor.take() {
             Some(cursor) => cursor,
-            None => self.feed.end(&self.table, &self.partition_key).await.ok()?,
+            None => self.feed.end(&self.table, &self.partition_key).await?,
         };
         if std::mem::take(&mut self.is_idle) {
             tokio::time::sleep(PAUSE).await;
         }
-        let entries = self.feed.read(&self.table, &self.partition_key, &cursor, ENTRIES).await.ok()?;
+        let entries = self.feed.read(&self.table, &self.partition_key, &cursor, ENTRIES).await?;
         self.cursor = Some(entries.last().map_or(cursor, |last| last.cursor.clone()));
         self.is_idle = entries.is_empty();
         let event = |entry: &FeedEntry| {
@@ -158,6 +172,6 @@ impl Events {
         // The cost is sent after each poll, even if there was no new entry, because a failed send reveals a closed connection.
         let Cost { requests, rows } = self.reader.cost();
         let cost = format!("event: cost\ndata: {requests} {rows}\n\n");
-        Some(entries.iter().map(event).chain([cost]).collect::<String>().into())
+        Ok(entries.iter().map(event).chain([cost]).collect::<String>().into())
     }
 }

@@ -1,127 +1,134 @@
 //! Builds a query from the fields of a form.
 
-use table_core::filter::Comparison;
 use table_core::query::{KeyRange, Select};
-use table_core::schema::StoredSchema;
-use table_core::{Filter, Query, TableName};
+use table_core::schema::{ENTITY_TYPE, StoredSchema};
+use table_core::{EdmType, Filter, Query, TableName};
 use table_inspect::keys::{self, PartRequest};
 use table_inspect::value;
 
 use crate::failure::{Failure, Result};
-use crate::keyed;
 use crate::pages::Context;
-
-/// The default and maximum number of rows on one page.
-pub(crate) const ROWS: usize = 50;
-const MOST: usize = 1_000;
-
-/// The prefix of form fields for key parts.
-pub(crate) const PART: &str = "part.";
+use crate::selection::{Condition, Selection};
 
 /// A query, and the schema that defines the names of its key parts.
 #[derive(Debug)]
 pub(crate) struct FormQuery<'a> {
     pub(crate) query: Query,
     pub(crate) schema: Option<&'a StoredSchema>,
-}
-
-/// A condition on a property, as entered in the form.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Condition<'a> {
-    pub(crate) property: &'a str,
-    pub(crate) operator: &'a str,
-    pub(crate) value: &'a str,
+    /// The conditions on key parts.
+    pub(crate) parts: Vec<PartRequest>,
 }
 
 impl<'a> FormQuery<'a> {
-    /// Creates the query from the parameters of the request.
+    /// Creates the query for a selection.
     ///
     /// # Errors
-    /// `Input` if the key does not support a condition, if a part or property cannot have a value, or if the filter is invalid.
-    pub(crate) fn new(context: &'a Context<'_>, table: &TableName) -> Result<Self> {
-        let request = context.request;
-        let schema = schema(context, table);
-        let mut query =
-            request.query("filter").map_or_else(|| Ok(Query::new(KeyRange::ALL)), Query::parse)?;
-        let names = schema.map(keyed::part_names).unwrap_or_default();
-        let given = |name: &str| Some(PartRequest::new(name, part(context, name)?));
-        let parts = names.into_iter().filter_map(given).collect::<table_inspect::Result<Vec<_>>>()?;
+    /// `Input` if the table stores no schema of the entity type, the key does not support a condition, a part or property cannot have a value, or the
+    /// filter is invalid.
+    pub(crate) fn new(context: &'a Context<'_>, table: &TableName, selection: &Selection) -> Result<Self> {
+        let schema = schema(context, table, selection)?;
+        let parts = parts(table, schema, selection)?;
+        let mut filter = selection.filter.as_deref().map_or(Ok(None), Filter::parse)?;
+        for condition in &selection.conditions {
+            let further = compare(schema, condition)?;
+            filter = Some(match filter {
+                Some(before) => before.and(further),
+                None => further,
+            });
+        }
+        let mut query = filter.map_or_else(|| Query::new(KeyRange::ALL), Query::from_filter);
         if let Some(schema) = schema.filter(|_| !parts.is_empty()) {
             let keys = keys::key_range(schema, &parts)?;
             query.keys.partition_key.intersect(&keys.partition_key);
             query.keys.row_key.intersect(&keys.row_key);
         }
-        for (name, range) in [("partition", &mut query.keys.partition_key), ("row", &mut query.keys.row_key)]
+        for (text, range) in
+            [(&selection.partition, &mut query.keys.partition_key), (&selection.row, &mut query.keys.row_key)]
         {
-            if let Some(text) = request.query(name) {
+            if let Some(text) = text {
                 range.intersect(&keys::parse_range(text)?);
             }
         }
-        for condition in conditions(context) {
-            let filter = filter(schema, condition)?;
-            query.filter = Some(match query.filter.take() {
-                Some(before) => before.and(filter),
-                None => filter,
-            });
-        }
-        let names: Vec<String> = request
-            .query("select")
-            .into_iter()
-            .flat_map(|names| names.split(','))
-            .map(|name| name.trim().to_owned())
-            .filter(|name| !name.is_empty())
-            .collect();
+        let names = selection.select.iter().flat_map(|names| names.split(','));
+        let names: Vec<String> =
+            names.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
         if !names.is_empty() {
             query.select = Select::names(names);
         }
-        let top = request.query("top").and_then(|top| top.parse().ok()).unwrap_or(ROWS);
-        query.top = Some(top.clamp(1, MOST));
-        Ok(Self { query, schema })
+        query.top = Some(selection.top);
+        Ok(Self { query, schema, parts })
     }
 }
 
-/// Returns the schema named in the form, or else the first schema of the table.
-pub(crate) fn schema<'a>(context: &'a Context<'_>, table: &TableName) -> Option<&'a StoredSchema> {
-    let named = context.request.query("entity");
-    let mut schemas = context.known.of(table);
-    match named {
-        Some(named) => schemas.find(|schema| schema.entity == named),
-        None => schemas.next(),
+/// Returns the selection in the address. Without an entity type, its parts belong to the first schema of the table.
+pub(crate) fn selection(context: &Context<'_>, table: &TableName) -> Selection {
+    let pairs = context.request.query.iter();
+    with_entity(context, table, Selection::read(pairs.map(|(name, value)| (name.as_str(), value.as_str()))))
+}
+
+/// Returns a selection with an entity type, if the table stores a schema. The parts then keep their meaning when another schema is stored.
+pub(crate) fn with_entity(context: &Context<'_>, table: &TableName, selection: Selection) -> Selection {
+    let first = || context.known.of(table).next().map(|schema| schema.entity.clone());
+    let entity = selection.entity.clone().or_else(first);
+    Selection { entity, ..selection }
+}
+
+/// Returns the schema of the entity type of a selection; `None` if the table stores no schema and the selection names no type.
+///
+/// # Errors
+/// `Input` if the table stores no schema of the type.
+pub(crate) fn schema<'a>(
+    context: &'a Context<'_>,
+    table: &TableName,
+    selection: &Selection,
+) -> Result<Option<&'a StoredSchema>> {
+    let Some(entity) = &selection.entity else { return Ok(None) };
+    let found = context.known.of(table).find(|schema| schema.entity == *entity);
+    let known: Vec<&str> = context.known.of(table).map(|schema| schema.entity.as_str()).collect();
+    let help = if known.is_empty() { String::new() } else { format!("; it stores {}", known.join(", ")) };
+    let missing = || Failure::Input(format!("table {table} stores no schema of `{entity}`{help}"));
+    found.map(Some).ok_or_else(missing)
+}
+
+/// Returns the conditions on key parts.
+fn parts(
+    table: &TableName,
+    schema: Option<&StoredSchema>,
+    selection: &Selection,
+) -> Result<Vec<PartRequest>> {
+    for (at, (name, _)) in selection.parts.iter().enumerate() {
+        if schema.is_none() {
+            return Err(Failure::Input(format!(
+                "table {table} stores no schema with a part `{name}`; select rows by their keys"
+            )));
+        }
+        if selection.parts.iter().take(at).any(|(other, _)| other.eq_ignore_ascii_case(name)) {
+            return Err(Failure::Input(format!("the part `{name}` has two conditions; remove one")));
+        }
     }
+    let request = |(name, values): &(String, String)| PartRequest::new(name, values);
+    Ok(selection.parts.iter().map(request).collect::<table_inspect::Result<_>>()?)
 }
 
-/// Returns the values entered for a part.
-pub(crate) fn part<'a>(context: &'a Context<'_>, name: &str) -> Option<&'a str> {
-    context.request.query(&format!("{PART}{name}")).map(str::trim).filter(|values| !values.is_empty())
-}
-
-/// Returns the conditions on properties, except empty ones.
-pub(crate) fn conditions<'a>(context: &'a Context<'_>) -> Vec<Condition<'a>> {
-    let all = |name: &'static str| {
-        context.request.query.iter().filter(move |(found, _)| found == name).map(|(_, value)| value.as_str())
-    };
-    let triples = all("property").zip(all("is")).zip(all("value"));
-    triples
-        .map(|((property, operator), value)| Condition { property, operator, value })
-        .filter(|condition| !condition.property.is_empty())
-        .collect()
-}
-
-/// Returns the filter for a condition. The value has the declared type, or else the type inferred from the text.
-fn filter(schema: Option<&StoredSchema>, condition: Condition<'_>) -> Result<Filter> {
+/// Returns the filter for a condition. The value has the declared type, or else the type inferred from the text. Keys are strings, and the `Timestamp` is
+/// an instant.
+fn compare(schema: Option<&StoredSchema>, condition: &Condition) -> Result<Filter> {
     let Condition { property, operator, value: text } = condition;
-    let declared = schema.and_then(|schema| schema.properties.iter().find(|known| known.name == property));
-    let edm = declared.map_or_else(|| value::guess(text), |declared| declared.edm);
+    if property.is_empty() {
+        return Err(Failure::Input(format!("a condition has the value `{text}` and no property; name one")));
+    }
+    let edm = match property.as_str() {
+        "PartitionKey" | "RowKey" => EdmType::String,
+        ENTITY_TYPE if schema.is_some_and(|schema| schema.kind.is_some()) => EdmType::String,
+        "Timestamp" => EdmType::DateTime,
+        _ => {
+            let declared =
+                schema.and_then(|schema| schema.properties.iter().find(|known| known.name == *property));
+            declared.map_or_else(|| value::guess(text), |declared| declared.edm)
+        }
+    };
     let found = value::read(edm, text).map_err(|expected| {
         Failure::Input(format!("`{property}` is {edm}; expected {expected}, not `{text}`"))
     })?;
-    let operator = match operator {
-        "ne" => Comparison::Ne,
-        "gt" => Comparison::Gt,
-        "ge" => Comparison::Ge,
-        "lt" => Comparison::Lt,
-        "le" => Comparison::Le,
-        _ => Comparison::Eq,
-    };
-    Ok(Filter::compare(property.to_owned(), operator, found))
+    Ok(Filter::compare(property.clone(), *operator, found))
 }

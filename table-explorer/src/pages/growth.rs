@@ -28,10 +28,10 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     let (state, engine) = (context.state, engine(context)?);
     if context.request.query("count").is_some() {
         let counts = growth::count(engine.clone(), context.known.clone()).await?;
-        state.growth.counted(&state.source.name, &context.known.tables, &counts, Utc::now()).await;
+        state.growth.counted(state.source.names(), &context.known.tables, &counts, Utc::now()).await;
     }
     let size = growth::bytes(&engine.statistics()?);
-    let samples = state.growth.of(&state.source.name).await?;
+    let samples = state.growth.of(state.source.names()).await?;
     let table = context.request.query("table").map(|name| context.table(name)).transpose()?;
     let main = if let Some(table) = &table {
         html! {

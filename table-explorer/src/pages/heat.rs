@@ -30,7 +30,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     let (total, sizes) =
         counted.map_err(|error| Failure::Refused(format!("the count was stopped: {error}")))??;
     let (names, counts) = ([table.clone()], [Some(total.clone())]);
-    context.state.growth.counted(&context.state.source.name, &names, &counts, Utc::now()).await;
+    context.state.growth.counted(context.state.source.names(), &names, &counts, Utc::now()).await;
     let main = html! {
         h1 { "Partitions of " (table) " by size" }
         p.sub { (show::count_of(total.rows, "row")) " and " (show::scaled(total.bytes)) " in " (show::count_of(total.partitions, "partition")) ". The table was read once." }

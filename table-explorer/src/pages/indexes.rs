@@ -15,7 +15,7 @@ pub(crate) async fn states(context: &Context<'_>, table: &TableName) -> Result<V
         return Ok(Vec::new());
     }
     let query = Query::new(KeyRange::partition(table.folded()));
-    let rows = match context.reader.page(&TableName::new(SCHEMAS)?, &query, None).await {
+    let rows = match context.reader.first(&TableName::new(SCHEMAS)?, &query).await {
         Err(Failure::Store(error)) if error.is_table_not_found() => Vec::new(),
         page => page?.rows,
     };
@@ -23,7 +23,7 @@ pub(crate) async fn states(context: &Context<'_>, table: &TableName) -> Result<V
     for schema in context.known.of(table) {
         let row = rows.iter().find(|row| row.key().row_key.as_str() == schema.entity);
         for index in &schema.indexes {
-            let phase = row.map_or(Phase::Ready, |row| index_state::phase(row, &index.name));
+            let phase = row.map_or(Phase::Unknown, |row| index_state::phase(row, &index.name));
             found.push(IndexState { entity: schema.entity.clone(), index: index.name.clone(), phase });
         }
     }

@@ -30,9 +30,8 @@ struct Run<'a> {
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
     let partition_key = context.request.required("pk")?;
     let query = Query { top: Some(ROWS), ..Query::new(KeyRange::partition(partition_key)) };
-    let page = context.reader.page(table, &query, None).await?;
-    let keyed = |row| Keyed::new(table.as_str(), row, &context.known.schemas);
-    let rows: Vec<Keyed<'_>> = page.rows.iter().map(keyed).collect();
+    let page = context.reader.first(table, &query).await?;
+    let rows = Keyed::all(table.as_str(), &page.rows, &context.known.schemas);
     let runs = runs(&rows);
     let main = html! {
         h1 { "Layout of " span.part { (rows.first().map_or_else(|| show::raw_key(partition_key), Keyed::partition_key)) } }
@@ -40,14 +39,14 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
             "The rows of a partition in the order of their keys, as the catalogue of patterns draws them. "
             a href=(link::partition(table, partition_key)) { "All rows" }
         }
-        @if runs.is_empty() { p.empty { "No rows here." } } @else {
+        @if runs.is_empty() { p.empty { "No rows here." @if !page.is_all { " The store returned empty pages, and more follow." } } } @else {
             div.wrap tabindex="0" role="region" aria-label="Layout of the partition" {
                 table.grid.layout {
                     thead { tr { th scope="col" { "PartitionKey" } th scope="col" { "RowKey" } th scope="col" { "Kind" small { "of row" } } th scope="col" { "Properties" small { "names above values" } } } }
                     tbody { @for run in &runs { (drawn(table, run)) } }
                 }
             }
-            @if page.next.is_some() { p.note { "Only the first " (show::thousands(rows.len() as u64)) " rows of the partition were read." } }
+            @if !page.is_all && !runs.is_empty() { p.note { "Only the first " (show::thousands(rows.len() as u64)) " rows of the partition were read." } }
         }
     };
     let frame = Frame {

@@ -18,6 +18,7 @@ use crate::keyed::Keyed;
 use crate::link;
 use crate::pages::{Context, bulk, entity, load};
 use crate::response::{self, Body};
+use crate::selection::Selection;
 use crate::show;
 
 /// The default and maximum number of rows on one page.
@@ -36,15 +37,14 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     let top = request.query("rows").and_then(|rows| rows.parse().ok()).unwrap_or(ROWS).clamp(1, MOST);
     let query = Query { top: Some(top), ..Query::new(KeyRange::rows(partition_key, row_key)) };
     let page = context.reader.page(table, &query, from.as_ref()).await?;
-    let rows: Vec<Keyed<'_>> =
-        page.rows.iter().map(|row| Keyed::new(table.as_str(), row, &context.known.schemas)).collect();
+    let rows = Keyed::all(table.as_str(), &page.rows, &context.known.schemas);
     let grid = Grid::new(table, &rows).with_marks(bulk::is_allowed(context, table)).with_selection();
     let label = rows.first().map_or_else(|| show::raw_key(partition_key), Keyed::partition_key);
     let main = html! {
         h1 { span.part { (label) } }
         p.sub {
             "A partition of " a href=(link::table(table, "")) { (table) }
-            " · " a href=(link::to(&link::table(table, "q"), &[("partition", partition_key)])) { "Query" }
+            " · " a href=(Selection::of_partition(partition_key).link(table, "q", &[])) { "Query" }
             " · " a href=(link::to(&link::table(table, "layout"), &[("pk", partition_key)])) { "Layout" }
             @if has_feed(context, table) { " · " a href=(link::to(&link::table(table, "feed"), &[("pk", partition_key)])) { "Change feed" } }
         }
@@ -52,9 +52,9 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         (tabs(context, table, partition_key, under))
         @if rows.is_empty() {
             p.empty { "No rows here." @if page.next.is_some() { " The store returned an empty page, and more follow." } }
-        } @else {
-            (grid.render("Rows of the partition"))
         }
+        // The script adds the rows of further pages to the grid of the first one, also if one of them has no rows.
+        @if !rows.is_empty() || from.is_some() || page.next.is_some() { (grid.render("Rows of the partition")) }
         (foot(context, table, (partition_key, under), rows.len(), page.read, page.next.as_ref()))
     };
     let frame = Frame {
@@ -127,14 +127,14 @@ fn foot(
     let is_first = context.request.query("from").or(context.request.query("at")).is_none();
     html! {
         div.foot {
-            span { (show::count_of(rows as u64, "row")) " shown, " (show::thousands(read)) " read · order of the store" }
+            span { (show::count_of(rows as u64, "row")) " shown, " (show::thousands(read)) " read · " @if context.is_ordered() { "order of the store" } @else { "in no order" } }
             span.grow {}
             form.jump action=(link::table(table, "jump")) aria-label="Jump" {
                 input type="hidden" name="in" value=(form_urlencoded::Serializer::new(String::new()).extend_pairs([("pk", partition_key), ("under", under)]).finish());
                 input name="at" aria-label="RowKey to jump to" placeholder="jump to a RowKey" value=(context.request.query("at").unwrap_or_default()) autocomplete="off" spellcheck="false";
             }
             span.hint aria-hidden="true" { kbd { "j" } " " kbd { "k" } " rows · " kbd { "r" } " raw keys" }
-            @if rows > 0 && bulk::is_allowed(context, table) { (bulk::button(context, table)) }
+            @if (rows > 0 || next.is_some()) && bulk::is_allowed(context, table) { (bulk::button(context, table)) }
             @if !is_first { a.btn.first href=(address(None)) { "First page" } }
             @match next {
                 Some(next) => a.btn.next data-next href=(address(Some(&next.to_string()))) { "Next page" },
@@ -166,13 +166,7 @@ fn states(context: &Context<'_>, table: &TableName, schema: &StoredSchema) -> Op
 
 /// Returns the detail pane: the selected row (by default, the first one), the load of the partition, and the kinds of rows on the page.
 fn aside(context: &Context<'_>, table: &TableName, partition_key: &str, rows: &[Keyed<'_>]) -> Markup {
-    let mut kinds: Vec<(Kind<'_>, usize)> = Vec::new();
-    for row in rows {
-        match kinds.iter_mut().find(|(kind, _)| *kind == row.kind) {
-            Some((_, count)) => *count += 1,
-            None => kinds.push((row.kind, 1)),
-        }
-    }
+    let kinds = grid::counts(rows);
     html! {
         @if let Some(first) = rows.first() { (entity::detail(context, table, first)) }
         @if let Some(load) = load::of_partition(context.state, table, partition_key) { (load) }

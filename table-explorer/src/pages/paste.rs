@@ -6,6 +6,7 @@ use http::{Response, StatusCode};
 use maud::{Markup, html};
 use table_core::{Operation, OperationKind, TableEntity, TableName};
 
+use crate::catalog::Known;
 use crate::failure::Result;
 use crate::form_text::returned;
 use crate::grid::Grid;
@@ -31,12 +32,15 @@ pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Res
     change::permit(context, table).await?;
     let text = returned(context.request.field("text").unwrap_or_default());
     let replaces = context.request.field("replace").is_some();
-    let lines = parse::lines(&text, context.known.of(table).next())?;
-    if context.request.field("sure").is_some() && lines.iter().all(Result::is_ok) {
+    // The catalog may lack a schema that a program has stored since it was read.
+    let schemas = Known::read(&context.reader.shared()).await?.schemas;
+    let lines = parse::lines(&text, table, &schemas)?;
+    let faults = faults(&lines);
+    if context.request.field("sure").is_some() && faults.is_empty() {
         let entities = lines.into_iter().filter_map(Result::ok);
         return write(context, table, entities.collect(), replaces).await;
     }
-    Ok(preview(context, table, &text, replaces, &lines))
+    Ok(preview(context, table, &text, replaces, (&lines, &faults)))
 }
 
 /// Writes entities in batches, each within one partition.
@@ -54,28 +58,41 @@ async fn write(
         let key = entity.key().clone();
         operations.push((key.partition_key, Operation { row_key: key.row_key, kind }));
     }
-    let report = bulk::submit(context, table, operations).await?;
+    let report = bulk::submit(context, table, "written", operations).await?;
     Ok(bulk::answer(context, table, "Paste rows", "written", &report))
 }
 
-/// Shows the parsed rows and any unreadable lines. If all lines are readable, also shows the button that writes the rows.
+/// Returns the reasons for which nothing is written: lines that are not entities, and keys that several lines have.
+fn faults(lines: &[Record]) -> Vec<String> {
+    let mut keys: Vec<_> = lines.iter().filter_map(|line| line.as_ref().ok()).map(TableEntity::key).collect();
+    keys.sort();
+    let repeated = keys.chunk_by(|one, other| one == other).filter(|equal| equal.len() > 1);
+    let repeated =
+        repeated.filter_map(|equal| equal.first().map(|key| (key, equal.len()))).map(|(key, count)| {
+            let (partition_key, row_key) = (&key.partition_key, &key.row_key);
+            format!("{count} rows have the key ('{partition_key}', '{row_key}'); keep one")
+        });
+    let unreadable = lines.iter().filter_map(|line| line.as_ref().err()).map(ToString::to_string);
+    unreadable.chain(repeated).collect()
+}
+
+/// Shows the parsed rows and any faults. If all lines are readable, also shows the button that writes the rows.
 fn preview(
     context: &Context<'_>,
     table: &TableName,
     text: &str,
     replaces: bool,
-    lines: &[Record],
+    (lines, faults): (&[Record], &[String]),
 ) -> Response<Body> {
-    let faults: Vec<_> = lines.iter().filter_map(|line| line.as_ref().err()).collect();
     let entities = lines.iter().filter_map(|line| line.as_ref().ok());
-    let rows: Vec<_> = entities.map(|row| Keyed::new(table.as_str(), row, &context.known.schemas)).collect();
+    let rows = Keyed::all(table.as_str(), entities, &context.known.schemas);
     let status = if faults.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     let main = html! {
         h1 { (show::count_of(lines.len() as u64, "row")) " for " (table) }
         @if !faults.is_empty() {
             div.report role="alert" {
                 p { "Nothing is written before every row can be read:" }
-                ul { @for fault in &faults { li { (show::text(&fault.to_string())) } } }
+                ul { @for fault in faults { li { (show::text(fault)) } } }
             }
         }
         @if !rows.is_empty() { (Grid::new(table, &rows).render("Preview")) }

@@ -10,32 +10,20 @@ use crate::link;
 use crate::notebook::Noted;
 use crate::pages::{Context, form_query};
 use crate::response::{self, Body};
+use crate::selection::Selection;
 use crate::show;
 
 /// The maximum length of a saved query's name, in characters.
 const NAME: usize = 100;
-/// Request parameters that are not part of a query: its position, and the buttons that run it.
-const PASSING: [&str; 4] = ["from", "run", "scan", "rows"];
-
-/// Returns the parameters of a query as one string, without parameters that only control how it runs.
-pub(crate) fn parameters(query: &[(String, String)]) -> String {
-    let mut text = form_urlencoded::Serializer::new(String::new());
-    let is_kept = |(name, value): &&(String, String)| {
-        let is_default = name == "top" && *value == form_query::ROWS.to_string();
-        !value.is_empty() && !is_default && !PASSING.contains(&name.as_str())
-    };
-    text.extend_pairs(query.iter().filter(is_kept));
-    text.finish()
-}
 
 fn noted(context: &Context<'_>, table: &TableName, query: String, name: Option<String>) -> Noted {
-    let (store, table) = (context.state.source.name.clone(), table.as_str().to_owned());
+    let (store, table) = (context.state.source.names().identity, table.as_str().to_owned());
     Noted { store, table, query, name, at: ticks::now() }
 }
 
 /// Adds the requested query to the recent queries.
-pub(crate) async fn record(context: &Context<'_>, table: &TableName) -> Result<()> {
-    let query = parameters(&context.request.query);
+pub(crate) async fn record(context: &Context<'_>, table: &TableName, selection: &Selection) -> Result<()> {
+    let query = selection.text();
     if query.is_empty() {
         return Ok(());
     }
@@ -49,8 +37,8 @@ pub(crate) async fn keep(context: &Context<'_>, table: &TableName) -> Result<Res
     if name.is_empty() || name.chars().count() > NAME {
         return Err(Failure::Input(format!("the name of a saved query has 1 to {NAME} characters")));
     }
-    let pairs: Vec<_> = form_urlencoded::parse(field("query").as_bytes()).into_owned().collect();
-    context.state.notebook.add(noted(context, table, parameters(&pairs), Some(name.to_owned()))).await?;
+    let query = form_query::with_entity(context, table, Selection::parse(field("query"))).text();
+    context.state.notebook.add(noted(context, table, query, Some(name.to_owned()))).await?;
     Ok(response::see_other("/queries"))
 }
 
@@ -59,16 +47,17 @@ pub(crate) async fn forget(context: &Context<'_>) -> Result<Response<Body>> {
     let field = |name| context.request.field(name).unwrap_or_default();
     let name = Some(field("name").to_owned()).filter(|name| !name.is_empty());
     let table = TableName::new(field("table"))?;
-    context.state.notebook.remove(noted(context, &table, field("query").to_owned(), name)).await?;
+    let noted = noted(context, &table, field("query").to_owned(), name);
+    context.state.notebook.remove(context.state.source.names(), noted).await?;
     Ok(response::see_other("/queries"))
 }
 
 /// Returns the form that saves the requested query.
-pub(crate) fn form(context: &Context<'_>, table: &TableName) -> Markup {
+pub(crate) fn form(context: &Context<'_>, table: &TableName, selection: &Selection) -> Markup {
     html! {
         form.row.keep method="post" action=(link::table(table, "keep")) aria-label="Save the query" {
             input type="hidden" name="csrf" value=(context.state.session.form_token());
-            input type="hidden" name="query" value=(parameters(&context.request.query));
+            input type="hidden" name="query" value=(selection.text());
             span.fld { label for="save-name" { "name" } input #save-name name="name" required maxlength=(NAME) autocomplete="off" placeholder="of the query"; }
             button.btn type="submit" { "Save the query" }
         }
@@ -76,7 +65,7 @@ pub(crate) fn form(context: &Context<'_>, table: &TableName) -> Markup {
 }
 
 pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
-    let all = context.state.notebook.of(&context.state.source.name).await?;
+    let all = context.state.notebook.of(context.state.source.names()).await?;
     let (saved, history): (Vec<_>, Vec<_>) = all.into_iter().partition(|noted| noted.name.is_some());
     let main = html! {
         h1 { "Saved queries" }
@@ -104,7 +93,7 @@ fn list(context: &Context<'_>, queries: &[Noted], label: &str, time: &str) -> Ma
 
 fn row(context: &Context<'_>, table: &TableName, noted: &Noted) -> Markup {
     let address = format!("{}?{}", link::table(table, "q"), noted.query);
-    let label = words(&noted.query);
+    let label = Selection::parse(&noted.query).words();
     html! {
         tr {
             td.long { a.key href=(address) { @match &noted.name { Some(name) => { b { (show::stored(name)) } span.raw { (show::stored(&label)) } }, None => span.mono { (show::stored(&label)) } } } }
@@ -120,42 +109,5 @@ fn row(context: &Context<'_>, table: &TableName, noted: &Noted) -> Markup {
                 }
             }
         }
-    }
-}
-
-/// Returns the parameters of a query in readable form, such as `department=Sales Age ge 30`.
-fn words(query: &str) -> String {
-    let pairs: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-    let mut words = Vec::new();
-    for (name, value) in &pairs {
-        match name.as_str() {
-            "property" | "is" | "value" | "filter" => words.push(value.clone()),
-            "entity" => words.push(format!("{value}:")),
-            _ => words.push(format!("{}={value}", name.strip_prefix("part.").unwrap_or(name))),
-        }
-    }
-    words.join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_query_is_kept_without_its_position_and_read_as_words() {
-        let pairs = [
-            ("part.department", "Sales"),
-            ("run", "1"),
-            ("from", "x"),
-            ("top", "50"),
-            ("property", "Age"),
-            ("is", "ge"),
-            ("value", "30"),
-            ("row", ""),
-        ];
-        let pairs: Vec<_> = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let text = parameters(&pairs);
-        assert_eq!(text, "part.department=Sales&property=Age&is=ge&value=30");
-        assert_eq!(words(&text), "department=Sales Age ge 30");
     }
 }

@@ -3,28 +3,32 @@
 mod form;
 
 use maud::{Markup, html};
-use table_core::query::{Plan, QueryClass, Requests};
-use table_core::{Continuation, TableName};
+use table_core::limits::SELECT_NAMES;
+use table_core::query::{Plan, QueryClass, Requests, Select};
+use table_core::schema::ENTITY_TYPE;
+use table_core::{Continuation, Query, TableName};
 
 use crate::failure::{Failure, Result};
 use crate::frame::Frame;
 use crate::grid::Grid;
 use crate::keyed::Keyed;
 use crate::link;
-use crate::pages::form_query::FormQuery;
+use crate::pages::form_query::{self, FormQuery};
 use crate::pages::{Context, bulk, queries, recipe};
+use crate::selection::Selection;
 use crate::show;
 
 /// The price of one request to a storage account, in units of 10⁻¹² dollars. This corresponds to 0.036 cents per 10,000 requests.
 const PRICE: u64 = 36_000;
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
-    let built = FormQuery::new(context, table);
+    let selection = form_query::selection(context, table);
+    let built = FormQuery::new(context, table, &selection);
     let is_asked = context.request.query("run").is_some();
     let (plan, result) = match &built {
         Ok(built) => {
             let result = if is_asked {
-                run(context, table, built).await?
+                run(context, table, &selection, built).await?
             } else {
                 html! {}
             };
@@ -32,17 +36,18 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         }
         Err(failure) => (refusal(failure), html! {}),
     };
-    let copies = built.as_ref().map_or_else(|_| html! {}, |built| recipe::copies(context, table, built));
+    let copies =
+        built.as_ref().map_or_else(|_| html! {}, |built| recipe::copies(context, table, &selection, built));
     let is_first = is_asked && built.is_ok() && context.request.query("from").is_none();
     // If the history cannot be written, the result is still shown.
-    let unrecorded = if is_first { queries::record(context, table).await.err() } else { None };
+    let unrecorded = if is_first { queries::record(context, table, &selection).await.err() } else { None };
     let main = html! {
         h1 { "Query " (table) }
-        (form::render(context, table, &plan))
+        (form::render(context, table, &selection, &plan))
         (result)
         @if let Some(failure) = &unrecorded { p.note { "The history was not written: " (show::text(&failure.to_string())) } }
         (copies)
-        @if is_asked && built.is_ok() { (queries::form(context, table)) }
+        @if is_asked && built.is_ok() { (queries::form(context, table, &selection)) }
     };
     let address = link::table(table, "q");
     let frame = Frame {
@@ -58,7 +63,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
 
 /// Returns only the plan, which the script shows while the user edits a condition.
 pub(crate) fn fragment(context: &Context<'_>, table: &TableName) -> Markup {
-    match FormQuery::new(context, table) {
+    match FormQuery::new(context, table, &form_query::selection(context, table)) {
         Ok(built) => plan(context, table, &built),
         Err(failure) => refusal(&failure),
     }
@@ -106,43 +111,59 @@ fn requests(plan: &Plan) -> Markup {
     }
 }
 
+/// Returns a query that also selects the property by which rows are classified. The grid does not show it.
+fn with_kinds(context: &Context<'_>, table: &TableName, query: &Query) -> Query {
+    let mut query = query.clone();
+    let has_kinds = context.known.of(table).any(|schema| schema.kind.is_some());
+    if let Select::Names(names) = &query.select
+        && has_kinds
+        && names.len() < SELECT_NAMES
+        && !query.select.contains(ENTITY_TYPE)
+    {
+        query.select = Select::names(names.iter().cloned().chain([ENTITY_TYPE.into()]));
+    }
+    query
+}
+
 /// Runs the query with one request. A scan of the whole table requires another click.
-async fn run(context: &Context<'_>, table: &TableName, built: &FormQuery<'_>) -> Result<Markup> {
+async fn run(
+    context: &Context<'_>,
+    table: &TableName,
+    selection: &Selection,
+    built: &FormQuery<'_>,
+) -> Result<Markup> {
     let is_scan = built.query.keys.class() == QueryClass::TableScan && built.query.filter.is_some();
-    if is_scan && context.request.query("scan").is_none() {
+    let is_confirmed = context.request.query("scan").is_some();
+    if is_scan && !is_confirmed {
         return Ok(html! {
             section.report aria-label="Scan" {
                 p { "This query reads the whole table to find its rows. Give a part of the key to read less." }
-                p { a.btn href=(with(context, table, &[("scan", "1")])) { "Scan the table, page by page" } }
+                p { a.btn href=(selection.link(table, "q", &[("run", "1"), ("scan", "1")])) { "Scan the table, page by page" } }
             }
         });
     }
     let from: Option<Continuation> = context.request.query("from").map(str::parse).transpose()?;
-    let page = context.reader.page(table, &built.query, from.as_ref()).await?;
-    let rows: Vec<Keyed<'_>> =
-        page.rows.iter().map(|row| Keyed::new(table.as_str(), row, &context.known.schemas)).collect();
+    let page = context.reader.page(table, &with_kinds(context, table, &built.query), from.as_ref()).await?;
+    let rows = Keyed::all(table.as_str(), &page.rows, &context.known.schemas);
     let next = page.next.as_ref().map(ToString::to_string);
+    let address = |from: Option<&str>| {
+        let scan = is_confirmed.then_some(("scan", "1"));
+        let more: Vec<_> =
+            [("run", "1")].into_iter().chain(scan).chain(from.map(|from| ("from", from))).collect();
+        selection.link(table, "q", &more)
+    };
     let has_marks = bulk::is_allowed(context, table);
     Ok(html! {
         section aria-label="Result" {
-            @if rows.is_empty() { p.empty { "No rows on this page." } } @else { (Grid::new(table, &rows).with_marks(has_marks).render("Result")) }
+            @if rows.is_empty() { p.empty { "No rows on this page." } }
+            @if !rows.is_empty() || from.is_some() || next.is_some() { (Grid::new(table, &rows).with_marks(has_marks).render("Result")) }
             div.foot {
                 span { (show::count_of(rows.len() as u64, "row")) " found, " (show::thousands(page.read)) " read" }
                 span.grow {}
-                @if has_marks && !rows.is_empty() { (bulk::button(context, table)) }
-                @if from.is_some() { a.btn.first href=(with(context, table, &[])) { "First page" } }
-                @match &next { Some(next) => a.btn.next data-next href=(with(context, table, &[("from", next)])) { "Next page" }, None => span.faint data-next { "end of the result" } }
+                @if has_marks && (!rows.is_empty() || next.is_some()) { (bulk::button(context, table)) }
+                @if from.is_some() { a.btn.first href=(address(None)) { "First page" } }
+                @match &next { Some(next) => a.btn.next data-next href=(address(Some(next))) { "Next page" }, None => span.faint data-next { "end of the result" } }
             }
         }
     })
-}
-
-/// Returns the address of this query with added or replaced parameters.
-fn with(context: &Context<'_>, table: &TableName, more: &[(&str, &str)]) -> String {
-    let kept = context.request.query.iter().filter(|(name, value)| {
-        !value.is_empty() && name != "from" && !more.iter().any(|(other, _)| other == name)
-    });
-    let pairs: Vec<(&str, &str)> =
-        kept.map(|(name, value)| (name.as_str(), value.as_str())).chain(more.iter().copied()).collect();
-    link::to(&link::table(table, "q"), &pairs)
 }

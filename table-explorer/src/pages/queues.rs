@@ -1,8 +1,8 @@
 //! The page about queues: their names with approximate counts, and the next messages of one queue, which are only peeked at.
 
 use maud::{Markup, html};
-use table_core::QueueName;
 use table_core::queue::{DynQueueStore, Message, QueueStore};
+use table_core::{ErrorCode, QueueName};
 
 use crate::failure::{Failure, Result};
 use crate::frame::Frame;
@@ -33,7 +33,11 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     let mut counts = Vec::new();
     for name in names.iter().flatten() {
         context.reader.count(1);
-        counts.push((name, queues.approximate_count(name).await?));
+        match queues.approximate_count(name).await {
+            // The queue was deleted after it was listed.
+            Err(error) if error.code() == ErrorCode::QueueNotFound => {}
+            count => counts.push((name, count?)),
+        }
     }
     let messages = match &chosen {
         Some(name) => {
@@ -48,7 +52,7 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
         @if names.is_none() { (search(chosen.as_ref())) }
         @else if counts.is_empty() { p.empty { "The store has no queues." } }
         @else { (list(&counts, chosen.as_ref())) }
-        @if counts.len() == QUEUES { p.note { "Only the first " (QUEUES) " queues are listed." } }
+        @if names.as_ref().is_some_and(|names| names.len() == QUEUES) { p.note { "Only the first " (QUEUES) " queues are listed." } }
         @if let Some((name, messages, count)) = &messages { (peeked(name, messages, *count)) }
     };
     let frame = Frame { title: "Queues".to_owned(), here: "/queues", main, ..Frame::default() };

@@ -3,36 +3,31 @@
 use maud::{Markup, html};
 use table_core::TableName;
 use table_core::query::Select;
+use table_inspect::keys;
 
-use crate::keyed;
-use crate::link;
 use crate::pages::Context;
-use crate::pages::form_query::{self, FormQuery};
+use crate::pages::form_query::FormQuery;
+use crate::selection::Selection;
 
 /// Returns the query in the syntax of each tool, in collapsible elements, and the export links.
-pub(crate) fn copies(context: &Context<'_>, table: &TableName, built: &FormQuery<'_>) -> Markup {
+pub(crate) fn copies(
+    context: &Context<'_>,
+    table: &TableName,
+    selection: &Selection,
+    built: &FormQuery<'_>,
+) -> Markup {
     let filter = built.query.filter_text().unwrap_or_default();
     let select = match &built.query.select {
         Select::All => String::new(),
         Select::Names(names) => names.join(","),
     };
     let sources = [
-        ("tables", command(context, table, built, &select)),
-        ("Rust", rust(table, &filter)),
+        ("tables", command(table, selection, built, &select, context.known.of(table).count() > 1)),
+        ("Rust", rust(table, &filter, &built.query.select)),
         ("curl", curl(table, &filter, &select)),
         ("Python", python(table, &filter, &select)),
     ];
-    let given: Vec<(&str, &str)> = context
-        .request
-        .query
-        .iter()
-        .filter(|(_, value)| !value.is_empty())
-        .map(|(name, value)| (name.as_str(), value.as_str()))
-        .collect();
-    let export = |form| {
-        let given = given.iter().copied().filter(|(name, _)| !["as", "from", "run", "scan"].contains(name));
-        link::to(&link::table(table, "export"), &given.chain([("as", form)]).collect::<Vec<_>>())
-    };
+    let export = |form| selection.link(table, "export", &[("as", form)]);
     html! {
         section.copies aria-label="Copy and export" {
             h2 { "Copy as" }
@@ -54,35 +49,41 @@ fn quoted(text: &str) -> String {
     }
 }
 
-fn command(context: &Context<'_>, table: &TableName, built: &FormQuery<'_>, select: &str) -> String {
+/// Returns the query as a command. The command has conditions on key parts if they alone determine the key range, and otherwise a filter with the whole query.
+fn command(
+    table: &TableName,
+    selection: &Selection,
+    built: &FormQuery<'_>,
+    select: &str,
+    has_other_entities: bool,
+) -> String {
     let mut words = vec!["tables query".to_owned(), table.as_str().to_owned()];
-    let mut has_parts = false;
-    if let Some(schema) = built.schema {
-        for name in keyed::part_names(schema) {
-            if let Some(value) = form_query::part(context, name) {
-                words.push(quoted(&format!("{name}={value}")));
-                has_parts = true;
-            }
-        }
-        if has_parts && context.known.of(table).count() > 1 {
-            words.push(format!("--entity {}", quoted(&schema.entity)));
-        }
-    }
-    let rest = if has_parts {
+    let is_range = |keys: table_inspect::Result<_>| keys.is_ok_and(|keys| keys == built.query.keys);
+    let schema = built.schema.filter(|_| !built.parts.is_empty());
+    let schema = schema.filter(|schema| is_range(keys::key_range(schema, &built.parts)));
+    let filter = if let Some(schema) = schema {
+        words.extend(selection.parts.iter().map(|(name, values)| quoted(&format!("{name}={values}"))));
+        words.extend(has_other_entities.then(|| format!("--entity {}", quoted(&schema.entity))));
         built.query.filter.as_ref().map(ToString::to_string)
     } else {
         built.query.filter_text()
     };
-    words.extend(rest.map(|filter| format!("--filter {}", quoted(&filter))));
+    words.extend(filter.map(|filter| format!("--filter {}", quoted(&filter))));
     if !select.is_empty() {
         words.push(format!("--select {}", quoted(select)));
     }
     words.join(" ")
 }
 
-fn rust(table: &TableName, filter: &str) -> String {
+fn rust(table: &TableName, filter: &str, select: &Select) -> String {
+    let query = match select {
+        Select::All => format!("Query::parse({filter:?})?"),
+        Select::Names(names) => {
+            format!("Query {{ select: Select::names({names:?}), ..Query::parse({filter:?})? }}")
+        }
+    };
     format!(
-        "let table = TableName::new({:?})?;\nlet query = Query::parse({filter:?})?;\nlet mut from = None;\nloop {{\n    let page = store.query(&table, &query, from.as_ref()).await?;\n    for entity in page.rows.iter() {{\n        println!(\"{{}} {{}}\", entity.partition_key, entity.row_key);\n    }}\n    from = page.continuation;\n    if from.is_none() {{\n        break;\n    }}\n}}",
+        "let table = TableName::new({:?})?;\nlet query = {query};\nlet mut from = None;\nloop {{\n    let page = store.query(&table, &query, from.as_ref()).await?;\n    for entity in page.rows.iter() {{\n        println!(\"{{}} {{}}\", entity.partition_key, entity.row_key);\n    }}\n    from = page.continuation;\n    if from.is_none() {{\n        break;\n    }}\n}}",
         table.as_str()
     )
 }
@@ -138,7 +139,9 @@ mod tests {
         assert_eq!(quoted("department=Sales"), "department=Sales");
         assert_eq!(quoted("Name eq 'O''Neil'; rm -rf"), r"'Name eq '\''O'\'''\''Neil'\''; rm -rf'");
         let table = TableName::new("Company").unwrap();
-        assert!(rust(&table, "A eq '\"'").contains(r#"Query::parse("A eq '\"'")"#));
+        assert!(rust(&table, "A eq '\"'", &Select::All).contains(r#"Query::parse("A eq '\"'")"#));
+        let selected = r#"Query { select: Select::names(["A", "B"]), ..Query::parse("")? }"#;
+        assert!(rust(&table, "", &Select::names(["A", "B"])).contains(selected));
         let hidden = "A eq 'é\u{202e}\"\\\n\u{e0001}'";
         let literal = r#"query_entities("A eq 'é\u202e\"\\\u000a\U000e0001'", select=["A"])"#;
         assert!(python(&table, hidden, "A").contains(literal), "{}", python(&table, hidden, "A"));

@@ -17,7 +17,7 @@ use crate::keyed;
 use crate::link;
 use crate::pages::{Context, indexes};
 use crate::show;
-use crate::tree::{self, Branch, Branches};
+use crate::tree::{self, Branch, Branches, Place};
 
 /// The number of rows from which keys are inferred if no schema is stored.
 const SAMPLE: usize = 200;
@@ -26,14 +26,9 @@ const BAR: usize = 120;
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
     let schemas: Vec<&StoredSchema> = context.known.of(table).collect();
-    let (after, at) = (context.request.query("after"), context.request.query("at"));
-    let lower = match (after, at) {
-        (Some(after), _) => Bound::Excluded(after.to_owned()),
-        (None, Some(at)) => Bound::Included(at.to_owned()),
-        (None, None) => Bound::Unbounded,
-    };
-    let is_first = lower == Bound::Unbounded;
-    let found = tree::branches(&context.reader, table, lower).await?;
+    let place = place(context)?;
+    let is_first = place.lower == Bound::Unbounded && place.from.is_none();
+    let found = tree::branches(&context.reader, table, place).await?;
     if is_first {
         context.state.catalog.keep_tree(table, &found.branches);
     }
@@ -44,11 +39,20 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     let main = html! {
         h1 { (table) }
         p.sub {
-            @if names.is_empty() { "No schema is stored for this table." }
+            @if names.is_empty() { "No schema is stored for this table" @if context.known.unread_of(table).next().is_some() { " that this version can read" } "." }
             @else { "Holds " (show::text(&names.join(", "))) }
             " · " a href="#partitions" { "Partitions" }
             " · " a href=(link::table(table, "q")) { "Query" }
             @if context.state.is_writable && context.declared(table).is_empty() { " · " a href=(link::table(table, "new")) { "Insert" } " · " a href=(link::table(table, "paste")) { "Paste rows" } }
+        }
+        @for unread in context.known.unread_of(table) {
+            div.report role="status" { p { span.badge.warn { "unreadable" } " The schema of " (show::text(&unread.entity)) " is not shown, and the table is not changed here: " (show::text(&unread.reason)) } }
+        }
+        @if let Some(change) = context.state.catalog.change(table) {
+            p.note {
+                "Last change of several rows: " (show::count_of(change.done as u64, "row")) " " (change.verb)
+                @if change.failed > 0 { ", " (show::thousands(change.failed as u64)) " refused or unknown" } ", " (show::instant(change.at)) "."
+            }
         }
         @for schema in &schemas {
             section.entity aria-label={ "Design of " (show::text(&schema.entity)) } {
@@ -67,8 +71,10 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         }
         section aria-label="Partitions" {
             h2 #partitions { "Partitions" }
-            (partitions(table, schemas.first().copied(), &found.branches))
-            @if found.branches.is_empty() { p.empty { "The table has no rows" @if !is_first { " behind this place" } "." } }
+            @if !context.is_ordered() { p.note { "The store returns rows in no order: a partition may be on several pages, and a jump to a key has no effect." } }
+            @if found.branches.is_empty() && found.next.is_some() { p.empty { "The store returned empty pages, and more follow." } }
+            @else if found.branches.is_empty() { p.empty { "The table has no rows" @if !is_first { " behind this place" } "." } }
+            @if !found.branches.is_empty() || !is_first || found.next.is_some() { (partitions(table, schemas.first().copied(), &found.branches)) }
             (foot(context, table, &found, is_first))
         }
     };
@@ -83,6 +89,30 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
+/// Returns the place in the address.
+fn place(context: &Context<'_>) -> Result<Place> {
+    let key = |name: &str| context.request.required(name).ok().map(str::to_owned);
+    let at = key("at").filter(|at| !at.is_empty());
+    let lower =
+        key("after").map(Bound::Excluded).or_else(|| at.map(Bound::Included)).unwrap_or(Bound::Unbounded);
+    Ok(Place { lower, from: context.request.query("from").map(str::parse).transpose()? })
+}
+
+/// Returns the address of the partitions that begin at a place.
+fn address(table: &TableName, Place { lower, from }: &Place) -> String {
+    let lower = match lower {
+        Bound::Excluded(after) => Some(("after", after.clone())),
+        Bound::Included(at) => Some(("at", at.clone())),
+        Bound::Unbounded => None,
+    };
+    let from = from.as_ref().map(|from| ("from", from.to_string()));
+    let pairs: Vec<_> = lower.into_iter().chain(from).collect();
+    link::to(
+        &link::table(table, ""),
+        &pairs.iter().map(|(name, value)| (*name, value.as_str())).collect::<Vec<_>>(),
+    )
+}
+
 /// Returns the field for jumping to a `PartitionKey`, and the links to other pages of partitions.
 fn foot(context: &Context<'_>, table: &TableName, found: &Branches, is_first: bool) -> Markup {
     html! {
@@ -93,8 +123,8 @@ fn foot(context: &Context<'_>, table: &TableName, found: &Branches, is_first: bo
                 input name="at" aria-label="PartitionKey to jump to" placeholder="jump to a PartitionKey" value=(context.request.query("at").unwrap_or_default()) autocomplete="off" spellcheck="false";
             }
             @if !is_first { a.btn.first href={ (link::table(table, "")) "#partitions" } { "First partitions" } }
-            @match &found.after {
-                Some(next) => a.btn.next data-next href=(link::to(&link::table(table, ""), &[("after", next)])) { "More partitions" },
+            @match &found.next {
+                Some(next) => a.btn.next data-next href=(address(table, next)) { "More partitions" },
                 None => span.faint data-next { "end of the table" },
             }
         }
@@ -104,26 +134,24 @@ fn foot(context: &Context<'_>, table: &TableName, found: &Branches, is_first: bo
 /// Returns the declaration inferred from the first rows.
 async fn sample(context: &Context<'_>, table: &TableName) -> Result<String> {
     let query = Query { top: Some(SAMPLE), ..Query::new(KeyRange::ALL) };
-    let rows = context.reader.page(table, &query, None).await?.rows;
+    let rows = context.reader.first(table, &query).await?.rows;
     Ok(infer::infer(table.as_str(), &rows).to_string())
 }
 
 fn partitions(table: &TableName, schema: Option<&StoredSchema>, branches: &[Branch]) -> Markup {
     let most = branches.iter().map(|branch| branch.rows).max().unwrap_or(1).max(1);
     html! {
-        @if !branches.is_empty() {
-            div.wrap.rows tabindex="0" role="region" aria-label="Partitions" {
-                table.grid {
-                    thead { tr {
-                        th scope="col" { @match schema { Some(schema) => (keyed::pattern(&Kind::Entity(schema), &schema.partition_key)), None => "PartitionKey" } small { "PartitionKey" } }
-                        th.num scope="col" { "Rows" small { "counted" } }
-                        th scope="col" { "Size" small { "of those counted" } }
-                    } }
-                    tbody { @for branch in branches { (row(table, schema, branch, most)) } }
-                }
+        div.wrap.rows tabindex="0" role="region" aria-label="Partitions" {
+            table.grid {
+                thead { tr {
+                    th scope="col" { @match schema { Some(schema) => (keyed::pattern(&Kind::Entity(schema), &schema.partition_key)), None => "PartitionKey" } small { "PartitionKey" } }
+                    th.num scope="col" { "Rows" small { "counted" } }
+                    th scope="col" { "Size" small { "of those counted" } }
+                } }
+                tbody { @for branch in branches { (row(table, schema, branch, most)) } }
             }
-            p.note { "A count with + is a lower bound: the tree reads at most 100 keys of a large partition and skips to the next one." }
         }
+        p.note { "A count with + is a lower bound: the tree reads at most 100 keys of a large partition and skips to the next one." }
     }
 }
 

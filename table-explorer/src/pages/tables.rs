@@ -77,7 +77,7 @@ impl Counts {
 
 /// Counts the tables of a small store, or of any store if the user requests it. Returns the last counted sizes if it does not count.
 async fn counts(context: &Context<'_>, known: &Arc<Known>) -> Result<Counts> {
-    let (growth, store) = (&context.state.growth, context.state.source.name.as_str());
+    let (growth, store) = (&context.state.growth, context.state.source.names());
     let Some(engine) = &context.state.source.engine else { return Ok(Counts::default()) };
     if context.request.query("count").is_some() || growth::bytes(&engine.statistics()?) <= SMALL {
         let found = growth::count(engine.clone(), Arc::clone(known)).await?;

@@ -9,6 +9,7 @@ use table_inspect::value;
 use crate::columns;
 use crate::failure::{Failure, Result};
 use crate::frame::Frame;
+use crate::json_text;
 use crate::link;
 use crate::pages::{Context, entity};
 use crate::response::{self, Body};
@@ -71,8 +72,8 @@ fn body(found: &Value, form: &str, raw: &str) -> Markup {
     match form {
         "hex" => html! { pre.source tabindex="0" { (dump(&bytes(found))) } },
         "image" => html! { p { img.value src=(raw) alt="The value as an image"; } },
-        "json" => match serde_json::from_str::<serde_json::Value>(&text) {
-            Ok(parsed) => html! { pre.source tabindex="0" { (clipped(&format!("{parsed:#}"))) } },
+        "json" => match json_text::indented(&text) {
+            Ok(indented) => html! { pre.source tabindex="0" { (clipped(&indented)) } },
             Err(error) => html! { p.empty { "The value is not JSON: " (show::text(&error.to_string())) } },
         },
         _ => html! { pre.source tabindex="0" { (clipped(&text)) } },

@@ -1,54 +1,66 @@
 //! The page about pending work: intents (recorded work) that wait for a worker, and poison intents, which failed repeatedly, with their errors.
 
+mod poison;
+
 use chrono::{DateTime, Utc};
-use http::Response;
 use maud::{Markup, html};
 use table_core::query::{KeyRange, TextRange};
-use table_core::{Query, QueueName, TableEntity, TableName, Value, ticks};
-use table_patterns::outbox::{OUTBOX_PREFIX, Outbox, POISON_PREFIX, REGISTRY};
-use table_patterns::work::PoisonEntry;
+use table_core::{Continuation, Query, QueueName, TableEntity, TableName, Value, ticks};
+use table_patterns::outbox::{OUTBOX_PREFIX, POISON_PREFIX, REGISTRY};
 
 use crate::failure::{Failure, Result};
-use crate::form_text::returned;
 use crate::frame::Frame;
 use crate::link;
 use crate::pages::{Context, queues};
-use crate::response::{self, Body};
+use crate::reader::{First, Found};
 use crate::show;
 
-/// The maximum number of partitions that the page reads, and the maximum number of rows in each of them.
+pub(crate) use poison::requeue;
+
+/// The number of partitions with work from which on the page reads no others, and the maximum number of rows in each of them.
 const PARTITIONS: usize = 20;
 const ROWS: usize = 50;
+/// The number of registered partitions from which on the page reads no others, and the maximum number of requests for their names.
+const LOOKED_AT: usize = 60;
+const REQUESTS: usize = 24;
 /// The maximum number of queues that are searched for outbox queues.
 const QUEUES: usize = 1_000;
-/// The maximum number of entries in the poison queue that the page shows.
-const ENTRIES: usize = 32;
 
 /// The pending work in one partition.
 struct Waiting {
     table: TableName,
     partition_key: String,
-    pending: Vec<TableEntity>,
-    poison: Vec<TableEntity>,
+    pending: First,
+    poison: First,
+}
+
+/// The partitions with work that one page shows.
+#[derive(Default)]
+struct Waitings {
+    found: Vec<Waiting>,
+    /// The number of registered partitions that were read.
+    read: usize,
+    /// The position behind them; `None` at the end of the registry.
+    next: Option<Continuation>,
+    /// `true` if no other partition is registered.
+    is_all: bool,
 }
 
 pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
-    let (partitions, is_all) = partitions(context).await?;
-    let mut found = Vec::new();
-    for (table, partition_key) in partitions {
-        found.push(read(context, table, partition_key).await?);
-    }
+    let waiting = waiting(context).await?;
     let queue = context.request.query("queue");
     let entries = match queue {
-        Some(queue) => Some(entries(context, queue).await?),
+        Some(queue) => Some(poison::entries(context, queue).await?),
         None => None,
     };
     let known = outbox_queues(context)?;
     let main = html! {
         h1 { "Outbox and poison" }
-        p.sub { "Work that changes have recorded, by the partition of the change." @if !is_all { " Only the first " (PARTITIONS) " partitions are shown." } }
-        @if found.is_empty() { p.empty { "No partition has recorded work." } }
-        @else { (summary(&found)) (overview(&found)) }
+        p.sub { "Work that changes have recorded, by the partition of the change." }
+        @if waiting.found.is_empty() && waiting.is_all { p.empty { "No partition has recorded work." } }
+        @else { (summary(&waiting)) }
+        @if !waiting.found.is_empty() { (overview(&waiting.found)) }
+        (more(&waiting, queue))
         section aria-label="Poison" {
             h2 { "Set aside" }
             @if !known.is_empty() {
@@ -60,38 +72,73 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
                 span.fld { label for="queue" { "queue" } input #queue name="queue" value=(queue.unwrap_or_default()) placeholder="name of the outbox's queue" autocomplete="off" spellcheck="false"; }
                 button.btn type="submit" { "Show its poison" }
             } }
-            @if let Some(entries) = &entries { (poison(context, queue.unwrap_or_default(), entries)) }
+            @if let Some(entries) = &entries { (poison::render(context, queue.unwrap_or_default(), entries)) }
         }
     };
     let frame = Frame { title: "Outbox and poison".to_owned(), here: "/work", main, ..Frame::default() };
     Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Returns the partitions in which outboxes are registered, and `true` if the list is complete.
-async fn partitions(context: &Context<'_>) -> Result<(Vec<(TableName, String)>, bool)> {
+/// Reads registered partitions until enough of them have work. Registrations remain when the work is done, so most of them may have none.
+async fn waiting(context: &Context<'_>) -> Result<Waitings> {
     let query = Query { top: Some(PARTITIONS), ..Query::new(KeyRange::ALL) };
-    let page = match context.reader.page(&TableName::new(REGISTRY)?, &query, None).await {
-        Err(Failure::Store(error)) if error.is_table_not_found() => return Ok((Vec::new(), true)),
-        page => page?,
-    };
-    let entry = |row: &TableEntity| match row.get("Table") {
-        Some(Value::String(table)) => {
-            Some((TableName::new(table).ok()?, row.key().row_key.as_str().to_owned()))
+    let mut waiting =
+        Waitings { next: context.request.query("from").map(str::parse).transpose()?, ..Waitings::default() };
+    let is_first = waiting.next.is_none();
+    let registry = TableName::new(REGISTRY)?;
+    for _ in 0..REQUESTS {
+        let page = match context.reader.page(&registry, &query, waiting.next.as_ref()).await {
+            Err(Failure::Store(error)) if error.is_table_not_found() => Found::default(),
+            page => page?,
+        };
+        for row in &page.rows {
+            // Other rows of the registry have no table.
+            let Some(Value::String(table)) = row.get("Table") else { continue };
+            let Ok(table) = TableName::new(table) else { continue };
+            let found = read(context, table, row.key().row_key.as_str().to_owned()).await?;
+            waiting.read += 1;
+            waiting.found.extend((!found.pending.is_none() || !found.poison.is_none()).then_some(found));
         }
-        _ => None,
+        waiting.next = page.next;
+        waiting.is_all = is_first && waiting.next.is_none();
+        if waiting.next.is_none() || waiting.found.len() >= PARTITIONS || waiting.read >= LOOKED_AT {
+            break;
+        }
+    }
+    Ok(waiting)
+}
+
+/// Returns the number of partitions that were read, if it is not that of all, and the link to the next ones.
+fn more(waiting: &Waitings, queue: Option<&str>) -> Markup {
+    let address = |next: Option<&Continuation>| {
+        let next = next.map(|next| ("from", next.to_string()));
+        let queue = queue.map(|queue| ("queue", queue.to_owned()));
+        let pairs: Vec<_> = next.into_iter().chain(queue).collect();
+        link::to("/work", &pairs.iter().map(|(name, value)| (*name, value.as_str())).collect::<Vec<_>>())
     };
-    Ok((page.rows.iter().filter_map(entry).collect(), page.next.is_none()))
+    html! {
+        @if !waiting.is_all {
+            div.foot {
+                span { (show::count_of(waiting.read as u64, "registered partition")) " read" @if waiting.next.is_some() { ", and more follow" } }
+                span.grow {}
+                a.btn.first href=(address(None)) { "First partitions" }
+                @if let Some(next) = &waiting.next { a.btn.next href=(address(Some(next))) { "More partitions" } }
+            }
+        }
+    }
 }
 
 async fn read(context: &Context<'_>, table: TableName, partition_key: String) -> Result<Waiting> {
-    let (mut pending, mut poison) = (Vec::new(), Vec::new());
+    let (mut pending, mut poison) = (First::default(), First::default());
     for (prefix, rows) in [(OUTBOX_PREFIX, &mut pending), (POISON_PREFIX, &mut poison)] {
         let keys = KeyRange::rows(partition_key.as_str(), TextRange::prefix(prefix));
         let query = Query { top: Some(ROWS), ..Query::new(keys) };
-        match context.reader.page(&table, &query, None).await {
-            Err(Failure::Store(error)) if error.is_table_not_found() => {}
-            page => *rows = page?.rows,
-        }
+        *rows = match context.reader.first(&table, &query).await {
+            Err(Failure::Store(error)) if error.is_table_not_found() => {
+                First { is_all: true, ..First::default() }
+            }
+            first => first?,
+        };
     }
     Ok(Waiting { table, partition_key, pending, poison })
 }
@@ -105,23 +152,24 @@ fn outbox_queues(context: &Context<'_>) -> Result<Vec<String>> {
     Ok(names.iter().filter(has_poison).map(ToString::to_string).collect())
 }
 
-/// Returns the number of intents in the outbox, and the age of the oldest one, which shows how far the workers lag behind.
-fn summary(found: &[Waiting]) -> Markup {
-    let sum = |rows: fn(&Waiting) -> &Vec<TableEntity>| {
-        let is_bound = found.iter().any(|waiting| rows(waiting).len() == ROWS);
-        let count: usize = found.iter().map(|waiting| rows(waiting).len()).sum();
-        html! { (show::thousands(count as u64)) @if is_bound { "+" } }
+/// Returns the number of intents in the outbox, and the age of the oldest one, which shows how far the workers lag behind. A figure with `+` is a lower bound.
+fn summary(waiting: &Waitings) -> Markup {
+    let sum = |rows: fn(&Waiting) -> &First| {
+        let is_whole = waiting.is_all && waiting.found.iter().all(|waiting| rows(waiting).is_all);
+        let count: usize = waiting.found.iter().map(|waiting| rows(waiting).rows.len()).sum();
+        html! { (show::thousands(count as u64)) @if !is_whole { "+" } }
     };
-    let oldest = found.iter().filter_map(|waiting| oldest(&waiting.pending)).min();
+    let oldest = waiting.found.iter().filter_map(|waiting| oldest(&waiting.pending.rows)).min();
     let age = oldest.map(|at| show::age(ticks::now() - at));
+    let bound = if waiting.is_all { "" } else { "+" };
     html! {
         dl.figures {
             div { dt { "pending" } dd { (sum(|waiting| &waiting.pending)) } }
-            div { dt { "oldest pending" } dd { (age.as_deref().unwrap_or("–")) } }
+            div { dt { "oldest pending" } dd { @match &age { Some(age) => { (age) (bound) }, None => { @if waiting.is_all { "–" } @else { "unknown" } } } } }
             div { dt { "set aside" } dd { (sum(|waiting| &waiting.poison)) } }
-            div { dt { "partitions" } dd { (show::thousands(found.len() as u64)) } }
+            div { dt { "partitions" } dd { (show::thousands(waiting.found.len() as u64)) (bound) } }
         }
-        p.note { "Intents become pending with the change that records them; the age of the oldest is the lag of the workers. At most 50 intents of a partition are read." }
+        p.note { "Intents become pending with the change that records them; the age of the oldest is the lag of the workers. At most 50 intents of a partition are read." @if !waiting.is_all { " Not all registered partitions were read, so each figure is a lower bound." } }
     }
 }
 
@@ -144,10 +192,10 @@ fn overview(found: &[Waiting]) -> Markup {
                     tr {
                         td { a href=(link::table(&waiting.table, "")) { (waiting.table) } }
                         td { a.key href=(under(waiting, OUTBOX_PREFIX)) { (show::raw_key(&waiting.partition_key)) } }
-                        td.num { (count(waiting.pending.len())) }
-                        td { @match oldest(&waiting.pending) { Some(at) => (show::instant(at)), None => span.faint { "–" } } }
-                        td.num { @if waiting.poison.is_empty() { "0" } @else { a href=(under(waiting, POISON_PREFIX)) { span.badge.warn { (count(waiting.poison.len())) } } } }
-                        td { @if let Some(reason) = waiting.poison.iter().chain(&waiting.pending).find_map(reason) { (show::stored(reason)) } }
+                        td.num { (count(&waiting.pending)) }
+                        td { @match oldest(&waiting.pending.rows) { Some(at) => (show::instant(at)), None => span.faint { "–" } } }
+                        td.num { @if waiting.poison.is_none() { "0" } @else { a href=(under(waiting, POISON_PREFIX)) { span.badge.warn { (count(&waiting.poison)) } } } }
+                        td { @if let Some(reason) = waiting.poison.rows.iter().chain(&waiting.pending.rows).find_map(reason) { (show::stored(reason)) } }
                     }
                 } }
             }
@@ -159,8 +207,8 @@ fn under(waiting: &Waiting, prefix: &str) -> String {
     link::to(&link::table(&waiting.table, "p"), &[("pk", &waiting.partition_key), ("under", prefix)])
 }
 
-fn count(rows: usize) -> String {
-    if rows == ROWS { format!("{rows}+") } else { rows.to_string() }
+fn count(first: &First) -> String {
+    format!("{}{}", first.rows.len(), if first.is_all { "" } else { "+" })
 }
 
 fn reason(row: &TableEntity) -> Option<&str> {
@@ -168,66 +216,6 @@ fn reason(row: &TableEntity) -> Option<&str> {
         Some(Value::String(text)) => Some(text),
         _ => None,
     }
-}
-
-/// Returns the outbox that uses a queue, for access to its poison queue.
-fn outbox(
-    context: &Context<'_>,
-    queue: &str,
-) -> Result<Outbox<table_core::DynTableStore, table_core::queue::DynQueueStore>> {
-    let missing = || Failure::Refused("the explorer has no queues of this store".to_owned());
-    let queues = context.state.source.queues.clone().ok_or_else(missing)?;
-    Ok(Outbox::new(context.reader.shared(), queues, QueueName::new(queue)?))
-}
-
-async fn entries(context: &Context<'_>, queue: &str) -> Result<Vec<PoisonEntry>> {
-    context.reader.count(1);
-    Ok(outbox(context, queue)?.poison(ENTRIES).await?)
-}
-
-fn poison(context: &Context<'_>, queue: &str, entries: &[PoisonEntry]) -> Markup {
-    html! {
-        @if entries.is_empty() { p.empty { "The queue has no poison." } }
-        @else {
-            div.wrap tabindex="0" role="region" aria-label="Poison" {
-                table.grid {
-                    thead { tr { th scope="col" { "Set aside" } th scope="col" { "Reason" } th.num scope="col" { "Attempts" } th scope="col" { "Work" } th scope="col" { span.hidden { "Requeue" } } } }
-                    tbody { @for entry in entries { tr {
-                        td { @if let Some(at) = ticks::to_datetime(entry.at) { (show::instant(at)) } }
-                        td.long { (show::stored(entry.error.as_deref().unwrap_or("unknown"))) }
-                        td.num { (entry.attempts) }
-                        td.mono.long { (show::stored(&entry.work)) }
-                        td {
-                            @if context.state.is_writable {
-                                form method="post" action="/work/requeue" {
-                                    input type="hidden" name="csrf" value=(context.state.session.form_token());
-                                    input type="hidden" name="queue" value=(queue);
-                                    input type="hidden" name="work" value=(entry.work);
-                                    button.btn type="submit" { "Requeue" }
-                                }
-                            }
-                        }
-                    } } }
-                }
-            }
-        }
-    }
-}
-
-/// Requeues one entry of the poison queue.
-pub(crate) async fn requeue(context: &Context<'_>) -> Result<Response<Body>> {
-    if !context.state.is_writable {
-        let text = "changes are off; start the explorer with `--write` to requeue work";
-        return Err(Failure::Refused(text.to_owned()));
-    }
-    let field = |name| context.request.field(name).unwrap_or_default();
-    let (queue, work) = (field("queue"), returned(field("work")));
-    if outbox(context, queue)?.requeue_poison_if(|entry| returned(&entry.work) == work).await? == 0 {
-        let text =
-            "the queue has no such entry, or another process has taken it; load the page of the queue again";
-        return Err(Failure::Refused(text.to_owned()));
-    }
-    Ok(response::see_other(&link::to("/work", &[("queue", queue)])))
 }
 
 #[cfg(test)]

@@ -108,5 +108,54 @@ pub(crate) fn source(engine: &Engine) -> Source {
 pub(crate) fn hidden(page: &str, name: &str) -> String {
     let at = page.find(&format!("name=\"{name}\" value=\"")).unwrap_or_else(|| panic!("no field {name}"));
     let value = page[at..].split("value=\"").nth(1).unwrap().split('"').next().unwrap();
-    value.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    unescaped(value)
+}
+
+/// Returns a text of a page without the escapes of HTML.
+fn unescaped(text: &str) -> String {
+    text.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+}
+
+/// Returns the addresses of all links on a page.
+#[allow(dead_code, reason = "the tests of large tables follow one link at a time")]
+pub(crate) fn links(page: &str) -> Vec<String> {
+    let links = page.split("<a ").skip(1).filter_map(|rest| attribute(rest.split('>').next()?, "href"));
+    links.collect()
+}
+
+/// Returns the fields that a browser sends for the form whose tag contains `mark`: a name and a value each, in order. Boxes are not checked, and no button is
+/// pressed.
+#[allow(dead_code, reason = "the tests of large tables send no forms")]
+pub(crate) fn fields(page: &str, mark: &str) -> Vec<(String, String)> {
+    let mut forms = page.split("<form ").skip(1);
+    let form = forms.find(|form| form.split('>').next().unwrap().contains(mark));
+    let form = form.unwrap_or_else(|| panic!("no form {mark} in {page}")).split("</form>").next().unwrap();
+    let mut fields = Vec::new();
+    for rest in form.split('<').skip(1) {
+        let (tag, text) = rest.split_once('>').unwrap();
+        let (element, _) = tag.split_once(' ').unwrap_or((tag, ""));
+        let value = attribute(tag, "value").unwrap_or_default();
+        match element {
+            "input" if attribute(tag, "type").as_deref() == Some("checkbox") => {}
+            "input" => fields.extend(attribute(tag, "name").map(|name| (name, value))),
+            "textarea" => {
+                let text = text.strip_prefix('\n').unwrap_or(text);
+                fields.extend(attribute(tag, "name").map(|name| (name, unescaped(text))));
+            }
+            "select" => fields.push((attribute(tag, "name").unwrap(), "\0".to_owned())),
+            "option" => {
+                let (_, chosen) = fields.last_mut().unwrap();
+                if chosen == "\0" || tag.ends_with(" selected") {
+                    *chosen = value;
+                }
+            }
+            _ => {}
+        }
+    }
+    fields
+}
+
+fn attribute(tag: &str, name: &str) -> Option<String> {
+    let value = tag.split(&format!("{name}=\"")).nth(1)?.split('"').next()?;
+    Some(unescaped(value))
 }

@@ -207,3 +207,74 @@ async fn a_write_without_an_answer_is_reported_as_unknown() {
     );
     assert!(stored(&engine, "Sales", "000").await.is_none());
 }
+
+#[tokio::test]
+async fn a_change_is_finished_after_the_client_has_gone_and_the_table_shows_its_outcome() {
+    let engine = engine(230).await;
+    let store = Counting::new(&engine);
+    let source = Source::new(DynTableStore::new(store.clone()), "test");
+    let browser = Browser::open(Explorer::writable(source)).await;
+    let page = browser.page("/t/Company/q?run=1&top=1000").await;
+    let (csrf, marks) = (hidden(&page, "csrf"), marks(&page));
+    let mut fields = vec![("csrf", csrf.as_str()), ("sure", "1")];
+    fields.extend(marks.iter().map(|mark| ("row", mark.as_str())));
+    store.hold(true);
+    let mut request = Box::pin(browser.post("/t/Company/delete-marked", &fields));
+    while store.writes() == 0 {
+        tokio::select! {
+            biased;
+            _ = &mut request => panic!("the request is answered before the writes"),
+            () = tokio::task::yield_now() => {}
+        }
+    }
+    drop(request);
+    store.hold(false);
+    let mut page = String::new();
+    for _ in 0..1_000 {
+        tokio::task::yield_now().await;
+        page = browser.page("/t/Company").await;
+        if page.contains("230 rows deleted") {
+            break;
+        }
+    }
+    assert!(
+        page.contains("Last change of several rows: 230 rows deleted")
+            && page.contains("The table has no rows"),
+        "{page}"
+    );
+}
+
+#[tokio::test]
+async fn rows_that_exceed_one_transaction_are_written_in_several() {
+    let engine = engine(1).await;
+    let browser = Browser::writing(&engine).await;
+    let csrf = hidden(&browser.page("/t/Company/paste").await, "csrf");
+    let wide = "x".repeat(30_000);
+    let line = |row: usize| {
+        format!("{{\"PartitionKey\":\"Wide\",\"RowKey\":\"{row:03}\",\"A\":\"{wide}\",\"B\":\"{wide}\"}}\n")
+    };
+    let text: String = (0..80).map(line).collect();
+    let fields = [("csrf", csrf.as_str()), ("text", text.as_str()), ("sure", "1")];
+    let written = browser.post("/t/Company/paste", &fields).await;
+    assert!(written.body.contains("80 rows written"), "{:.3000}", written.body);
+}
+
+#[tokio::test]
+async fn a_key_that_is_pasted_twice_is_reported_before_anything_is_written() {
+    let engine = engine(1).await;
+    let browser = Browser::writing(&engine).await;
+    let csrf = hidden(&browser.page("/t/Company/paste").await, "csrf");
+    let text = "PartitionKey,RowKey,Age\nSales,900,1\nSales,901,2\nSales,900,3\n";
+    for more in [&[("sure", "1")][..], &[("sure", "1"), ("replace", "1")]] {
+        let fields = [&[("csrf", csrf.as_str()), ("text", text)], more].concat();
+        let refused = browser.post("/t/Company/paste", &fields).await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+        assert!(
+            refused.body.contains("2 rows have the key (&#39;Sales&#39;, &#39;900&#39;)")
+                || refused.body.contains("2 rows have the key ('Sales', '900')"),
+            "{}",
+            refused.body
+        );
+        assert!(stored(&engine, "Sales", "901").await.is_none());
+    }
+}

@@ -169,3 +169,98 @@ async fn an_export_that_fails_on_a_later_page_has_no_end() {
         assert!(failed.to_string().contains("the answer is lost"), "{failed}");
     }
 }
+
+/// Returns the addresses of a page and of the pages that follow it, and their contents.
+async fn pages(browser: &Browser, first: &str) -> Vec<String> {
+    let (mut at, mut found) = (Some(first.to_owned()), Vec::new());
+    while let Some(address) = at {
+        let page = browser.page(&address).await;
+        at = page
+            .split("data-next href=\"")
+            .nth(1)
+            .map(|rest| rest.split('"').next().unwrap().replace("&amp;", "&"));
+        found.push(page);
+        assert!(found.len() < 100, "{first} has no end");
+    }
+    found
+}
+
+#[tokio::test]
+async fn empty_pages_of_the_store_hide_no_rows() {
+    let engine = Engine::in_memory();
+    demo::fill(&engine).await.unwrap();
+    let store = Counting::new(&engine);
+    let source = Source::new(DynTableStore::new(store.clone()), "counted").with_engine(engine);
+    let browser = Browser::open(Explorer::new(source)).await;
+    browser.page("/").await;
+    let keys = |pages: &[String]| {
+        let keys = pages.iter().flat_map(|page| page.split("<a class=\"key\" href=\"").skip(1));
+        keys.map(|rest| rest.split('"').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    for first in [
+        "/t/HelpDesk",
+        "/t/SensorReadings",
+        "/t/HelpDesk?at=d",
+        "/t/HelpDesk/p?pk=contoso",
+        "/t/HelpDesk/p?pk=contoso&under=ticket_&at=ticket_000040",
+        "/t/Company/q?run=1&partition=Sales&top=7",
+        "/t/Company/q?run=1&scan=1&property=Age&is=ge&value=60&top=7",
+        "/t/HelpDesk/layout?pk=contoso",
+        "/work",
+    ] {
+        let expected = keys(&pages(&browser, first).await);
+        assert!(!expected.is_empty(), "{first}");
+        for empty in [1, 3, 23, 24, 60] {
+            store.answer_empty(empty);
+            let found = pages(&browser, first).await;
+            store.answer_empty(0);
+            for page in &found {
+                // The script adds the rows of the next page to the grid of the first one.
+                let is_followed = page.contains("data-next href") || found.len() > 1;
+                assert!(
+                    !is_followed || page.contains("class=\"wrap rows") && page.contains("<tbody>"),
+                    "{first}: {page}"
+                );
+                assert!(
+                    !page.contains("has no rows") && !page.contains("has recorded work"),
+                    "{first}: {page}"
+                );
+            }
+            let is_bounded = first.contains("layout") || first == "/work";
+            assert!(
+                keys(&found) == expected || is_bounded && empty >= 24,
+                "{first} after {empty} empty pages"
+            );
+            let is_open = found.iter().any(|page| page.contains("more follow"));
+            assert!(!is_bounded || empty < 24 || is_open, "{first}: {}", found[0]);
+        }
+    }
+    for empty in [1, 3, 20] {
+        store.answer_empty(empty);
+        assert!(browser.page("/t/HelpDesk").await.contains("ByStatus ready"));
+        store.answer_empty(0);
+    }
+}
+
+#[tokio::test]
+async fn the_tree_of_a_store_without_order_has_all_partitions() {
+    let engine = Engine::in_memory();
+    let table = engine.untyped("Big").unwrap().create_if_missing().await.unwrap();
+    for partition in 0..5 {
+        for row in 0..60 {
+            table
+                .insert(&TableEntity::new(format!("p{partition}"), format!("{row:02}")).unwrap())
+                .await
+                .unwrap();
+        }
+    }
+    let store = Counting::new(&engine).unordered();
+    let browser = Browser::open(Explorer::new(Source::new(DynTableStore::new(store), "unordered"))).await;
+    let pages = pages(&browser, "/t/Big").await;
+    for partition in 0..5 {
+        let link = format!("<a class=\"key\" href=\"/t/Big/p?pk=p{partition}\"");
+        assert!(pages.iter().any(|page| page.contains(&link)), "p{partition}: {pages:?}");
+    }
+    assert!(pages[0].contains("The store returns rows in no order"));
+    assert!(browser.page("/t/Big/p?pk=p0").await.contains("in no order"));
+}

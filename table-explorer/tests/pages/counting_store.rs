@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use table_core::query::Select;
+use table_core::query::{Rows, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{
     Continuation, Engine, EntityKey, Error, ErrorCode, Page, Query, Result, TableName, TableStore,
@@ -15,20 +15,71 @@ use table_core::{
 #[derive(Clone, Debug)]
 pub(crate) struct Counting {
     engine: Engine,
+    capabilities: Capabilities,
     requests: Arc<AtomicU64>,
     rows: Arc<AtomicU64>,
     fails: Arc<AtomicBool>,
+    fails_reads: Arc<AtomicBool>,
+    empty: Arc<AtomicU64>,
+    writes: Arc<AtomicU64>,
+    holds: Arc<AtomicBool>,
 }
 
 impl Counting {
     pub(crate) fn new(engine: &Engine) -> Self {
-        Self { engine: engine.clone(), requests: Arc::default(), rows: Arc::default(), fails: Arc::default() }
+        Self {
+            engine: engine.clone(),
+            capabilities: engine.capabilities().clone(),
+            requests: Arc::default(),
+            rows: Arc::default(),
+            fails: Arc::default(),
+            fails_reads: Arc::default(),
+            empty: Arc::default(),
+            writes: Arc::default(),
+            holds: Arc::default(),
+        }
+    }
+
+    /// Returns the store as one that returns rows in no order: the rows of each page are reversed.
+    #[allow(dead_code, reason = "the large tables are in order")]
+    pub(crate) fn unordered(mut self) -> Self {
+        self.capabilities.ordered = false;
+        self
     }
 
     /// Makes all later requests for the second page of a query fail, and loses the answers to all later writes.
     #[allow(dead_code, reason = "the tests of large tables do not let it fail")]
     pub(crate) fn fail(&self) {
         self.fails.store(true, Ordering::SeqCst);
+    }
+
+    /// Answers the next queries with empty pages, as stores do that search many rows for the next one.
+    #[allow(dead_code, reason = "the tests of large tables have no empty pages")]
+    pub(crate) fn answer_empty(&self, queries: u64) {
+        self.empty.store(queries, Ordering::SeqCst);
+    }
+
+    /// Lets all writes wait until it is called with `false`.
+    #[allow(dead_code, reason = "the tests of large tables do not wait")]
+    pub(crate) fn hold(&self, holds: bool) {
+        self.holds.store(holds, Ordering::SeqCst);
+    }
+
+    /// Returns the number of writes that have begun.
+    #[allow(dead_code, reason = "the tests of large tables count no writes")]
+    pub(crate) fn writes(&self) -> u64 {
+        self.writes.load(Ordering::SeqCst)
+    }
+
+    /// Makes all later reads fail.
+    #[allow(dead_code, reason = "the tests of large tables do not let it fail")]
+    pub(crate) fn fail_reads(&self) {
+        self.fails_reads.store(true, Ordering::SeqCst);
+    }
+
+    fn answer_read(&self) -> Result<()> {
+        let lost = || Err(Error::new(ErrorCode::OperationTimedOut, "the answer is lost"));
+        if self.fails_reads.load(Ordering::SeqCst) { lost() } else { Ok(()) }
     }
 
     fn answer(&self) -> Result<()> {
@@ -50,7 +101,7 @@ impl fmt::Display for Counting {
 
 impl TableStore for Counting {
     fn capabilities(&self) -> &Capabilities {
-        self.engine.capabilities()
+        &self.capabilities
     }
 
     async fn create_table(&self, table: &TableName) -> Result<()> {
@@ -69,21 +120,40 @@ impl TableStore for Counting {
     async fn get(&self, table: &TableName, key: &EntityKey, select: &Select) -> Result<Option<StoredRow>> {
         self.requests.fetch_add(1, Ordering::SeqCst);
         self.rows.fetch_add(1, Ordering::SeqCst);
+        self.answer_read()?;
         self.engine.get(table, key, select).await
     }
 
     async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
         self.requests.fetch_add(1, Ordering::SeqCst);
+        self.answer_read()?;
         if from.is_some() {
             self.answer()?;
         }
-        let page = self.engine.query(table, query, from).await?;
+        let start = Continuation::start(table, query);
+        let left = self.empty.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        if left.is_ok() {
+            return Ok(Page { continuation: Some(from.cloned().unwrap_or(start)), ..Page::default() });
+        }
+        let page = self.engine.query(table, query, from.filter(|from| **from != start)).await?;
         self.rows.fetch_add(page.rows_read.unwrap_or(0), Ordering::SeqCst);
-        Ok(page)
+        if self.capabilities.ordered {
+            return Ok(page);
+        }
+        let mut rows = Rows::with_capacity(page.rows.len(), 0);
+        let all: Vec<_> = page.rows.iter().collect();
+        for row in all.into_iter().rev() {
+            rows.push(row.partition_key, row.row_key, row.row, Some(row.etag()));
+        }
+        Ok(Page { rows, ..page })
     }
 
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
         self.requests.fetch_add(1, Ordering::SeqCst);
+        self.writes.fetch_add(1, Ordering::SeqCst);
+        while self.holds.load(Ordering::SeqCst) {
+            tokio::task::yield_now().await;
+        }
         let committed = self.engine.submit(table, transaction).await?;
         self.answer().map(|()| committed)
     }

@@ -149,3 +149,21 @@ async fn a_schema_with_hostile_names_is_escaped() {
         assert!(!is_broken(&browser.get(path).await.body), "{path}");
     }
 }
+
+#[tokio::test]
+async fn a_schema_that_cannot_be_read_hides_no_other_table() {
+    let engine = engine().await;
+    engine.untyped("Tab").unwrap().create_if_missing().await.unwrap();
+    let schemas = engine.untyped(table_core::table::LAYOUTS).unwrap().create_if_missing().await.unwrap();
+    let own = "schema 1\nentity Row\ntable Hostile\nPartitionKey p text 0..512 ordered legal\nRowKey r text 0..512 ordered legal\n";
+    for (table, entity, text) in [("tab", "Later", "schema 99\n"), ("hostile", "Row", own)] {
+        schemas.insert(&TableEntity::new(table, entity).unwrap().with("Schema", text)).await.unwrap();
+    }
+    let browser = Browser::writing(&engine).await;
+    for path in ["/", "/t/Hostile", "/t/Hostile/q?run=1", "/t/Hostile/new", "/t/Hostile/paste", "/queries"] {
+        browser.page(path).await;
+    }
+    let page = browser.page("/t/Tab").await;
+    assert!(page.contains("The schema of Later is not shown"), "{page}");
+    assert!(!browser.get("/t/Tab/new").await.status.is_success());
+}

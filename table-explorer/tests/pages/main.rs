@@ -13,3 +13,5 @@ mod hostile;
 mod load;
 mod notes;
 mod safety;
+mod selections;
+mod work;

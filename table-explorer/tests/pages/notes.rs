@@ -10,6 +10,7 @@ use table_explorer::{Explorer, Source, demo};
 use table_patterns::feed::{Feed, FeedChange};
 
 use crate::browser::{Browser, hidden};
+use crate::counting_store::Counting;
 
 const QUERY: &str = "/t/Company/q?part.department=Sales&property=Age&is=ge&value=30&run=1";
 
@@ -157,4 +158,22 @@ async fn a_table_shows_the_states_of_its_indexes() {
     layouts.insert_or_replace(&row).await.unwrap();
     let page = browser.page("/t/HelpDesk").await;
     assert!(page.contains("ByStatus building, step 2 of 2") && page.contains("ByEmail ready"), "{page}");
+}
+
+#[tokio::test]
+async fn a_feed_that_cannot_be_read_says_why() {
+    let engine = Engine::in_memory();
+    changes(&engine, 3).await;
+    let store = Counting::new(&engine);
+    let browser = Browser::open(Explorer::new(Source::new(DynTableStore::new(store.clone()), "test"))).await;
+    browser.page("/").await;
+    store.fail_reads();
+    let events = browser.download("/t/Company/events?pk=Sales").await.unwrap();
+    let text = String::from_utf8_lossy(&events);
+    assert!(
+        text.contains("event: live")
+            && text.contains("event: failed\ndata: ")
+            && text.contains("the answer is lost"),
+        "{text}"
+    );
 }

@@ -36,17 +36,7 @@ impl PartRequest {
     /// # Errors
     /// `Condition` if a bound of a range ends with `*`.
     pub fn new(name: &str, values: &str) -> Result<Self> {
-        if let Some(value) = values.strip_prefix('=') {
-            return Ok(Self::exactly(name, value));
-        }
-        match (values.split_once(".."), values.strip_suffix('*')) {
-            (Some((lower, upper)), _) => {
-                refuse_prefix(lower).and(refuse_prefix(upper))?;
-                Ok(Self::between(name, lower, upper))
-            }
-            (None, Some(prefix)) => Ok(Self::prefix(name, prefix)),
-            (None, None) => Ok(Self::exactly(name, values)),
-        }
+        Ok(Self { name: name.to_owned(), values: Values::parse(values)? })
     }
 
     /// Creates a condition that a part has exactly this value. The value may contain `..` and `*`, which then have no special meaning.
@@ -89,7 +79,25 @@ impl FromStr for PartRequest {
     }
 }
 
-/// Returns the range that a string describes: `A..B` (both included, each may be empty), `A*`, or a single value.
+impl Values {
+    /// Parses the values as users write them: `Sales`, `100..199`, `ada*`, or `=` followed by one value.
+    fn parse(text: &str) -> Result<Self> {
+        if let Some(value) = text.strip_prefix('=') {
+            return Ok(Self::Exactly(value.to_owned()));
+        }
+        Ok(match (text.split_once(".."), text.strip_suffix('*')) {
+            (Some((lower, upper)), _) => {
+                refuse_prefix(lower).and(refuse_prefix(upper))?;
+                Self::Between(lower.to_owned(), upper.to_owned())
+            }
+            (None, Some(prefix)) => Self::Prefix(prefix.to_owned()),
+            (None, None) => Self::Exactly(text.to_owned()),
+        })
+    }
+}
+
+/// Returns the range that a string describes: `A..B` (both included, each may be empty), `A*`, or a single value. After `=`, one value follows, which may be
+/// empty, contain `..` and end with `*`: `=v1..2`.
 ///
 /// # Errors
 /// `Condition` if a bound ends with `*`.
@@ -99,19 +107,16 @@ impl FromStr for PartRequest {
 /// use table_inspect::keys::parse_range;
 ///
 /// assert_eq!(parse_range("2024*")?, TextRange::prefix("2024"));
+/// assert_eq!(parse_range("=2024*")?, TextRange::exactly("2024*"));
 /// assert!(parse_range("2024..2025*").is_err());
 /// # Ok::<(), table_inspect::Error>(())
 /// ```
 pub fn parse_range(text: &str) -> Result<TextRange> {
-    let bound =
-        |text: &str| if text.is_empty() { Bound::Unbounded } else { Bound::Included(text.to_owned()) };
-    Ok(match (text.split_once(".."), text.strip_suffix('*')) {
-        (Some((lower, upper)), _) => {
-            refuse_prefix(lower).and(refuse_prefix(upper))?;
-            TextRange { lower: bound(lower), upper: bound(upper) }
-        }
-        (None, Some(prefix)) => TextRange::prefix(prefix),
-        (None, None) => TextRange::exactly(text),
+    let bound = |text: String| if text.is_empty() { Bound::Unbounded } else { Bound::Included(text) };
+    Ok(match Values::parse(text)? {
+        Values::Exactly(value) => TextRange::exactly(value),
+        Values::Between(lower, upper) => TextRange { lower: bound(lower), upper: bound(upper) },
+        Values::Prefix(prefix) => TextRange::prefix(&prefix),
     })
 }
 

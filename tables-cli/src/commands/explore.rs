@@ -7,7 +7,7 @@ use table_explorer::{Explorer, Server, Source, demo};
 
 use crate::commands::{Context, ORDER_HELP, say};
 use crate::failure::{Exit, Failure, Result};
-use crate::store::{Profiles, Purpose, Store};
+use crate::store::{Location, Profiles, Purpose, Store};
 
 /// The name of the file in the profiles folder that stores saved queries.
 const NOTEBOOK: &str = "tables-queries.json";
@@ -69,8 +69,11 @@ impl Explore {
 
 /// Returns an open store as a source for the explorer, with the user's saved queries and recorded table sizes.
 pub(super) fn source_of(context: &Context, store: &Store) -> Source {
-    let source = Source::new(store.tables.clone(), store.shown.as_str());
-    let source = match Profiles::file(context.store.config.as_deref()) {
+    let source =
+        Source::new(store.tables.clone(), store.shown.as_str()).with_identity(store.identity.as_str());
+    // A store in memory ends with the process, so no later explorer shows it.
+    let is_lasting = store.identity != Location::Memory.identity();
+    let source = match Profiles::file(context.store.config.as_deref()).filter(|_| is_lasting) {
         Some(profiles) => source
             .with_notebook(profiles.with_file_name(NOTEBOOK))
             .with_growth(profiles.with_file_name(GROWTH)),
@@ -111,5 +114,29 @@ mod tests {
         let explore = Explore { demo: false, write: false, port: 0 };
         let refused = explore.run_until(&context, &mut Vec::new(), async {}).await.unwrap_err();
         assert!(refused.to_string().contains("no store is named"));
+    }
+
+    #[tokio::test]
+    async fn saved_queries_belong_to_a_folder_by_its_canonical_path_and_to_no_store_in_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        drop(table_core::Engine::open(&data).unwrap());
+        let source = async |store: String| {
+            let options =
+                StoreOptions { store: Some(store), config: Some(folder.path().join("tables.toml")) };
+            let context = Context { store: options, output: Format::default() };
+            let store = context.store.open(Purpose::Read).await.unwrap();
+            format!("{:?}", source_of(&context, &store))
+        };
+        let identity = format!("identity: Some({:?})", data.canonicalize().unwrap().display().to_string());
+        for name in ["data", "./data", "data/../data"] {
+            let found = source(folder.path().join(name).display().to_string()).await;
+            assert!(
+                found.contains(&identity) && found.contains(NOTEBOOK) && found.contains(GROWTH),
+                "{found}"
+            );
+        }
+        let found = source("memory:".to_owned()).await;
+        assert!(!found.contains(NOTEBOOK) && !found.contains(GROWTH), "{found}");
     }
 }

@@ -199,6 +199,7 @@ async function growth() {
 async function work() {
   await open("/work?queue=helpdesk");
   await shot("work");
+  await page.check('input[name="work"]');
   await page.click("button:text(\"Requeue\")");
   await page.waitForSelector("text=The queue has no poison");
 }

@@ -10,7 +10,7 @@ use crate::pages::Context;
 use crate::show;
 use table_inspect::kind::Kind;
 
-/// The maximum size in bytes of a value that can be edited in a form. Longer values are kept unchanged.
+/// The maximum size in bytes of a stored value that the form contains. Longer values are kept unchanged.
 const EDITABLE: usize = 8_000;
 /// The number of empty rows in the form for additional properties.
 const FURTHER: usize = 2;
@@ -20,7 +20,7 @@ pub(super) fn edit(context: &Context<'_>, table: &TableName, row: &TableEntity) 
     html! {
         form.edit method="post" action=(link::table(table, "save")) {
             (hidden(context, row))
-            (properties(row))
+            (properties(row, row))
             div.row.end { a.btn href=(link::entity(table, row.key())) { "Cancel" } span.grow {} button.go type="submit" { "Save" } }
         }
         form.edit.danger method="post" action=(link::table(table, "delete")) {
@@ -59,28 +59,33 @@ fn hidden(context: &Context<'_>, row: &TableEntity) -> Markup {
     }
 }
 
-fn properties(row: &TableEntity) -> Markup {
-    let is_short = |value: &Value| value::show(value).len() <= EDITABLE;
+/// Returns fields for the properties of `row`. The form contains only the names of long values that are stored already.
+fn properties(row: &TableEntity, stored: &TableEntity) -> Markup {
+    let is_kept = |(name, value): &(&str, &Value)| {
+        value::show(value).len() > EDITABLE && stored.get(name) == Some(*value)
+    };
+    let (kept, edited): (Vec<_>, Vec<_>) = row.iter().partition(is_kept);
     html! {
-        @for (at, (name, found)) in row.iter().enumerate() {
-            @if is_short(found) { (property(at, name, found.edm_type(), &value::show(found), false)) }
-            @else { div.row { input type="hidden" name="kept" value=(name); code { (show::text(name)) } span.faint { (show::size(value::show(found).len())) ", kept as it is" } } }
+        @for (at, (name, found)) in edited.iter().enumerate() { (property(at, name, found.edm_type(), &value::show(found), false)) }
+        @for (name, found) in &kept {
+            div.row { input type="hidden" name="kept" value=(name); code { (show::text(name)) } span.faint { (show::size(value::show(found).len())) ", kept as it is" } }
         }
-        @for at in 0..FURTHER { (property(row.len() + at, "", EdmType::String, "", true)) }
+        @for at in 0..FURTHER { (property(edited.len() + at, "", EdmType::String, "", true)) }
     }
 }
 
+/// Returns the fields of one property. `at` is its position among the edited properties.
 fn property(at: usize, name: &str, edm: EdmType, text: &str, is_new: bool) -> Markup {
     html! {
         div.row.property {
             @if is_new { input.name name="name" aria-label="Name of an additional property" placeholder="additional property" maxlength="255" autocomplete="off" spellcheck="false"; }
             @else { input type="hidden" name="name" value=(name); label.name for={ "value" (at) } { (show::stored(name)) } }
             select name="type" aria-label={ "Type of " (if is_new { "the additional property" } else { name }) } {
-                @for other in EdmType::ALL { option value=(show::type_name(other)) selected[other == edm] { (show::type_name(other)) } }
+                @for other in EdmType::ALL { option value=(show::type_name(other)) data-pattern=[pattern(other)] selected[other == edm] { (show::type_name(other)) } }
             }
             @if edm == EdmType::String { textarea.value #{ "value" (at) } name="value" rows=(text.lines().count().clamp(1, 8)) aria-label={ "Value of " (if is_new { "the additional property" } else { name }) } spellcheck="false" { "\n" (text) } }
-            @else { input.value #{ "value" (at) } name="value" value=(text) inputmode=(mode(edm)) pattern=[pattern(edm)] autocomplete="off" spellcheck="false"; }
-            @if !is_new { label.remove { input type="checkbox" name="remove" value=(name); " remove" } }
+            @else { input.value #{ "value" (at) } name="value" value=(text) inputmode=(mode(edm)) autocomplete="off" spellcheck="false"; }
+            @if !is_new { label.remove { input type="checkbox" name="remove" value=(at); " remove" } }
         }
     }
 }
@@ -93,7 +98,7 @@ const fn mode(edm: EdmType) -> &'static str {
     }
 }
 
-/// Returns the regular expression for a type, which the browser checks while the user edits a value.
+/// Returns the regular expression for a type. The script lets the browser check a value by the selected type.
 const fn pattern(edm: EdmType) -> Option<&'static str> {
     match edm {
         EdmType::Int32 => Some("-?[0-9]{1,10}"),
@@ -136,7 +141,7 @@ pub(super) fn overwrite(
     html! {
         form.edit method="post" action=(link::table(table, "save")) {
             (hidden(context, stored))
-            (properties(own))
+            (properties(own, stored))
             div.row.end { a.btn href=(link::entity(table, stored.key())) { "Keep the stored version" } span.grow {} button.go type="submit" { "Overwrite with my values" } }
         }
     }

@@ -1,24 +1,28 @@
 //! Parses pasted text into entities: cells from a spreadsheet, CSV, or JSON lines.
 
-use table_core::TableEntity;
-use table_core::schema::StoredSchema;
+use table_core::schema::{ENTITY_TYPE, StoredSchema};
+use table_core::{EdmType, TableEntity, TableName};
 use table_inspect::csv::{CsvReader, Types};
+use table_inspect::kind::{self, Kind};
 use table_inspect::lines::LineReader;
 use table_inspect::record::{self, Record};
 
 use crate::failure::{Failure, Result};
 use crate::pages::paste::MOST;
 
-/// Parses pasted text.
+/// The stored schemas of all tables, each with the name of its table in lower case.
+type Schemas = [(String, StoredSchema)];
+
+/// Parses pasted text into rows of a table.
 ///
 /// # Errors
 /// `Input` if the text has no rows or too many rows, or if its first line lacks a key or contains a column twice.
-pub(super) fn lines(text: &str, schema: Option<&StoredSchema>) -> Result<Vec<Record>> {
+pub(super) fn lines(text: &str, table: &TableName, schemas: &Schemas) -> Result<Vec<Record>> {
     let text = text.trim_start_matches('\u{FEFF}');
     let lines = if text.trim_start().starts_with('{') {
         LineReader::new(text.as_bytes()).collect::<record::Result<Vec<_>>>()?
     } else {
-        cells(text, schema)?
+        cells(text, table, schemas)?
     };
     if lines.is_empty() {
         return Err(Failure::Input("the text has no rows".to_owned()));
@@ -32,20 +36,43 @@ pub(super) fn lines(text: &str, schema: Option<&StoredSchema>) -> Result<Vec<Rec
     Ok(lines)
 }
 
-/// Converts rows of cells to entities. A property without a type column has its declared type, or else the type guessed from its text.
-fn cells(text: &str, schema: Option<&StoredSchema>) -> Result<Vec<Record>> {
+/// Converts rows of cells to entities. A property without a type column has the type that the schema of its row declares. In a row of no schema, and for other
+/// properties, the type is guessed from the text.
+fn cells(text: &str, table: &TableName, schemas: &Schemas) -> Result<Vec<Record>> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
-    let declared = schema.map(|schema| schema.properties.as_slice()).unwrap_or_default();
-    let named = declared.iter().map(|property| (property.name.clone(), property.edm)).collect();
-    let has_tabs = text.lines().next().is_some_and(|first| first.contains('\t'));
-    let separator = if has_tabs { b'\t' } else { b',' };
-    let reader = CsvReader::separated(text.as_bytes(), separator, Types { named, guess: true })?;
-    let mut records = reader.collect::<record::Result<Vec<_>>>()?;
+    let guessed = read(text, None)?;
+    let of_table = schemas.iter().filter(|(of, _)| of == table.folded());
+    let declared =
+        of_table.map(|(_, schema)| Ok((schema, read(text, Some(schema))?))).collect::<Result<Vec<_>>>()?;
+    let typed = |(at, guessed): (usize, Record)| {
+        let of_schema = declared.iter().find_map(|(schema, records)| {
+            let record = records.get(at)?;
+            // A row with a value of another type still belongs to the schema of its key.
+            let row = record.as_ref().or(guessed.as_ref()).ok()?;
+            let is_own =
+                matches!(kind::of(table.as_str(), row, schemas), Kind::Entity(found) if found == *schema);
+            is_own.then(|| record.clone())
+        });
+        of_schema.unwrap_or(guessed)
+    };
+    let mut records: Vec<Record> = guessed.into_iter().enumerate().map(typed).collect();
     // Copied cells often end with blank rows.
     records.retain(|record| !record.as_ref().is_ok_and(is_blank));
     Ok(records)
+}
+
+/// Reads rows of cells with the types of a schema.
+fn read(text: &str, schema: Option<&StoredSchema>) -> Result<Vec<Record>> {
+    let properties = schema.into_iter().flat_map(|schema| &schema.properties);
+    let kind =
+        schema.and_then(|schema| schema.kind.as_ref()).map(|_| (ENTITY_TYPE.to_owned(), EdmType::String));
+    let named = properties.map(|property| (property.name.clone(), property.edm)).chain(kind).collect();
+    let has_tabs = text.lines().next().is_some_and(|first| first.contains('\t'));
+    let separator = if has_tabs { b'\t' } else { b',' };
+    let reader = CsvReader::separated(text.as_bytes(), separator, Types { named, guess: true })?;
+    Ok(reader.collect::<record::Result<Vec<_>>>()?)
 }
 
 fn is_blank(entity: &TableEntity) -> bool {
@@ -59,12 +86,12 @@ mod tests {
 
     use super::*;
 
+    fn parsed(text: &str) -> Result<Vec<Record>> {
+        lines(text, &TableName::new("Company").unwrap(), &[])
+    }
+
     fn entities(text: &str) -> Vec<Result<TableEntity, String>> {
-        lines(text, None)
-            .unwrap()
-            .into_iter()
-            .map(|record| record.map_err(|rejected| rejected.reason))
-            .collect()
+        parsed(text).unwrap().into_iter().map(|record| record.map_err(|rejected| rejected.reason)).collect()
     }
 
     #[test]
@@ -88,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_row_that_cannot_be_read_is_reported_with_line_and_reason() {
-        let found = lines("PartitionKey,RowKey,Age,Age@type\na,\"1\n2\",x,Edm.String\nb,2,x,Edm.Int32\nc/d,3,,\ne,4,1,Edm.Int32,5\n", None).unwrap();
+        let found = parsed("PartitionKey,RowKey,Age,Age@type\na,\"1\n2\",x,Edm.String\nb,2,x,Edm.Int32\nc/d,3,,\ne,4,1,Edm.Int32,5\n").unwrap();
         let faults: Vec<_> = found
             .iter()
             .filter_map(|record| Some((record.as_ref().err()?.line, record.as_ref().err()?.reason.as_str())))
@@ -115,9 +142,27 @@ mod tests {
             ("PartitionKey,RowKey,A,A\n1,2,3,4", "repeats"),
             ("PartitionKey,RowKey", "no rows"),
         ] {
-            assert!(lines(text, None).unwrap_err().to_string().contains(fault), "{text}");
+            assert!(parsed(text).unwrap_err().to_string().contains(fault), "{text}");
         }
         let many = format!("PartitionKey,RowKey\n{}", "a,1\n".repeat(MOST + 1));
-        assert!(lines(&many, None).unwrap_err().to_string().contains("1001 rows"));
+        assert!(parsed(&many).unwrap_err().to_string().contains("1001 rows"));
+    }
+
+    #[test]
+    fn a_row_has_the_types_of_the_schema_of_its_key() {
+        let schema = |entity: &str, property: &str| {
+            let text = format!(
+                "schema 1\nentity {entity}\ntable Company\nPartitionKey street text 0..512 ordered legal\nRowKey \"{entity}_\"\n\
+                 RowKey id digits(2) 2 ordered [0-9]\nproperty {property}\n"
+            );
+            ("company".to_owned(), text.parse::<StoredSchema>().unwrap())
+        };
+        let schemas = [schema("Address", "Number Edm.String"), schema("House", "Number Edm.Int64")];
+        let text = "PartitionKey,RowKey,Number\ns,Address_01,7\ns,House_01,7\ns,other,7\ns,House_02,x\n";
+        let found = lines(text, &TableName::new("Company").unwrap(), &schemas).unwrap();
+        let values: Vec<_> =
+            found.iter().map(|row| row.as_ref().ok().and_then(|row| row.get("Number").cloned())).collect();
+        assert_eq!(values, [Some("7".into()), Some(Value::Int64(7)), Some(Value::Int32(7)), None]);
+        assert!(found[3].as_ref().unwrap_err().reason.contains("Edm.Int64"));
     }
 }

@@ -2,37 +2,54 @@
 
 use maud::{Markup, html};
 use table_core::TableName;
+use table_core::filter::Comparison;
 use table_core::schema::StoredSchema;
 use table_inspect::kind::Kind;
 
 use crate::keyed;
 use crate::link;
-use crate::pages::Context;
-use crate::pages::form_query::{self, Condition, PART};
+use crate::pages::{Context, form_query};
+use crate::selection::{Condition, PART, Selection};
 use crate::show;
 
-const OPERATORS: [(&str, &str); 6] =
-    [("eq", "="), ("ne", "≠"), ("gt", ">"), ("ge", "≥"), ("lt", "<"), ("le", "≤")];
+/// Returns the sign of an operator.
+const fn sign(operator: Comparison) -> &'static str {
+    match operator {
+        Comparison::Eq => "=",
+        Comparison::Ne => "≠",
+        Comparison::Gt => ">",
+        Comparison::Ge => "≥",
+        Comparison::Lt => "<",
+        Comparison::Le => "≤",
+    }
+}
 
-/// Returns the form filled with the requested conditions, followed by a plan.
-pub(crate) fn render(context: &Context<'_>, table: &TableName, plan: &Markup) -> Markup {
-    let schemas: Vec<&StoredSchema> = context.known.of(table).collect();
-    let schema = form_query::schema(context, table);
+/// Returns the form filled with a selection, followed by a plan.
+pub(crate) fn render(
+    context: &Context<'_>,
+    table: &TableName,
+    selection: &Selection,
+    plan: &Markup,
+) -> Markup {
+    let entities: Vec<&str> = context.known.of(table).map(|schema| schema.entity.as_str()).collect();
+    let schema = form_query::schema(context, table, selection).ok().flatten();
+    let text = |field: &Option<String>| field.clone().unwrap_or_default();
     html! {
         form.query #query action=(link::table(table, "q")) data-plan=(link::table(table, "plan")) aria-label="Query" {
             div.row {
-                @if schemas.len() > 1 { (entity(&schemas, schema)) }
-                @if let Some(schema) = schema { (parts(context, schema)) } @else { (raw(context)) }
-                (conditions(context, schema))
+                (entity(&entities, selection))
+                (parts(selection, schema))
+                (keys(selection, schema))
+                (conditions(selection, schema))
                 span.grow {}
                 button.go type="submit" name="run" value="1" { "Run" }
             }
-            details.more open[context.request.query("filter").is_some() || context.request.query("select").is_some()] {
+            details.more open[selection.filter.is_some() || selection.select.is_some()] {
                 summary { "Filter, properties, rows" }
                 div.row {
-                    label.wide { span { "$filter" } input name="filter" value=(context.request.query("filter").unwrap_or_default()) placeholder="Age ge 30 and Active eq true" spellcheck="false"; }
-                    label { span { "$select" } input name="select" value=(context.request.query("select").unwrap_or_default()) placeholder="all properties" spellcheck="false"; }
-                    label { span { "rows a page" } input.short name="top" type="number" min="1" max="1000" value=(context.request.query("top").map_or_else(|| form_query::ROWS.to_string(), str::to_owned)); }
+                    label.wide { span { "$filter" } input name="filter" value=(text(&selection.filter)) placeholder="Age ge 30 and Active eq true" spellcheck="false"; }
+                    label { span { "$select" } input name="select" value=(text(&selection.select)) placeholder="all properties" spellcheck="false"; }
+                    label { span { "rows a page" } input.short name="top" type="number" min="1" max="1000" value=(selection.top); }
                 }
             }
             (plan)
@@ -40,57 +57,72 @@ pub(crate) fn render(context: &Context<'_>, table: &TableName, plan: &Markup) ->
     }
 }
 
-fn entity(schemas: &[&StoredSchema], chosen: Option<&StoredSchema>) -> Markup {
+/// Returns the field for the entity type. An unknown type remains selected until the user selects another one.
+fn entity(known: &[&str], selection: &Selection) -> Markup {
+    let Some(chosen) = selection.entity.as_deref() else { return html! {} };
+    let is_known = known.contains(&chosen);
     html! {
-        span.fld {
-            label for="entity" { "entity" }
-            select #entity name="entity" {
-                @for schema in schemas { option value=(schema.entity) selected[chosen == Some(schema)] { (show::text(&schema.entity)) } }
+        @if is_known && known.len() == 1 { input type="hidden" name="entity" value=(chosen); }
+        @else {
+            span.fld {
+                label for="entity" { "entity" }
+                select #entity name="entity" {
+                    @if !is_known { option value=(chosen) selected { (show::text(chosen)) } }
+                    @for name in known { option value=(name) selected[chosen == *name] { (show::text(name)) } }
+                }
             }
         }
     }
 }
 
-fn parts(context: &Context<'_>, schema: &StoredSchema) -> Markup {
-    let kind = Kind::Entity(schema);
-    html! {
-        @for name in keyed::part_names(schema) {
-            @let id = format!("{PART}{name}");
+/// Returns the fields for the parts of the key, followed by the given parts that the key does not have.
+fn parts(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
+    let known = schema.map(keyed::part_names).unwrap_or_default();
+    let field = |name: &str, class: &str, values: &str| {
+        let id = format!("{PART}{name}");
+        html! {
             span.fld {
-                label class=(keyed::colour(&kind, name)) for=(id) { (show::text(name)) }
-                input #(id) name=(id) value=(form_query::part(context, name).unwrap_or_default()) placeholder="any" autocomplete="off" spellcheck="false" title="One value, a range such as 100..199, or a beginning such as ada*";
+                label class=(class) for=(id) { (show::text(name)) }
+                input #(id) name=(id) value=(values) placeholder="any" autocomplete="off" spellcheck="false" title="One value, a range such as 100..199, a beginning such as ada*, or = and one value";
             }
         }
-        @if let Some(partition) = context.request.query("partition") {
-            span.fld { label for="partition" { "PartitionKey" } input #partition name="partition" value=(partition); }
+    };
+    let is_other = |name: &str| !known.iter().any(|known| known.eq_ignore_ascii_case(name));
+    html! {
+        @if let Some(schema) = schema {
+            @let kind = Kind::Entity(schema);
+            @for name in &known { (field(name, keyed::colour(&kind, name), selection.part(name).unwrap_or_default())) }
         }
+        @for (name, values) in selection.parts.iter().filter(|(name, _)| is_other(name)) { (field(name, "", values)) }
     }
 }
 
-fn raw(context: &Context<'_>) -> Markup {
+/// Returns the fields for whole keys, which a table with a schema has only for a given key.
+fn keys(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
     html! {
-        @for (id, label) in [("partition", "PartitionKey"), ("row", "RowKey")] {
-            span.fld {
-                label for=(id) { (label) }
-                input #(id) name=(id) value=(context.request.query(id).unwrap_or_default()) placeholder="any" autocomplete="off" spellcheck="false" title="One key, a range such as A..B, or a beginning such as A*";
+        @for (id, label, given) in [("partition", "PartitionKey", &selection.partition), ("row", "RowKey", &selection.row)] {
+            @if schema.is_none() || given.is_some() {
+                span.fld {
+                    label for=(id) { (label) }
+                    input #(id) name=(id) value=(given.as_deref().unwrap_or_default()) placeholder="any" autocomplete="off" spellcheck="false" title="One key, a range such as A..B, a beginning such as A*, or = and one key";
+                }
             }
         }
     }
 }
 
 /// Returns the fields for the given conditions, followed by an empty condition.
-fn conditions(context: &Context<'_>, schema: Option<&StoredSchema>) -> Markup {
-    let given = form_query::conditions(context);
-    let empty = Condition { property: "", operator: "eq", value: "" };
+fn conditions(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
+    let empty = Condition { property: String::new(), operator: Comparison::Eq, value: String::new() };
     html! {
         datalist #properties { @if let Some(schema) = schema { @for property in &schema.properties { option value=(property.name) { (show::type_name(property.edm)) } } } }
-        @for (at, condition) in given.iter().chain([&empty]).enumerate() {
+        @for (at, condition) in selection.conditions.iter().chain([&empty]).enumerate() {
             div.condition {
                 span.fld {
                     label for={ "property" (at) } { "property" }
                     input #{ "property" (at) } name="property" list="properties" value=(condition.property) placeholder="none" autocomplete="off" spellcheck="false";
                 }
-                select name="is" aria-label="Comparison" { @for (word, sign) in OPERATORS { option value=(word) selected[word == condition.operator] { (sign) } } }
+                select name="is" aria-label="Comparison" { @for operator in Comparison::ALL { option value=(operator.as_str()) selected[operator == condition.operator] { (sign(operator)) } } }
                 input.value name="value" aria-label="Value" value=(condition.value) placeholder="value" autocomplete="off" spellcheck="false";
             }
         }

@@ -1,0 +1,217 @@
+//! A selection of rows: the fields of the query form. Links, exports, saved queries and the form itself contain the same selection, because only this module
+//! reads it from a query string and writes it to one.
+
+use table_core::TableName;
+use table_core::filter::Comparison;
+use table_core::query::TextRange;
+use table_inspect::keys;
+
+use crate::link;
+
+/// The default and maximum number of rows on one page.
+pub(crate) const ROWS: usize = 50;
+const MOST: usize = 1_000;
+/// The prefix of parameters for key parts.
+pub(crate) const PART: &str = "part.";
+
+/// A selection of rows. An empty field selects nothing in particular and is not written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Selection {
+    /// The entity type whose key has the parts.
+    pub(crate) entity: Option<String>,
+    /// The conditions on key parts: the name of the part, and its values as [`keys::PartRequest`] reads them.
+    pub(crate) parts: Vec<(String, String)>,
+    /// The range of partition keys, as [`keys::parse_range`] reads it.
+    pub(crate) partition: Option<String>,
+    /// The range of row keys, as [`keys::parse_range`] reads it.
+    pub(crate) row: Option<String>,
+    pub(crate) filter: Option<String>,
+    pub(crate) select: Option<String>,
+    pub(crate) conditions: Vec<Condition>,
+    /// The number of rows on one page.
+    pub(crate) top: usize,
+}
+
+/// A condition on a property, as entered in the form. The value may be empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Condition {
+    pub(crate) property: String,
+    pub(crate) operator: Comparison,
+    pub(crate) value: String,
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Self {
+            entity: None,
+            parts: Vec::new(),
+            partition: None,
+            row: None,
+            filter: None,
+            select: None,
+            conditions: Vec::new(),
+            top: ROWS,
+        }
+    }
+}
+
+impl Selection {
+    /// Returns the selection of all rows of a partition.
+    pub(crate) fn of_partition(partition_key: &str) -> Self {
+        Self { partition: Some(exactly(partition_key)), ..Self::default() }
+    }
+
+    /// Reads a selection from the parameters of an address, and ignores all other parameters. If a parameter occurs twice, the first one counts, except
+    /// parts and conditions, which are all read.
+    pub(crate) fn read<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut read = Self::default();
+        let mut fields = Vec::new();
+        let mut top = None;
+        for (name, value) in pairs {
+            let field = match name {
+                "property" | "is" | "value" => {
+                    Fields::add(&mut fields, name, value);
+                    continue;
+                }
+                "entity" => &mut read.entity,
+                "partition" => &mut read.partition,
+                "row" => &mut read.row,
+                "filter" => &mut read.filter,
+                "select" => &mut read.select,
+                "top" => &mut top,
+                name => {
+                    let part =
+                        name.strip_prefix(PART).zip(Some(written(value)).filter(|value| !value.is_empty()));
+                    read.parts.extend(part.map(|(name, values)| (name.to_owned(), values.to_owned())));
+                    continue;
+                }
+            };
+            if field.is_none() && !value.is_empty() {
+                *field = Some(value.to_owned());
+            }
+        }
+        read.conditions = fields.into_iter().filter_map(Fields::condition).collect();
+        read.top = top.and_then(|top| top.parse().ok()).unwrap_or(ROWS).clamp(1, MOST);
+        read
+    }
+
+    /// Reads a selection from the text of a query string.
+    pub(crate) fn parse(text: &str) -> Self {
+        let pairs: Vec<_> = form_urlencoded::parse(text.as_bytes()).collect();
+        Self::read(pairs.iter().map(|(name, value)| (&**name, &**value)))
+    }
+
+    /// Returns the parameters from which [`read`](Self::read) returns this selection.
+    pub(crate) fn pairs(&self) -> Vec<(String, String)> {
+        let part = |(name, values): &(String, String)| (format!("{PART}{name}"), values.clone());
+        let mut pairs: Vec<(String, String)> = self.parts.iter().map(part).collect();
+        let mut add = |name: &str, value: &str| pairs.push((name.to_owned(), value.to_owned()));
+        for (name, field) in [
+            ("partition", &self.partition),
+            ("row", &self.row),
+            ("filter", &self.filter),
+            ("select", &self.select),
+        ] {
+            if let Some(value) = field {
+                add(name, value);
+            }
+        }
+        for Condition { property, operator, value } in &self.conditions {
+            add("property", property);
+            add("is", operator.as_str());
+            add("value", value);
+        }
+        if self.top != ROWS {
+            add("top", &self.top.to_string());
+        }
+        if let Some(entity) = &self.entity {
+            add("entity", entity);
+        }
+        pairs
+    }
+
+    /// Returns the parameters as one string. Returns an empty string for the selection of all rows of a table.
+    pub(crate) fn text(&self) -> String {
+        if (Self { entity: None, ..self.clone() }) == Self::default() {
+            return String::new();
+        }
+        form_urlencoded::Serializer::new(String::new()).extend_pairs(self.pairs()).finish()
+    }
+
+    /// Returns the address of a table's page with this selection and further parameters.
+    pub(crate) fn link(&self, table: &TableName, page: &str, more: &[(&str, &str)]) -> String {
+        let pairs = self.pairs();
+        let own = pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        link::to(&link::table(table, page), &own.chain(more.iter().copied()).collect::<Vec<_>>())
+    }
+
+    /// Returns the values entered for a part.
+    pub(crate) fn part(&self, name: &str) -> Option<&str> {
+        let mut parts = self.parts.iter();
+        parts.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, values)| values.as_str())
+    }
+
+    /// Returns the selection in readable form, such as `department=Sales Age ge 30`.
+    pub(crate) fn words(&self) -> String {
+        let mut words: Vec<String> = self.entity.iter().map(|entity| format!("{entity}:")).collect();
+        words.extend(self.parts.iter().map(|(name, values)| format!("{name}={values}")));
+        for (name, field) in [("partition", &self.partition), ("row", &self.row)] {
+            words.extend(field.iter().map(|values| format!("{name}={values}")));
+        }
+        words.extend(self.filter.clone());
+        for Condition { property, operator, value } in &self.conditions {
+            let value = if value.is_empty() { "''" } else { value };
+            words.push(format!("{property} {} {value}", operator.as_str()));
+        }
+        words.extend(self.select.iter().map(|names| format!("select={names}")));
+        words.extend((self.top != ROWS).then(|| format!("top={}", self.top)));
+        words.join(" ")
+    }
+}
+
+/// Returns the values of a part without spaces around them. After `=`, spaces belong to the value.
+fn written(values: &str) -> &str {
+    if values.starts_with('=') { values } else { values.trim() }
+}
+
+/// Returns the string that [`keys::parse_range`] reads as exactly this key. Most keys are written as they are, and others after `=`.
+fn exactly(key: &str) -> String {
+    let is_exact = keys::parse_range(key).is_ok_and(|range| range == TextRange::exactly(key));
+    if is_exact && !key.is_empty() { key.to_owned() } else { format!("={key}") }
+}
+
+/// The fields of one condition as they arrive. A field begins the next condition if this condition already has it or a later one.
+#[derive(Default)]
+struct Fields<'a> {
+    property: Option<&'a str>,
+    operator: Option<&'a str>,
+    value: Option<&'a str>,
+}
+
+impl<'a> Fields<'a> {
+    fn add(all: &mut Vec<Self>, name: &str, value: &'a str) {
+        let slot = |fields: &mut Self| match name {
+            "property" => false,
+            "is" => fields.operator.is_none() && fields.value.is_none(),
+            _ => fields.value.is_none(),
+        };
+        if !all.last_mut().is_some_and(slot) {
+            all.push(Self::default());
+        }
+        let Some(last) = all.last_mut() else { return };
+        match name {
+            "property" => last.property = Some(value),
+            "is" => last.operator = Some(value),
+            _ => last.value = Some(value),
+        }
+    }
+
+    /// Returns the condition, or `None` if neither the property nor the value was entered.
+    fn condition(self) -> Option<Condition> {
+        let (property, value) = (self.property.unwrap_or_default(), self.value.unwrap_or_default());
+        let named = |operator: &Comparison| Some(operator.as_str()) == self.operator;
+        let operator = Comparison::ALL.into_iter().find(named).unwrap_or(Comparison::Eq);
+        let is_entered = !property.is_empty() || !value.is_empty();
+        is_entered.then(|| Condition { property: property.to_owned(), operator, value: value.to_owned() })
+    }
+}
