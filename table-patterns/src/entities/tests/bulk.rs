@@ -94,7 +94,7 @@ proptest! {
             let found = users.query(User::rows("t")).collect().await?;
             let found: BTreeMap<_, _> = found.into_iter().map(|user| (user.number, user.mail)).collect();
             assert_eq!(found, now);
-            Ok::<(), table_core::Error>(())
+            Ok::<(), Error>(())
         })
         .unwrap();
     }
