@@ -93,7 +93,8 @@ pub(crate) fn pattern(kind: &Kind<'_>, pieces: &[StoredPiece]) -> Markup {
     }
 }
 
-/// Returns the CSS class with the colour of a part. The colour depends on the part's position in the entity's key, and is the same on all pages.
+/// Returns the CSS class with the colour of a part, given by its [label](keys::labels) or the name of its field. The colour depends on the part's position in
+/// the entity's key, and is the same on all pages.
 pub(crate) fn colour(kind: &Kind<'_>, name: &str) -> &'static str {
     const CLASSES: [&str; COLOURS] = ["p1", "p2", "p3", "p4", "p5", "p6"];
     let (Kind::Entity(schema) | Kind::Index(schema, _)) = kind else { return "part" };
@@ -102,22 +103,18 @@ pub(crate) fn colour(kind: &Kind<'_>, name: &str) -> &'static str {
         StoredPiece::Literal(_) => None,
         StoredPiece::Part { source, .. } => Some(keys::name_of(source)),
     });
-    let at = names.position(|known| known == name);
+    let labels = keys::labels(&schema.partition_key, &schema.row_key);
+    let at = labels.iter().position(|label| label == name).or_else(|| names.position(|known| known == name));
     at.and_then(|at| CLASSES.get(at % COLOURS)).copied().unwrap_or("part")
 }
 
-/// Returns the names of the parts of a schema's key, in order.
-pub(crate) fn part_names(schema: &StoredSchema) -> Vec<&str> {
-    let pieces = schema.partition_key.iter().chain(&schema.row_key);
-    let name = |piece| match piece {
-        &StoredPiece::Literal(_) => None,
-        StoredPiece::Part { source, .. } => Some(keys::name_of(source)),
-    };
-    let mut names: Vec<&str> = Vec::new();
-    for found in pieces.filter_map(name) {
-        if !names.contains(&found) {
-            names.push(found);
+/// Returns the [labels](keys::labels) of the parts of a schema's key, in order and without repetitions.
+pub(crate) fn part_labels(schema: &StoredSchema) -> Vec<String> {
+    let mut labels: Vec<String> = Vec::new();
+    for label in keys::labels(&schema.partition_key, &schema.row_key) {
+        if !labels.contains(&label) {
+            labels.push(label);
         }
     }
-    names
+    labels
 }

@@ -1,6 +1,6 @@
 //! Tests that the links and forms of a query select the rows of the page that contains them. A link that loses a condition selects other rows.
 
-use table_core::{Engine, TableEntity, TableStoreExt};
+use table_core::{Engine, Entity, TableEntity, TableStoreExt};
 
 use crate::browser::{Browser, fields, links};
 
@@ -246,4 +246,38 @@ async fn selected_properties_do_not_change_the_kinds_of_rows() {
     let page = Browser::reading(&engine).await.page("/t/People/q?run=1&partition=Ada&select=Note").await;
     assert!(page.contains("<b class=\"p2\">"), "{page}");
     assert!(!page.contains("<bdi>EntityType</bdi>") && page.contains("--select Note"), "{page}");
+}
+
+/// A visit, whose partition has only the bucket of the user.
+#[derive(Entity)]
+#[entity(table = "Visits")]
+#[partition_key("b", bucket(user, 16))]
+#[row_key(digits(2, id))]
+struct Visit {
+    user: i64,
+    id: u32,
+}
+
+#[tokio::test]
+async fn the_form_names_a_bucket_by_its_label_and_not_by_the_field_that_it_loses() {
+    let engine = Engine::in_memory();
+    let visits = engine.table::<Visit>().create_if_missing().await.unwrap();
+    for (user, id) in (0..40).zip(1..) {
+        visits.insert(&Visit { user, id }).await.unwrap();
+    }
+    let browser = Browser::reading(&engine).await;
+    let page = browser.page("/t/Visits/q").await;
+    let parts: Vec<_> = fields(&page, "id=\"query\"").into_iter().map(|(name, _)| name).collect();
+    let parts: Vec<_> = parts.iter().filter(|name| name.starts_with("part.")).collect();
+    assert_eq!(parts, ["part.User@bucket", "part.id"]);
+
+    let first = visits.scan("a test").max_rows(100).collect().await.unwrap();
+    let bucket =
+        |row: &Visit| Visit::key(row.user, row.id).key().unwrap().partition_key.as_str()[1..].to_owned();
+    let chosen = bucket(&first[0]);
+    let expected = first.iter().filter(|row| bucket(row) == chosen).count();
+    let page = browser.page(&format!("/t/Visits/q?run=1&part.user%40bucket={chosen}")).await;
+    assert_eq!(rows(&page), expected, "{}", plan(&page));
+    let page = browser.page("/t/Visits/q?run=1&part.user=12").await;
+    assert!(plan(&page).contains("not a query"), "{}", plan(&page));
 }

@@ -77,7 +77,7 @@ fn entity(known: &[&str], selection: &Selection) -> Markup {
 
 /// Returns the fields for the parts of the key, followed by the given parts that the key does not have.
 fn parts(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
-    let known = schema.map(keyed::part_names).unwrap_or_default();
+    let known = schema.map(keyed::part_labels).unwrap_or_default();
     let field = |name: &str, class: &str, values: &str| {
         let id = format!("{PART}{name}");
         html! {
