@@ -6,10 +6,10 @@ use table_core::schema::ENTITY_TYPE;
 use table_inspect::kind::Kind;
 
 use crate::columns::{self, Column};
+use crate::internal::is_internal;
 use crate::keyed::{self, Keyed};
 use crate::link;
 use crate::mark;
-use crate::pages::change;
 use crate::show;
 
 /// The maximum number of properties shown for a row whose kind has no columns.
@@ -122,7 +122,7 @@ impl<'a> Grid<'a> {
         let partition = || link::partition(self.table, row.row.key().partition_key.as_str());
         html! {
             tr class=[(!is_main).then_some("other")] {
-                @if self.has_marks { td.mark { @if let Some(mark) = mark::of(row.row).filter(|_| !change::is_internal(row.row.key().row_key.as_str())) { input type="checkbox" name="row" form=(mark::FORM) value=(mark) aria-label={ "Mark " (show::text(row.row.key().row_key.as_str())) }; } } }
+                @if self.has_marks { td.mark { @if let Some(mark) = mark::of(row.row).filter(|_| !is_internal(row.row.key().row_key.as_str())) { input type="checkbox" name="row" form=(mark::FORM) value=(mark) aria-label={ "Mark " (show::text(row.row.key().row_key.as_str())) }; } } }
                 @if self.has_partitions { td { a href=(partition()) { (row.partition_key()) } } }
                 (self.key_cells(row, &address, owner))
                 @if self.has_kinds { td.kind { (kind_label(&row.kind)) } }

@@ -15,7 +15,7 @@ use table_core::{Engine, TableName};
 use crate::catalog::Known;
 use crate::failure::{Failure, Result};
 use crate::json_file::JsonFile;
-use crate::state::StoreNames;
+use crate::store_names::StoreNames;
 use samples::Content;
 
 pub(crate) use samples::{Sample, Samples};

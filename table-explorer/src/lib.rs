@@ -33,6 +33,7 @@ mod frame;
 mod grid;
 mod growth;
 mod index_state;
+mod internal;
 mod json_file;
 mod json_text;
 mod keyed;
@@ -49,6 +50,7 @@ mod server;
 mod session;
 mod show;
 mod state;
+mod store_names;
 mod tree;
 
 pub use explorer::Explorer;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Result};
 use crate::json_file::JsonFile;
-use crate::state::StoreNames;
+use crate::store_names::StoreNames;
 
 /// The maximum number of queries in the history. Saved queries are kept until a user removes them.
 const HISTORY: usize = 100;

@@ -10,6 +10,7 @@ use crate::catalog::Catalog;
 use crate::growth::Growth;
 use crate::notebook::Notebook;
 use crate::session::Session;
+use crate::store_names::StoreNames;
 
 /// The store that an explorer shows.
 #[derive(Clone, Debug)]
@@ -94,22 +95,6 @@ impl Source {
     #[must_use]
     pub fn with_load(self, load: PartitionLoad) -> Self {
         Self { load: Some(load), ..self }
-    }
-}
-
-/// The texts by which files refer to a store.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StoreNames {
-    /// The text under which entries are written.
-    pub(crate) identity: String,
-    /// The name as shown on pages, under which earlier releases wrote entries.
-    pub(crate) shown: String,
-}
-
-impl StoreNames {
-    /// Returns `true` if an entry with this text belongs to the store.
-    pub(crate) fn contain(&self, text: &str) -> bool {
-        text == self.identity || text == self.shown
     }
 }
 

@@ -9,6 +9,7 @@ mod newest;
 mod request;
 mod split;
 mod stamp;
+mod values;
 
 use table_core::query::{KeyRange, Select};
 use table_core::schema::{Source, StoredPiece, StoredSchema};

@@ -9,8 +9,7 @@ use table_core::{EntityKey, TableEntity, Value};
 use crate::keys::{self, Part, Segment};
 use crate::value;
 
-/// The first character of an internal row's `RowKey`.
-pub const RESERVED: char = '\u{FFFC}';
+pub use crate::reserved::RESERVED;
 
 /// The kind of a row.
 #[derive(Clone, Copy, Debug)]

@@ -23,6 +23,7 @@ pub mod kind;
 pub mod lines;
 pub mod load;
 pub mod record;
+mod reserved;
 mod type_selection;
 pub mod value;
 

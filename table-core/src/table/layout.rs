@@ -5,6 +5,7 @@
 mod admission;
 mod designs;
 mod next;
+mod proposal;
 mod record;
 mod renamed;
 mod settling;
@@ -16,8 +17,8 @@ mod watch;
 use std::sync::Arc;
 
 pub use admission::Admission;
-use designs::Proposal;
 pub(super) use designs::{forget, recorded};
+use proposal::Proposal;
 pub(super) use record::read;
 pub use record::{LAYOUTS, SchemaRecord};
 pub use sighting::Sightings;

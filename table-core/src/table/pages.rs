@@ -69,7 +69,7 @@ impl Paging {
         }
     }
 
-    /// Returns one query for each range. Its first page is no larger than the limit requires. Later pages are full, because rows of other types may fill pages of
+    /// Returns one query for each range. Its first page has at most as many rows as the limit. Later pages are full, because rows of other types may fill pages of
     /// any size.
     pub(crate) fn queries(&self) -> Result<Vec<Query>> {
         let top = match (self.top, self.limit) {

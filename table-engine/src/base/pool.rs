@@ -13,7 +13,7 @@ use crate::statistics::Counters;
 const MOST_OPEN: usize = 256;
 /// The minimum number of files that a pool keeps open, even if the process may open only a few.
 const LEAST_OPEN: usize = 4;
-/// A pool uses one in this many of the process's file descriptors. The rest is left for the program and other engines.
+/// A pool may use this fraction of the process's file descriptors: one in four. The program and other engines may use the others.
 const SHARE: usize = 4;
 
 /// The resources of all runs of a base.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::state::StoreNames;
+use crate::store_names::StoreNames;
 
 /// The maximum numbers of stores in a file and of tables in a store. If they are exceeded, the least recently sampled ones are dropped, and of the tables that
 /// were last sampled at the same time, the smallest.

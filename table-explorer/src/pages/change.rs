@@ -8,12 +8,12 @@ use table_core::{
     ETag, EntityKey, IfMatch, Operation, OperationKind, PartitionKey, TableEntity, TableName, TableStore,
     Transaction,
 };
-use table_inspect::kind::RESERVED;
 use table_inspect::{derived, value};
 
 use crate::failure::{Failure, Result};
 use crate::form_text::returned;
 use crate::frame::Frame;
+use crate::internal::is_internal;
 use crate::link;
 use crate::pages::{Context, entity};
 use crate::response::{self, Body};
@@ -26,11 +26,6 @@ pub(crate) async fn permit(context: &Context<'_>, table: &TableName) -> Result<(
         return Err(Failure::Refused(text.to_owned()));
     }
     without_options(derived::refuse_plain_writes(&context.reader.shared(), table, false).await)
-}
-
-/// Returns `true` for an internal row of the library that only patterns write, such as recorded work or an entry of a feed. Sequences have a check of their own.
-pub(crate) fn is_internal(row_key: &str) -> bool {
-    row_key.strip_prefix(RESERVED).is_some_and(|rest| !rest.starts_with("sequence_"))
 }
 
 /// Returns an error if writes to a partition would change internal rows of the library, leave some parts of a wide entity, or set a sequence back.

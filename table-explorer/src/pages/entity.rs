@@ -9,9 +9,10 @@ use crate::columns;
 use crate::failure::{Failure, Result};
 use crate::frame::Frame;
 use crate::grid;
+use crate::internal::is_internal;
 use crate::keyed::{self, Keyed};
 use crate::link;
-use crate::pages::{Context, change};
+use crate::pages::Context;
 use crate::show;
 
 /// The maximum size of an entity (ENT-1).
@@ -38,7 +39,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         p.sub {
             "In partition " a href=(link::partition(table, key.partition_key.as_str())) { (keyed.partition_key()) }
             @if context.state.is_writable {
-                @if change::is_internal(key.row_key.as_str()) { " · not edited here: an internal row of the library" }
+                @if is_internal(key.row_key.as_str()) { " · not edited here: an internal row of the library" }
                 @else if declared.is_empty() { " · " a.edit href=(link::entity_page(table, "edit", key)) { "Edit" } }
                 @else { " · not edited here: the table declares " (show::text(&declared.join(", "))) }
             }

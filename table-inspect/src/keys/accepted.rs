@@ -8,7 +8,7 @@ use table_core::query::TextRange;
 use table_core::schema::StoredPiece;
 
 use crate::error::{Error, Result};
-use crate::keys::request::Values;
+use crate::keys::values::Values;
 use crate::keys::{codec, name_of};
 
 /// The encoded texts that a condition on a key part accepts.

@@ -10,7 +10,7 @@ use table_core::schema::{StoredPiece, StoredSchema};
 use crate::infer::{self, Codec, Piece};
 use crate::keys::codec;
 use crate::keys::split::split;
-use crate::kind::RESERVED;
+use crate::reserved::RESERVED;
 
 /// Returns `true` if the first rows of one partition in `range` are the newest: all types whose row keys can be in the range begin with the same literals and
 /// parts, of which the range has a single value, followed by the same inverted time.

@@ -9,6 +9,7 @@ use table_core::schema::{StoredPiece, StoredSchema};
 use crate::error::{Error, Result};
 use crate::keys::accepted::Accepted;
 use crate::keys::label::labelled;
+use crate::keys::values::Values;
 use crate::keys::{codec, name_of, pattern};
 
 /// A condition on one part of a key.
@@ -16,17 +17,6 @@ use crate::keys::{codec, name_of, pattern};
 pub struct PartRequest {
     name: String,
     values: Values,
-}
-
-/// The values that a condition on a key part accepts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Values {
-    /// One value.
-    Exactly(String),
-    /// All values between two values, both included. An empty bound is open.
-    Between(String, String),
-    /// All values with this prefix.
-    Prefix(String),
 }
 
 impl PartRequest {
@@ -79,23 +69,6 @@ impl FromStr for PartRequest {
     }
 }
 
-impl Values {
-    /// Parses the values as users write them: `Sales`, `100..199`, `ada*`, or `=` followed by one value.
-    fn parse(text: &str) -> Result<Self> {
-        if let Some(value) = text.strip_prefix('=') {
-            return Ok(Self::Exactly(value.to_owned()));
-        }
-        Ok(match (text.split_once(".."), text.strip_suffix('*')) {
-            (Some((lower, upper)), _) => {
-                refuse_prefix(lower).and(refuse_prefix(upper))?;
-                Self::Between(lower.to_owned(), upper.to_owned())
-            }
-            (None, Some(prefix)) => Self::Prefix(prefix.to_owned()),
-            (None, None) => Self::Exactly(text.to_owned()),
-        })
-    }
-}
-
 /// Returns the range that a string describes: `A..B` (both included, each may be empty), `A*`, or a single value. After `=`, one value follows, which may be
 /// empty, contain `..` and end with `*`: `=v1..2`.
 ///
@@ -118,16 +91,6 @@ pub fn parse_range(text: &str) -> Result<TextRange> {
         Values::Between(lower, upper) => TextRange { lower: bound(lower), upper: bound(upper) },
         Values::Prefix(prefix) => TextRange::prefix(&prefix),
     })
-}
-
-/// Returns an error if a bound of a range ends with `*`. A bound is one value, so the range `2024..2025*` does not contain `2025-01`.
-fn refuse_prefix(bound: &str) -> Result<()> {
-    if !bound.ends_with('*') {
-        return Ok(());
-    }
-    Err(Error::Condition(format!(
-        "the bound `{bound}` of the range ends with `*`, which only a prefix does; give the last value as the bound"
-    )))
 }
 
 /// Returns a key range that contains all keys whose parts satisfy all conditions. The conditions name the parts by their [labels](crate::keys::labels).

@@ -11,6 +11,7 @@ pub(crate) mod fault;
 mod form;
 mod keeper;
 mod members;
+mod write;
 
 #[cfg(feature = "blobs")]
 pub use blobs::ListBlobs;

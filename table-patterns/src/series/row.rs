@@ -91,7 +91,7 @@ pub(crate) fn copy(row: &Row, writer: &mut RowWriter) -> Result<()> {
     Ok(())
 }
 
-/// A row that is no row of `E`, such as an index entry or an entry of a feed, is no row of the series either, and is classified as for `E`.
+/// Rows of other types, such as index entries and entries of a feed, do not belong to the series. They are recognized in the same way as for `E`.
 impl<E: Series> FromEntity for SeriesRow<E> {
     const IS_MIXED: bool = E::IS_MIXED;
     const AROUND: Option<Around> = E::AROUND;

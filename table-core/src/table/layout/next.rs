@@ -8,7 +8,7 @@ use crate::query::{KeyRange, Query, Select, TextRange};
 use crate::schema::{StoredPiece, StoredSchema};
 use crate::store::{Exclusive, TableStore};
 use crate::table::fault::TableFault;
-use crate::table::layout::designs::Proposal;
+use crate::table::layout::proposal::Proposal;
 use crate::table::layout::record::SchemaRecord;
 use crate::table::layout::renamed;
 use crate::table::layout::unknown::{Stored, unknown_parts};

@@ -13,7 +13,6 @@ use table_core::schema::{EntitySchema, IndexSchema, KeyPiece, PropertySchema};
 use table_core::{EdmType, Error, Result, ValueRef};
 
 use crate::blob::BlobRef;
-use crate::index::list::Members;
 use crate::index::list::fault::ListFault;
 
 /// One member of a list in the form of parts: the parts of the entity's key that are not in the list's key, starting with the parts of the `RowKey`.
@@ -31,15 +30,15 @@ pub(crate) enum StoredMembers {
 /// The storage format of an index's lists.
 #[derive(Clone, Debug)]
 pub(crate) struct ListForm {
-    index: &'static IndexSchema,
+    pub(super) index: &'static IndexSchema,
     /// The name of the first property with parts: `EmployeeIDs` if one string identifies a member, `EmployeeDetails` if several strings identify it.
     parts: String,
     /// The name of the first property with keys: `EmployeeKeys`.
-    keys: String,
+    pub(super) keys: String,
     /// The names of the key parts that identify a member, in the order of [`Member`].
     names: Vec<&'static str>,
     /// `true` if lists store keys, because the order of the parts depends on the declaration of the struct, or because a part is not a string.
-    has_keys: bool,
+    pub(super) has_keys: bool,
 }
 
 impl ListForm {
@@ -162,48 +161,6 @@ impl ListForm {
         }
     }
 
-    /// Returns the row of an entity with the list, spread over as many properties as needed.
-    ///
-    /// # Errors
-    /// - `IndexListFull` if the members do not fit into one entity (PAT-IX-4).
-    /// - `EntityMismatch` if the form needs keys of entities, or parts, that are not known.
-    pub(crate) fn write(&self, key: &EntityKey, members: &Members, limits: &Limits) -> Result<Row> {
-        if self.has_keys {
-            return self.write_keys(key, members, limits);
-        }
-        members.texts().map_or_else(|| Err(self.astray()), |texts| self.write_parts(key, &texts, limits))
-    }
-
-    /// Returns the row of an entity with a list that keeps the form of an older release, because [`write`](Self::write) has refused it with `error`.
-    ///
-    /// # Errors
-    /// `error` if the list does not have the form of an older release; `IndexListFull` if it does not fit in that form either.
-    pub(crate) fn write_older(
-        &self,
-        key: &EntityKey,
-        members: &Members,
-        limits: &Limits,
-        error: Error,
-    ) -> Result<Row> {
-        let texts = members.texts().filter(|_| self.has_keys && members.has_parts());
-        texts.map_or(Err(error), |texts| self.write_parts(key, &texts, limits))
-    }
-
-    /// Returns `true` if a stored list has the form of an older release, and the current form can replace it.
-    pub(crate) fn is_outdated(&self, key: &EntityKey, members: &Members, limits: &Limits) -> bool {
-        self.has_keys && members.has_parts() && self.write_keys(key, members, limits).is_ok()
-    }
-
-    fn write_keys(&self, key: &EntityKey, members: &Members, limits: &Limits) -> Result<Row> {
-        members.check_owned(self)?;
-        let is_here = self.index.is_same_partition();
-        let owner = |owner: &EntityKey| match [owner.partition_key.as_str(), owner.row_key.as_str()] {
-            [_, row_key] if is_here => serde_json::to_string(row_key),
-            pair => serde_json::to_string(&pair),
-        };
-        self.write_pieces((&self.keys, key), members.owners().map(owner), limits)
-    }
-
     pub(crate) fn write_parts(
         &self,
         key: &EntityKey,
@@ -217,7 +174,7 @@ impl ListForm {
         self.write_pieces((&self.parts, key), members.iter().map(member), limits)
     }
 
-    fn write_pieces(
+    pub(super) fn write_pieces(
         &self,
         (property, key): (&str, &EntityKey),
         members: impl ExactSizeIterator<Item = serde_json::Result<String>>,

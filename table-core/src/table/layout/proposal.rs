@@ -1,0 +1,28 @@
+//! A schema that a program proposes for a table.
+
+use table_store::Result;
+
+use crate::name::TableName;
+use crate::schema::StoredSchema;
+use crate::store::TableStore;
+use crate::table::layout::record::{self, SchemaRecord};
+
+/// The schema of a type for a table, and the record that was read before the table was created or found.
+pub(super) struct Proposal<'d> {
+    pub(super) design: &'d StoredSchema,
+    pub(super) stored: Option<SchemaRecord>,
+    /// `true` if this program created the table. The record is then of an earlier table. A record that was written since then is of the new table, so the
+    /// schema is compared with it.
+    pub(super) is_new: bool,
+}
+
+impl Proposal<'_> {
+    /// Reads the record again.
+    pub(super) async fn read_again<S: TableStore>(&mut self, store: &S, table: &TableName) -> Result<()> {
+        let stored = record::read(store, table, &self.design.entity).await?;
+        let etag = |record: &Option<SchemaRecord>| record.as_ref().map(|record| record.etag.clone());
+        self.is_new &= etag(&stored) == etag(&self.stored);
+        self.stored = stored;
+        Ok(())
+    }
+}

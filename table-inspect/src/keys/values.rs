@@ -1,0 +1,41 @@
+//! The values that a condition on a key part accepts, as users write them.
+
+use crate::error::{Error, Result};
+
+/// The values that a condition on a key part accepts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Values {
+    /// One value.
+    Exactly(String),
+    /// All values between two values, both included. An empty bound is open.
+    Between(String, String),
+    /// All values with this prefix.
+    Prefix(String),
+}
+
+impl Values {
+    /// Parses the values as users write them: `Sales`, `100..199`, `ada*`, or `=` followed by one value.
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        if let Some(value) = text.strip_prefix('=') {
+            return Ok(Self::Exactly(value.to_owned()));
+        }
+        Ok(match (text.split_once(".."), text.strip_suffix('*')) {
+            (Some((lower, upper)), _) => {
+                refuse_prefix(lower).and(refuse_prefix(upper))?;
+                Self::Between(lower.to_owned(), upper.to_owned())
+            }
+            (None, Some(prefix)) => Self::Prefix(prefix.to_owned()),
+            (None, None) => Self::Exactly(text.to_owned()),
+        })
+    }
+}
+
+/// Returns an error if a bound of a range ends with `*`. A bound is one value, so the range `2024..2025*` does not contain `2025-01`.
+fn refuse_prefix(bound: &str) -> Result<()> {
+    if !bound.ends_with('*') {
+        return Ok(());
+    }
+    Err(Error::Condition(format!(
+        "the bound `{bound}` of the range ends with `*`, which only a prefix does; give the last value as the bound"
+    )))
+}

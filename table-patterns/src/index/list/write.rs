@@ -1,0 +1,52 @@
+//! Writes the members of a list into its entity, in the current form or in that of an older release.
+
+use table_core::key::EntityKey;
+use table_core::limits::Limits;
+use table_core::row::Row;
+use table_core::{Error, Result};
+
+use crate::index::list::{ListForm, Members};
+
+impl ListForm {
+    /// Returns the row of an entity with the list, spread over as many properties as needed.
+    ///
+    /// # Errors
+    /// - `IndexListFull` if the members do not fit into one entity (PAT-IX-4).
+    /// - `EntityMismatch` if the form needs keys of entities, or parts, that are not known.
+    pub(crate) fn write(&self, key: &EntityKey, members: &Members, limits: &Limits) -> Result<Row> {
+        if self.has_keys {
+            return self.write_keys(key, members, limits);
+        }
+        members.texts().map_or_else(|| Err(self.astray()), |texts| self.write_parts(key, &texts, limits))
+    }
+
+    /// Returns the row of an entity with a list that keeps the form of an older release, because [`write`](Self::write) has refused it with `error`.
+    ///
+    /// # Errors
+    /// `error` if the list does not have the form of an older release; `IndexListFull` if it does not fit in that form either.
+    pub(crate) fn write_older(
+        &self,
+        key: &EntityKey,
+        members: &Members,
+        limits: &Limits,
+        error: Error,
+    ) -> Result<Row> {
+        let texts = members.texts().filter(|_| self.has_keys && members.has_parts());
+        texts.map_or(Err(error), |texts| self.write_parts(key, &texts, limits))
+    }
+
+    /// Returns `true` if a stored list has the form of an older release, and the current form can replace it.
+    pub(crate) fn is_outdated(&self, key: &EntityKey, members: &Members, limits: &Limits) -> bool {
+        self.has_keys && members.has_parts() && self.write_keys(key, members, limits).is_ok()
+    }
+
+    fn write_keys(&self, key: &EntityKey, members: &Members, limits: &Limits) -> Result<Row> {
+        members.check_owned(self)?;
+        let is_here = self.index.is_same_partition();
+        let owner = |owner: &EntityKey| match [owner.partition_key.as_str(), owner.row_key.as_str()] {
+            [_, row_key] if is_here => serde_json::to_string(row_key),
+            pair => serde_json::to_string(&pair),
+        };
+        self.write_pieces((&self.keys, key), members.owners().map(owner), limits)
+    }
+}
