@@ -22,7 +22,7 @@ pub use role::{Indexed, IsType, Patchable, Plain, Projected, Settable};
 
 /// A property of the entity `E`, of type `T`, such as `Employee::AGE`. Created by `#[derive(Entity)]`.
 ///
-/// Constants in conditions have the Edm type of the column (FIL-15, FIL-16). A comparison of values whose types can never match does not compile.
+/// Constants in conditions have the Edm type of the column (FIL-15, FIL-16). A comparison does not compile if the types can never match.
 ///
 /// ```
 /// use table_core::Column;
