@@ -1,4 +1,4 @@
-//! Errors of entity groups.
+//! Errors from reading entity groups.
 
 use table_store::Fault;
 

@@ -193,7 +193,7 @@ pub trait ReadableAs<T>: Source {
     /// `true` if the source may contain rows of other declared types.
     const IS_MIXED: bool = false;
 
-    /// Removes ranges whose rows could be mistaken for a `T`.
+    /// A function that excludes index partitions from key ranges, because rows in them could be mistaken for a `T`; `None` if this is not necessary.
     #[doc(hidden)]
     const AROUND: Option<Around> = None;
 
