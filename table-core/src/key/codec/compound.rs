@@ -60,8 +60,8 @@ pub enum Fault {
         /// The position of the literal among the pieces.
         piece: usize,
     },
-    /// The ends of a part and of a later part cannot be determined, because each has a variable width and is followed by a piece that it could contain. Two
-    /// different combinations of values could therefore have the same key.
+    /// A part of variable width is followed by a piece that it could contain, so its end cannot be found from the left. It cannot be found from the right
+    /// either, because the start of a later part is unknown. Two different combinations of values could therefore have the same key.
     Ambiguous {
         /// The position of the part among the pieces.
         part: usize,

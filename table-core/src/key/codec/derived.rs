@@ -54,7 +54,8 @@ pub trait DerivedPart<T> {
     }
 }
 
-/// The source of a derived part: a codec, or another derived part. For example, `hash(md5, 32, folded(lower, email))` hashes the folded string.
+/// The source of a derived part: a codec, or a derived part such as `Folded` or `Truncated`. For example, `hash(md5, 32, folded(lower, email))` hashes the
+/// folded string.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, DerivedPart, Digest, Folded, Text};

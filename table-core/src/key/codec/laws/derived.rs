@@ -28,7 +28,7 @@ pub fn check_derived<C: DerivedPart<T>, T: Ord + Debug>(values: &[T]) -> Result<
 }
 
 /// Checks the laws of [`Truncates`]: a value that the codec can encode is not changed; any other value is truncated to a value that the codec can encode and
-/// that is not greater; truncation preserves the order of values.
+/// that is not greater; truncation never reverses the order of two values.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
