@@ -54,7 +54,7 @@ impl<E, T, K> Column<E, T, K> {
         Self { name, of: PhantomData }
     }
 
-    /// Returns a hash of the property's name, which identifies the property in types. Called by generated code.
+    /// Returns a hash of the property's name. It represents the property in types. Called by generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn number(&self) -> u64 {

@@ -264,7 +264,7 @@ impl<E: PlainEntity> ToEntity for E {
     }
 }
 
-/// A function that decides whether to skip a row that could not be read. Returns `Ok` to skip the row, and otherwise the error.
+/// A function that decides whether to skip a row that could not be read. It returns `Ok` to skip the row, otherwise the error.
 #[doc(hidden)]
 pub type NotRead = fn(EntityRef<'_>, Error) -> Result<()>;
 

@@ -20,7 +20,7 @@ use crate::schema::IndexSchema;
 /// An index (a secondary lookup), represented by a type: `EmployeeByEmail` for `#[index(ByEmail, …)]` on `Employee`. Only `#[derive(Entity)]` implements this
 /// trait.
 ///
-/// The functions are pure: they compute an entity's copy or list entry. Table handles then write it. [`Entity::INDEXES`] contains the indexes of an entity.
+/// The functions are pure: they only compute an entity's copy or list entry, and write nothing. [`Entity::INDEXES`] contains the indexes of an entity.
 ///
 /// ```
 /// use table_core::{Entity, index::Index};

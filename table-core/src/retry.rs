@@ -68,7 +68,7 @@ impl Retry {
         self.attempts
     }
 
-    /// Starts a retry loop. `what` names the object of the conflict in the final error, such as `the entity or its indexes`.
+    /// Starts a retry loop. `what` describes the contended object in the final error, such as `the entity or its indexes`.
     #[must_use]
     pub const fn start(&self, what: &'static str) -> RetryLoop<'_> {
         RetryLoop { retry: self, what, lost: 0 }

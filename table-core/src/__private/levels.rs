@@ -43,7 +43,7 @@ impl LevelsOf {
         f.debug_tuple(name).field(self).finish()
     }
 
-    /// Creates a prefix without levels.
+    /// Creates an empty prefix.
     #[must_use]
     pub fn new() -> Self {
         Self(KeyText::new())

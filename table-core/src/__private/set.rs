@@ -58,7 +58,7 @@ const fn both(start: &str, left: &EntitySchema, right: &EntitySchema) -> Message
 /// Fails if a group has a member whose partitions differ from those of the first member (PAT-CK-3).
 ///
 /// # Panics
-/// Panics at compile time if there is such a member.
+/// Panics at compile time if a member has a different partition key.
 pub const fn require_one_partition(members: &[&EntitySchema], of: &str) {
     let mut at = 1;
     while at < members.len() {
@@ -80,7 +80,7 @@ pub const fn require_one_partition(members: &[&EntitySchema], of: &str) {
 /// Fails if a group has a member whose keys do not start with the keys of the owner, the entity named by `under` (PAT-CK-1).
 ///
 /// # Panics
-/// Panics at compile time if there is such a member.
+/// Panics at compile time if a member's keys do not start with the owner's keys, or if one owner's row key can be a prefix of another's.
 pub const fn require_under(members: &[&EntitySchema], owner: &EntitySchema, of: &str) {
     if owner.row_key.is_empty() {
         return;

@@ -1,7 +1,7 @@
 //! Codecs encode typed values as pieces of a key. Every codec satisfies the laws below.
 //!
 //! # Laws
-//! For a codec `C` of `T`, all values `a` and `b` that it accepts, and `enc` = [`KeyCodec::encode`]:
+//! The laws hold for a codec `C` for `T` and all values `a` and `b` that it accepts. `enc` is [`KeyCodec::encode`], and `decode` is [`KeyCodec::decode`].
 //!
 //! - **K1** `decode(enc(a)) = a`.
 //! - **K2** `enc(a) = enc(b)` only if `a = b`. The same holds for whole compound keys ([`compound`]).
