@@ -142,7 +142,8 @@ impl GroupScope for Partition {
     }
 }
 
-/// Skips a row of a member's index, as a query for the member does. Called for rows of no member if the group has no field for other rows (`other`).
+/// Skips a row of a member's index, as a query for the member does. Called for a row that belongs to no member, if the group has no field for such rows
+/// (`other`).
 ///
 /// # Errors
 /// `EntityMismatch` if the row is not an index row of a member (PAT-HET-6).

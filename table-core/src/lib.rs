@@ -1,8 +1,8 @@
 //! Typed table storage: key encodings, typed queries, transactions and queues, on an embedded engine or on a service.
 //!
 //! A table store orders entities by two strings, PartitionKey and RowKey. A derive macro maps a struct to these keys: attributes specify the fields of each
-//! key and their encoding, so that numbers and dates sort correctly as strings. The type of a query shows which parts of the key are given, and thus how much
-//! the query costs.
+//! key and their encoding, so numbers and dates sort correctly as strings. The type of a query shows which parts of the key are given, and thus how much the
+//! query costs.
 //!
 //! ```
 //! use table_core::{BlockOn, Engine, Entity, TableStoreExt};
