@@ -117,7 +117,7 @@ pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
     Ok(value)
 }
 
-/// Returns an error. Trait methods that are generated for an invalid declaration call this function, so that rustc reports only the errors in the declaration
+/// Returns an error. Trait methods that are generated for an invalid declaration call this function, so rustc reports only the errors in the declaration
 /// itself.
 ///
 /// # Errors

@@ -171,8 +171,8 @@ pub struct Facts {
     /// The number of possible values if the type has few, such as a `bool` or an enum; `None` for all other types. A partition key whose first field has few
     /// values is rejected (HPK-9).
     pub cardinality: Option<usize>,
-    /// `true` if the value follows the time of the write, as an instant, an hour or a day does, so that entities written at about the same time have
-    /// neighbouring keys. A partition key that consists only of such values is rejected (PAT-ANTI-1).
+    /// `true` if the value follows the time of the write, as an instant, an hour or a day does. Entities written at about the same time then have neighbouring
+    /// keys. A partition key that consists only of such values is rejected (PAT-ANTI-1).
     pub follows_time: bool,
     /// Describes the mistake in the codec's arguments for this type, such as six digits for a `u8`; `None` if the arguments are valid. `#[derive(Entity)]` and
     /// `#[derive(KeyPart)]` report this text at the field, with `{, field}` replaced by `, name`.
