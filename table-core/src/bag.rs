@@ -19,7 +19,7 @@ use crate::ticks;
 /// - Names are case-sensitive (PROP-1). When the entity is written, the names, number and sizes of its properties are checked against the
 ///   store's limits.
 /// - A lookup is a linear search; an entity has at most 252 properties (ENT-2).
-/// - The serde format is the service's JSON with minimal metadata, in which types that JSON lacks are annotated (JSON-3).
+/// - The serde format is the service's JSON with minimal metadata, which annotates values whose types JSON lacks (JSON-3).
 ///
 /// ```
 /// use table_core::{TableEntity, Value};
@@ -55,7 +55,7 @@ impl TableEntity {
         self
     }
 
-    /// Adds a property, or replaces the property of this name without changing the order. Returns the previous value.
+    /// Adds a property, or replaces the property with this name and keeps its position. Returns the previous value.
     ///
     /// ```
     /// use table_core::{TableEntity, Value};

@@ -22,7 +22,7 @@ pub use role::{Indexed, IsType, Patchable, Plain, Projected, Settable};
 
 /// A property of the entity `E`, of type `T`, such as `Employee::AGE`. Created by `#[derive(Entity)]`.
 ///
-/// Constants in conditions have the Edm type of the column (FIL-15, FIL-16). A comparison of values whose types can never match does not compile.
+/// Constants in conditions have the Edm type of the column (FIL-15, FIL-16). A comparison does not compile if the types can never match.
 ///
 /// ```
 /// use table_core::Column;
@@ -54,7 +54,7 @@ impl<E, T, K> Column<E, T, K> {
         Self { name, of: PhantomData }
     }
 
-    /// Returns a hash of the property's name, which identifies the property in types. Called by generated code.
+    /// Returns a hash of the property's name. It represents the property in types. Called by generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn number(&self) -> u64 {

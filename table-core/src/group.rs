@@ -1,4 +1,4 @@
-//! Entity groups: related entities of several types, read into one struct by one range query (PAT-CK-1).
+//! Entity groups: related entities of several types, which one range query reads into one struct (PAT-CK-1).
 
 mod fault;
 mod field;
@@ -13,7 +13,7 @@ use crate::query::{EntityRef, KeyRange, TextRange};
 use crate::schema::EntitySchema;
 use crate::selection::{Class, Partition, Point};
 
-/// A struct of [`One`] and [`Many`] entities that are adjacent in one partition. Implemented by
+/// A struct of [`One`] and [`Many`] fields, filled from entities that are adjacent in one partition. Implemented by
 /// [`#[derive(EntityGroup)]`](derive@crate::EntityGroup). [`Table::read_group`](crate::Table::read_group) reads a group.
 ///
 /// ```
@@ -66,8 +66,8 @@ pub trait EntityGroup: Sized {
     /// Sorts the rows of one range into the fields of the group.
     ///
     /// # Errors
-    /// `ResourceNotFound` if the entity of a [`One`] is missing; `EntityMismatch` if a [`One`] has several entities, if a row belongs to no member
-    /// and the group has no `other`, or if a row does not match its key.
+    /// `ResourceNotFound` if the entity of a [`One`] is missing; `EntityMismatch` if several entities belong to a [`One`], if a row belongs to no member and
+    /// the group has no `other`, or if a row does not match its key.
     fn from_rows<'a>(rows: impl Iterator<Item = EntityRef<'a>>) -> Result<Self>;
 }
 
@@ -103,7 +103,7 @@ pub trait EntityGroup: Sized {
 )]
 pub trait GroupOf<E: Entity>: EntityGroup {}
 
-/// A class of selections that can identify a group. Sealed: [`Point`], for all rows whose keys start with the selected key, or [`Partition`].
+/// A class of selections that can identify a group. Sealed: [`Point`], which identifies all rows whose keys start with the selected key, or [`Partition`].
 ///
 /// ```
 /// use table_core::group::GroupScope;
@@ -142,10 +142,11 @@ impl GroupScope for Partition {
     }
 }
 
-/// Skips a row of a member's index in a group without `other`, as a query of the member does.
+/// Skips a row of a member's index, as a query for the member does. Called for a row that belongs to no member, if the group has no field for such rows
+/// (`other`).
 ///
 /// # Errors
-/// `EntityMismatch` for a row of an unknown type (PAT-HET-6).
+/// `EntityMismatch` if the row is not an index row of a member (PAT-HET-6).
 #[doc(hidden)]
 pub fn skip(group: &str, members: &[&EntitySchema], entity: EntityRef<'_>) -> Result<()> {
     let is_index_row = |member: &&EntitySchema| {

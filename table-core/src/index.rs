@@ -1,4 +1,4 @@
-//! Indexes: the rows that are stored for each secondary lookup of an entity, and how these rows are read.
+//! Indexes: the additional rows that are stored for each secondary lookup of an entity, and how they are read.
 
 mod consistency;
 mod part;
@@ -17,10 +17,10 @@ use crate::query::EntityRef;
 use crate::row::Row;
 use crate::schema::IndexSchema;
 
-/// A secondary lookup as a type: `EmployeeByEmail` for `#[index(ByEmail, …)]` on `Employee`. Only `#[derive(Entity)]` implements it.
+/// An index (a secondary lookup), represented by a type: `EmployeeByEmail` for `#[index(ByEmail, …)]` on `Employee`. Only `#[derive(Entity)]` implements this
+/// trait.
 ///
-/// The functions are pure: they compute an entity's copy or list entry, which handles then write. [`Entity::INDEXES`] contains the indexes of
-/// an entity.
+/// The functions are pure: they only compute an entity's copy or list entry, and write nothing. [`Entity::INDEXES`] contains the indexes of an entity.
 ///
 /// ```
 /// use table_core::{Entity, index::Index};
@@ -54,12 +54,12 @@ pub trait Index: Sized + 'static {
     type Entity: Entity;
     /// The schema of the index.
     const SCHEMA: &'static IndexSchema;
-    /// The consistency between the index and the entities: `StronglyConsistent` if both are written in the same transaction, otherwise
-    /// `EventuallyConsistent`. [`IndexSchema::is_same_partition`] returns the same information as a value.
+    /// The consistency of the index with the entities: `StronglyConsistent` if both are written in the same transaction, otherwise `EventuallyConsistent`.
+    /// [`IndexSchema::is_same_partition`] returns the same information as a value.
     type Consistency: Consistency;
 
-    /// Appends the `PartitionKey` and `RowKey` of the entity's row in the index. Returns `false` if the entity is not indexed; in this case, part of
-    /// the keys may have been appended.
+    /// Appends the `PartitionKey` and `RowKey` of the entity's row in the index. Returns `false` if the entity is not indexed; part of the keys may already
+    /// have been appended in this case.
     ///
     /// # Errors
     /// `KeyEncoding` if a field's value cannot be encoded.
@@ -75,7 +75,7 @@ pub trait Index: Sized + 'static {
     /// Returns the key of the entity that a copy or list entry belongs to.
     ///
     /// # Errors
-    /// `EntityMismatch` if the stored row is not a row of this index.
+    /// `EntityMismatch` if the stored row does not belong to this index.
     fn owner(entry: EntityRef<'_>) -> Result<EntityKey>;
 
     /// Returns the entity's row in the index, or `None` if the entity is not indexed.

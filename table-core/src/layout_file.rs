@@ -15,13 +15,13 @@
 //! # fn main() { the_layout_is_the_committed_one() }
 //! ```
 //!
-//! If the file and the program differ, the test fails with the [compatibility](crate::schema::Compatibility) and the differing lines.
-//! `TABLES_UPDATE=1 cargo test` rewrites the file if the compatibility is at most *needs backfill*; `TABLES_UPDATE=force` always rewrites it. The
-//! changed file then becomes part of the code review.
+//! If the file and the program differ, the test fails with the [compatibility](crate::schema::Compatibility) and the differing lines. `TABLES_UPDATE=1 cargo
+//! test` rewrites the file if the compatibility is *needs backfill* or better; `TABLES_UPDATE=force` always rewrites it. The change to the file can then be
+//! reviewed with the code.
 //!
-//! For each entity type, the file contains the schema, its fingerprint, and the properties that were removed from it. For each sample, it contains the key, the encoded row in hexadecimal, and the
-//! OData JSON. Every run reads the golden rows (the samples' encoded rows) and encodes their keys again, even if the file differs. If this fails, the
-//! compatibility is *needs rewrite*, regardless of the schemas.
+//! For each entity type, the file contains the schema, its fingerprint, and the properties that were removed from it. For each sample, it contains the key,
+//! the encoded row in hexadecimal, and the OData JSON. Every run decodes the golden rows (the encoded rows of the samples in the file) with the program's
+//! schema and encodes their keys again. If a row cannot be read or its key differs, the compatibility is *needs rewrite*, regardless of the schemas.
 
 mod diff;
 mod fault;
@@ -44,22 +44,22 @@ use crate::schema::{Compatibility, compare_with_removed};
 /// The environment variable that permits the test to rewrite a layout file.
 const VARIABLE: &str = "TABLES_UPDATE";
 
-/// Determines whether the test may rewrite a layout file that differs from the program.
+/// Specifies whether the test may rewrite a layout file that differs from the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateMode {
     /// Never rewrites the file: a difference is an error.
     Never,
-    /// Rewrites the file if the compatibility is at most *needs backfill*.
+    /// Rewrites the file if the compatibility is *needs backfill* or better.
     Allowed,
     /// Rewrites the file regardless of the compatibility.
     Force,
 }
 
 impl UpdateMode {
-    /// Reads the mode from [`VARIABLE`]: `1`, `force`, or unset.
+    /// Reads the mode from the environment variable [`VARIABLE`], which must be unset, `1` or `force`.
     ///
     /// # Errors
-    /// `InvalidInput` if the variable has a value other than these.
+    /// `InvalidInput` if the variable has another value.
     pub(crate) fn from_env() -> Result<Self> {
         match env::var(VARIABLE).unwrap_or_default().as_str() {
             "" | "0" => Ok(Self::Never),
@@ -129,7 +129,7 @@ fn failed(verb: &'static str, path: &Path, source: io::Error) -> Error {
     Error::of(LayoutFileFault::File { verb, path: path.to_owned(), source })
 }
 
-/// The worst compatibility among the differences, and a report of all differences.
+/// The result of a comparison: the worst compatibility among the differences, and a report on all of them.
 struct Judged {
     compatibility: Compatibility,
     report: String,
@@ -174,10 +174,10 @@ impl Judged {
     }
 }
 
-/// Compares the layouts of entities with a layout file in the package. Call this in a test.
+/// Compares the layouts of entity types with a layout file in the package. Call this macro in a test.
 ///
-/// The path is relative to the package's directory. Samples are arrays, slices or vectors of the entity; without samples, only the schema is checked.
-/// See [`layout_file`](crate::layout_file).
+/// The path is relative to the package's directory. The samples for an entity type are an array, a slice or a vector; without samples, only the schema is
+/// checked. See [`layout_file`](crate::layout_file).
 ///
 /// # Panics
 /// Panics with the error if [`layout_file::check`](crate::layout_file::check) fails.

@@ -1,8 +1,8 @@
 //! Typed table storage: key encodings, typed queries, transactions and queues, on an embedded engine or on a service.
 //!
-//! A table store orders entities by two strings, PartitionKey and RowKey. A derive macro maps a struct to these keys: attributes name the fields of
-//! each key and their encoding, so numbers and dates sort correctly as strings. The type of a query shows which parts of the key are given, and
-//! therefore how much the query costs.
+//! A table store orders entities by two strings, PartitionKey and RowKey. A derive macro maps a struct to these keys: attributes specify the fields of each
+//! key and their encoding, so numbers and dates sort correctly as strings. The type of a query shows which parts of the key are given, and thus how much the
+//! query costs.
 //!
 //! ```
 //! use table_core::{BlockOn, Engine, Entity, TableStoreExt};
@@ -119,7 +119,7 @@ pub use key::codec::KeyPart;
 pub use key::{EntityKey, PartitionKey, RowKey};
 pub use name::TableName;
 pub use operation::{Operation, OperationKind};
-/// Adds `.block_on()` to every future, for programs without a runtime. Do not call it in async code, because it blocks the thread.
+/// Adds `.block_on()` to every future, for programs without an async runtime. Do not call it in async code, because it blocks the thread.
 pub use pollster::FutureExt as BlockOn;
 pub use property::{Json, Property};
 pub use query::{Continuation, Page, Query};

@@ -1,9 +1,9 @@
 //! Mixed partitions: classifies stored rows in a table that contains several types.
 //!
-//! A partition may contain an entity and its parts, entities of several kinds, copies and lists of indexes, and rows reserved for patterns. An entity
-//! declares which other rows may occur: the rows of its indexes, and, with `#[entity(set = Desk)]`, the rows of its [set](crate::set)'s members and
-//! their indexes. A read of one type returns the rows of this type and skips other declared rows. A row that belongs to no declared type causes an
-//! error with the row's key (PAT-HET-6).
+//! A partition may contain an entity and the rows that are part of it, entities of several kinds, the copies and lists of indexes, and rows reserved for
+//! patterns. An entity declares which other rows may occur: the rows of its indexes, and, with `#[entity(set = Desk)]`, the rows of its [set](crate::set)'s
+//! members and their indexes. Reading one type returns the rows of this type and skips the other declared rows. A row that belongs to no declared type causes
+//! an error with the row's key (PAT-HET-6).
 
 mod fault;
 
@@ -58,7 +58,7 @@ pub enum RowOwner {
 /// # Errors
 /// `EntityMismatch` (PAT-HET-6), with the key, if the row belongs to no declared type; `Corrupted` if the bytes are not a row.
 pub fn classify_row<E: Entity>(entity: EntityRef<'_>) -> Result<RowOwner> {
-    // Reserved rows are checked first, because a key whose parts accept any text would also match them.
+    // Reserved rows are checked first, because they would also match a key whose parts accept any text.
     let mut is_other = is_reserved(entity.row_key);
     if !is_other && is_of(E::SCHEMA, entity)? {
         return Ok(RowOwner::Own);
@@ -69,7 +69,8 @@ pub fn classify_row<E: Entity>(entity: EntityRef<'_>) -> Result<RowOwner> {
     other::<E>(is_other, E::SCHEMA.table, entity.partition_key, entity.row_key)
 }
 
-/// Classifies a key without reading its row. `Own` means that the row belongs to `E`, unless the row's `EntityType`, which is not part of the key, differs.
+/// Classifies a key without reading its row. `Own` means that the row belongs to `E`, unless its `EntityType`, which is not part of the key, differs from the
+/// kind of `E`.
 ///
 /// # Errors
 /// `EntityMismatch` (PAT-HET-6), with the key, if the key belongs to no declared type.
@@ -134,7 +135,7 @@ fn is_row_of(design: &EntitySchema, index: &IndexSchema, partition_key: &str, ro
     fits(index.row_key, row_key) && fits(index.partition_key.unwrap_or(design.partition_key), partition_key)
 }
 
-/// Returns `true` if a key in the table may be the key of a row of one of the type's indexes.
+/// Returns `true` if the key may belong to a row of one of the type's indexes in this table.
 pub(crate) fn is_index_row(design: &EntitySchema, table: &str, partition_key: &str, row_key: &str) -> bool {
     let mut here =
         design.indexes.iter().filter(|index| index.table.unwrap_or(design.table).eq_ignore_ascii_case(table));

@@ -1,4 +1,4 @@
-//! Rust types as property values: one Edm type for each Rust type, and `Option` for absence (ENT-3, TYPE-1).
+//! Rust types that can be stored as properties: each has one Edm type, and an absent property is an `Option` (ENT-3, TYPE-1).
 
 mod chunks;
 #[cfg(feature = "rust_decimal")]
@@ -94,18 +94,18 @@ pub trait Property: Sized {
     const EDM: EdmType;
     /// `true` if the value may be absent.
     const OPTIONAL: bool = false;
-    /// The facts that generated code needs, in one constant, because each constant named in an expansion adds to the compile time.
+    /// The facts that generated code needs. They are one constant, because each constant that an expansion refers to adds to the compile time.
     #[doc(hidden)]
     const FACTS: PropertyFacts =
         PropertyFacts { edm: Self::EDM, optional: Self::OPTIONAL, is_option_twice: false };
 
-    /// Appends the value to a row under this name, or nothing if it is absent.
+    /// Appends the value to a row under this name. Appends nothing if the value is absent.
     ///
     /// # Errors
     /// `OutOfRangeInput`, with the name, if the value is outside the range of its Edm type (TYPE-6).
     fn write_to(&self, name: &str, row: &mut RowWriter) -> Result<()>;
 
-    /// Converts a stored value, which is `None` if the property is absent.
+    /// Converts a stored value to this type. The stored value is `None` if the property is absent.
     ///
     /// # Errors
     /// `EntityMismatch` if the value is absent or has a different type. An `Int32` is accepted as an `Int64` or a `Double`, because writers that
@@ -127,8 +127,8 @@ pub trait Property: Sized {
         Self::from_next(row, name).map(|value| *self = value).is_some()
     }
 
-    /// Reads the next property of a row. On failure, returns `None` and stores the error in `search`. Called by generated code. The function belongs to
-    /// this trait so that a type that cannot be a property is reported only once.
+    /// Reads the next property of a row. On failure, returns `None` and stores the error in `search`. Called by generated code. The function belongs to this
+    /// trait so that rustc reports a type that cannot be a property only once.
     #[doc(hidden)]
     #[inline]
     fn read_next(search: &mut Search<'_>, name: &'static str) -> Option<Self> {
@@ -164,7 +164,7 @@ pub fn to_value<T: Property>(property: &T) -> Result<Option<Value>> {
     row.finish().view().find("", &mut 0).map(|value| value.map(Value::from))
 }
 
-/// Reads a property of a row. For `hint`, see [`RowView::find`].
+/// Reads a property from a row. For `hint`, see [`RowView::find`].
 ///
 /// # Errors
 /// `EntityMismatch`, with the name, if the property is absent or has a different type; `Corrupted` if the bytes are not a row.
@@ -185,7 +185,7 @@ pub fn read<T: Property>(row: RowView<'_>, name: &str, hint: &mut usize) -> Resu
     T::from_value(row.find(name, hint)?).map_err(|error| error.with_property(name))
 }
 
-/// Reads a property that the fast path cannot read, because it is at a different position, has a convertible type, or is malformed.
+/// Reads a property that the fast path cannot read: it is at a different position, has a type that must be converted, or is malformed.
 #[inline(never)]
 fn read_anywhere<T: Property>(search: &mut Search<'_>, name: &'static str) -> Option<T> {
     let read = read(search.row.row(), name, &mut search.row.next);

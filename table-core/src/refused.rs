@@ -1,13 +1,13 @@
-//! Methods with names from other libraries, declared only for the compile error of their bound.
+//! Methods with names from other libraries. They are declared only to produce a helpful compile error, because no type satisfies their bound.
 
-/// A bound that no type satisfies. A method with this bound has a generic return type, so rustc reports an error only for the call of the method itself,
-/// and none for calls on its result.
+/// A bound that no type satisfies. A method with this bound has a generic return type, so rustc reports an error only for the call to the method itself, and
+/// none for calls on its result.
 pub trait Refused {
     /// Returns a value of any type. No type implements this trait.
     fn refuse<R>(&self) -> R;
 }
 
-/// Declares methods that take `self`, inside an `impl`. Each entry names the bound, and the methods with a placeholder for each argument.
+/// Declares methods that take `self`, inside an `impl`. Each entry lists a bound and its methods, with a placeholder for each argument.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_methods {
@@ -23,9 +23,9 @@ macro_rules! __refused_methods {
 }
 pub(crate) use __refused_methods as refused_methods;
 
-/// Declares methods with names from other libraries in an `impl` whose bound no type satisfies. Whatever the arguments of a call are, rustc shows the
-/// message of the bound, because it checks the bound of an `impl` first. This does not work for a name that `Iterator` or [`refused_of_values`] also
-/// uses: rustc would then find several missing bounds and show no message.
+/// Declares methods with names from other libraries in an `impl` whose bound no type satisfies. rustc checks the bound of an `impl` first, so it shows the
+/// message of the bound whatever arguments a call has. This does not work for a name that `Iterator` or [`refused_of_values`] also uses: rustc would then find
+/// several missing bounds and show no message.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_by_name {

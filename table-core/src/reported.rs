@@ -1,13 +1,13 @@
-//! Bounds of functions that return futures, in a form that makes rustc report a violation only once.
+//! Bounds on functions that return futures, written so that rustc reports a violation only once.
 //!
-//! rustc reports a violated bound of an `async fn` three times: for the argument, for the call, and for the `.await`, because the type of the future has
-//! the same bound. If a function returns `K::Then<impl Future<…>>` instead, no such future exists when the bound on `K` is violated, and rustc reports
-//! the call alone.
+//! If an `async fn` has a bound, rustc reports a violation three times: for the argument, for the call, and for the `.await`, because the type of the future
+//! has the same bound. If a function returns `K::Then<impl Future<…>>` instead, no such future exists when the bound on `K` is violated, and rustc reports
+//! only the call.
 
-/// Declares a trait for a bound, implemented for all types that satisfy the bound. Each bound needs a separate trait, because rustc knows that the type
-/// `Then<R>` is `R` for a type parameter only if the parameter's own bound is a different trait.
+/// Declares a trait for a bound, implemented for all types that satisfy the bound. Each bound needs its own trait: for a type parameter, rustc knows that
+/// `Then<R>` is `R` only if the parameter's bound is a trait other than the one that declares `Then`.
 ///
-/// The impl names an associated type of the bound. For a type that violates the bound, rustc can resolve neither this associated type nor `Then<R>`, so it
+/// The impl refers to an associated type of the bound. For a type that violates the bound, rustc can resolve neither this associated type nor `Then<R>`, so it
 /// reports only the violated bound.
 macro_rules! reported_once {
     ($($name:ident: $bound:ident, $checked:ident;)*) => {$(

@@ -1,4 +1,4 @@
-//! Retry policy for write conflicts: number of attempts and back-off (RTY-1, CON-3).
+//! The retry policy for write conflicts: the number of attempts and the back-off (RTY-1, CON-3).
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use table_store::{Error, ErrorCode, Result};
 
 use crate::runtime::{Backoff, Runtime};
 
-/// The number of attempts after write conflicts, and the delays between them. The delays are random; their upper bound doubles after
-/// each attempt.
+/// The maximum number of attempts if writes conflict, and the delays between them. The delays are partly random; their upper bound doubles after each attempt,
+/// up to a maximum.
 ///
 /// All read-modify-write loops use this policy: [`Table::update`](crate::Table::update) and all patterns.
 ///
@@ -37,10 +37,10 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// The number of attempts in the default policy. Each conflict means that another writer has succeeded (CON-5).
+    /// The maximum number of attempts in the default policy. Each conflict means that another writer has succeeded (CON-5).
     pub const ATTEMPTS: usize = 64;
 
-    /// Creates a policy with `attempts` attempts, but at least one. The first delay is at most `first`, and every delay is at most `most`.
+    /// Creates a policy with at most `attempts` attempts; zero counts as one. The first delay is at most `first`, and every delay is at most `most`.
     #[must_use]
     pub fn new(attempts: usize, first: Duration, most: Duration) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl Retry {
         self.attempts
     }
 
-    /// Starts a retry loop. `what` names the object of the conflict in the final error, such as `the entity or its indexes`.
+    /// Starts a retry loop. `what` describes the contended object in the final error, such as `the entity or its indexes`.
     #[must_use]
     pub const fn start(&self, what: &'static str) -> RetryLoop<'_> {
         RetryLoop { retry: self, what, lost: 0 }
@@ -105,10 +105,10 @@ pub struct RetryLoop<'a> {
 }
 
 impl RetryLoop<'_> {
-    /// Waits before the next attempt. `conflict` is the error from the last attempt, if it returned one.
+    /// Waits before the next attempt. `conflict` is the last attempt's error, if it returned one.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied` (CON-3) if no attempts remain. The error contains the table and key from `conflict`, and `conflict` as its source.
+    /// `UpdateConditionNotSatisfied` (CON-3) if no attempts remain. The error contains the table and key of `conflict`, and has `conflict` as its source.
     pub async fn retry(&mut self, conflict: impl Into<Option<Error>>) -> Result<()> {
         self.lost += 1;
         let Retry { attempts, backoff, pace } = self.retry;

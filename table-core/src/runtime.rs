@@ -1,4 +1,4 @@
-//! The clock, sleep function and random numbers of the library, all of which can be replaced.
+//! The clock, the sleep function and the random numbers that the library uses. All of them can be replaced.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -18,8 +18,8 @@ type Sleep = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// The clock, sleep function and random numbers for code that waits, such as workers, retries and backfills.
 ///
-/// By default, it uses the system clock and sleeps in a separate thread, which requires no async runtime and does not block an executor. In a program
-/// with a runtime, pass the runtime's timer: `Runtime::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
+/// By default, it uses the system clock and sleeps in a separate thread, which requires no async runtime and does not block an executor. In a program with an
+/// async runtime, pass that runtime's timer: `Runtime::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -106,7 +106,7 @@ impl fmt::Debug for Runtime {
     }
 }
 
-/// Sleeps in a separate thread. If no thread can be started, blocks the thread that polls the future, because callers rely on the duration.
+/// Sleeps in a separate thread. If no thread can be started, blocks the thread that polls the future, because callers rely on the delay.
 fn sleep_in_a_thread(time: Duration) -> BoxFuture<'static, ()> {
     if time.is_zero() {
         return ready(()).boxed();
@@ -171,7 +171,8 @@ pub fn ticks_of(time: Duration) -> u64 {
     u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX)
 }
 
-/// Exponential back-off with jitter: each delay is twice the previous one, up to a maximum, and half of each delay is random.
+/// Exponential back-off with jitter: the upper bound doubles with each attempt, up to a maximum, and each delay is a random time between half of the bound and
+/// the bound.
 ///
 /// ```
 /// use std::time::Duration;
@@ -191,7 +192,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Returns the delay after the attempt with this number, counted from zero, for a given random number.
+    /// Returns the delay after attempt number `attempt`, counted from zero. `random` determines the random half of the delay.
     #[must_use]
     pub fn delay(&self, attempt: u32, random: u64) -> Duration {
         let most = self.initial.saturating_mul(1_u32.checked_shl(attempt).unwrap_or(u32::MAX)).min(self.max);

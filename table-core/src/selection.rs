@@ -28,7 +28,7 @@ use table_store::Result;
 use crate::key::EntityKey;
 use crate::query::{KeyRange, QueryClass, TextRange};
 
-/// A cost class as a type. Sealed: only the cost classes of the service exist (CLS-1).
+/// A cost class, represented by a type. Sealed: only the cost classes of the service exist (CLS-1).
 ///
 /// ```
 /// use table_core::selection::{Class, Selection};
@@ -59,7 +59,8 @@ pub trait Class: sealed::Sealed + 'static {
 )]
 pub trait Paged: Class {}
 
-/// A cost class whose result can span several pages, for selections of `E`. Implemented for every [`Paged`] class; its message names the entity.
+/// A cost class whose result can span several pages, for selections of `E`. Implemented for every [`Paged`] class. Its error message contains the entity's
+/// name.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "[T086] `query` cannot read a selection of class `{Self}`",
@@ -98,13 +99,13 @@ class! {
     Partition: Paged, _ranges => QueryClass::PartitionScan;
     /// A range of partitions, ordered by `PartitionKey`.
     PartitionRange: Paged, _ranges => QueryClass::PartitionRange;
-    /// Several partitions, with at least one request for each. Example: all buckets of a `bucket(…)` key part.
+    /// Several partitions, such as all buckets of a `bucket(…)` key part, with at least one request for each.
     FanOut: Paged, ranges => QueryClass::FanOut(ranges);
     /// All rows of the table (DQ-5).
     Scan, _ranges => QueryClass::TableScan;
 }
 
-/// The keys to read of entities of type `E`. `C` is the cost class, and `F` is the source: [`Primary`] for the entity's own keys, [`Copies`] for an index.
+/// The keys of the entities of type `E` to read. `C` is the cost class, and `F` is the source: [`Primary`] for the entity's own keys, [`Copies`] for an index.
 ///
 /// If a value cannot be encoded in a key, the error is returned when the selection is used, not when it is created.
 #[must_use = "a selection has no effect until it is passed to `get`, `query` or `scan`"]
@@ -115,7 +116,7 @@ pub struct Selection<E, C, F = Primary> {
     from: PhantomData<fn() -> F>,
 }
 
-/// The keys of a selection. A point stores its two keys as strings, because a lookup needs no range.
+/// The keys in a selection. A point stores its two keys as strings, because a lookup needs no range.
 #[derive(Clone, Debug)]
 enum Keys {
     Point(String, String),
@@ -123,7 +124,7 @@ enum Keys {
 }
 
 impl<E, C: Class, F> Selection<E, C, F> {
-    /// Creates a selection, for generated code and patterns. The keys must match the class.
+    /// Creates a selection. The key ranges must match the class. Called by generated code and patterns.
     #[doc(hidden)]
     pub fn new(ranges: Result<Vec<KeyRange>>) -> Self {
         Self::of(ranges.map(Keys::Ranges), None)
@@ -132,7 +133,7 @@ impl<E, C: Class, F> Selection<E, C, F> {
     /// Returns the key ranges, in key order. Only a fan-out has more than one.
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value cannot be encoded.
+    /// `KeyEncoding` if one of the given values cannot be encoded.
     pub fn ranges(&self) -> Result<Cow<'_, [KeyRange]>> {
         Ok(match self.keys.as_ref().map_err(Clone::clone)? {
             Keys::Point(partition_key, row_key) => Cow::Owned(vec![KeyRange::point(partition_key, row_key)]),
@@ -151,7 +152,8 @@ impl<E, C: Class, F> Selection<E, C, F> {
         })
     }
 
-    /// Changes the selection's cost class and source to types that the caller knows to be correct. A conversion to a scan uses the given reason.
+    /// Changes the selection's cost class and source to types that the caller knows to be correct. `reason` is the reason for the scan, if the new class is a
+    /// scan.
     pub(crate) fn widen<K, G>(self, reason: &str) -> Selection<E, K, G> {
         let reason = self.reason.or_else(|| Some(reason.to_owned()));
         Selection::of(self.keys, reason)
@@ -174,7 +176,7 @@ impl<E, C, F> Selection<E, C, F> {
 }
 
 impl<E, F> Selection<E, Point, F> {
-    /// Creates the selection of one entity, for generated code.
+    /// Creates the selection of one entity from its two keys. Called by generated code.
     #[doc(hidden)]
     pub fn of_texts(keys: Result<(String, String)>) -> Self {
         Self::of(keys.map(|(partition_key, row_key)| Keys::Point(partition_key, row_key)), None)
@@ -183,7 +185,7 @@ impl<E, F> Selection<E, Point, F> {
     /// Returns the key of the entity.
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value cannot be encoded.
+    /// `KeyEncoding` if one of the given values cannot be encoded.
     pub fn key(&self) -> Result<EntityKey> {
         self.clone().into_key()
     }

@@ -1,4 +1,4 @@
-//! Entity sets: several entity types of one table, distinguished by key or kind (PAT-HET).
+//! Entity sets: several entity types in one table, distinguished by key or kind (PAT-HET).
 
 use table_store::{Result, ValueRef};
 
@@ -25,7 +25,7 @@ pub trait EntitySet: FromEntity + Declared {
     const MEMBERS: &'static [&'static EntitySchema];
 }
 
-/// A set that has the member `E`. Selections of `E` can be read as this set.
+/// A set with the member `E`. Selections of `E` can be read as this set.
 #[diagnostic::on_unimplemented(
     message = "[T106] `{E}` is not a member of the set `{Self}`",
     label = "expected a set with a variant of `{E}`",
@@ -35,8 +35,8 @@ pub trait SetOf<E>: EntitySet {}
 
 /// Returns `true` if a stored entity has this schema: its keys match, and its `EntityType` equals the schema's kind.
 ///
-/// An entity whose `EntityType` differs from the schema's kind belongs to another type, or to a later version of this type. If the schema has no kind,
-/// an entity with an `EntityType` belongs to it only if the schema has this property, declared or in a `rest` field.
+/// An entity whose `EntityType` differs from the schema's kind belongs to another type, or to a later version of this type. If the schema has no kind, an
+/// entity with an `EntityType` belongs to it only if the schema declares this property or collects it in a `rest` field.
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -69,7 +69,8 @@ impl EntitySchema {
         false
     }
 
-    /// Returns `true` if rows of this type may contain an `EntityType` that is not the schema's kind: as a declared property, or in a `rest` field.
+    /// Returns `true` if rows of this type may contain an `EntityType` that is not the schema's kind: if it is declared as a property or collected in a `rest`
+    /// field.
     const fn has_types(&self) -> bool {
         let (mut has_rest, mut at) = (false, 0);
         while at < self.keeps.len() {
@@ -161,7 +162,7 @@ mod tests {
             assert!(matches!(&read[0], Hosts::Host(found) if *found == host), "{read:?}");
             let read = query().project::<Status>().collect().await.unwrap();
             assert_eq!(read, [Status { status: "up".to_owned() }]);
-            // The word in the declaration is not stored, so schemas of earlier releases are equal to it.
+            // The word `rest` in `keeps` is not stored, so the stored schema equals that of earlier releases.
             assert!(StoredSchema::of(Host::SCHEMA).keeps.is_empty());
         });
     }

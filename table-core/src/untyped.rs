@@ -1,4 +1,4 @@
-//! Tables without a schema: the functions of [`Table`] for [`TableEntity`] values, with keys and `$filter` as strings.
+//! Tables without a schema: functions of [`Table`] for [`TableEntity`] values, which take keys and `$filter` expressions as strings.
 
 use std::borrow::Cow;
 
@@ -74,7 +74,7 @@ impl Selection<TableEntity, Partition> {
 impl<S: TableStore + Clone> Table<TableEntity, S> {
     /// Starts a query from the text of a `$filter`, such as `PartitionKey eq 'Sales' and Age ge 30`.
     ///
-    /// Conditions on the keys limit the rows that are read if they are joined by `and` (CLS-3).
+    /// Conditions on the keys that are joined by `and` limit the rows that are read (CLS-3).
     ///
     /// # Errors
     /// `InvalidInput` if the string is not a filter (FIL-5), or if the filter would read the entire table. To read the entire table, use

@@ -1,4 +1,4 @@
-//! Support for keys with buckets: builds one key for each bucket from the arguments.
+//! Support for keys that contain a bucket number: builds one key for each bucket from the arguments of `partition` or `rows`.
 
 use table_store::Result;
 
@@ -8,7 +8,7 @@ use crate::selection::{FanOut, KeyArg, Selection};
 use super::property::{Encode, of_field};
 use super::text::KeyText;
 
-/// Keys under construction, with one key for each bucket.
+/// Keys under construction: one for each bucket.
 #[derive(Clone, Debug)]
 pub struct KeyTexts(pub(super) Result<Vec<String>>);
 

@@ -9,7 +9,7 @@ use crate::row::RowWriter;
 
 use super::property::{Encode, of_field};
 
-/// Appends a field of the entity's key to the copy of an entity in an index, as a string property with the same text as in the key (`Index::to_row`).
+/// Writes a field of the entity's key into the entity's copy in an index, as a string property with the same text as in the key (`Index::to_row`).
 ///
 /// # Errors
 /// `KeyEncoding` if the value cannot be encoded.

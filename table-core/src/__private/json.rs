@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use crate::property::{Json, PropertyFacts};
 use crate::schema::PropertySchema;
 
-/// Tells whether the JSON of a type can be `null`, which is stored as an absent property. In generated code, `MayBeNull::<T>::IS` names the constant of this
-/// type if `T` is an `Option`, and otherwise that of [`NotNull`]. A type parameter and a newtype count as types that are not an `Option`.
+/// Tells whether the JSON of a type can be `null`, which is stored as an absent property. In generated code, `MayBeNull::<T>::IS` is the constant of this type
+/// if `T` is an `Option`, and the constant of [`NotNull`] otherwise. A type parameter or a newtype does not count as an `Option`.
 #[derive(Debug)]
 pub struct MayBeNull<T>(PhantomData<T>);
 
@@ -16,11 +16,11 @@ impl<T> MayBeNull<Option<T>> {
 }
 
 impl<T> MayBeNull<Json<Option<T>>> {
-    /// `true`, like that of the `Option` inside.
+    /// `true`, as for the inner `Option`.
     pub const IS: bool = true;
 }
 
-/// The fallback for other types.
+/// The fallback for types that are not an `Option`.
 pub trait NotNull {
     /// `false`, because an absent property is not expected.
     const IS: bool = false;

@@ -8,12 +8,12 @@ use crate::schema::KeyPiece;
 pub struct KeyOf<const N: usize> {
     /// The pieces with their names, for the schema.
     pub pieces: [KeyPiece; N],
-    /// The pieces without their names, for splitting keys and for the checks of compound keys.
+    /// The pieces without their names, used to split keys and to check compound keys.
     pub forms: [Piece; N],
 }
 
 impl<const N: usize> KeyOf<N> {
-    /// Creates the key with these pieces.
+    /// Creates a key from these pieces.
     #[must_use]
     pub const fn new(pieces: [KeyPiece; N]) -> Self {
         Self { forms: forms(&pieces), pieces }

@@ -1,7 +1,7 @@
-//! Support for generated code that reads the key of an index row: computes the key of the entity that the row belongs to. If the row contains a copy of
-//! the entity, also computes the properties that are stored only in the row's key.
+//! Support for generated code that reads the key of an index row. It computes the key of the entity that the row belongs to. If the row is a copy of the
+//! entity, it also restores the properties that are stored only in the row's key.
 //!
-//! Expansions are chains of calls, because each `let … else` in an expansion adds to the compile time.
+//! Generated code chains calls to these functions, because each `let … else` in an expansion adds to the compile time.
 
 use table_store::{Error, ErrorCode, Result, ValueRef};
 
@@ -58,7 +58,7 @@ struct Owner<'a> {
 }
 
 impl<'a> OwnerKey<'a> {
-    /// Starts the entity's `PartitionKey`. The arguments are the pieces of the index row's keys, or `None` for a key that is not read.
+    /// Starts the entity's `PartitionKey`. The arguments are the index row and the pieces of its two keys, or `None` for a key that is not read.
     #[must_use]
     pub fn new(
         entry: EntityRef<'a>,
@@ -84,7 +84,8 @@ impl<'a> OwnerKey<'a> {
         })
     }
 
-    /// Appends a literal, and a field that the index row stores in its keys. `at` counts the parts of the row's `PartitionKey` and `RowKey` together.
+    /// Appends a literal, and a field that the index row stores in its keys. `at` is the index of the field among the parts of the row's `PartitionKey`
+    /// followed by those of its `RowKey`.
     #[must_use]
     pub fn part<T>(
         self,
@@ -144,7 +145,7 @@ impl<'a> OwnerKey<'a> {
     /// Appends the last literal and returns the key.
     ///
     /// # Errors
-    /// `EntityMismatch` if the row is not a row of the index; `KeyEncoding` if a value cannot be encoded.
+    /// `EntityMismatch` if the row does not belong to the index; `KeyEncoding` if a value cannot be encoded.
     pub fn finish(self, literal: &str) -> Result<EntityKey> {
         let mut owner = self.0?;
         owner.text.push_str(literal);
@@ -163,7 +164,7 @@ impl Owner<'_> {
     }
 }
 
-/// Appends the properties that the key of a copy contains (`CopyIndex::write_key_properties`). `finish` returns the first error.
+/// Restores the properties that are stored in the key of a copy (`CopyIndex::write_key_properties`). `finish` returns the first error.
 #[derive(Debug)]
 pub struct KeyProperties<'a, 'r> {
     parts: Result<KeyParts<'a>>,
@@ -171,7 +172,7 @@ pub struct KeyProperties<'a, 'r> {
 }
 
 impl<'a, 'r> KeyProperties<'a, 'r> {
-    /// Splits the keys of a copy. The arguments are the pieces of these keys, or `None` for a key that is not read.
+    /// Splits the keys of a copy. The arguments are the copy and the pieces of its keys, or `None` for a key that is not read.
     #[must_use]
     pub fn new(
         copy: EntityRef<'a>,
@@ -182,7 +183,8 @@ impl<'a, 'r> KeyProperties<'a, 'r> {
         Self { parts: KeyParts::split(copy, partition_key, row_key), row }
     }
 
-    /// Appends the property for a field. `at` counts the parts of the `PartitionKey` and `RowKey` together; `from_part` converts the part to the field's type.
+    /// Appends the property for a field. `at` is the index of the field among the parts of the `PartitionKey` followed by those of the `RowKey`; `from_part`
+    /// converts the part to the field's type.
     #[must_use]
     pub fn property<P, T>(
         self,

@@ -1,4 +1,4 @@
-//! Support for `within`, which selects partitions by the first levels of a hierarchical partition key, and checks of such keys.
+//! Support for `within`, which selects partitions by the first levels of a hierarchical partition key, and compile-time checks of such keys.
 
 use std::fmt;
 
@@ -18,10 +18,10 @@ use super::property::Encode;
 use super::require::require_key;
 use super::text::{KeyText, partition};
 
-/// The terminator of levels. It sorts before every character of an escaped string, so escaped strings keep their order when they are levels.
+/// The character that ends a level. It sorts before every character of an escaped string, so escaped strings keep their order when they are levels.
 const END: &str = "!";
 
-/// A field with `FEW` or fewer possible values is rejected as the first field of a partition key.
+/// The largest number of possible values for which a field is rejected as the first field of a partition key.
 const FEW: usize = 8;
 
 /// The first levels of a partition key, each with its terminator.
@@ -29,7 +29,7 @@ const FEW: usize = 8;
 pub struct LevelsOf(KeyText);
 
 impl LevelsOf {
-    /// Implements `Clone` for a generated type. In an expansion, an inherent function compiles faster than a trait's function.
+    /// Implements `Clone` for a generated type. Generated code compiles faster if it calls an inherent function instead of a trait method.
     #[must_use]
     pub fn copy(&self) -> Self {
         self.clone()
@@ -43,7 +43,7 @@ impl LevelsOf {
         f.debug_tuple(name).field(self).finish()
     }
 
-    /// Creates a prefix without levels.
+    /// Creates an empty prefix.
     #[must_use]
     pub fn new() -> Self {
         Self(KeyText::new())
@@ -55,20 +55,20 @@ impl LevelsOf {
         Self(self.0.part(field, value, encode).literal(END))
     }
 
-    /// Returns the partitions with this prefix. The range ends before the string in which the last `!` of the prefix is replaced by the next character, `"`.
+    /// Returns the range of partitions with this prefix. Its exclusive end is the prefix with the last `!` replaced by the next character, `"`.
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value cannot be encoded.
+    /// `KeyEncoding` if one of the given values cannot be encoded.
     pub fn ranges(self) -> Result<Vec<KeyRange>> {
         ranges(self.0, |begin| Ok(TextRange::prefix(&begin)))
     }
 
-    /// Returns the selection of a single partition. Called if every level is given.
+    /// Selects a single partition. Called if every level is given.
     pub fn select_partition<E>(self) -> Selection<E, Partition> {
         partition(self.0)
     }
 
-    /// Returns the partitions whose next level starts with the given string.
+    /// Selects the partitions whose next level starts with the given string.
     pub fn prefix<E, P>(
         self,
         field: &'static str,
@@ -78,7 +78,7 @@ impl LevelsOf {
         partitions_with(self.0, field, prefix, encode)
     }
 
-    /// Returns the partitions whose next level is in a range of values. The compiler checks that encoded levels sort like their values (K3).
+    /// Selects the partitions whose next level is in a range of values. The compiler checks that encoded levels sort like their values (K3).
     pub fn range<E, T>(
         self,
         field: &'static str,
@@ -98,7 +98,7 @@ impl Default for LevelsOf {
     }
 }
 
-/// Fails if a level could contain its terminator, or if [`require_key`] fails.
+/// Fails if a level could contain the terminator, or if [`require_key`] rejects the key.
 ///
 /// # Panics
 /// Panics at compile time if the parts do not form a key with levels.

@@ -23,7 +23,8 @@ pub struct Place {
     pub descending: bool,
     /// The form of the encoded part. Its alphabet limits a range that is open at one end.
     pub form: Form,
-    /// `true` if the encoding loses information. A range then includes both ends, because values near an end may have the same encoding.
+    /// `true` if the encoding loses information. A range then includes both of its ends, because values inside the range may have the same encoding as an
+    /// excluded end.
     pub cut: bool,
 }
 
@@ -74,8 +75,8 @@ pub(super) fn range<T>(
     Ok(TextRange { lower: lower_bound(lower, all.lower, place), upper: upper_bound(upper, all.upper, place) })
 }
 
-/// Returns the range of keys that start with a prefix and whose next character can be the first character of the part. The range excludes rows of other
-/// kinds that share the prefix, if their next characters sort before or after all characters of the part.
+/// Returns the range of keys that start with a prefix and whose next character can be the first character of the part. Rows of other kinds that share the
+/// prefix are outside the range if their next characters sort before or after all possible characters of the part.
 pub(super) fn values(begin: &str, form: Form) -> TextRange {
     let all = TextRange::prefix(begin);
     let Some((first, last)) = form.alphabet.ends().filter(|_| form.min > 0) else { return all };
@@ -95,8 +96,8 @@ pub(super) fn prefix(
     Ok(TextRange::prefix(&begin))
 }
 
-/// Returns the lower bound of a key range. If the part is the last of its key, a value matches one string only. If not, it matches all keys that start
-/// with the encoded value.
+/// Returns the lower bound of a key range. If the part is the last piece of its key, a value matches exactly one string. Otherwise it matches all keys that
+/// start with the encoded value.
 fn lower_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<String> {
     match bound {
         Bound::Excluded(text) if !place.end => {

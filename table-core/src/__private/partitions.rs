@@ -12,8 +12,8 @@ use super::bucket::KeyTexts;
 use super::part::{self, Place, values};
 use super::property::Encode;
 
-/// Returns the partitions whose keys start with a prefix and whose next part is in a range of values. The compiler checks that encoded parts sort like
-/// their values (K3).
+/// Selects the partitions whose keys start with a prefix and whose next part is in a range of values. The compiler checks that encoded parts sort like their
+/// values (K3).
 pub fn partitions_in<E, T, C: Class, F>(
     begin: impl Into<KeyTexts>,
     field: &'static str,
@@ -24,7 +24,7 @@ pub fn partitions_in<E, T, C: Class, F>(
     Selection::new(ranges(begin, |begin| part::range(&begin, field, range, encode, place)))
 }
 
-/// Returns the partitions whose keys start with a prefix and whose next part starts with the given string.
+/// Selects the partitions whose keys start with a prefix and whose next part starts with the given string.
 pub fn partitions_with<E, P, C: Class, F>(
     begin: impl Into<KeyTexts>,
     field: &'static str,
@@ -34,7 +34,7 @@ pub fn partitions_with<E, P, C: Class, F>(
     Selection::new(ranges(begin, |begin| part::prefix(begin, field, |text| encode(prefix, text))))
 }
 
-/// Divides the partitions whose keys consist of a prefix and a hash into `of` shares of equal hash ranges. Returns share number `share`, counted from 0.
+/// Divides the partitions whose keys consist of a prefix and a hash into `of` shares of equal hash ranges. Selects share number `share`, counted from 0.
 pub fn partitions_share<E, C: Class, F>(
     begin: impl Into<KeyTexts>,
     form: Form,
@@ -57,12 +57,11 @@ pub fn partitions_share<E, C: Class, F>(
 
 /// Returns the key at which a share starts. Returns `None` for the start of the first share and the end of the last one, which are unbounded.
 fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
-    // The characters are in key order, which differs from their order as digits of base64 and base32. In either order, every hash is in exactly
-    // one share.
+    // The characters are in key order, which differs from their order as base64 and base32 digits. Either order puts every hash into exactly one share.
     let characters: Vec<char> =
         ('\0'..'\u{80}').filter(|character| form.alphabet.contains(*character)).collect();
     let bits = characters.len().checked_ilog2().filter(|bits| *bits > 0)?;
-    // There are enough characters for every share to contain some hashes, and few enough for the product to fit into a `u128`.
+    // Enough characters for every share to contain some hashes, and few enough for the product to fit into a `u128`.
     let places = u32::try_from(form.max).unwrap_or(u32::MAX).min(80 / bits);
     let least = (1_u128 << (bits * places)) * u128::from(share) / u128::from(of);
     let character = |place| {
@@ -78,7 +77,7 @@ fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
     (0 < share && share < of).then(bound)
 }
 
-/// Returns all rows of the partitions that start with these prefixes.
+/// Returns the key ranges of all rows in the partitions whose keys start with these prefixes.
 ///
 /// # Errors
 /// `KeyEncoding` if a given value cannot be encoded.

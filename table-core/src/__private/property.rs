@@ -11,20 +11,20 @@ use crate::schema::PropertySchema;
 
 use super::message::Message;
 
-/// The `encode` function of a codec. It is a function pointer, because the function's own type would repeat the codec's bounds wherever it occurs,
-/// and rustc would report an unsuitable codec at each of these places.
+/// The `encode` function of a codec. It is a function pointer, because the function's own type would repeat the codec's bounds wherever it occurs, and rustc
+/// would report an unsuitable codec at each occurrence.
 pub type Encode<T> = fn(&T, &mut String) -> Result<()>;
 
 /// Adds the name of the field or property to an error from its codec (`encode_key`, `from_entity`).
 ///
 /// # Errors
-/// The given error, with the name of the field added.
+/// The error in `result`, with the name of the field added.
 #[inline]
 pub fn of_field<T>(field: &'static str, result: Result<T>) -> Result<T> {
     result.map_err(|error| error.with_property(field))
 }
 
-/// Returns the schema of a property (`SCHEMA`).
+/// Returns the schema of a property, for the constant `SCHEMA`.
 ///
 /// # Panics
 /// Panics at compile time if the field is a nested `Option`.
@@ -95,7 +95,7 @@ pub fn put_literal(out: &mut String, literal: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the value if its key equals the key under which the entity is stored. Called by a `from_entity` that does not decode the key.
+/// Returns the value if its key equals the key under which the entity is stored. Called by `from_entity` if it does not decode the key.
 ///
 /// # Errors
 /// `EntityMismatch`, with both keys, if the keys differ.
@@ -117,8 +117,8 @@ pub fn of_its_key<E: Entity>(value: E, entity: EntityRef<'_>) -> Result<E> {
     Ok(value)
 }
 
-/// Returns an error. This is the body of trait methods in the expansion of an invalid declaration, so that rustc reports only the errors of
-/// the declaration.
+/// Returns an error. Trait methods that are generated for an invalid declaration call this function, so rustc reports only the errors in the declaration
+/// itself.
 ///
 /// # Errors
 /// This function always returns an error. A program with such a declaration does not compile.

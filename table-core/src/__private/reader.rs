@@ -15,8 +15,8 @@ pub type Decode<T> = fn(&str) -> Result<T>;
 /// The `decode_again` function of a codec.
 pub type DecodeAgain<T> = fn(&str, &mut T) -> Result<()>;
 
-/// The state of reading one entity: the key text and properties not yet read, and the first error. Expansions contain `let … else { return reader.fail() }`
-/// instead of `?`, which compiles more slowly.
+/// The state of reading one entity: the key text and properties not yet read, and the first error. Generated code contains `let … else { return reader.fail()
+/// }`, because `?` compiles more slowly.
 #[derive(Debug)]
 pub struct EntityReader<'a> {
     row_key: &'a str,
@@ -52,8 +52,8 @@ impl<'a> EntityReader<'a> {
         std::mem::take(&mut self.is_known) || self.search.keep(partition_key.finish()).is_some()
     }
 
-    /// Continues with the properties, which the caller reads in the order of `shape`. An empty shape means that the order is unknown. Returns `false` if a
-    /// key does not match its schema.
+    /// Continues with the properties, which the caller reads in the order given by `shape`. The order is unknown if `shape` is empty. Returns `false` if a key
+    /// does not match its schema.
     #[inline]
     pub fn properties(&mut self, shape: &[u8]) -> bool {
         self.search.expect(shape);
@@ -86,7 +86,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep(text)
     }
 
-    /// Skips an entire key, for a caller that reads none of its parts.
+    /// Skips the rest of a key. Called if none of the key's parts is read.
     pub fn pass(&mut self) {
         self.key = Splitter::new(&[], "");
     }
@@ -116,14 +116,14 @@ impl<'a> EntityReader<'a> {
         found == Some(ValueRef::String(kind)) || self.is_other_kind(found, &format!("'{kind}'"))
     }
 
-    /// Returns `true` if the stored entity has no kind. Otherwise records an error. For a member of a set that has no kind itself.
+    /// Returns `true` if the stored entity has no kind. Otherwise records an error. Called for a member of a set that declares no kind.
     pub fn has_no_kind(&mut self) -> bool {
         let found = self.search.find(ENTITY_TYPE);
         let Some(found) = self.search.keep(found) else { return false };
         found.is_none() || self.is_other_kind(found, "none")
     }
 
-    /// Records the error for an entity of another type. Returns `false`.
+    /// Records the error for an entity of another type and returns `false`.
     #[cold]
     fn is_other_kind(&mut self, found: Option<ValueRef<'_>>, expected: &str) -> bool {
         let found = match found {
@@ -137,7 +137,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep::<()>(Err(error)).is_some()
     }
 
-    /// Returns `true` if `text`, which is another part of the keys, encodes the same value. Otherwise records an error.
+    /// Returns `true` if `text`, another part of the keys, encodes the same value. Otherwise records an error.
     pub fn is_same<T>(&mut self, field: &'static str, value: &T, text: &str, encode: Encode<T>) -> bool {
         let mut expected = String::with_capacity(text.len());
         let encoded = of_field(field, encode(value, &mut expected)).and_then(|()| {

@@ -8,10 +8,10 @@ use crate::schema::{KeyPiece, is_same_text};
 use super::key::KeyOf;
 use super::message::Message;
 
-/// Returns the form of a part. Rejects a codec that is unsuitable for the field, as described by its `Facts::fault`.
+/// Returns the form (length and alphabet) of a part. Rejects a codec that is unsuitable for the field; its `Facts::fault` gives the reason.
 ///
 /// # Panics
-/// Panics at compile time with the text of `fault`.
+/// Panics at compile time with the text of `fault`, if it is `Some`.
 #[must_use]
 pub const fn require_sound(fault: Option<&str>, field: &str, form: Form) -> Form {
     match fault {
@@ -64,7 +64,7 @@ pub const fn require_key<const N: usize>(of: &KeyOf<N>, key: &str, entity: &str)
     panic!("{}", message.as_str());
 }
 
-/// Appends an explanation of why a part is ambiguous, and how to write the part instead.
+/// Appends to the message why a part is ambiguous, and how to write it instead.
 const fn with_separator(message: Message, pieces: &[KeyPiece], part: usize) -> Message {
     let KeyPiece::Field { field, codec, .. } = pieces[part] else { return message };
     let fault = Fault::Ambiguous { part };
@@ -98,7 +98,7 @@ const fn first_character(text: &str) -> &str {
     if text.is_empty() { "_" } else { text.split_at(end).0 }
 }
 
-/// Fails if a key is declared as ambiguous but could be decoded. An ambiguous key is never decoded, because different values may have the same text.
+/// Fails if a key that is declared as ambiguous could be decoded. An ambiguous key is never decoded, because different values may have the same text.
 ///
 /// # Panics
 /// Panics at compile time if the pieces do not form a valid key, or if the key is not ambiguous.
@@ -122,7 +122,8 @@ pub const fn require_ambiguous<const N: usize>(of: &KeyOf<N>, key: &str, entity:
     }
 }
 
-/// Fails if looking up a value in an index would also read copies with other values. The parts that look up copies must be self-delimiting.
+/// Fails if looking up a value in an index would also read copies with other values. Every part that is given in a lookup must be self-delimiting: its text
+/// must show where it ends.
 ///
 /// # Panics
 /// Panics at compile time if one of the first `pinned` pieces is not self-delimiting.

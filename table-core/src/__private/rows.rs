@@ -20,7 +20,7 @@ pub struct RowsOf {
 }
 
 impl RowsOf {
-    /// Implements `Clone` for a generated type. In an expansion, an inherent function compiles faster than a trait's function.
+    /// Implements `Clone` for a generated type. Generated code compiles faster if it calls an inherent function instead of a trait method.
     #[must_use]
     pub fn copy(&self) -> Self {
         self.clone()
@@ -34,7 +34,7 @@ impl RowsOf {
         f.debug_tuple(name).field(self).finish()
     }
 
-    /// Creates the selection of all rows.
+    /// Creates a selection of all rows in these partitions.
     #[must_use]
     pub fn new(partitions: impl Into<KeyTexts>) -> Self {
         Self { partitions: partitions.into(), row_key: KeyText::new() }
@@ -52,7 +52,7 @@ impl RowsOf {
         Self { row_key: self.row_key.part(field, value, encode), ..self }
     }
 
-    /// Returns the rows with this prefix.
+    /// Selects the rows with this prefix.
     pub fn select<E, C: Class, F>(self) -> Selection<E, C, F> {
         Selection::new(self.ranges())
     }
@@ -60,17 +60,17 @@ impl RowsOf {
     /// Returns the key ranges of the rows with this prefix.
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value cannot be encoded.
+    /// `KeyEncoding` if one of the given values cannot be encoded.
     pub fn ranges(self) -> Result<Vec<KeyRange>> {
         self.finish(|begin| Ok(TextRange::prefix(&begin)))
     }
 
-    /// Returns the rows with exactly this key. Used if every part of the key is given.
+    /// Selects the rows with exactly this key. Called if every part of the key is given.
     pub fn select_points<E, C: Class, F>(self) -> Selection<E, C, F> {
         Selection::new(self.finish(|row_key| Ok(TextRange::exactly(row_key))))
     }
 
-    /// Returns the rows whose next key part, after the parts already in the prefix, starts with the given string.
+    /// Selects the rows whose next key part, after the parts already in the prefix, starts with the given string.
     pub fn prefix<E, P, C: Class, F>(
         self,
         field: &'static str,
@@ -80,7 +80,7 @@ impl RowsOf {
         Selection::new(self.finish(|begin| part::prefix(begin, field, |text| encode(prefix, text))))
     }
 
-    /// Returns the rows whose next key part, after the parts already in the prefix, is in a range of values. The compiler checks that encoded parts sort like
+    /// Selects the rows whose next key part, after the parts already in the prefix, is in a range of values. The compiler checks that encoded parts sort like
     /// their values (K3).
     pub fn range<E, T, C: Class, F>(
         self,

@@ -11,7 +11,7 @@ use crate::set::SetOf;
 
 use super::message::Message;
 
-/// Fails for a set or group whose members are in different tables or cannot be distinguished (PAT-HET-1).
+/// Fails if the members of a set or group are in different tables or cannot be distinguished (PAT-HET-1).
 ///
 /// # Panics
 /// Panics at compile time if the members do not form a set or group.
@@ -28,7 +28,7 @@ pub const fn require_members(members: &[&EntitySchema], of: &str) {
 }
 
 const fn require_pair(left: &EntitySchema, right: &EntitySchema, of: &str) {
-    // A declaration with errors has a schema without keys. The derive on the member reports these errors.
+    // An invalid declaration has a schema without keys. The derive on the member reports the errors.
     if left.row_key.is_empty() || right.row_key.is_empty() {
         return;
     }
@@ -55,10 +55,10 @@ const fn both(start: &str, left: &EntitySchema, right: &EntitySchema) -> Message
     Message::new().with(start).with(left.entity).with("` and `").with(right.entity)
 }
 
-/// Fails for a group if a member's partitions differ from those of the first member (PAT-CK-3).
+/// Fails if a group has a member whose partitions differ from those of the first member (PAT-CK-3).
 ///
 /// # Panics
-/// Panics at compile time if there is such a member.
+/// Panics at compile time if a member has a different partition key.
 pub const fn require_one_partition(members: &[&EntitySchema], of: &str) {
     let mut at = 1;
     while at < members.len() {
@@ -77,10 +77,10 @@ pub const fn require_one_partition(members: &[&EntitySchema], of: &str) {
     }
 }
 
-/// Fails for a group if a member's keys do not start with the keys of the owner, the entity named by `under` (PAT-CK-1).
+/// Fails if a group has a member whose keys do not start with the keys of the owner, the entity named by `under` (PAT-CK-1).
 ///
 /// # Panics
-/// Panics at compile time if there is such a member.
+/// Panics at compile time if a member's keys do not start with the owner's keys, or if one owner's row key can be a prefix of another's.
 pub const fn require_under(members: &[&EntitySchema], owner: &EntitySchema, of: &str) {
     if owner.row_key.is_empty() {
         return;
@@ -113,15 +113,15 @@ pub const fn require_under(members: &[&EntitySchema], owner: &EntitySchema, of: 
     }
 }
 
-/// Returns `true` if the RowKey of one `owner` entity can be a prefix of another `owner` entity's RowKey.
+/// Returns `true` if the `RowKey` of one `owner` entity can be a prefix of the `RowKey` of another.
 const fn has_open_end(owner: &EntitySchema) -> bool {
     !schema::begins(owner.row_key, owner.row_key)
 }
 
-/// Fails for an entity with parts (see `table_patterns::relation`), if its row key can be a prefix of another entity's row key (PAT-CK-1).
+/// Fails if an entity with parts (see `table_patterns::relation`) can have a row key that is a prefix of another entity's row key (PAT-CK-1).
 ///
 /// # Panics
-/// Panics at compile time for such an entity.
+/// Panics at compile time if the entity can have such a row key.
 pub const fn require_owner(owner: &EntitySchema) {
     if has_open_end(owner) {
         let message = Message::new().with("[T109] the row key of `").with(owner.entity);
@@ -136,10 +136,11 @@ pub const fn require_owner(owner: &EntitySchema) {
     }
 }
 
-/// Returns the schemas of an entity's set (`SET_SCHEMAS`). Fails if an index row of a member could be mistaken for a member.
+/// Returns the schemas of the set to which an entity belongs, for the constant `SET_SCHEMAS`. Fails if a member's index row could also be read as a member of
+/// the set.
 ///
 /// # Panics
-/// Panics at compile time if an index row could be mistaken for a member.
+/// Panics at compile time if such an index row is possible.
 #[must_use]
 pub const fn set_schemas<S: SetOf<E>, E: Entity>() -> &'static [&'static EntitySchema] {
     let members = S::MEMBERS;
@@ -155,7 +156,7 @@ pub const fn set_schemas<S: SetOf<E>, E: Entity>() -> &'static [&'static EntityS
     members
 }
 
-/// Fails to compile if the index's rows are in the table of `member` and could be mistaken for rows of `member`.
+/// Panics at compile time if the index's rows are in the table of `member` and could be read as rows of `member`.
 const fn require_apart(design: &EntitySchema, index: &IndexSchema, member: &EntitySchema) {
     let elsewhere = match index.table {
         Some(table) => !table.as_bytes().eq_ignore_ascii_case(member.table.as_bytes()),
@@ -194,8 +195,8 @@ pub fn read_own_as<E: Entity, P: FromEntity>(entity: EntityRef<'_>) -> Result<Op
     mixed::read_own_as::<E, P>(entity)
 }
 
-/// Selects the properties of a projection, except key fields, and the property that contains the kind of an entity, if it distinguishes the entity's type
-/// (`select`). A member of a set without a kind is distinguished by the absence of that property, unless it declares the property itself.
+/// Returns the properties that a projection reads, without key fields (`select`). Includes the property that stores an entity's kind if that property
+/// distinguishes the entity's type. Members of a set that have no kind are recognised by the absence of the property, unless they declare it themselves.
 #[must_use]
 pub fn select_of<E: Entity, const N: usize>(properties: [Option<&'static str>; N]) -> Select {
     let is_without_kind = !E::SET_SCHEMAS.is_empty() && !E::SCHEMA.declares(ENTITY_TYPE);
@@ -203,7 +204,7 @@ pub fn select_of<E: Entity, const N: usize>(properties: [Option<&'static str>; N
     Select::names(properties.into_iter().flatten().chain(kind))
 }
 
-/// Reads a row of a set or group. An error contains the key of the row.
+/// Reads a row of a set or group. Adds the row's key to an error.
 ///
 /// # Errors
 /// Any error from [`FromEntity::from_entity`].

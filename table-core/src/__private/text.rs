@@ -1,4 +1,4 @@
-//! Support for `key`, `partition` and `rows`, which build keys from arguments.
+//! Support for the generated functions `key`, `partition` and `rows`, which build keys from their arguments.
 
 use table_store::Result;
 
@@ -7,7 +7,7 @@ use crate::selection::{KeyArg, Partition, Point, Selection};
 
 use super::property::{Encode, of_field};
 
-/// A key under construction. An encoding error is stored, and reported when the selection is used.
+/// A key under construction. Stores an encoding error, which is returned when the selection is used.
 #[derive(Clone, Debug)]
 pub struct KeyText(pub(super) Result<String>);
 

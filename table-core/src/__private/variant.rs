@@ -1,4 +1,4 @@
-//! Fieldless enums as properties. The property contains the variant's name, as a key does (`#[derive(KeyPart)]`).
+//! Support for fieldless enums as properties. The property contains the variant's name, like a key part of the enum (`#[derive(KeyPart)]`).
 
 use table_store::{Result, Value, ValueRef};
 

@@ -63,8 +63,8 @@ pub trait SameSource<F> {}
 
 impl<F> SameSource<F> for F {}
 
-/// An access pattern of `E` that reads the source `F`, before its selection is known. `access_patterns!` calls the method named after the ceiling, and rustc
-/// therefore points at that name if the selection costs more.
+/// An access pattern of `E` that reads the source `F`, before its selection is known. `access_patterns!` calls the method named after the ceiling, so rustc
+/// points at the ceiling in the declaration if the selection costs more.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<E, F>(&'static str, PhantomData<fn() -> (E, F)>);

@@ -58,8 +58,8 @@
 /// - `fanout(n)`: a `partition`, or up to `n` partitions or ranges with at least one request each;
 /// - `scan`: every selection.
 ///
-/// A selection that costs more does not compile. For example, `fanout(n)` does not compile for a partition key with more than `n` buckets.
-/// Using a fan-out that was built at run time with more than `n` ranges returns an error.
+/// A selection that costs more does not compile. For example, `fanout(n)` does not compile for a partition key with more than `n` buckets. If a fan-out is
+/// built at run time with more than `n` ranges, using it returns an error.
 ///
 /// ```compile_fail
 /// # use table_core::{Entity, access_patterns};
@@ -74,8 +74,8 @@
 /// }
 /// ```
 ///
-/// A selection has the class of its ceiling even if it is cheaper. The pattern can therefore become as expensive as declared without changes to its
-/// callers. A selection from an index names the source: `from Copies<EmployeeByEmail>`, or `from Lists<…>`.
+/// A selection has the class of its ceiling even if it is cheaper. Callers therefore compile unchanged if the pattern later becomes as expensive as declared.
+/// A pattern that reads an index declares it as its source: `from Copies<EmployeeByEmail>`, or `from Lists<…>`.
 #[macro_export]
 macro_rules! access_patterns {
     (
@@ -141,7 +141,7 @@ macro_rules! access_patterns {
     (@class) => { $crate::selection::Scan };
     (@class $other:ident) => { $crate::selection::Scan };
 
-    // The word is passed twice: once to be matched, and once to be emitted with its span in the list.
+    // The word is passed twice: once for matching, and once as a token that keeps its span in the declaration.
     (@ask fanout $word:ident ($most:expr) $asked:ident, $selection:expr) => { $asked.$word($most, $selection) };
     (@ask point $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };
     (@ask range $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };

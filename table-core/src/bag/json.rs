@@ -10,7 +10,8 @@ use crate::entity::FromEntity;
 use crate::odata::{EntityBody, deserialize_entity, serialize_entity};
 use crate::query::EntityRef;
 
-/// Includes `odata.etag` and `Timestamp` if the entity was read from a store. A time that is out of range is an error (TYPE-6).
+/// Serialises the key and the properties, with `odata.etag` and `Timestamp` if the entity was read from a store. Returns an error for a time that is out of
+/// range (TYPE-6).
 ///
 /// ```
 /// use table_core::TableEntity;

@@ -26,7 +26,7 @@ pub struct Condition<E> {
 }
 
 impl<E> Condition<E> {
-    /// Wraps a filter without checking its names and types against the entity.
+    /// Wraps a filter without checking that its names and types match the entity.
     pub const fn from_filter(filter: Filter) -> Self {
         Self { filter, of: PhantomData }
     }
@@ -50,8 +50,8 @@ impl<E> Condition<E> {
         conditions.into_iter().reduce(Self::or).unwrap_or_else(|| Self::of_every_key(Comparison::Lt))
     }
 
-    /// Returns a condition that matches all entities or none, depending on `operator`: it compares the `PartitionKey` with the empty string, which sorts
-    /// before all other strings.
+    /// Returns a condition that compares the `PartitionKey` with the empty string, which sorts before all other strings. It matches all entities or none,
+    /// depending on `operator`.
     fn of_every_key(operator: Comparison) -> Self {
         Self::from_filter(Filter::compare("PartitionKey", operator, ""))
     }

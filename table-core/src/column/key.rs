@@ -51,7 +51,7 @@ impl<E, T> KeyColumn<E, T> {
         0
     }
 
-    /// Returns `true`, because this column is a key field, which copies store as a property. Called by generated code.
+    /// Returns `true`, because this column is a key field. Copies store such a field as a property. Called by generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn is_of_key(&self) -> bool {

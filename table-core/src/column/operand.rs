@@ -12,8 +12,8 @@ use crate::property;
 
 /// A value that can be compared with a column of type `T`.
 ///
-/// Implement this trait for a custom [`Property`](crate::Property) type to compare columns of that type. The value must have the same Edm type. Columns
-/// of `Option<T>` then also accept the value. The parameter `As` distinguishes the two cases; rustc infers it.
+/// Implement this trait for a custom [`Property`](crate::Property) type to compare columns of that type. The value must have the same Edm type. Columns of
+/// `Option<T>` then also accept the value. The parameter `As` distinguishes the two kinds of columns; rustc infers it.
 ///
 /// ```
 /// use table_core::{Entity, column::Operand};
@@ -50,12 +50,12 @@ pub trait Operand<T, As = Itself>: Sized {
     }
 }
 
-/// Marks an operand for a column of exactly its type.
+/// Marks an operand for a column of exactly the operand's type.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum Itself {}
 
-/// Marks an operand for a column of an `Option` of its type.
+/// Marks an operand for a column whose type is an `Option` of the operand's type.
 ///
 /// Without this type, the implementation for an `Option` would depend on itself. rustc would then report an overflow wherever a program calls an
 /// unknown method whose name resembles a method of [`Operand`].
@@ -74,7 +74,7 @@ impl<T, V: Operand<T>> Operand<Option<T>, WithoutOption> for V {
     }
 }
 
-/// The values of [`is_in`](crate::Column::is_in): a list or an iterator of values that can be compared with a column of type `T`.
+/// The argument of [`is_in`](crate::Column::is_in): a list or an iterator of values that can be compared with a column of type `T`.
 ///
 /// ```
 /// use table_core::column::Operands;
@@ -142,7 +142,7 @@ operand! {
     u128: u128 => number Value::String(property::wide(number));
 }
 
-/// A number that may be outside the range of `Edm.Int64`. Such a number is greater or less than all stored values.
+/// A number that may be outside the range of `Edm.Int64`, and is then greater or less than all stored values.
 enum Bounded {
     Stored(i64),
     Above,

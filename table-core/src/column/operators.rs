@@ -42,7 +42,7 @@ impl<E> Not for Condition<E> {
     }
 }
 
-/// Combines [`is_true`](Column::is_true) of the column with a condition.
+/// Combines the column's [`is_true`](Column::is_true) condition with another condition.
 impl<E, T: BoolColumn, K, C: IntoCondition<E>> BitAnd<C> for Column<E, T, K> {
     type Output = Condition<E>;
 
@@ -51,7 +51,7 @@ impl<E, T: BoolColumn, K, C: IntoCondition<E>> BitAnd<C> for Column<E, T, K> {
     }
 }
 
-/// Combines [`is_true`](Column::is_true) of the column with a condition.
+/// Combines the column's [`is_true`](Column::is_true) condition with another condition.
 impl<E, T: BoolColumn, K, C: IntoCondition<E>> BitOr<C> for Column<E, T, K> {
     type Output = Condition<E>;
 
@@ -60,7 +60,7 @@ impl<E, T: BoolColumn, K, C: IntoCondition<E>> BitOr<C> for Column<E, T, K> {
     }
 }
 
-/// Negates [`is_true`](Column::is_true) of the column. The result also matches entities that lack the property (FIL-12).
+/// Negates the column's [`is_true`](Column::is_true) condition. The result also matches entities that lack the property (FIL-12).
 impl<E, T: BoolColumn, K> Not for Column<E, T, K> {
     type Output = Condition<E>;
 

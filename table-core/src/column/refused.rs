@@ -1,12 +1,12 @@
-//! Method names from other libraries that columns do not have. A call to such a method does not compile, and the error message suggests the right method.
+//! Methods that columns lack but other libraries have. A call to such a method does not compile, and the error message suggests the right method.
 
 use std::cmp::Ordering;
 
 use crate::column::{Column, Condition, KeyColumn};
 use crate::refused::{Refused, refused_by_name, refused_methods};
 
-/// A column that is a property. [`KeyColumn`] does not implement this trait, so calling a method that requires it on a key column is an error with a
-/// helpful message.
+/// A column that is a property. [`KeyColumn`] does not implement this trait, so a method that requires it does not compile for a key column, and the error
+/// message explains why.
 #[diagnostic::on_unimplemented(
     message = "[T097] a filter cannot compare `{Self}`, because it is part of the key of `{E}` and not a property",
     label = "this field is part of the key",
@@ -37,7 +37,7 @@ macro_rules! named_otherwise {
 }
 
 named_otherwise! {
-    /// Required by comparison methods with names from other libraries, such as `equals`.
+    /// Required by comparison methods that are named as in other libraries, such as `equals`.
     Compares: "write `eq`, `ne`, `gt`, `ge`, `lt` or `le`", "the column and the value stay the same: `{E}::….eq(…)`";
     /// Required by methods that compare with a range, such as `between`.
     Ranges: "write `{E}::….ge(…).and({E}::….le(…))`", "a range is two comparisons of the same column, with its smallest and its largest value";
@@ -47,7 +47,7 @@ named_otherwise! {
     ListsOthers: "write `is_in([…])`, and `!` before the column", "`!{E}::….is_in([…])` matches the entities whose property is none of the values";
     /// Required by methods that mean `starts_with` but have a different name.
     Begins: "write `starts_with`", "`{E}::….starts_with(\"…\")` matches the texts that start with a prefix";
-    /// Required by methods that combine a column with a condition.
+    /// Required by methods that combine conditions, such as `and`, when they are called on a column.
     Combines: "write a comparison first: `{E}::….eq(…).and(…)`", "a column of `bool` is a condition itself: `{E}::… & {E}::….eq(…)`, and `!{E}::…`";
     /// Required by methods that mean `is_absent` but have a different name.
     Absent: "write `is_absent()`", "`{E}::….is_absent()` matches the entities that lack the property";
@@ -55,7 +55,7 @@ named_otherwise! {
     Present: "write `is_absent()`, and `!` before the column", "`!{E}::….is_absent()` matches the entities that have the property";
 }
 
-/// A column whose values can be transformed in a filter, for example to lower case. No column implements this trait.
+/// A column whose values a filter can transform, for example to lower case. No column implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T235] a filter compares the stored values of a column of `{E}`, and computes none from them",
     label = "write the comparison of the column itself: `{E}::….eq(…)`",
@@ -161,7 +161,8 @@ where
     }
 }
 
-/// Sort-order methods, named as in other libraries. They return the column, because a query's `order_by` does not compile and its message is sufficient.
+/// Sort-order methods, named as in other libraries. They return the column, because the query's `order_by` does not compile anyway and its error message is
+/// sufficient.
 impl<E, T, K> Column<E, T, K> {
     #[doc(hidden)]
     #[must_use]
@@ -176,8 +177,8 @@ impl<E, T, K> Column<E, T, K> {
     }
 }
 
-/// Implements the comparison operators, which return a `bool` instead of a condition. If the `bool` is passed to `filter`, rustc reports T096; elsewhere,
-/// instantiating the comparison is a compile error.
+/// Implements the comparison operators, which return a `bool` instead of a condition. If the `bool` is passed to `filter`, rustc reports T096; elsewhere, the
+/// comparison itself does not compile when it is instantiated.
 macro_rules! by_operator {
     ($([$($parameter:ident),*] $column:ty;)*) => {$(
         #[doc(hidden)]
@@ -203,7 +204,7 @@ by_operator! {
     [E, T] KeyColumn<E, T>;
 }
 
-/// Fails to compile for every column `C`. The check depends on the type, so it is evaluated only if a program contains the comparison.
+/// Panics at compile time for every column `C`. The panic depends on the type parameter, so rustc evaluates it only if a program contains the comparison.
 const fn refuse_operator<C>() {
     assert!(
         size_of::<C>() == usize::MAX,

@@ -28,8 +28,8 @@ use crate::query::EntityRef;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plain {}
 
-/// Marks a [`Column`] that an index or the key depends on, or that copies include. A patch cannot set such a column: it does not know the old value, and
-/// therefore could not update the index.
+/// Marks a [`Column`] that an index or the key depends on, or that copies include. A patch cannot set such a column: a patch does not read the old value, so
+/// it could not update the index.
 ///
 /// ```
 /// # use table_core::Entity;

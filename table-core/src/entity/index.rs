@@ -37,9 +37,9 @@ use crate::schema::IndexSchema;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexEntry {
-    /// The key of the copy or of the list.
+    /// The key of the copy or list.
     pub key: EntityKey,
-    /// The properties of the copy or of the list entry.
+    /// The properties of the copy or list entry.
     pub row: Row,
 }
 
@@ -102,7 +102,7 @@ impl<E> IndexOf<E> {
     /// Returns the key of the entity that a copy or list entry belongs to.
     ///
     /// # Errors
-    /// `EntityMismatch` if the stored row is not a row of this index.
+    /// `EntityMismatch` if the stored row does not belong to this index.
     pub fn owner(&self, entry: EntityRef<'_>) -> Result<EntityKey> {
         (self.owner)(entry)
     }

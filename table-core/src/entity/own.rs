@@ -1,4 +1,4 @@
-//! Reads of a table that contains rows of several declared types.
+//! Reads rows from a table that contains rows of several declared types.
 
 use table_store::Result;
 
@@ -6,8 +6,8 @@ use crate::entity::{FromEntity, Versioned};
 use crate::key::text::RESERVED;
 use crate::query::EntityRef;
 
-/// Reads a row as this type, or returns `None` for a row of another declared type. Keys and kinds distinguish the types (PAT-HET-1), so a row that can be
-/// read as a type belongs to it. Most rows are therefore classified simply by reading them.
+/// Reads a row as this type, or returns `None` for a row of another declared type. Keys and kinds distinguish the types (PAT-HET-1): a row that can be read as
+/// a type belongs to that type. Most rows can therefore be classified simply by reading them.
 ///
 /// # Errors
 /// Any error from [`FromEntity::read_own`].
@@ -45,7 +45,7 @@ pub(crate) fn read_own_again<T: FromEntity>(
     }
 }
 
-/// Replaces the previous value with the value that was read. Returns `false` if nothing was read.
+/// Replaces the previous value with the value in `read`. Returns `false` if `read` contains no value.
 #[inline]
 pub(crate) fn put<T>(place: &mut Option<Versioned<T>>, read: Result<Option<Versioned<T>>>) -> Result<bool> {
     // Without `?`, the entity is moved only once.

@@ -1,4 +1,4 @@
-//! Method names from other libraries that entities do not have. A call to such a method does not compile, and the error names the right method.
+//! Methods that entities lack but other libraries have. A call to such a method does not compile, and the error message names the right method.
 
 use crate::refused::Refused;
 

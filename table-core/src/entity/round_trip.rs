@@ -1,4 +1,4 @@
-//! The round-trip law of entities: writing an entity and reading it back returns an equal entity.
+//! The round-trip law for entities: writing an entity and reading it back returns an equal entity.
 
 use std::fmt::Debug;
 
@@ -7,8 +7,8 @@ use table_store::{Error, ErrorCode, Result};
 use crate::entity::Entity;
 use crate::query::EntityRef;
 
-/// Checks that each entity equals itself after a round trip: `from_entity(to_entity(entity)) == entity`. Intended for tests of a declaration, with
-/// entities at the edges of their fields' ranges. Nothing is stored.
+/// Checks that each entity equals itself after a round trip: `from_entity(to_entity(entity)) == entity`. Use it to test a declaration, with entities whose
+/// fields are at the limits of their ranges. It stores nothing.
 ///
 /// The law holds for every type that this crate stores, except `DateTime<Utc>`, which is truncated to 100 ns, the precision of an `Edm.DateTime`
 /// (TICK-6). Truncate such values when the entity is created, with [`ticks::truncate`](crate::ticks::truncate) or [`ticks::now`](crate::ticks::now).

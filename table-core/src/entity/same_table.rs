@@ -1,8 +1,8 @@
-//! Types that represent the entities' tables, for the compile-time check that a transaction writes to one table only (EGT-1).
+//! Types that represent tables. They are used to check at compile time that a transaction writes to one table only (EGT-1).
 
 use crate::entity::ToEntity;
 
-/// A table that a schema names. `NUMBER` is the [`table_number`] of its name.
+/// A table that is named in a schema. `NUMBER` is the [`table_number`] of the table's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedTable<const NUMBER: u64> {}
 
@@ -65,7 +65,7 @@ pub trait SharesTable<E> {}
 #[diagnostic::do_not_recommend]
 impl<M: ToEntity, E: ToEntity> SharesTable<E> for M where M::Table: SameTable<E::Table> {}
 
-/// Returns the number that represents a table in types. The name is case-insensitive, as in the service (TBL-2).
+/// Returns the number that represents a table in types. Upper and lower case make no difference, as in the service (TBL-2).
 #[must_use]
 pub const fn table_number(name: &str) -> u64 {
     let (mut hash, mut rest) = (0xcbf2_9ce4_8422_2325, name.as_bytes());

@@ -14,7 +14,7 @@ use crate::row::Row;
 use crate::schema::EntitySchema;
 use crate::ticks;
 
-/// A value, with its version when it was read.
+/// A value and the version that it had when it was read.
 ///
 /// ```
 /// use table_core::{ETag, Versioned};
@@ -31,7 +31,7 @@ pub struct Versioned<T> {
 }
 
 impl<T> Versioned<T> {
-    /// Creates a value with its version when it was read. The Timestamp is in [ticks].
+    /// Adds the version that a value had when it was read. The Timestamp is in [ticks].
     pub const fn new(value: T, etag: ETag, timestamp: u64) -> Self {
         Self { value, etag, timestamp }
     }
@@ -76,7 +76,7 @@ impl<T: FromEntity> Versioned<T> {
         Self::read_with(entity, T::from_entity)
     }
 
-    /// Replaces this value with another entity. If reading it fails, the error does not contain its key, and this value is a mix of both entities.
+    /// Reads another entity into this value. If that fails, the error does not contain the entity's key, and this value is a mix of both entities.
     #[inline]
     pub(crate) fn read_again(&mut self, entity: EntityRef<'_>, is_same_partition: bool) -> Result<()> {
         self.value.read_again(entity, is_same_partition)?;
@@ -99,7 +99,7 @@ impl<T> Versioned<T> {
         }
     }
 
-    /// Wraps a value that was read from a stored entity, with the entity's version.
+    /// Wraps a value that was read from a stored entity, and adds the entity's version.
     #[inline]
     pub(crate) fn of(value: T, entity: EntityRef<'_>) -> Self {
         Self::new(value, entity.etag(), entity.row.timestamp())

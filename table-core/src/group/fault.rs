@@ -1,8 +1,8 @@
-//! Errors of entity groups.
+//! Errors from reading entity groups.
 
 use table_store::Fault;
 
-/// The reason why a range of rows does not match the fields of a group.
+/// The reason why the rows in a range do not match the fields of a group.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum GroupFault {
     #[error("no `{entity}` found; declare the field `{field}` as `Option<One<_>>` if it may be missing")]

@@ -1,4 +1,4 @@
-//! Fields of a group: exactly one entity of a type, at most one, or all of them.
+//! Fields of a group: exactly one entity of a type, at most one, or all entities of the type.
 
 use std::ops::Deref;
 
@@ -38,7 +38,7 @@ pub trait GroupField: Sized {
     /// The entity type of the field.
     type Member: Entity;
 
-    /// Converts the group's entities of this type, in key order, to the field.
+    /// Creates the field from the group's entities of this type, which are in key order.
     ///
     /// # Errors
     /// `ResourceNotFound` if there are too few entities; `EntityMismatch` if there are too many.
@@ -58,7 +58,7 @@ pub trait GroupField: Sized {
 pub struct One<T>(Versioned<T>);
 
 impl<T> One<T> {
-    /// Creates the field from an entity with its version.
+    /// Creates the field from an entity and its version.
     pub const fn new(entity: Versioned<T>) -> Self {
         Self(entity)
     }

@@ -20,10 +20,10 @@ use crate::key::codec::KeyPart;
 pub trait IndexPart {
     /// The type of the value in the key.
     type Part: KeyPart;
-    /// `true` if the value may be `None`, as in a sparse index.
+    /// `true` if the value may be `None`. The index is then sparse: it lacks entities without a value.
     const SPARSE: bool;
 
-    /// Returns the value to index; `None` if the entity is not indexed.
+    /// Returns the value to index, or `None` if the entity is not indexed.
     fn indexed(&self) -> Option<&Self::Part>;
 
     /// Converts a value that was read from a key to the field's type.

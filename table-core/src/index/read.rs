@@ -1,4 +1,4 @@
-//! Reads of index copies, as the entity or as a projection of the included fields.
+//! Reading copies from an index, as the entity or as a projection of the included fields.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,8 @@ use crate::index::Index;
 use crate::query::{EntityRef, Select};
 use crate::row::RowWriter;
 
-/// An index of copies (PAT-INTRA, PAT-INTER). Each copy contains all or some of the entity's properties. Only `#[derive(Entity)]` implements it.
+/// An index that stores copies of the entities (PAT-INTRA, PAT-INTER). Each copy contains all or some of the entity's properties. Only `#[derive(Entity)]`
+/// implements this trait.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -39,7 +40,7 @@ use crate::row::RowWriter;
 pub trait CopyIndex: Index {
     /// The properties that a copy does not store because its key contains them.
     const KEY_PROPERTIES: &'static [&'static str] = &[];
-    /// The properties of a copy that determine the entity's key (`Index::owner`).
+    /// The properties of a copy from which the entity's key is computed (`Index::owner`).
     const OWNER: &'static [&'static str] = &[];
 
     /// Appends the properties that a copy stores only in its key.
@@ -51,8 +52,8 @@ pub trait CopyIndex: Index {
     }
 }
 
-/// A type that copies of the index `I` can be read as: the entity if the copies include all its properties, and otherwise a projection of the included
-/// fields. The derives implement it.
+/// A type that copies of the index `I` can be read as: the entity if the copies include all its properties, otherwise a projection of the included fields. The
+/// derives implement this trait.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -81,7 +82,7 @@ pub trait CopyIndex: Index {
 /// fn by_email<T: FromCopy<EmployeeByEmail>>() {}
 /// by_email::<Age>();
 /// ```
-// The parameter is the index, not `Copies<I>`. Otherwise, the implementations in all crates would be for the same type, and rustc would compare every pair.
+// The parameter is the index, not `Copies<I>`. With `Copies<I>`, all implementations would be for the same type, and rustc would compare every pair of them.
 #[diagnostic::on_unimplemented(
     message = "[T071] `{Self}` cannot be read from the copies of the index `{I}`",
     label = "the copies do not contain everything that `{Self}` needs",
@@ -102,9 +103,9 @@ pub trait FromCopy<I: Index>: Sized {
     fn from_copy(copy: EntityRef<'_>) -> Result<Self>;
 }
 
-/// An index whose copies contain the property with the hash `PROPERTY`, either as a property or in the key. Only `#[derive(Entity)]` implements it.
+/// An index whose copies contain the property with the hash `PROPERTY`, either as a property or in the key. Only `#[derive(Entity)]` implements this trait.
 ///
-/// The hash is computed from the property's name and lets a type identify the property.
+/// The hash is computed from the property's name, and represents the property in types.
 ///
 /// ```
 /// # use table_core::Entity;

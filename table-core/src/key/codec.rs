@@ -1,13 +1,13 @@
 //! Codecs encode typed values as pieces of a key. Every codec satisfies the laws below.
 //!
 //! # Laws
-//! For a codec `C` of `T`, all values `a` and `b` that it accepts, and `enc` = [`KeyCodec::encode`]:
+//! The laws hold for a codec `C` for `T` and all values `a` and `b` that it accepts. `enc` is [`KeyCodec::encode`], and `decode` is [`KeyCodec::decode`].
 //!
 //! - **K1** `decode(enc(a)) = a`.
 //! - **K2** `enc(a) = enc(b)` only if `a = b`. The same holds for whole compound keys ([`compound`]).
 //! - **K3** If [`Form::ordered`], `enc(a)` and `enc(b)` compare (by UTF-16 code units, ORD-6) like `a` and `b`; with [`Facts::descending`], in
 //!   reverse. Strings are ordered by UTF-16 code units, as in the service.
-//! - **K4** `enc(a)` consists of characters of [`Form::alphabet`], all legal in keys (KEY-3), and has [`Form::min`] to [`Form::max`] code units.
+//! - **K4** `enc(a)` consists of characters in [`Form::alphabet`], all legal in keys (KEY-3), and has [`Form::min`] to [`Form::max`] code units.
 //!
 //! A codec rejects a value that it cannot encode within these laws. It never truncates, folds or replaces. [`laws`] checks the laws for given values.
 //!
@@ -129,7 +129,7 @@ pub use without::Without;
 
 use table_store::Result;
 
-/// The format of a codec's output: its width, its characters and its order. Used by compile-time checks and query planning.
+/// The format of a codec's output: its width, its characters and whether it preserves the order. Used by compile-time checks and query planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
     /// The minimum number of UTF-16 code units.
@@ -168,14 +168,14 @@ impl Form {
 pub struct Facts {
     /// `true` if greater values are encoded as smaller strings, which swaps the ends of a range. Ignored if the form is not ordered.
     pub descending: bool,
-    /// The number of possible values of a type with few values, such as a `bool` or an enum; `None` for all other types. A partition key whose first field
-    /// has few values is rejected (HPK-9).
+    /// The number of possible values if the type has few, such as a `bool` or an enum; `None` for all other types. A partition key whose first field has few
+    /// values is rejected (HPK-9).
     pub cardinality: Option<usize>,
-    /// `true` if values written at about the same time have neighbouring encodings, such as instants, hours and days. A partition key that
-    /// consists only of such values is rejected (PAT-ANTI-1).
+    /// `true` if the value follows the time of the write, as an instant, an hour or a day does. Entities written at about the same time then have neighbouring
+    /// keys. A partition key that consists only of such values is rejected (PAT-ANTI-1).
     pub follows_time: bool,
-    /// Describes the mistake in the codec's arguments for this type, such as six digits for a `u8`; `None` if the arguments are valid. `#[derive(Entity)]`
-    /// and `#[derive(KeyPart)]` report this text at the field. They replace `{, field}` in it with `, name`.
+    /// Describes the mistake in the codec's arguments for this type, such as six digits for a `u8`; `None` if the arguments are valid. `#[derive(Entity)]` and
+    /// `#[derive(KeyPart)]` report this text at the field, with `{, field}` replaced by `, name`.
     pub fault: Option<&'static str>,
     /// `true` if the codec writes digits that a property of this type does not store, such as nanoseconds of an instant (TICK-6). `#[derive(Entity)]` rejects
     /// such a codec for a field that is also a property, because the key would differ from the stored property.
@@ -183,7 +183,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The facts about most codecs: ascending, with many possible values that do not follow time, and without a mistake in the arguments.
+    /// The facts that hold for most codecs: ascending, with many possible values that do not follow time, and without a mistake in the arguments.
     pub const NONE: Self = Self {
         descending: false,
         cardinality: None,
@@ -267,8 +267,8 @@ pub trait KeyCodec<T> {
     }
 }
 
-/// A codec for strings, including `str`. It encodes each character separately, so the encoding of a string's prefix is a prefix of the string's encoding,
-/// and of no encoding of a string without this prefix.
+/// A codec for strings, including `str`. It encodes each character separately, so the encoding of a prefix is a prefix of the encodings of exactly those
+/// strings that have the prefix.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Text, TextCodec};
@@ -317,7 +317,7 @@ pub trait Reversible<T>: KeyCodec<T> {
     fn decode_reversed(text: &str) -> Result<T>;
 }
 
-/// A type that can be part of a key, with the codec that is used unless the declaration specifies a different one.
+/// A type that can be part of a key, and its default codec, which is used unless the declaration specifies a different one.
 ///
 /// ```
 /// use table_core::{Entity, KeyPart};

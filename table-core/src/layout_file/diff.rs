@@ -1,8 +1,8 @@
 //! Line-by-line differences between two texts.
 
-/// Returns the lines that occur only in `old` or only in `new`, prefixed with `-` for the old text and `+` for the new text.
+/// Returns the lines that differ between two texts: a line that only `old` contains has the prefix `-`, a line that only `new` contains has the prefix `+`.
 ///
-/// A line is common to both texts if it belongs to a longest common subsequence.
+/// Lines in a longest common subsequence of both texts count as equal.
 pub(super) fn diff(old: &str, new: &str) -> String {
     let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
     // The length of the longest common subsequence of the remaining lines, computed from the last line to the first.

@@ -1,4 +1,4 @@
-//! Errors of layout files: files that cannot be read, and layouts that differ from the program.
+//! Errors from checking layout files: files that cannot be read, and layouts that differ from the program.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::schema::Compatibility;
 /// A request to review the differences, written at the top of each layout file and in the error for a difference.
 pub(super) const HEAD: &str = "review the changes before you commit them";
 
-/// The maximum number of characters of a report of differences.
+/// The maximum number of characters in a report of differences.
 const REPORT: usize = 100_000;
 
 /// The reason why a layout file cannot be read or written, or does not match the program.
@@ -50,7 +50,7 @@ impl Fault for LayoutFileFault {
         (code, None)
     }
 
-    /// A difference lists every line that differs.
+    /// Returns a larger limit for a difference, because its message lists every differing line.
     fn longest_message(&self) -> usize {
         if matches!(self, Self::Difference { .. }) { REPORT } else { 1_000 }
     }

@@ -9,20 +9,20 @@ use crate::layout_file::golden::{Golden, Layout};
 use crate::schema::token::{Tokens, token};
 use crate::schema::{RemovedProperties, StoredSchema};
 
-/// The number of row bytes that are written on each line.
+/// The number of row bytes written on each line.
 const BYTES: usize = 32;
 
 /// The section of a layout file for one entity type.
 pub(super) struct Section {
     pub(super) schema: StoredSchema,
-    /// The properties that rows may contain although the schema does not declare them.
+    /// The properties that have been removed from the schema and that older rows may still contain.
     pub(super) removed: RemovedProperties,
     pub(super) golden: Vec<Golden>,
     pub(super) text: String,
 }
 
 impl Section {
-    /// Returns the section of a layout. `before` is the section of the same entity type in the file.
+    /// Creates the new section for a layout. `before` is the section in the file for the same entity type.
     pub(super) fn following(before: Option<&Self>, layout: &Layout) -> Result<Self> {
         let Layout { schema, golden, .. } = layout;
         let removed = before.map(|before| before.removed.clone().after(&before.schema, schema));
@@ -52,6 +52,8 @@ pub(super) fn write(sections: &[Section]) -> String {
     sections.iter().fold(head, |text, section| text + "\n" + &section.text)
 }
 
+/// Parses the text of a layout file into its sections.
+///
 /// # Errors
 /// `Corrupted` if the text is not a layout file; any error from parsing a schema.
 pub(super) fn read(text: &str) -> Result<Vec<Section>> {

@@ -12,7 +12,7 @@ use crate::query::EntityRef;
 use crate::row::Row;
 use crate::schema::StoredSchema;
 
-/// The layout of an entity type: its schema and samples, for [`check`](crate::layout_file::check).
+/// The layout of an entity type: its schema and encoded samples. An argument of [`check`](crate::layout_file::check).
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub(super) schema: StoredSchema,
@@ -29,7 +29,8 @@ pub(super) struct Golden {
 }
 
 impl Layout {
-    /// Creates the layout of `E` with these samples. Choose edge cases as samples, such as zero, the largest number, a separator, and non-ASCII text.
+    /// Creates the layout of `E` with these samples. Choose edge cases as samples, such as zero, the largest number, text that contains a separator, and
+    /// non-ASCII text.
     ///
     /// # Errors
     /// Any error from [`Entity::key_of`] or [`Entity::to_row`], if a sample cannot be stored.

@@ -4,9 +4,10 @@ use crate::layout_file::file::Section;
 use crate::layout_file::golden::Layout;
 use crate::schema::{StoredSchema, compare_schemas};
 
-/// Returns the section of each layout, or `None` if the file has none, and then the sections without a layout.
+/// Returns two lists: the section for each layout, or `None` if the file has none, and the remaining sections, which belong to no layout.
 ///
-/// Several types can have the same name, so a section is given to the layout that resembles it most. Sections with equal resemblance are taken in their order.
+/// Several types can have the same name, so each section is assigned to the layout that is most similar to it. Equally similar sections are assigned in file
+/// order.
 pub(super) fn paired(sections: Vec<Section>, layouts: &[Layout]) -> (Vec<Option<Section>>, Vec<Section>) {
     let mut sections: Vec<_> = sections.into_iter().map(Some).collect();
     let mut pairs: Vec<Option<Section>> = layouts.iter().map(|_| None).collect();
@@ -31,7 +32,7 @@ fn has_name(old: &StoredSchema, new: &StoredSchema) -> bool {
     old.entity == new.entity
 }
 
-/// Returns `true` if a store would take the new schema for that of a renamed type (EVO-32).
+/// Returns `true` if a store would treat the type with the new schema as a renamed type with the old schema (EVO-32).
 fn may_be_renamed(old: &StoredSchema, new: &StoredSchema) -> bool {
     has_table(old, new) && compare_schemas(old, new).keeps_form_of_keys()
 }

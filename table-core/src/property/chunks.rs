@@ -14,7 +14,7 @@ use crate::row::{RowView, RowWriter};
 ///   one empty chunk. A chunk contains 65,536 bytes or 32,768 UTF-16 code units (TYPE-10), and all chunks but the last are full. A text chunk is
 ///   one code unit shorter if it would otherwise split a character.
 /// - A value has at most 16 chunks, and the entity at most 1 MiB (SIZE-1).
-/// - A missing chunk, or a chunk with a wrong size, is an error when the value is read. Remnants of an earlier value are therefore always detected.
+/// - Reading fails if a chunk is missing or has the wrong size. Remnants of an earlier value are therefore always detected.
 /// - Merges are rejected, because a merge cannot remove the chunks of a longer value (MRG-3). `update`, `replace` and `insert_or_replace` are
 ///   not affected.
 ///
@@ -50,7 +50,8 @@ pub trait Chunked: Sized {
     /// Reads the value from a row.
     ///
     /// # Errors
-    /// `EntityMismatch` if the value is absent, has a different type, or is not stored in full chunks; `Corrupted` if the bytes are not a row.
+    /// `EntityMismatch` if the value is absent, has a different type, or is not stored in full chunks (except the last); `Corrupted` if the bytes are not a
+    /// row.
     fn read_all(row: RowView<'_>, name: &str) -> Result<Self>;
 
     /// Reads the value for generated code. On failure, returns `None` and stores the error in `search`.
@@ -93,7 +94,7 @@ fn broken(how: String) -> Error {
     Error::of(PropertyFault::Chunks(how))
 }
 
-/// Returns the error for a chunk that is not full. The message suggests that remnants of a longer value are the cause.
+/// Returns the error for a chunk that is not full. Its message names remnants of a longer value as the probable cause.
 fn require_full(index: usize) -> Error {
     broken(format!("chunk {index} is not the last and not full"))
 }
@@ -220,7 +221,7 @@ mod tests {
             round_trip(&"x".repeat(units), chunks);
             round_trip(&"é".repeat(units), chunks);
         }
-        // A character of two code units is not split, so 32,767 precede it.
+        // A character of two code units is not split, so the chunk before it has 32,767 code units.
         let odd = format!("x{}", "\u{1F600}".repeat(16_384));
         round_trip(&odd, 2);
         round_trip(&None::<String>, 0);
@@ -255,7 +256,7 @@ mod tests {
         assert!(Vec::<u8>::read_all(row.finish().view(), "Data").is_err());
     }
 
-    /// A value has at most 16 chunks, so another field may have this name.
+    /// Tests that another field may have the name of a seventeenth chunk, because a value has at most 16 chunks.
     #[test]
     fn a_property_with_the_name_of_a_seventeenth_chunk_is_another_property() {
         for bytes in [1, 1 << 20] {

@@ -7,7 +7,7 @@ use crate::property::fault::PropertyFault;
 use crate::property::{Property, mismatch};
 use crate::row::RowWriter;
 
-/// An exact decimal as an `Edm.String`, such as `19.90`. The number of decimal places is preserved.
+/// An exact decimal, stored as an `Edm.String` such as `19.90`. The number of decimal places is preserved.
 ///
 /// The text does not sort in numeric order, and equal numbers may be written differently, so filters cannot compare decimals.
 ///

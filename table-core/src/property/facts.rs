@@ -1,4 +1,4 @@
-//! The facts about a property that generated code needs as one constant.
+//! `PropertyFacts`: the facts about a property type that generated code reads from one constant.
 
 use table_store::EdmType;
 

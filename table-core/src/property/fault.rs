@@ -1,4 +1,4 @@
-//! Errors of typed properties.
+//! Errors from reading and writing typed properties.
 
 use chrono::{NaiveDate, NaiveTime};
 

@@ -18,7 +18,7 @@ use crate::row::RowWriter;
 /// - The JSON has at most 32,768 UTF-16 code units (TYPE-10). Filters see only the text.
 /// - A value whose JSON is `null` is stored as an absent property, and an absent property is read as `null` (ENT-3). `Json<Option<T>>` and
 ///   `Option<Json<T>>` are therefore stored in the same way.
-/// - A value that serde writes as `null` but would read as another value is refused, at any depth: NaN, an infinity, and `Some` of a `null`, such as
+/// - At any depth, a value that serde writes as `null` but would read as another value is rejected: NaN, an infinity, and `Some` of a `null`, such as
 ///   `Some(None)`. The outer `Option` of an `Option<Json<Option<T>>>` is not checked: `Some(Json(None))` is read as `None`.
 ///
 /// ```
@@ -56,8 +56,8 @@ impl<T: Serialize> Json<T> {
     /// Appends a borrowed value to a row, like [`Property::write_to`] but without the wrapper.
     ///
     /// # Errors
-    /// `InvalidInput`, with the name, if the value cannot be converted to JSON, such as a map whose keys are not strings; `OutOfRangeInput` if JSON would
-    /// lose the value, such as NaN or `Some(None)`.
+    /// `InvalidInput`, with the property's name, if the value cannot be converted to JSON, such as a map whose keys are not strings; `OutOfRangeInput` if JSON
+    /// cannot represent the value, such as NaN or `Some(None)`.
     ///
     /// ```
     /// use table_core::{Json, row::RowWriter};
@@ -70,7 +70,7 @@ impl<T: Serialize> Json<T> {
     pub fn write_ref(value: &T, name: &str, row: &mut RowWriter) -> Result<()> {
         let text = serde_json::to_string(value)
             .map_err(|error| Error::of(PropertyFault::ToJson(error)).with_property(name))?;
-        // Only a text with `null` can have lost a value.
+        // A value can have been lost only if the text contains `null`.
         if text.contains("null") {
             let checked = value.serialize(Nulls);
             checked.map_err(|error| Error::of(PropertyFault::LossyJson(error)).with_property(name))?;
@@ -129,7 +129,7 @@ impl<T: Serialize + DeserializeOwned> Property for Json<T> {
     note = "a parameter of a generic entity needs the bounds `Serialize` and `DeserializeOwned`"
 )]
 pub trait JsonValue: Sized {
-    /// The facts of the text. A nested `Option` is valid, because writes refuse `Some(None)`.
+    /// The facts about the property. A nested `Option` is valid here, because writes reject `Some(None)`.
     const FACTS: PropertyFacts;
 
     /// Appends the JSON to a row, like [`Property::write_to`].

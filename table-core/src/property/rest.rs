@@ -1,4 +1,4 @@
-//! Collects the remaining properties of an entity, which no field declares.
+//! Collects the remaining properties of an entity: those that no field declares.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use crate::schema::{ENTITY_TYPE, EntitySchema, IndexSchema};
 
 /// A type that collects the properties that no field declares: `BTreeMap<String, Value>`. Declared by `#[property(rest)]`.
 ///
-/// Collected properties are written back, including by replace and update, so data that other programs wrote is preserved. Names are case-sensitive,
-/// as in the store (PROP-1). Copies of an index without `include(…)` also contain these properties.
+/// Collected properties are written back, even by `replace` and `update`, so data that other programs have written is preserved. Names are case-sensitive, as
+/// in the store (PROP-1). Copies of an index without `include(…)` also contain these properties.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -48,13 +48,13 @@ use crate::schema::{ENTITY_TYPE, EntitySchema, IndexSchema};
     note = "write `BTreeMap<String, Value>`, with `std::collections::BTreeMap` and `table_core::Value`"
 )]
 pub trait Rest: Sized {
-    /// Collects the properties that the schema does not declare, in a row of the entity or of its copy in an index.
+    /// Collects the properties that the schema does not declare from a row of the entity, or from a row of its copy in an index.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
     fn read_rest(row: RowView<'_>, design: &EntitySchema, index: Option<&IndexSchema>) -> Result<Self>;
 
-    /// Appends the collected properties to a row of the entity, or of its copy in an index.
+    /// Appends the collected properties to a row of the entity, or to a row of its copy in an index.
     ///
     /// # Errors
     /// `DuplicatePropertiesSpecified` if the schema already declares a name, either for a property or for a key field that the copy stores;

@@ -1,11 +1,11 @@
-//! Sequential search for the properties of a row.
+//! Finds the properties of a row one by one, for generated code.
 
 use table_store::{Error, Result, ValueRef};
 
 use crate::row::{RowReader, RowView};
 
-/// The state of generated code that reads a row. It stores the first error until the end, because a `?` at each property compiles more slowly than
-/// a `let … else`.
+/// The state of generated code that reads a row. It stores the first error until the row has been read, because a `?` for each property would compile more
+/// slowly than a `let … else`.
 #[derive(Debug)]
 pub struct Search<'a> {
     pub(super) row: RowReader<'a>,
@@ -20,7 +20,7 @@ impl<'a> Search<'a> {
         Self { row: RowReader::new(row), error: None }
     }
 
-    /// Sets the shape that is expected: the shape of rows that this program writes.
+    /// Sets the expected shape (the encoded names and types of a row's properties): that of the rows that this program writes.
     #[inline]
     pub(crate) fn expect(&mut self, shape: &[u8]) {
         self.row.expect(shape);
@@ -41,7 +41,7 @@ impl<'a> Search<'a> {
         self.row.row().find(name, &mut self.row.next)
     }
 
-    /// Returns the value, or stores the error and returns `None`.
+    /// Returns the value in `read`, or stores its error and returns `None`.
     #[inline]
     pub fn keep<T>(&mut self, read: Result<T>) -> Option<T> {
         read.map_err(|error| self.error.get_or_insert(error)).ok()
@@ -52,7 +52,7 @@ impl<'a> Search<'a> {
         self.error.take()
     }
 
-    /// Returns `true` if no error was stored.
+    /// Returns `true` if no error has been stored.
     #[inline]
     #[must_use]
     pub const fn is_right(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Tests that reading into an existing value returns the same as reading a new value.
+//! Tests that reading into an existing value gives the same result as reading a new value.
 
 use std::fmt::Debug;
 
@@ -23,7 +23,7 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Reads each row in place into the value left by the previous row. Compares `Debug` output, because there all NaNs are equal.
+/// Reads each row into the value that was read from the previous row, and checks the result. Compares the `Debug` output, in which all NaNs are equal.
 fn compare<T: Property + Debug>(rows: &[Vec<(&str, Value)>]) -> Result<(), TestCaseError> {
     let mut place: Option<T> = None;
     for properties in rows {
@@ -59,7 +59,7 @@ proptest! {
         ),
         kind in value(),
     ) {
-        // The values usually have the same type, because a value is normally read into a variable that contained another value of its type.
+        // Most values have the same type, because a value is normally read into a variable that contains another value of this type.
         let alike = |mut properties: Vec<(&'static str, Value)>| {
             properties.dedup_by_key(|(name, _)| *name);
             properties.retain(|(_, value)| value.edm_type() == kind.edm_type() || matches!(value, Value::Int32(7..)));

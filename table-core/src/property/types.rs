@@ -103,22 +103,22 @@ property! {
     },;
 }
 
-/// Returns the number as an `Edm.Int64`. The error contains the name of the property.
+/// Returns the number as an `Edm.Int64`. If it does not fit, the error contains the name of the property.
 fn signed(name: &str, number: u64) -> Result<i64> {
     i64::try_from(number).map_err(|_| Error::of(PropertyFault::Unsigned(number)).with_property(name))
 }
 
-/// Returns a duration in nanoseconds, or an error that names the property if the duration does not fit.
+/// Returns a duration in nanoseconds. If it does not fit, the error contains the name of the property.
 fn nanoseconds(name: &str, number: Option<i64>, duration: &dyn Debug) -> Result<i64> {
     number.ok_or_else(|| Error::of(PropertyFault::Duration(format!("{duration:?}"))).with_property(name))
 }
 
-/// Returns a number as 39 digits. The strings sort like the numbers.
+/// Returns a number as 39 digits. These strings sort like the numbers.
 pub(crate) fn wide(number: u128) -> String {
     format!("{number:0WIDE$}")
 }
 
-/// The number of digits of `u128::MAX`.
+/// The number of digits in `u128::MAX`.
 const WIDE: usize = 39;
 
 fn wide_of(text: &str) -> Option<u128> {

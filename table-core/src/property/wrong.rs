@@ -14,26 +14,25 @@ use table_store::{ETag, EdmType, Result, Value, ValueRef};
 use crate::property::Property;
 use crate::row::RowWriter;
 
-/// A common type that cannot be a property, although its values can be stored differently. All other types get the message of [`Property`], even when
-/// nested in another type.
+/// A common type that cannot be a property, although its values can be stored in another way. All other types get the error message of [`Property`], even if
+/// they are nested in another type.
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be a property",
     label = "write a type that is a property, or `#[property(json)]` above this field",
     note = "`String`, integers of fixed width, `f64`, `bool`, `DateTime<Utc>`, `Uuid`, `Vec<u8>` and `Option` of them are properties"
 )]
 pub trait StoredOtherwise {
-    /// The kind of the type, which determines the message.
+    /// The kind of the type, which determines the error message.
     type Kind;
 }
 
-/// A kind of type whose types can be properties. No kind in this module implements it, so rustc shows its message.
+/// A kind whose types can be properties. No kind in this module implements this trait, so rustc shows the kind's error message.
 pub trait Stores<T> {
     /// Returns a value of any type. It cannot be called, because no type implements this trait.
     fn refuse<R>() -> R;
 }
 
-/// One implementation for all types of this module. With an implementation for each type, rustc would list these types among the types that are
-/// properties.
+/// A single implementation for all types in this module. If each type had its own, rustc would list these types among the types that can be properties.
 #[doc(hidden)]
 impl<T: StoredOtherwise> Property for T
 where
@@ -50,7 +49,7 @@ where
     }
 }
 
-/// Declares kinds of types, and for each kind a trait that it does not implement. The message of the trait suggests the declaration to write instead of
+/// Declares kinds of types and, for each kind, a trait that the kind does not implement. The trait's error message suggests a declaration to write instead of
 /// the type `T`.
 macro_rules! kinds {
     ($($(#[$docs:meta])* $kind:ident, $property:ident: $fact:literal, $form:literal, $note:literal;)*) => {$(
@@ -77,13 +76,13 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Several values in one property.
+    /// A type with several values, such as a `BTreeSet`.
     List, ListProperty: "[T050] `{T}` cannot be a property: a property has one value", "write `#[property(json)]` above this field",
         "`#[property(json)]` stores the values as JSON in one property, without filters; values that are queried or grow without limit are entities of their own";
-    /// Several values of different types in one property.
+    /// A type with several values of different types: a tuple.
     Tuple, TupleProperty: "[T050] `{T}` cannot be a property: a property has one value", "write a field for each value, or `#[property(json)]` above this field",
         "fields of their own can be filtered; `#[property(json)]` stores the values as a JSON array in one property";
-    /// Names and values in one property.
+    /// A type with names and values, such as a `HashMap`.
     Map, MapProperty: "[T050] `{T}` cannot be a property: a property has one value", "write `#[property(json)]` above this field",
         "`#[property(json)]` stores the map as JSON in one property; `#[property(rest)]` stores each entry of a `BTreeMap<String, table_core::Value>` as a property";
     /// A JSON value, such as `serde_json::Value`.
@@ -98,7 +97,7 @@ kinds! {
     /// A number whose width depends on the machine.
     Machine, MachineProperty: "[T050] `{T}` cannot be a property: its width differs between machines", "write `u64` or `i64`",
         "both are stored as `Edm.Int64`";
-    /// A number that no Edm type contains.
+    /// A number type whose range exceeds that of every Edm type.
     Wide, WideProperty: "[T050] `{T}` cannot be a property: no Edm type contains its values", "write `i64`, or `u128` for numbers without a sign",
         "an `i64` is stored as `Edm.Int64`, a `u128` as a text of 39 digits";
     /// A time without a time zone, or in a time zone other than UTC.

@@ -1,4 +1,4 @@
-//! Arguments of functions that select rows: values, ranges of values, and prefixes.
+//! Arguments for functions that select rows: values, ranges of values, and prefixes.
 
 use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
@@ -153,7 +153,7 @@ impl<R> Ordered<true> for R {}
 /// A marker for key parts that can be selected without the parts after them. It is implemented for all types as `SelfDelimiting<true>`, and never
 /// as `SelfDelimiting<false>`.
 ///
-/// If the end of a value can be found only by reading the key from its end, the value may also be a prefix of longer values. No key range then contains
+/// Some parts can be decoded only if the key is read from its end. A value of such a part may also be a prefix of longer values, so no key range contains
 /// exactly the rows with one value or prefix.
 ///
 /// ```
@@ -199,7 +199,7 @@ pub trait KeyPrefix<T, C> {
     /// Appends the prefix that all matching keys have in common.
     ///
     /// # Errors
-    /// `KeyEncoding` if the codec does not accept a character of the prefix.
+    /// `KeyEncoding` if the codec rejects a character in the prefix.
     fn encode(&self, out: &mut String) -> Result<()>;
 }
 

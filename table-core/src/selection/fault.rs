@@ -1,4 +1,4 @@
-//! Errors of selections: keys that a function cannot read.
+//! Selection errors: keys that cannot be read.
 
 use table_store::Fault;
 

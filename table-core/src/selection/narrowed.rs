@@ -67,6 +67,6 @@ pub trait Narrowed {
     /// Returns the key ranges.
     ///
     /// # Errors
-    /// `KeyEncoding` if a given value cannot be encoded.
+    /// `KeyEncoding` if one of the given values cannot be encoded.
     fn ranges(self) -> Result<Vec<KeyRange>>;
 }

@@ -1,4 +1,4 @@
-//! The rows of entities among the rows of their indexes: ranges without the keys of the indexes.
+//! Selects entities without the rows of their indexes: excludes index keys from key ranges.
 
 use std::ops::Bound;
 
@@ -9,9 +9,9 @@ use crate::schema::{self, EntitySchema, IndexSchema, KeyPiece};
 use crate::selection::{Class, Keys, Selection};
 
 impl<E: Entity, C: Class> Selection<E, C> {
-    /// Excludes `E`'s index rows, which are copies and lists, from the ranges, as far as their keys differ from all keys of `E`: by the literal at the start
-    /// of the `RowKey`, or, if the index has separate partitions in the same table, of the `PartitionKey`. If the `RowKey`s of the two may be equal, the
-    /// partitions of the index are excluded. `Entities` refuses to insert an entity into one of them.
+    /// Excludes `E`'s index rows (copies and lists) from the ranges, as far as their keys differ from all keys of `E`: in the literal at the start of the
+    /// `RowKey` or, if the index has its own partitions in the same table, of the `PartitionKey`. If the `RowKey`s of an index and of entities may be equal,
+    /// the index's partitions are excluded. `Entities` does not insert an entity into such a partition.
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};
@@ -42,7 +42,8 @@ impl<E: Entity, C: Class> Selection<E, C> {
     }
 }
 
-/// Removes the partitions of `E`'s indexes whose rows could be mistaken for entities from the ranges (`AROUND`). A range of a single partition remains.
+/// Excludes from the ranges the partitions of indexes whose rows could be mistaken for entities of type `E` (`AROUND`). A range within a single partition is
+/// not changed.
 #[must_use]
 pub fn around_indexes<E: Entity>(ranges: Vec<KeyRange>) -> Vec<KeyRange> {
     let alike = |index: &&IndexSchema| looks_alike(E::SCHEMA, index);
@@ -52,7 +53,7 @@ pub fn around_indexes<E: Entity>(ranges: Vec<KeyRange>) -> Vec<KeyRange> {
     )
 }
 
-/// Removes the partitions that start with one of the literals from ranges of several partitions.
+/// Excludes the partitions that start with one of the literals from ranges that span several partitions.
 fn without(mut ranges: Vec<KeyRange>, literals: impl Iterator<Item = &'static str>) -> Vec<KeyRange> {
     if ranges.iter().all(|range| range.partition_key.single().is_some()) {
         return ranges;
@@ -63,7 +64,8 @@ fn without(mut ranges: Vec<KeyRange>, literals: impl Iterator<Item = &'static st
     ranges
 }
 
-/// Returns the index whose partitions [scans](Selection::own_rows) exclude, if an entity with this PartitionKey would be in one of them.
+/// Returns an index whose partitions are excluded from [scans](Selection::own_rows), if this PartitionKey belongs to one of them. A scan would not find an
+/// entity there.
 #[must_use]
 pub fn index_that_hides(schema: &'static EntitySchema, partition_key: &str) -> Option<&'static IndexSchema> {
     schema.indexes.iter().find(|index| {
@@ -72,7 +74,7 @@ pub fn index_that_hides(schema: &'static EntitySchema, partition_key: &str) -> O
     })
 }
 
-/// Returns the literal at the start of an index's partitions, if scans of the entities exclude these partitions.
+/// Returns the literal at the start of the index's `PartitionKey`s, if scans for the entities exclude these partitions.
 fn excluded_partitions(schema: &EntitySchema, index: &IndexSchema) -> Option<&'static str> {
     let literal = partition_literal(index);
     let same_table = index.table.is_none_or(|table| table.eq_ignore_ascii_case(schema.table));
@@ -81,7 +83,7 @@ fn excluded_partitions(schema: &EntitySchema, index: &IndexSchema) -> Option<&'s
     (same_table && !literal.is_empty() && is_apart).then_some(literal)
 }
 
-/// Returns `true` if the `RowKey`s of the index and of the entities may be equal. Rows of such an index can only be told apart by their partitions.
+/// Returns `true` if the `RowKey`s of the index and of the entities may be equal. Only their partitions then distinguish the index's rows from entities.
 fn looks_alike(schema: &EntitySchema, index: &IndexSchema) -> bool {
     !schema::disjoint(schema.row_key, index.row_key)
 }
@@ -90,7 +92,7 @@ fn partition_literal(index: &IndexSchema) -> &'static str {
     index.partition_key.map(first_literal).unwrap_or_default()
 }
 
-/// Returns `true` if it is proved that no key with these pieces starts with `literal`.
+/// Returns `true` if certainly no key with these pieces starts with `literal`.
 fn never_starts_with(pieces: &[KeyPiece], literal: &'static str) -> bool {
     const ANY: Form = Form { min: 0, max: usize::MAX, ordered: false, alphabet: Alphabet::LEGAL };
     schema::disjoint(

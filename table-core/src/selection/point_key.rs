@@ -7,7 +7,7 @@ reported_once! {
     ReportedKey: PointKey, From;
 }
 
-/// The complete key of an entity `E`: a selection with every part of both keys, or an [`EntityKey`](crate::EntityKey) in a table without a schema.
+/// The complete key of an entity `E`: a selection that contains every part of both keys or, in a table without a schema, an [`EntityKey`](crate::EntityKey).
 ///
 /// ```
 /// use table_core::selection::{Point, PointKey};
@@ -28,11 +28,11 @@ pub trait PointKey<E> {
     /// The source of the entity: a [`Source`](crate::selection::Source).
     type From;
 
-    /// Returns the key as a point.
+    /// Returns the key as a selection of one entity.
     fn into_point(self) -> Selection<E, Point, Self::From>;
 }
 
-/// The keys of several entities of `E`: a list or an iterator of complete keys.
+/// The keys of several entities of type `E`: a list or an iterator of complete keys.
 ///
 /// ```
 /// use table_core::selection::IntoPoints;

@@ -1,9 +1,9 @@
-//! Method names from other libraries that selections do not have. A call to such a method does not compile, and the error message suggests the right method.
+//! Methods that selections lack but other libraries have. A call to such a method does not compile, and the error message suggests the right method.
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::selection::Selection;
 
-/// A selection by properties. No selection implements this trait; methods that require it exist only to produce an error message.
+/// A selection that filters by properties. No selection implements this trait; methods that require it exist only to produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T204] a selection names keys; a query of it filters by properties and reads entities",
     label = "write `table.query(selection)` first",
@@ -11,7 +11,7 @@ use crate::selection::Selection;
 )]
 pub trait Queries<E>: Refused {}
 
-/// A selection that is a text. No selection implements this trait.
+/// A selection that is a string. No selection implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T246] a selection is not a text: it is the key of an entity, or a part of the keys of several",
     label = "write `key()?` for the encoded key of one entity",

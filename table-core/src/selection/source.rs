@@ -10,7 +10,7 @@ use crate::index::{FromCopy, Index};
 use crate::query::{EntityRef, Select};
 use crate::schema::IndexSchema;
 
-/// The source of a selection, as a type. Sealed: [`Primary`], or an index.
+/// The source of a selection, represented by a type. Sealed: [`Primary`], or an index ([`Copies`] or [`Lists`]).
 ///
 /// ```
 /// # use table_core::Entity;
@@ -65,7 +65,7 @@ pub trait Source: sealed::Sealed + 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Primary {}
 
-/// The copies of the index `I`. Copies in another partition may be stale (PAT-INTER-3).
+/// The copies in the index `I`. Copies in a different partition from their entity may be stale (PAT-INTER-3).
 ///
 /// ```
 /// # use table_core::Entity;
@@ -90,7 +90,7 @@ pub enum Primary {}
 #[derive(Debug)]
 pub struct Copies<I>(PhantomData<fn() -> I>);
 
-/// The lists of the index `I` (PAT-IX). A list contains the keys of entities, not the entities.
+/// The lists in the index `I` (PAT-IX). A list contains the keys of entities, not the entities themselves.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -138,7 +138,8 @@ impl<I: Index> Source for Lists<I> {
     type Consistency = I::Consistency;
 }
 
-/// A source whose rows can be read as `T`. Entities can be read as any of their types, and copies only as projections of the fields that they include.
+/// A source whose rows can be read as `T`. Entities can be read as any type that implements `FromEntity`; copies can be read only as projections of the fields
+/// that they include, or as the entity if they include all fields.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -193,7 +194,7 @@ pub trait ReadableAs<T>: Source {
     /// `true` if the source may contain rows of other declared types.
     const IS_MIXED: bool = false;
 
-    /// Removes ranges whose rows could be mistaken for a `T`.
+    /// A function that excludes index partitions from key ranges, because rows in them could be mistaken for a `T`; `None` if this is not necessary.
     #[doc(hidden)]
     const AROUND: Option<Around> = None;
 

@@ -33,7 +33,7 @@ impl Alphabet {
     /// The digits `0` to `9`.
     pub const DIGITS: Self = Self::of("0123456789");
 
-    /// Creates the set of the characters in a string. A non-ASCII character adds all non-ASCII characters.
+    /// Creates a set from the characters in a string. One non-ASCII character adds all non-ASCII characters.
     #[must_use]
     pub const fn of(characters: &str) -> Self {
         let bytes = characters.as_bytes();

@@ -1,4 +1,4 @@
-//! `Bars`: a string with the escapes that the Bot Framework uses.
+//! `Bars`: a string with the escape sequences of the Bot Framework.
 
 use table_store::{Result, quoted};
 
@@ -12,10 +12,10 @@ use crate::limits;
 /// A codec that replaces each character that a key cannot contain with a letter between bars, like the storage of the Bot Framework
 /// (`BotBuilder-Azure`, `StringExtensions.SanitizeForAzureKeys`): `/` is `|s|`, `\` is `|b|`, `#` is `|h|` and `?` is `|q|`.
 ///
-/// - A bar itself is not escaped. A string that already contains one of these escapes is rejected (`KeyEncoding`), because it
-///   could not be read back. Control characters are also rejected.
-/// - Not ordered. Not a [`TextCodec`](crate::key::codec::TextCodec): the keys of `a|z` and of `a/z`, `a|s|z`, begin with `a|`, so a prefix of a key does not
-///   select the strings with a prefix. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
+/// - A bar itself is not escaped. A string that already contains one of these escape sequences is rejected (`KeyEncoding`), because it would decode to a
+///   different string. Control characters are also rejected.
+/// - Not ordered. Not a [`TextCodec`](crate::key::codec::TextCodec): `a|z` and `a/z` are encoded as `a|z` and `a|s|z`, which both begin with `a|`, so a key
+///   prefix does not select exactly the strings with that prefix. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///
 /// ```
 /// use table_core::key::codec::{Bars, KeyCodec};
@@ -84,7 +84,7 @@ impl KeyCodec<String> for Bars {
 mod tests {
     use super::*;
 
-    /// Tests that strings are escaped like the examples in the tests of `SanitizeForAzureKeys`, but without trimming, which that function also does.
+    /// Tests that strings are escaped as in the tests of `SanitizeForAzureKeys`. Unlike that function, the codec does not trim the string.
     #[test]
     fn the_four_characters_are_letters_between_bars() {
         for (value, key) in [("/", "|s|"), ("\\", "|b|"), ("#", "|h|"), ("?", "|q|"), ("/#?", "|s||h||q|")] {

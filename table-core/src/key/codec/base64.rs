@@ -9,10 +9,10 @@ use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec};
 use crate::limits;
 
-/// A codec for any string, which writes its UTF-8 in Base64 with padding. `/` is written as `_`, because keys cannot contain it.
+/// A codec for any string. It writes the string's UTF-8 bytes in Base64 with padding. `/` is written as `_`, because keys cannot contain it.
 ///
-/// .NET's `Convert.ToBase64String` produces the same text, except that it may contain `/`, which programs must replace because the service rejects such a
-/// key.
+/// .NET's `Convert.ToBase64String` produces the same text, but with `/`. Programs that use it must replace each `/`, because the service rejects keys that
+/// contain it.
 ///
 /// Not ordered, and the encoding of a string's prefix is not always a prefix of the string's encoding. Prefer [`Escaped`](crate::key::codec::Escaped) in new
 /// schemas.

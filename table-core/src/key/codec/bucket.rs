@@ -10,9 +10,9 @@ use crate::key::codec::{Alphabet, DerivedPart, Facts, Form, PartSource};
 
 /// A codec that writes the number of one of `N` buckets, chosen by a hash of `C`'s encoding. The number is zero-padded to the width of `N - 1`.
 ///
-/// The hash is the 64-bit FNV-1a of the UTF-8 bytes, followed by the finalizer of `MurmurHash3` (`fmix64`), modulo `N`. It never changes, and `N` must
-/// not change once entities are stored. A read of one value queries only the bucket of that value; a read of all values queries all `N` buckets. The
-/// order of values is lost, so range queries are not available.
+/// The hash is the 64-bit FNV-1a of the UTF-8 bytes, followed by the finalizer of `MurmurHash3` (`fmix64`), modulo `N`. It never changes, and `N` must not
+/// change once entities are stored. Reading one value queries only that value's bucket; reading all values queries all `N` buckets. The order of values is
+/// lost, so range queries are not available.
 ///
 /// ```
 /// use table_core::key::codec::{Bucket, DerivedPart, Padded};
@@ -28,7 +28,7 @@ pub struct Bucket<C, const N: u32>(PhantomData<C>);
 struct Named<C, T, const N: u32>(PhantomData<(C, T)>);
 
 impl<T, C: PartSource<T>, const N: u32> Named<C, T, N> {
-    /// The name includes the width and the sign, because the hash depends on them.
+    /// The codec's name. It includes the width and the sign of the source's encoding, because the hash depends on them.
     const NAME: &'static Name<256> = {
         let mut name = Name::EMPTY.with("bucket(").with(C::SOURCE_NAME);
         if C::SOURCE_FORM.is_fixed() {
@@ -94,7 +94,7 @@ impl<T, C: PartSource<T>, const N: u32> DerivedPart<T> for Bucket<C, N> {
     const FACTS: Facts = Facts { fault: C::SOURCE_FAULT, ..Facts::NONE };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
-        // The encoding of the value is needed only temporarily, so it is appended to the buffer and removed again.
+        // The value's encoding is needed only temporarily, so it is appended to the buffer and later removed.
         let start = out.len();
         C::write_hashed(value, out)?;
         let number = bucket::<N>(out.get(start..).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! `Caret`: a string with the escapes that the Durable Task Framework uses.
+//! `Caret`: a string with the escape sequences of the Durable Task Framework.
 
 use table_store::Result;
 
@@ -25,7 +25,7 @@ use crate::limits;
 #[derive(Debug)]
 pub enum Caret {}
 
-/// Returns the character that follows `^` in the escape, or `None` for a character that is not escaped.
+/// Returns the character that follows `^` in the escape sequence, or `None` for a character that is not escaped.
 fn escape(character: char) -> Option<char> {
     match character {
         '^' => Some('^'),

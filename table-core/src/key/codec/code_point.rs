@@ -9,7 +9,7 @@ const LAST: u32 = char::MAX as u32;
 
 /// A codec that writes a `char` as its code point, in six lower-case hexadecimal digits. The default codec for `char`.
 ///
-/// Fixed width, ordered by code point, like `char`. Every character can be encoded, including characters that keys cannot contain.
+/// Fixed width. Ordered by code point, like `char`. Every character can be encoded, including characters that keys cannot contain.
 ///
 /// ```
 /// use table_core::key::codec::{CodePoint, KeyCodec};

@@ -1,10 +1,10 @@
 //! Compound keys: sequences of literals and parts, checked at compile time. A part is the encoding of a field.
 //!
-//! A key is injective (K2) if its pieces can be separated. Reading from the left, the end of a part is known if its width is fixed, or if the
-//! following literal starts with a character that the part cannot contain. Reading from the right, the start of a part is known if its width is
-//! fixed, or if the preceding literal ends with a character that the part cannot contain. One part may be the remainder between the pieces read from the
-//! left and those read from the right, such as a string before a six-digit id or before a suffix. A key is ordered (K3) if, in addition, no value sorts
-//! after a longer value of which it is a prefix. Both properties are computed at compile time from the [`Form`]s alone.
+//! A key is injective (K2) if its pieces can be separated. Reading from the left, the end of a part is known if its width is fixed, or if the following
+//! literal starts with a character that the part cannot contain. Reading from the right, the start of a part is known if its width is fixed, or if the
+//! preceding literal ends with a character that the part cannot contain. One part may be the remainder: the text between the pieces read from the left and
+//! those read from the right, such as a string before a six-digit id or before a suffix. A key is ordered (K3) if, in addition, no value sorts after a longer
+//! value that starts with it. Both properties are computed at compile time from the [`Form`]s alone.
 //!
 //! ```
 //! use table_core::key::codec::compound::{self, Fault, Piece};
@@ -60,8 +60,8 @@ pub enum Fault {
         /// The position of the literal among the pieces.
         piece: usize,
     },
-    /// A part of variable width is followed by a piece that it could contain, and so is a later part. Two different combinations of values could therefore
-    /// have the same key.
+    /// A part of variable width is followed by a piece that it could contain, so its end cannot be found from the left. It cannot be found from the right
+    /// either, because the start of a later part is unknown. Two different combinations of values could therefore have the same key.
     Ambiguous {
         /// The position of the part among the pieces.
         part: usize,
@@ -96,8 +96,8 @@ impl Fault {
 
 /// Returns the reason why these pieces do not form a valid key, or `None` if all keys are legal and different values have different keys (K2).
 ///
-/// A part that alone can fill a key (raw text of up to 512 code units) is counted with its minimum width, because it shares the length with the other
-/// parts. Creating a key that is too long fails at run time (KEY-7).
+/// A part that can fill a whole key (raw text of up to 512 code units) counts with its minimum width, because the other parts share the available length. If a
+/// key is too long, creating it fails at run time (KEY-7).
 #[must_use]
 pub const fn fault(pieces: &[Piece]) -> Option<Fault> {
     if pieces.is_empty() {
@@ -140,7 +140,7 @@ pub const fn is_self_delimiting(pieces: &[Piece], part: usize) -> bool {
     }
 }
 
-/// Returns `true` if a part is the remainder of the key once all parts after it have been read from the right.
+/// Returns `true` if a part is the remainder of the key: the text that is left when all pieces after it have been read from the right.
 const fn is_rest(pieces: &[Piece], part: usize) -> bool {
     let mut at = part + 1;
     while at < pieces.len() {
@@ -155,7 +155,7 @@ const fn is_rest(pieces: &[Piece], part: usize) -> bool {
     true
 }
 
-/// Returns `true` if the preceding literal ends in a character that the part cannot contain.
+/// Returns `true` if the preceding literal ends with a character that the part cannot contain.
 const fn is_told_from_right(pieces: &[Piece], part: usize, form: Form) -> bool {
     let mut at = part;
     while at > 0 {

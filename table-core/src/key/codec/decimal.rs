@@ -4,7 +4,7 @@ const E8: u64 = 100_000_000;
 const E16: u64 = 10_000_000_000_000_000;
 const E19: u128 = 10_000_000_000_000_000_000;
 
-/// The position in [`FOURS`] after the digits of the number 0.
+/// The position in [`FOURS`] at which the digits of the number 0 end.
 const ZERO_ENDS: usize = 8;
 static FOUR_BYTES: [u8; ZERO_ENDS + 40_000] = {
     let mut bytes = [b'0'; ZERO_ENDS + 40_000];
@@ -20,8 +20,8 @@ static FOUR_BYTES: [u8; ZERO_ENDS + 40_000] = {
     }
     bytes
 };
-/// The texts of the numbers `0000` to `9999`. Copying digits from a `str` needs no UTF-8 check. Copying four digits at a time is twice as fast as copying
-/// two. The zeros before these texts keep every slice within bounds, which saves two comparisons per slice.
+/// The texts of the numbers `0000` to `9999`. Digits copied from a `str` need no UTF-8 check. Copying four digits at a time is twice as fast as copying two.
+/// The zeros before these texts keep every slice within bounds, which saves two comparisons per slice.
 static FOURS: &str = match str::from_utf8(&FOUR_BYTES) {
     Ok(text) => text,
     Err(_) => "",
@@ -90,7 +90,8 @@ fn push_4<const WIDTH: usize>(below: usize, four: u64, complement: bool, out: &m
     }
 }
 
-/// Parses decimal digits, each read as 9 − digit if `complement`. Returns `None` for other characters, empty text, or a number of more than 128 bits.
+/// Parses decimal digits, each read as 9 − digit if `complement`. Returns `None` for other characters, empty text, or a number that does not fit into 128
+/// bits.
 #[inline]
 pub(super) fn read(text: &[u8], complement: bool) -> Option<u128> {
     if text.is_empty() {

@@ -10,7 +10,7 @@ use crate::key::codec::{
     Boolean, CodePoint, Date, Guid, IpAddress, KeyPart, Nanoseconds, Padded, Pattern, Text, Ticks, pattern,
 };
 
-/// A time of day with all its digits and no separators, as in [`Date`].
+/// The default codec for a time of day: all digits, without separators, as in [`Date`].
 type Time = Pattern<{ pattern("HHmmssfffffffff") }>;
 
 macro_rules! natural {

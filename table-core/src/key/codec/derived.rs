@@ -7,9 +7,9 @@ use crate::key::codec::{Facts, Form, KeyCodec};
 
 /// A key part that is computed from a value but does not determine it. The value itself is stored as a property of the entity.
 ///
-/// A value has the same encoding in every version and on every machine. An entity whose key part does not match its property cannot be read. Such a mismatch
-/// arises if a program that does not know the key part changes the property. The part of an instant must therefore not depend on fractions below 100 ns, which
-/// the property does not store (TICK-6).
+/// A value must have the same encoding in every version and on every machine. An entity whose key part does not match its property cannot be read. Such a
+/// mismatch arises, for example, if a program that does not know the key part changes the property. A part that is computed from an instant must not depend on
+/// fractions below 100 ns, because the property does not store them (TICK-6).
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Folded, Text};
@@ -54,7 +54,7 @@ pub trait DerivedPart<T> {
     }
 }
 
-/// The source of a derived part: a codec, or a derived part that truncates. For example, `hash(md5, 32, folded(lower, email))` hashes the
+/// The source of a derived part: a codec, or a derived part such as `Folded` or `Truncated`. For example, `hash(md5, 32, folded(lower, email))` hashes the
 /// folded string.
 ///
 /// ```

@@ -10,7 +10,8 @@ use crate::key::codec::{Facts, Form, KeyCodec, Reversible};
 /// A codec that writes the values of `C` in descending order, for example with the newest instant (inverted ticks, TICK-5) or the highest
 /// score first.
 ///
-/// The form is that of `C`, but [`Facts::descending`](crate::key::codec::Facts::descending) is set: K3 holds in reverse, and the ends of a range are swapped.
+/// The form is that of `C`, but [`Facts::descending`](crate::key::codec::Facts::descending) is set: law K3 holds in reverse order, so queries swap the ends of
+/// a range.
 ///
 /// ```
 /// use table_core::key::codec::{Desc, Digits, KeyCodec};

@@ -130,13 +130,13 @@ impl Hasher for Fnv1a {
     }
 }
 
-/// A codec that writes the first `N` characters of the hash of `C`'s encoding. The value cannot be recovered from the hash, so its field is also stored as a
+/// A derived key part: the first `N` characters of a hash of `C`'s encoding. The value cannot be recovered from the hash, so its field is also stored as a
 /// property.
 ///
 /// `FORM` selects the characters: hexadecimal digits (`'x'` in lower case, `'X'` in upper case), or an alphabet of RFC 4648 without padding (`'u'`
 /// for base64url, `'b'` for base32).
 ///
-/// Fixed width, not ordered. Different values may have the same characters: a few characters distribute keys, but do not identify a value.
+/// Fixed width, not ordered. Different values may have the same characters, so a short digest distributes keys but does not identify a value.
 ///
 /// ```
 /// use table_core::key::codec::{Crc32, DerivedPart, Digest, Text};
@@ -190,7 +190,7 @@ impl<C, H: Hasher, const N: usize, const FORM: char> Digest<C, H, N, FORM> {
 struct Named<C, T, H, const N: usize, const FORM: char>(PhantomData<(C, T, H)>);
 
 impl<T, C: PartSource<T>, H: Hasher, const N: usize, const FORM: char> Named<C, T, H, N, FORM> {
-    /// The name includes the width and the sign, because the hash depends on them.
+    /// The codec's name. It includes the width and the sign of the source's encoding, because the hash depends on them.
     const NAME: &'static Name<256> = {
         let name = Name::EMPTY.with("hash(").with(H::NAME).with(",").with_number(N);
         let name = name.with(match FORM {
@@ -225,7 +225,7 @@ where
     };
 
     fn encode(value: &T, out: &mut String) -> Result<()> {
-        // The encoding of the value is needed only temporarily, so it is appended to the buffer and removed again.
+        // The value's encoding is needed only temporarily, so it is appended to the buffer and later removed.
         let start = out.len();
         C::write_hashed(value, out)?;
         let mut digits = String::with_capacity(H::DIGITS);

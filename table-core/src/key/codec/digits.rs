@@ -11,7 +11,7 @@ use crate::key::codec::{Alphabet, Counted, Facts, Form, Integer, KeyCodec, Rever
 /// A codec that writes an integer as `N` zero-padded decimal digits, like .NET's `D6` format.
 ///
 /// - Fixed width, ordered. A value with more digits is rejected (`KeyEncoding`) and never truncated.
-/// - `N` is at most the number of digits of the type's largest value: 3 for `u8`, 19 for `i64`. A larger `N` is a compile error.
+/// - `N` is at most the number of digits in the type's largest value: 3 for `u8`, 19 for `i64`. A larger `N` is a compile error.
 /// - `S` is the sign. Unsigned integers use [`Unsigned`]. A signed integer needs [`NonNegative`], which rejects values below zero and has the same
 ///   encoding as an unsigned integer, or [`Signed`], which writes a sign before the digits, as in [`Padded`](crate::key::codec::Padded).
 /// - In reverse order, each digit `d` is written as 9 − `d`, and the sign, if any, is swapped.
@@ -58,7 +58,7 @@ pub struct Digits<const N: usize, S = Unsigned>(PhantomData<S>);
 /// ```
 pub trait Sign: sealed::Sealed {}
 
-/// The sign parameter of [`Digits`] for an unsigned integer. This is the default.
+/// The sign parameter of [`Digits`] for an unsigned integer, and the default.
 ///
 /// ```
 /// use table_core::key::codec::{Digits, KeyCodec, Unsigned};
@@ -129,7 +129,7 @@ impl<const N: usize, S: Sign> Digits<N, S> {
     const IS_SIGNED: bool = matches!(S::KIND, Kind::Signed);
     const FORM: Form = form(N, Self::IS_SIGNED);
 
-    /// Returns the sign (`true` for a negative value) and the magnitude. Fails if the value cannot be encoded.
+    /// Returns the sign (`true` if negative) and the magnitude of a value, or an error if the value cannot be encoded.
     #[inline]
     fn checked<T: Integer>(value: &T) -> Result<(bool, u128)> {
         const { assert!(Self::fault::<T>().is_none(), "the integer needs another sign or number of digits") };
@@ -172,7 +172,7 @@ impl<const N: usize, S: Sign> Digits<N, S> {
     }
 }
 
-/// Provides the help text for a declaration with more digits than the largest `T` has.
+/// Provides the help text for a declaration with more digits than the largest value of `T`.
 struct TooManyDigits<T, const N: usize, S>(PhantomData<(T, S)>);
 
 impl<T: Integer, const N: usize, S: Sign> TooManyDigits<T, N, S> {
@@ -205,8 +205,8 @@ impl<const N: usize> Digits<N> {
     }
 }
 
-/// Returns `true` if integers with `bits` bits, without the sign bit (64 for `u64`, 63 for `i64`), can be written with `digits` digits: at least one
-/// digit, and at most as many as the largest value has.
+/// Returns `true` if integers with `bits` bits, without the sign bit (64 for `u64`, 63 for `i64`), can be written with `digits` digits: at least one digit,
+/// and at most as many as in the largest value.
 ///
 /// ```
 /// use table_core::key::codec::digits_fit;
@@ -324,7 +324,7 @@ pub(super) const fn integer_form<T: Integer>(digits: usize) -> Form {
     form(digits, T::SIGNED)
 }
 
-/// Appends the sign if the type is signed.
+/// Appends the sign if the type is signed: `-` for a negative value, otherwise `0`.
 #[inline]
 pub(super) fn push_sign<T: Integer>(negative: bool, out: &mut String) {
     if T::SIGNED {
@@ -332,7 +332,7 @@ pub(super) fn push_sign<T: Integer>(negative: bool, out: &mut String) {
     }
 }
 
-/// Returns the decoded integer as (negative, magnitude).
+/// Decodes an integer. Returns `true` for a negative integer, and the magnitude.
 #[inline]
 pub(super) fn decode_integer(text: &str, signed: bool, digits: usize) -> Option<(bool, u128)> {
     let (negative, field) = match text.as_bytes() {
@@ -387,8 +387,8 @@ mod tests {
         assert_eq!(<Digits<6> as KeyCodec<u32>>::FORM, <Digits<6, NonNegative> as KeyCodec<i32>>::FORM);
     }
 
-    /// Tests that `digits(…)` has a fixed width and preserves the order with every sign option: the derive macro allows range queries on it without
-    /// checking this.
+    /// Tests that `digits(…)` has a fixed width and preserves the order with every sign option. The derive macro relies on this when it generates range
+    /// queries.
     #[test]
     fn digits_of_each_sign_are_fixed_and_ordered() {
         let forms = [Digits::<6>::FORM, Digits::<6, NonNegative>::FORM, Digits::<6, Signed>::FORM];

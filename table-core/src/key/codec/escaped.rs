@@ -10,8 +10,8 @@ use crate::limits;
 
 /// A codec for any Unicode string. Characters that are illegal in keys are encoded as legal characters.
 ///
-/// Each character is encoded separately, and most characters are written unchanged. Every other character is written as two characters. The first one
-/// sorts like the original; the second one, from `0` to `9` and `a` to `z`, preserves the order of originals with the same first character:
+/// Each character is encoded separately, and most characters are written unchanged. Every other character is written as two characters. The first one sorts
+/// like the original. The second one, a digit or a letter from `a` to `z`, preserves the order of originals that share the first character:
 /// | characters | text |
 /// |---|---|
 /// | U+0000 to U+001F, space, `!`, `"`, `#` | `"0` to `"z` |
@@ -21,9 +21,9 @@ use crate::limits;
 /// | `~`, U+007F to U+009F | `~0` to `~x` |
 ///
 /// - Variable width, up to 512 UTF-16 code units (KEY-7). A string with a longer encoding is rejected (`KeyEncoding`).
-/// - Ordered by UTF-16 code units (ORD-6). All characters of the encoding sort after `!`, so other pieces may follow if they start with a literal
-///   that begins with `!`, and ranges keep their order (PAT-CK-2, PAT-CK-4).
-/// - The encoding of a prefix is a prefix of the encoding.
+/// - Ordered by UTF-16 code units (ORD-6). All characters of the encoding sort after `!`. Other pieces may therefore follow after a literal that begins with
+///   `!`, and ranges are still in order (PAT-CK-2, PAT-CK-4).
+/// - The encoding of a string's prefix is a prefix of the string's encoding.
 ///
 /// ```
 /// use table_core::key::codec::{Escaped, KeyCodec, TextCodec};
@@ -37,7 +37,7 @@ use crate::limits;
 #[derive(Debug)]
 pub enum Escaped {}
 
-/// The escaped characters, as classes of consecutive characters: the first character of the escape, and the bounds of the class.
+/// The escaped characters, in classes of consecutive characters: the first character of the escape sequence, and the first and last character of the class.
 const CLASSES: [(char, char, char); 5] =
     [('"', '\0', '#'), ('.', '.', '/'), ('>', '>', '?'), ('[', '[', '\\'), ('~', '~', '\u{9F}')];
 
@@ -53,7 +53,7 @@ fn escape(character: char) -> Option<(char, char)> {
     Some((lead, second))
 }
 
-/// Returns the character that two escape characters represent.
+/// Returns the character that is represented by an escape sequence of two characters.
 fn unescape(lead: char, second: char) -> Option<char> {
     let (_, first, last) = CLASSES.into_iter().find(|(candidate, ..)| *candidate == lead)?;
     let place = second.to_digit(36).filter(|_| !second.is_ascii_uppercase())?;
@@ -156,7 +156,7 @@ mod tests {
         }
     }
 
-    /// Tests that `escaped(…), "!"` is ordered and self-delimiting, because the derive allows ranges and prefixes of it without checking.
+    /// Tests that `escaped(…), "!"` is ordered and self-delimiting. The derive relies on this when it generates range and prefix queries.
     #[test]
     fn a_text_before_an_exclamation_mark_is_ordered_and_self_delimiting() {
         const ID: Piece = Piece::Part(Form::fixed(6, true, Alphabet::DIGITS));

@@ -1,4 +1,4 @@
-//! Errors of codecs: values that cannot be encoded, and strings that cannot be decoded.
+//! Codec errors: values that cannot be encoded, and strings that cannot be decoded.
 
 use std::fmt::Display;
 
@@ -38,7 +38,7 @@ pub(super) fn refused(message: impl Into<String>) -> Error {
     Error::of(CodecFault::Value(message.into()))
 }
 
-/// Returns the error for a string that the codec does not produce.
+/// Returns the error for a string that is not an output of the codec.
 #[cold]
 pub(super) fn mismatch(text: &str, codec: impl Display) -> Error {
     Error::of(CodecFault::Text { text: text.to_owned(), codec: codec.to_string() })

@@ -8,8 +8,8 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
 /// A codec that writes a `Uuid` as 36 characters: lower-case hexadecimal digits with hyphens. The default codec for `Uuid`.
 ///
-/// This is the output of `Guid.ToString()` and the format of `Edm.Guid` in requests. The hyphens have fixed positions, so the text sorts like the
-/// bytes. Fixed width, ordered like `Uuid`: version 7 sorts by time, version 4 randomly.
+/// This is the output of `Guid.ToString()` and the format of `Edm.Guid` in requests. The hyphens have fixed positions, so the text sorts like the bytes. Fixed
+/// width, ordered like `Uuid`: version 7 sorts by time, version 4 is random.
 ///
 /// ```
 /// use table_core::key::codec::{Guid, KeyCodec};

@@ -1,4 +1,4 @@
-//! `Hour`: a full hour as `yyyyMMddHH`.
+//! `Hour`: a time on the hour, as `yyyyMMddHH`.
 
 use chrono::{DateTime, Timelike, Utc};
 use table_store::Result;
@@ -8,7 +8,7 @@ use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible, date, decim
 
 const WIDTH: usize = 10;
 
-/// A codec that writes a full hour as `yyyyMMddHH`.
+/// A codec that writes an instant on the hour, such as 9:00, as `yyyyMMddHH`.
 ///
 /// - Fixed width, ordered. In reverse order, each digit `d` is written as 9 − `d`.
 /// - Rejected (`KeyEncoding`): instants that are not on the hour, because several instants would have the same key, and years outside 0 to 9999.

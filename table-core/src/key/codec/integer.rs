@@ -1,4 +1,4 @@
-//! Integers that can be key parts: the types that have the same width on every machine.
+//! The integer types that can be key parts. They have the same width on every machine.
 
 use std::fmt::Display;
 
@@ -43,7 +43,7 @@ pub(super) mod sealed {
 
         fn split(self) -> (bool, u128);
         fn join(negative: bool, magnitude: u128) -> Option<Self>;
-        /// Returns the mirror image of this value in the type's range: its distance from the largest value equals this value's distance from the smallest.
+        /// Returns the mirror image of this value in the type's range: it is as far from the largest value as this value is from the smallest.
         fn mirrored(self) -> Self;
         /// Appends a magnitude with as many digits as the type's largest value.
         fn push_padded(magnitude: u128, complement: bool, out: &mut String);
@@ -108,7 +108,7 @@ macro_rules! signed {
             #[inline]
             fn join(negative: bool, magnitude: u128) -> Option<Self> {
                 match (negative, magnitude) {
-                    // A minus before zero would be a second encoding of zero, so it is rejected.
+                    // A minus sign before zero would be a second encoding of zero, so it is rejected.
                     (true, 0) => None,
                     (true, magnitude) => (0 as Self).checked_sub_unsigned(magnitude.try_into().ok()?),
                     (false, magnitude) => Self::try_from(magnitude).ok(),

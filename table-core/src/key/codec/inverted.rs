@@ -1,4 +1,4 @@
-//! `Inverted`: a constant minus the value, which is how other programs write keys in descending order.
+//! `Inverted`: a constant minus the value, as other programs write keys in descending order.
 
 use std::fmt::Write;
 use std::marker::PhantomData;
@@ -9,7 +9,7 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec};
 
-/// A codec whose output is the decimal text of a number, so the number can be subtracted from a constant.
+/// A codec whose output is the decimal text of a number. Required by [`Inverted`], which subtracts the number from a constant.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -27,7 +27,7 @@ use crate::key::codec::{Alphabet, Facts, Form, KeyCodec};
             fixed width use `desc`"
 )]
 pub trait Counted<T>: KeyCodec<T> {
-    /// The reason why this codec's output is not a number, if it is not; see [`Facts::fault`].
+    /// The reason why [`Inverted`] cannot use this codec, or `None` if it can; see [`Facts::fault`].
     #[doc(hidden)]
     const COUNT_FAULT: Option<&'static str> = None;
 

@@ -1,4 +1,4 @@
-//! Checks of the [`codec`](crate::key::codec) laws. Other crates can use them to test their own codecs.
+//! Functions that check the [`codec`](crate::key::codec) laws. Other crates can use them to test their own codecs.
 
 mod derived;
 mod edges;
@@ -15,10 +15,10 @@ use edges::{edges, neighbours, samples};
 
 /// Checks the laws K1 to K4 for every value and every pair of values. K3 is checked against the order of `T`.
 ///
-/// Values that the codec rejects are skipped; rejecting all of them is an error. Pass many values, both similar and unusual, such as a property test
-/// generates. Edge cases are derived from the encodings of these values: strings that differ in one character, or that end in the alphabet's first or last
-/// character. The codec must either reject such a string or decode it to a value with exactly this encoding, which is then checked like the given values. Use
-/// [`check_texts`] for strings: `String` sorts by code points, but keys sort by UTF-16 code units.
+/// Values that the codec rejects are skipped; if it rejects all of them, the check fails. Pass many values, both similar and unusual ones, for example from a
+/// property test. The function derives edge cases from the encodings of these values: strings that differ in one character, or that end in the alphabet's
+/// first or last character. The codec must either reject such a string or decode it to a value with exactly this encoding, which is then checked like the
+/// given values. For strings, use [`check_texts`]: `String` sorts by code points, but keys sort by UTF-16 code units.
 ///
 /// ```
 /// use table_core::key::codec::{Desc, Digits, Padded, laws};
@@ -94,7 +94,7 @@ pub fn check_by<C: KeyCodec<T>, T: Debug>(
 }
 
 /// Checks the same laws as [`check`] for a codec of strings, but checks K3 against the order by UTF-16 code units (ORD-6). Also checks that the encoding of a
-/// string's prefix is a prefix of the string's encoding, and that the encodings of other strings do not begin with it.
+/// string's prefix is a prefix of the string's encoding, and that the encodings of strings without this prefix do not begin with it.
 ///
 /// ```
 /// use table_core::key::codec::{Escaped, Text, laws};
@@ -132,7 +132,7 @@ pub fn check_texts<C: TextCodec>(values: &[&str]) -> std::result::Result<(), Str
     Ok(())
 }
 
-/// Returns the encodings of the values that a codec accepts.
+/// Returns the values that a codec accepts, with their encodings.
 fn encodings<T: Debug>(
     values: &[T],
     encode: impl Fn(&T, &mut String) -> Result<()>,
@@ -174,7 +174,7 @@ fn legal(form: &Form, written: &str) -> std::result::Result<(), String> {
     }
 }
 
-/// Decodes a string. Returns the value if its encoding is this string.
+/// Decodes a string. Returns `None` if the codec rejects it, and an error if the value's encoding is a different string.
 fn canonical<C: KeyCodec<T>, T: Debug>(text: &str) -> std::result::Result<Option<T>, String> {
     match C::decode(text) {
         Ok(value) => match encoded(|out| C::encode(&value, out)) {

@@ -6,13 +6,13 @@ use crate::key::codec::{
     Variant, Week, Without,
 };
 
-/// Names the codec that replaces this codec in a level of a hierarchical partition key (HPK-2).
+/// Specifies the codec that replaces this codec in a level of a hierarchical partition key (HPK-2).
 ///
-/// Every level, including the last, is terminated by `!`. Keys with the same first levels therefore form one range, and `Micro` never matches
-/// `Microsoft`. A string written by [`Text`] may contain `!`, so string levels are written by [`Escaped`]. A newtype delegates to its inner codec.
-/// All other codecs are used as they are. The compiler checks that the output of [`Level`](Self::Level) cannot contain `!`.
+/// Every level, including the last, is terminated by `!`. Keys with the same first levels therefore form one range, and a query for the level `Micro` never
+/// matches `Microsoft`. [`Text`] may write `!`, so it is replaced by [`Escaped`]. A newtype delegates to its inner codec. All other codecs are used unchanged.
+/// The compiler checks that the output of [`Level`](Self::Level) cannot contain `!`.
 ///
-/// Implement this trait for a custom codec that a type's [`KeyPart`](crate::key::codec::KeyPart) names:
+/// Implement this trait for a custom codec that is the default codec of a type ([`KeyPart`](crate::key::codec::KeyPart)):
 ///
 /// ```
 /// # use table_core::key::codec::{Alphabet, Form, KeyCodec};

@@ -10,7 +10,7 @@ use crate::key::codec::{DerivedPart, Facts, Form, PartSource};
 
 /// A codec that writes a string in lower case, or in upper case if `UPPER`, using `C`. The field is also stored as a property.
 ///
-/// Different strings may have the same key, such as `Ada` and `ada`. Case is mapped by the rules of Unicode, independent of locale.
+/// Different strings may have the same key, such as `Ada` and `ada`. Case is converted by the Unicode rules, independently of the locale.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, Folded, Text};
@@ -74,7 +74,7 @@ impl<C: PartSource<String>, const FROM: char, const TO: char> Replaced<C, FROM, 
     };
 }
 
-/// Returns the source's form, marked as unordered: the rows are sorted by the written string, not by the field.
+/// Returns the source's form, marked as unordered, because rows are sorted by the written string and not by the field.
 const fn unordered<C: PartSource<String>>() -> Form {
     Form { ordered: false, ..C::SOURCE_FORM }
 }

@@ -8,7 +8,7 @@ use table_store::Result;
 use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::{Digits, Form, KeyCodec, NonNegative, Reversible, Signed};
 
-/// A codec that writes a duration as its number of nanoseconds, in 19 digits. The default codec for `std::time::Duration` and `chrono::TimeDelta`.
+/// A codec that writes a duration as a number of nanoseconds, in 19 digits. The default codec for `std::time::Duration` and `chrono::TimeDelta`.
 ///
 /// - A `Duration` is written without a sign. A `TimeDelta` is written with a sign before the digits, as in [`Padded`](crate::key::codec::Padded).
 /// - Fixed width, ordered, exact. A duration of more than 292 years is rejected (`KeyEncoding`).

@@ -1,4 +1,4 @@
-//! `Newtype`: a struct with a single field, encoded like this field.
+//! `Newtype`: a struct with a single field, encoded like its field.
 
 use std::marker::PhantomData;
 

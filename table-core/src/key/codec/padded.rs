@@ -11,7 +11,8 @@ use crate::key::codec::{Counted, Form, Integer, KeyCodec, Reversible, decimal};
 /// - Unsigned: 3, 5, 10, 20 or 39 decimal digits for `u8` to `u128`.
 /// - Signed: a sign and 3, 5, 10, 19 or 39 digits for `i8` to `i128`. The sign is `0` for zero and positive values. For negative values, the sign is
 ///   `-`, which sorts before `0`, and each digit `d` is written as 9 − `d`, so -2 sorts before -1.
-/// - Fixed width, ordered. Every value can be encoded. In reverse order, a value is written as its mirror image in the type's range: 0 as 255 for a `u8`.
+/// - Fixed width, ordered. Every value can be encoded. In reverse order, a value is written as its mirror image in the type's range: the `u8` 0 is written as
+///   255.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Padded};

@@ -1,4 +1,4 @@
-//! `Pattern`: dates and times in a .NET pattern such as `yyyy-MM-dd`.
+//! `Pattern`: dates and times, formatted with a .NET pattern such as `yyyy-MM-dd`.
 
 mod moment;
 mod token;
@@ -16,17 +16,16 @@ use crate::key::codec::{Alphabet, Counted, Facts, Form, KeyCodec, Reversible};
 use moment::Units;
 use token::{Token, name, tokens};
 
-/// A codec that formats a `DateTime<Utc>`, `NaiveDate` or `NaiveTime` with a pattern that [`pattern`] packs into a
-/// number. A pattern consists of `yyyy`, `MM`, `dd`, `HH`, `mm`, `ss`, one `f` for each fractional digit, digits as
-/// literals, and the separators `-`, `_`, `:`, `.`, `,`, space, `T` and `Z`.
+/// A codec that formats a `DateTime<Utc>`, `NaiveDate` or `NaiveTime` with a pattern that [`pattern`] packs into a number. A pattern consists of `yyyy`, `MM`,
+/// `dd`, `HH`, `mm`, `ss`, one `f` for each fractional digit, literal digits, and the separators `-`, `_`, `:`, `.`, `,`, space, `T` and `Z`.
 ///
-/// - Fixed width. Ordered if larger units precede smaller units. A pattern such as `ddMMyyyy` is supported, but does not allow ranges.
+/// - Fixed width. Ordered if larger units precede smaller units. A pattern such as `ddMMyyyy` is supported, but does not allow range queries.
 /// - A pattern must contain every unit from the year (for a `NaiveTime`, from the hour) down to its smallest unit. Otherwise, the value could not be
 ///   read back, and the pattern does not compile. Inside [`Truncated`](crate::key::codec::Truncated), a pattern may start with a smaller unit, but is
 ///   then not ordered.
 /// - Rejected (`KeyEncoding`): values that are more precise than the pattern, because several values would have the same key, and years outside 0 to
 ///   9999. [`Truncated`](crate::key::codec::Truncated) truncates such a value, and the field is then also stored as a property.
-/// - An instant that is stored as a property has at most seven fractional digits in a pattern, because the property stores no more (TICK-6).
+/// - If an instant is also stored as a property, its pattern has at most seven fractional digits, because the property stores no more (TICK-6).
 /// - In reverse order, each digit `d` is written as 9 − `d`.
 ///
 /// ```
@@ -151,7 +150,8 @@ impl<T: Moment, const TOKENS: u128> KeyCodec<T> for Pattern<TOKENS> {
         Self::push(value, false, out)
     }
 
-    /// Appends the encoding of the value as a property stores it. A hashed field is stored as a property.
+    /// Appends the encoding of the value with the precision of a property. A hashed field is always stored as a property, so the hash must not depend on more
+    /// digits.
     fn encode_hashed(value: &T, out: &mut String) -> Result<()> {
         let stored = value.units().and_then(|units| T::of_units(&units.cut(T::LAST, T::STORED)));
         Self::push(stored.as_ref().unwrap_or(value), false, out)
@@ -173,7 +173,7 @@ impl<T: Moment, const TOKENS: u128> Reversible<T> for Pattern<TOKENS> {
     }
 }
 
-/// Returns the encoding as a number, for patterns such as `yyyyMMdd` that consist only of units in descending size.
+/// Returns the encoding as a number. Available for patterns such as `yyyyMMdd`, which consist only of units from large to small.
 impl<T: Moment, const TOKENS: u128> Counted<T> for Pattern<TOKENS> {
     const COUNT_FAULT: Option<&'static str> = if Self::FORM.ordered
         && !token::has_literals(TOKENS)
@@ -209,7 +209,7 @@ impl<T: Moment, const TOKENS: u128> super::Truncates<T> for Pattern<TOKENS> {
         };
 
     fn truncate(value: &T) -> Option<T> {
-        // The field is stored as a property, so no digit is kept that the property does not store.
+        // The field is stored as a property, so digits that the property does not store are dropped.
         T::of_units(&value.units()?.cut(Self::UNITS.1, Self::UNITS.2.min(T::STORED)))
     }
 }

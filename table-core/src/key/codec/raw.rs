@@ -7,7 +7,7 @@ use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::key::text::first_illegal;
 use crate::limits;
 
-/// A codec that writes a string as it is, so keys are readable, as in published layouts. The default codec for `String`.
+/// A codec that writes a string unchanged, so keys are readable. The default codec for `String`.
 ///
 /// - Variable width, 0 to 512 UTF-16 code units (KEY-7). Ordered by code units (ORD-6). Preserves case, spaces and normalization (KEY-6).
 /// - Rejected (`KeyEncoding`): `/ \ # ?` and control characters (KEY-3). [`Escaped`](crate::key::codec::Escaped) can write them.

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::*;
 use crate::ticks as tick_count;
 
-/// Generates characters from every group that matters for validity, escaping or order.
+/// Generates strings of characters from every group that matters for validity, escaping or order.
 pub(super) fn awkward_text() -> impl Strategy<Value = String> {
     let chosen = prop::sample::select(
         "\0\u{1F} !\"#$-./09:>?@AZ[\\]_az}~\u{7F}\u{9F}\u{A0}é\u{D7FF}\u{E000}\u{FF21}\u{FFFF}\u{10000}\u{1F600}\u{10FFFF}"
@@ -257,7 +257,7 @@ fn names_match_the_lock_file() {
     assert_eq!(<Newtype<Digits<6>> as KeyCodec<EmployeeId>>::NAME, "digits(6)");
 }
 
-/// Returns the number of the bucket into which a value falls.
+/// Returns the bucket number of a value.
 fn bucket_of<P: DerivedPart<T>, T>(value: &T) -> u32 {
     let mut text = String::new();
     P::encode(value, &mut text).unwrap();

@@ -11,7 +11,7 @@ use crate::key::codec::inverted::Counted;
 use crate::key::codec::name::Name;
 use crate::key::codec::{DerivedPart, Facts, Form, Hour, KeyCodec, PartSource, Unix};
 
-/// A codec with less precision than its values. It can truncate any value to one that it can encode.
+/// A codec that is less precise than the values of `T`. It can truncate a value to one that it can encode.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -28,14 +28,14 @@ use crate::key::codec::{DerivedPart, Facts, Form, Hour, KeyCodec, PartSource, Un
 pub trait Truncates<T>: KeyCodec<T> {
     /// The form of truncated values: ordered only if greater values never have smaller encodings.
     const CUT_FORM: Form = Self::FORM;
-    /// The mistake in the arguments of the codec inside `truncate`, if any; see [`Facts::fault`].
+    /// The mistake in the codec's arguments when it is used inside `truncate`, if any; see [`Facts::fault`].
     const CUT_FAULT: Option<&'static str> = Self::FACTS.fault;
 
     /// Returns the greatest value not greater than `value` that the codec can encode, or `None` if no such value exists.
     fn truncate(value: &T) -> Option<T>;
 }
 
-/// A codec that writes the truncated value, using `C`. The field is also stored as a property.
+/// A derived key part: the value, truncated and encoded by `C`. The field is also stored as a property.
 ///
 /// Ordered like `C`: a range of values selects the rows whose truncated values are between the truncated ends of the range, inclusive.
 ///
@@ -78,7 +78,7 @@ source! {
 #[diagnostic::do_not_recommend]
 impl Truncates<DateTime<Utc>> for Hour {
     fn truncate(value: &DateTime<Utc>) -> Option<DateTime<Utc>> {
-        // The result is computed from calendar fields, because chrono's rounding uses nanoseconds, which overflow after the year 2262.
+        // The result is computed from calendar fields, because chrono's rounding uses an `i64` of nanoseconds, which overflows after the year 2262.
         Some(value.date_naive().and_hms_opt(value.hour(), 0, 0)?.and_utc())
     }
 }

@@ -9,8 +9,8 @@ use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible};
 /// A codec that writes a ULID as 26 upper-case letters and digits (Crockford's base 32). The
 /// value is a `u128`, a `Uuid`, or a `String` that contains a ULID.
 ///
-/// Fixed width, ordered by the time in the identifiers, then by their random bits. A `String` that is not an upper-case ULID is rejected
-/// (`KeyEncoding`), because an identifier would otherwise have two keys.
+/// Fixed width, ordered by the time in the identifiers, then by their random bits. A `String` must be an upper-case ULID; other strings are rejected
+/// (`KeyEncoding`), because the same identifier could otherwise have two keys.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Ulid};

@@ -1,4 +1,4 @@
-//! `Variant`: a fieldless enum as its variant name.
+//! `Variant`: a fieldless enum, written as the name of its variant.
 
 use table_store::Result;
 
@@ -8,7 +8,7 @@ use crate::key::codec::{Alphabet, Facts, Form, KeyCodec};
 use crate::key::order;
 use crate::key::text::legal_units;
 
-/// A fieldless enum whose variants have names in keys. `#[derive(KeyPart)]` implements it.
+/// A fieldless enum that can be a key part, with a name for each variant. `#[derive(KeyPart)]` implements this trait.
 pub trait KeyEnum: Sized + 'static {
     /// The names of the variants, in declaration order. They are distinct and legal in keys (KEY-3), and must never change once rows have
     /// been stored.
@@ -17,14 +17,14 @@ pub trait KeyEnum: Sized + 'static {
     /// Returns the position of this variant in [`VARIANTS`](Self::VARIANTS).
     fn index(&self) -> usize;
 
-    /// Returns the variant at a position.
+    /// Returns the variant at a position in [`VARIANTS`](Self::VARIANTS).
     fn from_index(index: usize) -> Option<Self>;
 }
 
 /// A codec that writes the variant name of a fieldless enum. The default codec for an enum with `#[derive(KeyPart)]`.
 ///
-/// - Fixed width if all names have the same length. Ordered if the names ascend in declaration order, which is the order of a derived `Ord`.
-///   Otherwise, ranges are not available.
+/// - Fixed width if all names have the same length. Ordered if the names are in ascending order in the declaration, because a derived `Ord` uses the
+///   declaration order. Otherwise, range queries are not available.
 /// - Duplicate names, and names that are illegal in keys, do not compile.
 ///
 /// ```

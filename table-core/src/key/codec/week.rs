@@ -11,7 +11,7 @@ use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Truncates};
 const WIDTH: usize = 8;
 const NAME: &str = "week";
 
-/// A codec that writes an ISO 8601 week, from Monday to Sunday, as `yyyy-Www`. The year is that of the week's Thursday.
+/// A codec that writes an ISO 8601 week, from Monday to Sunday, as `yyyy-Www`. The year is the year of the week's Thursday.
 ///
 /// - Fixed width, ordered.
 /// - Rejected (`KeyEncoding`): days other than Mondays and instants other than the start of the week, because several values would have the same
@@ -37,10 +37,10 @@ const NAME: &str = "week";
 #[derive(Debug)]
 pub enum Week {}
 
-/// A day or an instant, which the codec can convert to and from a week.
+/// A day or an instant: a type whose values the codec can convert to and from weeks.
 trait InWeek: Copy + PartialEq + std::fmt::Debug {
     fn date(self) -> NaiveDate;
-    /// Returns the first value of a day: the day itself, or its midnight.
+    /// Returns the first value of a day: the day itself, or the midnight at its start.
     fn of(day: NaiveDate) -> Self;
 }
 
@@ -134,7 +134,7 @@ mod tests {
         push(monday(day).unwrap_or(day), &mut text).map(|()| text)
     }
 
-    /// Tests the examples in ISO 8601 for the first and last days of years.
+    /// Tests the examples from ISO 8601 for the first and last days of a year.
     #[test]
     fn the_year_is_that_of_the_thursday() {
         for (day, week) in [
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_week_outside_the_years_is_refused_and_not_read() {
-        // The first two days of year 0 belong to the last week of the year before.
+        // The first two days of year 0 belong to the last week of the previous year.
         assert_eq!(text("0000-01-01").unwrap_err().code(), ErrorCode::KeyEncoding);
         for wrong in ["2005-W53", "2005-W00", "2005-W1", "2005W010", "+005-W01", "2005-w01"] {
             assert!(<Week as KeyCodec<NaiveDate>>::decode(wrong).is_err(), "{wrong}");

@@ -1,4 +1,4 @@
-//! `Without`: an unchanged string that cannot contain the separator after it.
+//! `Without`: a string that is written unchanged and cannot contain the separator that follows it.
 
 use table_store::{Result, quoted};
 
@@ -11,8 +11,8 @@ use crate::key::text::is_legal;
 /// literal that starts with `C` (PAT-CK-2).
 ///
 /// - A string that contains `C` is rejected (`KeyEncoding`). `C` is an ASCII character that is legal in keys.
-/// - If other pieces follow, ranges keep their order only if `C` sorts before every other character, like a space.
-///   [`Escaped`](crate::key::codec::Escaped) before `!` also keeps the order.
+/// - If other pieces follow, keys sort like the strings only if `C` sorts before every other character in keys, as a space does.
+///   [`Escaped`](crate::key::codec::Escaped) before `!` also preserves the order.
 ///
 /// ```
 /// use table_core::key::codec::{TextCodec, Without};

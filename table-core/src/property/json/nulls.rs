@@ -1,13 +1,13 @@
-//! A check of the values that JSON writes as `null`: those that would be read as another value are refused.
+//! Rejects values that are written as `null` in JSON but would be read as another value.
 
 use std::fmt::Display;
 
 use serde::ser::{self, Error as _, Serialize, Serializer};
 
-/// A serializer without output. A value is serialized to `true` if its JSON is `null`.
+/// A serializer that writes no JSON. It returns `true` for a value whose JSON is `null`.
 ///
-/// It refuses the values that `serde_json` writes as `null` but reads as another value, or not at all: NaN and the infinities, and a `Some` whose content
-/// is `null`, such as `Some(None)`.
+/// It rejects values that `serde_json` writes as `null` but reads as another value or cannot read: NaN and the infinities, and a `Some` whose content is
+/// `null`, such as `Some(None)`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nulls;
 

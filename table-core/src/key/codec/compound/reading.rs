@@ -1,6 +1,6 @@
-//! Functions that find the end of a part in a key from the pieces after the part.
+//! Functions that find the end of a part in a key, by using the pieces after the part.
 //!
-//! The functions accept any type that converts to [`Piece`], because the pieces in a schema also have names.
+//! The functions accept any type of piece and a conversion to [`Piece`], because the pieces in a schema also have names.
 
 use crate::key::codec::Form;
 use crate::key::codec::compound::Piece;
@@ -21,7 +21,7 @@ pub(crate) fn end_of_part<P>(
     }
 }
 
-/// Returns the position at which the pieces after the remainder begin. These pieces are read from the right.
+/// Returns the end of the remainder: the position at which the pieces after it begin. These pieces are read from the right.
 fn end_of_rest<P>(mut after: &[P], text: &str, piece: impl Fn(&P) -> Piece) -> Option<usize> {
     let mut rest = text;
     while let Some((last, before)) = after.split_last() {
@@ -65,13 +65,13 @@ fn start_of_units(text: &str, units: usize) -> Option<usize> {
     (left == 0).then_some(0)
 }
 
-/// Returns the first character of the literals at the start of a list of pieces, if it starts with a literal.
+/// Returns the first character of the literals at the start of a list of pieces, or `None` if it does not start with a literal.
 pub(super) fn first_character<P>(pieces: &[P], piece: impl Fn(&P) -> Piece) -> Option<char> {
     let literals = pieces.iter().map_while(|it| literal(piece(it)));
     literals.flat_map(str::chars).next()
 }
 
-/// Returns the last character of the literals at the end of a list of pieces.
+/// Returns the last character of the literals at the end of a list of pieces, or `None` if it does not end with a literal.
 fn last_character<P>(pieces: &[P], piece: impl Fn(&P) -> Piece) -> Option<char> {
     let literals = pieces.iter().rev().map_while(|it| literal(piece(it)));
     literals.flat_map(|literal| literal.chars().rev()).next()

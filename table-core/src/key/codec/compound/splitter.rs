@@ -9,9 +9,9 @@ use crate::key::codec::fault::CodecFault;
 
 /// A splitter that returns the encoded parts of a key one at a time, without copying.
 ///
-/// The splitter is correct for pieces without a [`fault`](crate::key::codec::compound::fault). A part of fixed width has that many UTF-16 code units.
-/// Any other part ends before the next literal if it cannot contain that literal's first character; otherwise, it is the remainder, and all parts
-/// after it are read from the end.
+/// The pieces must form a valid key: [`fault`](crate::key::codec::compound::fault) returns `None`. A part of fixed width has that many UTF-16 code units. Any
+/// other part ends before the next literal if it cannot contain that literal's first character; otherwise, it is the remainder, and all parts after it are
+/// read from the end.
 ///
 /// ```
 /// use table_core::key::codec::compound::{Piece, Splitter};
@@ -63,7 +63,7 @@ impl<'a> Splitter<'a> {
     /// Checks that the entire key and all pieces have been read.
     ///
     /// # Errors
-    /// `EntityMismatch` if text follows the last piece, or if pieces are missing.
+    /// `EntityMismatch` if text follows the last piece, or if a piece has not been read.
     #[inline]
     pub fn finish(mut self) -> Result<()> {
         let is_over = self.literals().is_some() && self.pieces.is_empty() && self.rest.is_empty();

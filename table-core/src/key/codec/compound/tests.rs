@@ -1,4 +1,4 @@
-//! Tests of K2 and K3 for compound keys. Every result is checked against all values of small domains, and against random pieces.
+//! Tests that compound keys satisfy K2 and K3. The computed properties are checked for all values in small domains, and for random pieces.
 
 use proptest::prelude::*;
 
@@ -10,10 +10,10 @@ use crate::key::codec::{
 };
 use crate::key::order::compare;
 
-/// The position of a value in the order of its type.
+/// The rank of a value: vectors compare like the values of the type.
 type Rank = Vec<u32>;
 
-/// Sample values of a codec, each with its rank and its encoding.
+/// Sample values for a codec, each with its rank and its encoding.
 #[derive(Clone, Debug)]
 struct Sample {
     form: Form,
@@ -37,7 +37,7 @@ fn sample<C: KeyCodec<T>, T>(values: impl IntoIterator<Item = T>, rank: impl Fn(
     Sample { form: C::FORM, values }
 }
 
-/// Returns strings that contain separators, prefixes of each other, and characters that sort differently in UTF-8 and UTF-16.
+/// Returns sample strings: some contain separators, some are prefixes of others, and some contain characters that sort differently in UTF-8 and UTF-16.
 fn texts<C: TextCodec>() -> Sample {
     const TEXTS: [&str; 22] = [
         "",
@@ -115,7 +115,7 @@ fn key<'a>(pieces: &[Piece], values: &[&'a (Rank, String)]) -> Key<'a> {
     }
 }
 
-/// Checks two keys with valid pieces: every property that was computed from the pieces, such as their order, must hold for them.
+/// Checks that two keys with valid pieces have every property that was computed from the pieces, such as the order.
 fn kept(pieces: &[Piece], left: &Key<'_>, right: &Key<'_>) -> Result<(), String> {
     let fault = |law: &str| Err(format!("{law}: {pieces:?} makes {left:?} and {right:?}"));
     if (left.ranks == right.ranks) != (left.text == right.text) {
@@ -141,8 +141,7 @@ fn kept(pieces: &[Piece], left: &Key<'_>, right: &Key<'_>) -> Result<(), String>
     Ok(())
 }
 
-/// Returns the text of a key up to a part, including the literals after the part. The keys of all rows with the same values up to this part start with this
-/// text.
+/// Returns the text of a key up to a part, including the literals after the part. All keys with the same values up to this part start with this text.
 fn begin(pieces: &[Piece], key: &Key<'_>, part: usize) -> String {
     let mut texts = key.texts.iter();
     let mut begin = String::new();
@@ -201,8 +200,8 @@ fn k2_and_k3_every_pair_of_codecs_and_separator_on_every_value() {
     assert!(sound > 1_000 && ordered > 700, "most pieces are sound ({sound}) and many ordered ({ordered})");
 }
 
-/// Searches for counterexamples. The first result is `true` if two different combinations of values have the same key (K2), and the second if two keys are
-/// in the wrong order of their first parts (K3).
+/// Searches for counterexamples. The first result is `true` if two different combinations of values have the same key (K2). The second is `true` if two keys
+/// are not in the order of their first parts (K3).
 fn counterexamples(first: &Sample, literal: &'static str, second: &Sample) -> (bool, bool) {
     let pieces = [Piece::Part(first.form), Piece::Literal(literal), Piece::Part(second.form)];
     let pairs = || first.values.iter().flat_map(|a| second.values.iter().map(move |b| [a, b]));
@@ -389,7 +388,7 @@ fn pat_ck_2_keys_are_read_from_the_right_if_one_part_takes_the_rest() {
     // A missing part is an error, and no text is read twice.
     assert!(Splitter::new(&[TEXT, ID], "00007").next_part().is_err());
     assert!(Splitter::new(&[Piece::Literal("a_"), TEXT, Piece::Literal("_b")], "a_b").next_part().is_err());
-    // 'a_' is a prefix of the rows with 'a' and of the rows with 'a_b'.
+    // 'a_' is a prefix of the keys with 'a' and of the keys with 'a_b'.
     assert!(
         !is_self_delimiting(&[TEXT, Piece::Literal("_"), ID], 0)
             && is_self_delimiting(&[TEXT, Piece::Literal("_"), ID], 2)

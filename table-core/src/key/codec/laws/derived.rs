@@ -1,4 +1,4 @@
-//! Checks of the laws of derived parts and of truncation.
+//! Functions that check the laws of derived parts and of truncation.
 
 use std::cmp::Ordering;
 use std::fmt::Debug;
@@ -27,8 +27,8 @@ pub fn check_derived<C: DerivedPart<T>, T: Ord + Debug>(values: &[T]) -> Result<
     check_derived_by::<C, T>(values, Ord::cmp)
 }
 
-/// Checks the laws of [`Truncates`]: a value that the codec can encode is not truncated; any other value is truncated to a value that the codec can
-/// encode and that is not greater; greater values are never truncated to smaller values.
+/// Checks the laws of [`Truncates`]: a value that the codec can encode is not changed; any other value is truncated to a value that the codec can encode and
+/// that is not greater; truncation never reverses the order of two values.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};

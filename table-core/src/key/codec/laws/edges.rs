@@ -2,7 +2,8 @@
 
 use crate::key::codec::Form;
 
-/// Returns strings that differ slightly from `text`: with one character removed, added or changed, or with all letters in the opposite case.
+/// Returns strings that differ slightly from `text`: with the last character removed or changed, with a character added at either end, or with all letters in
+/// upper or lower case.
 pub(super) fn neighbours(text: &str) -> impl Iterator<Item = String> {
     let mut shorter = text.to_owned();
     let last = shorter.pop();
@@ -13,7 +14,7 @@ pub(super) fn neighbours(text: &str) -> impl Iterator<Item = String> {
     last.map(|_| shorter).into_iter().chain(changed).chain(longer).chain(cases)
 }
 
-/// The maximum number of encodings that edge cases are derived from.
+/// The maximum number of encodings from which edge cases are derived.
 const SAMPLES: usize = 3;
 
 /// Returns the positions of the first element, the last element, and some elements in between.

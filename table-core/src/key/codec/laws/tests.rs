@@ -96,7 +96,7 @@ fn k2_and_k3_violations_between_values_are_found() {
     assert_eq!(check::<Plain, u8>(&[1, 2, 9]), Ok(()));
     assert!(broken::<Plain, u8>(&[9, 10]).starts_with("K3"));
 
-    // By absolute value, -1 and 1 are the same value, which then has two encodings.
+    // If values are compared by their absolute values, -1 and 1 are equal but have two encodings.
     let fault = check_by::<Padded, i8>(&[-1, 1], |left, right| left.abs().cmp(&right.abs())).unwrap_err();
     assert!(fault.starts_with("K2") || fault.starts_with("K3"), "{fault}");
 }
@@ -132,7 +132,7 @@ fn k1_is_violated_by_an_edge_text_that_is_read_but_never_written() {
 
 #[test]
 fn truncation_accepts_every_value_that_the_codec_writes() {
-    /// A codec of multiples of ten that does not truncate values above 200.
+    /// A codec for multiples of ten that does not truncate values above 200.
     enum Tens {}
 
     impl KeyCodec<u8> for Tens {

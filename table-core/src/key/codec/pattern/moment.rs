@@ -1,4 +1,4 @@
-//! Dates and times, split into the units that patterns contain.
+//! Dates and times, split into the units that a pattern can contain.
 
 use std::fmt::Debug;
 
@@ -28,7 +28,7 @@ pub struct Units {
     pub(super) nanos: u32,
 }
 
-/// The smallest value of each unit. A truncated unit is set to it.
+/// The smallest value of each unit, to which a truncated unit is set.
 const LEAST: [u32; 6] = [0, 1, 1, 0, 0, 0];
 
 impl Units {

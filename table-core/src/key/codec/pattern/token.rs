@@ -1,8 +1,8 @@
-//! Tokens of a pattern, packed into one number for use as a const parameter.
+//! The tokens of a pattern, packed into one number, which can be a const parameter.
 
 use crate::key::codec::name::Name;
 
-/// A token of a pattern. Units are numbered from 0, the year, to 6, the fraction of a second.
+/// A token of a pattern. Units are numbered from 0 (the year) to 6 (the fraction of a second).
 #[derive(Clone, Copy)]
 pub(super) enum Token {
     Literal(char),
@@ -11,8 +11,7 @@ pub(super) enum Token {
 }
 
 const BITS: u32 = 5;
-/// The code of a fractional digit in a packed pattern. Smaller codes stand for units of date and time, from 1 for `yyyy` to 6 for `ss`; larger codes stand
-/// for literals.
+/// The code of a fractional digit in a packed pattern. Smaller codes are date and time units, from 1 for `yyyy` to 6 for `ss`; larger codes are literals.
 const FRACTION: u8 = 7;
 const LITERALS: &[u8] = b"-_:.,TZ 0123456789";
 const WORDS: [&str; 7] = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f"];
@@ -20,7 +19,7 @@ const WORDS: [&str; 7] = ["yyyy", "MM", "dd", "HH", "mm", "ss", "f"];
 /// Packs a pattern for [`Pattern`](crate::key::codec::Pattern) into a number. A pattern has at most 25 tokens; each `f` is one token.
 ///
 /// # Panics
-/// Panics at compile time if the pattern contains an invalid letter.
+/// Panics at compile time if the pattern is empty, contains an invalid character or has more than 25 tokens.
 #[must_use]
 pub const fn pattern(text: &str) -> u128 {
     let text = text.as_bytes();
@@ -36,7 +35,7 @@ pub const fn pattern(text: &str) -> u128 {
     packed
 }
 
-/// Returns the code and the length of the token at a position.
+/// Returns the code and the length of the token at position `at`.
 const fn code(text: &[u8], at: usize) -> (u8, usize) {
     let mut literal = 0;
     while literal < LITERALS.len() {

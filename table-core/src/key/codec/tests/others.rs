@@ -1,4 +1,4 @@
-//! Tests of the codecs for keys written by other programs, with keys from public projects and with values that the codecs must reject.
+//! Tests the codecs for keys written by other programs, with keys from public projects and with values that the codecs must reject.
 
 use chrono::{DateTime, NaiveDate, TimeZone, Utc};
 use proptest::prelude::*;
@@ -47,7 +47,8 @@ proptest! {
         }
     }
 
-    /// Tests instants with fractions below a tick, and leap seconds. A read compares the part with the stored property.
+    /// Tests that the key part of an instant equals the part of its stored property, even for fractions below a tick and for leap seconds. A read compares the
+    /// two.
     #[test]
     fn a_derived_part_of_an_instant_is_the_part_of_its_stored_property(minute in 0i64..166_666_666, nanos in 0..2_000_000_000_u32) {
         let at = DateTime::from_timestamp(minute * 60 + 59, nanos).unwrap();
@@ -78,7 +79,7 @@ fn literal_keys_of_public_projects() {
         (text_of::<Caret, _>(&"!@#$%^&*()_+=-0987654321d".to_owned()), "!@^2$%^^&*()_+=-0987654321d"),
         (text_of::<Caret, _>(&"\u{1F}\u{7F}\u{9F}".to_owned()), "^\u{DF}^\u{13F}^\u{15F}"),
         (text_of::<Hex<16, true>, _>(&0x2A_u64), "000000000000002A"),
-        // `Akka.Persistence.Azure`: a sequence number with 19 digits, and a row `highestSequenceNr`.
+        // `Akka.Persistence.Azure`: a sequence number with 19 digits, and the row `highestSequenceNr`.
         (text_of::<Digits<19>, _>(&7u64), "0000000000000000007"),
         // Logs of Azure Diagnostics: `0` followed by ticks. The `0` is a literal in the key.
         (text_of::<Ticks, _>(&at), "0630839643420000000"),
@@ -124,7 +125,7 @@ fn too_precise_and_out_of_range_values_are_refused_with_advice() {
     }
 }
 
-/// Tests that any string can be hashed. The key does not contain the string, which may therefore contain illegal characters and be longer than a key.
+/// Tests that any string can be hashed. The key does not contain the string, so the string may contain illegal characters or be longer than a key.
 #[test]
 fn a_hash_takes_any_text() {
     let url = format!("https://contoso.com/?q={}#top", "x".repeat(600));

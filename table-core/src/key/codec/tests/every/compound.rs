@@ -41,7 +41,7 @@ pub(super) fn compound(name: &str, form: Form, texts: &[String]) -> Result<(), T
         }
         sound += 1;
         for (at, text) in texts.iter().enumerate() {
-            // Two parts of the same kind have different values.
+            // If a key contains the tested part twice, the two values differ.
             let mut own = [text, texts.get(at + 1).unwrap_or(text)].into_iter();
             let written: Vec<(&Place, &str)> = layout
                 .iter()

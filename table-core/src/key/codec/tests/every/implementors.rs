@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Returns the name of the trait in `impl<T, C: KeyCodec<T>> Trait<T>`.
+/// Returns the name of the implemented trait, such as `Trait` for `impl<T, C: KeyCodec<T>> Trait<T>`.
 fn trait_of(head: &str) -> &str {
     let mut depth = 0_i32;
     let after = head.trim_start_matches("impl").find(|letter: char| {
@@ -15,7 +15,7 @@ fn trait_of(head: &str) -> &str {
     rest.trim_start_matches(['>', ' ']).split('<').next().unwrap_or_default()
 }
 
-/// Returns the types that implement a trait in the files of this directory, except tests.
+/// Returns the types that implement a trait in the source files of the codecs, except in tests.
 pub(super) fn implementors(of: &str) -> BTreeSet<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/key/codec");
     let mut folders = vec![folder];

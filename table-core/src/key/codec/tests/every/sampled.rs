@@ -7,7 +7,7 @@ use chrono::{Datelike, NaiveTime, TimeDelta, TimeZone, Timelike};
 
 use super::*;
 
-/// Seeds for the values of all types.
+/// The seeds from which the values of all types are derived.
 pub(super) struct Seeds {
     pub(super) numbers: Vec<u128>,
     pub(super) texts: Vec<String>,
@@ -47,7 +47,7 @@ impl Sampled for String {
 }
 
 impl Sampled for DateTime<Utc> {
-    /// Returns the values unchanged, and truncated to the second, minute, hour, week and month.
+    /// Returns each instant unchanged, and truncated to the second, minute, hour, week and month.
     fn of(seeds: &Seeds) -> Vec<Self> {
         let (first, after) = (-62_167_219_200_i64, 253_402_300_800_i64);
         let span = u128::from((after - first).unsigned_abs());
