@@ -18,17 +18,17 @@ use table_core::transaction::Transaction;
 
 use crate::outbox::Step;
 
-/// The write of one entity, with everything that contributors add to its transaction.
+/// One entity's write, with everything that contributors add to its transaction.
 #[derive(Clone, Debug)]
 pub(crate) struct EntityPlan {
     pub(crate) key: EntityKey,
     pub(crate) kind: OperationKind,
     pub(crate) rows: Vec<PlannedRow>,
-    /// Steps in other partitions that declared patterns need.
+    /// Steps in other partitions that the declared patterns need.
     pub(crate) derived_steps: Vec<Step>,
     /// Steps in other partitions that participants add.
     pub(crate) steps: Vec<Step>,
-    /// Changes to record at the commit.
+    /// Changes to record when the transaction commits.
     pub(crate) records: Vec<ChangeRecord>,
     /// The pattern that records the changes, if any.
     pub(crate) recorder: Option<Arc<dyn RecordChanges>>,
@@ -39,7 +39,7 @@ pub(crate) struct EntityPlan {
 }
 
 impl EntityPlan {
-    /// Creates the plan for a write without additions.
+    /// Creates a plan for a write without additions.
     pub(crate) const fn alone(key: EntityKey, kind: OperationKind) -> Self {
         Self {
             key,
@@ -54,14 +54,14 @@ impl EntityPlan {
         }
     }
 
-    /// Returns the largest number of operations that the plan adds to a transaction.
+    /// Returns the maximum number of operations that the plan adds to a transaction.
     pub(crate) fn operations(&self) -> usize {
         let intents = usize::from(!self.steps.is_empty()) + usize::from(!self.derived_steps.is_empty());
         1 + self.rows.len() + intents
     }
 }
 
-/// The contributor of a row, named in errors.
+/// The contributor of a row, as reported in errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Author {
     /// The name of an index.
@@ -70,7 +70,7 @@ pub(crate) enum Author {
     Pattern(&'static str),
 }
 
-/// The author of the rows that copies need: references, and conditions on the entities that are copied.
+/// The author of the rows that copies need: references, and conditions on the copied entities.
 pub(crate) const REFERENCES: &str = "references";
 
 impl Author {
@@ -120,7 +120,7 @@ pub(crate) enum RowWrite {
 
 /// A row whose operation depends on the stored row, such as an index entry.
 ///
-/// Several entities of a transaction may change the same row. `parts` then contains the changes of all these entities, in order, and the first change
+/// Several entities in a transaction may change the same row. In that case, `parts` contains the changes of all these entities, in order, and the first change
 /// computes the operation for all of them.
 pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Returns the new properties of the row, which determine its size.
@@ -135,10 +135,10 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Returns `true` if the entity has an entry in the row after the change.
     fn is_addition(&self) -> bool;
 
-    /// Returns the operation, assuming that the stored row matches the entities; `None` if the row must be read.
+    /// Returns the operation without reading the row, assuming that it matches the entities; `None` if the row must be read.
     fn assumed(&self, parts: &[Arc<dyn DerivedRow>]) -> Option<OperationKind>;
 
-    /// Returns the operation for a stored row that was read; `None` if nothing must be written.
+    /// Returns the operation that is needed given the stored row; `None` if nothing must be written.
     fn prepare<'a>(
         &'a self,
         place: RowPlace<'a>,
@@ -146,7 +146,7 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
         found: Option<&'a StoredRow>,
     ) -> BoxFuture<'a, Result<Option<PreparedRow>>>;
 
-    /// Returns the value as `Any`, for the pattern that created it.
+    /// Returns the row as `Any`, so that the pattern that created it can downcast it.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -168,10 +168,10 @@ pub(crate) trait ReadRow: Send + Sync {
     fn read<'a>(&'a self, key: &'a EntityKey) -> BoxFuture<'a, Result<Option<StoredRow>>>;
 }
 
-/// The operation of a derived row.
+/// The operation on a derived row.
 pub(crate) struct PreparedRow {
     pub(crate) kind: OperationKind,
-    /// Work outside the table that is undone if the transaction is refused.
+    /// Work done outside the table, to undo if the transaction is refused.
     pub(crate) undo: Option<Arc<dyn UndoWrite>>,
 }
 
@@ -183,27 +183,27 @@ pub(crate) trait UndoWrite: Send + Sync {
     /// Any error from the pattern.
     fn check(&self) -> Result<()>;
 
-    /// Undoes the work. Best effort: leftovers are collected later.
+    /// Undoes the work on a best-effort basis. The collector later removes anything that remains.
     fn undo(&self) -> BoxFuture<'_, ()>;
 }
 
-/// A change to a row, to be recorded in the transaction that makes it.
+/// A change to a row, recorded in the transaction that makes the change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ChangeRecord {
     /// The `RowKey` of the changed row.
     pub(crate) source: RowKey,
-    /// The kind of the change.
+    /// The kind of change.
     pub(crate) kind: Cow<'static, str>,
     pub(crate) payload: Vec<u8>,
 }
 
-/// A pattern that records the changes of a transaction, and commits the changes and their records together.
+/// A pattern that records the changes in a transaction, and commits the changes and their records together.
 pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
     /// Returns the number of operations that the records add to a transaction.
     fn operations(&self, records: &[ChangeRecord]) -> usize;
 
-    /// Submits a transaction with its records.
-    /// The returned versions, and the index of an operation in an error, refer to the given operations and not to the records.
+    /// Submits a transaction together with its records. The returned versions, and an operation index in an error, refer to the given operations and never to
+    /// the records.
     fn commit<'a>(
         &'a self,
         table: &'a TableName,
@@ -212,7 +212,7 @@ pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
     ) -> BoxFuture<'a, Result<Committed>>;
 }
 
-/// Creates the empty merge that changes only the version of an entity, so writers that read the entity earlier get a conflict.
+/// Creates an empty merge that changes only an entity's version, so that writers that have read the entity before get a conflict.
 pub(crate) fn touch(if_match: IfMatch) -> OperationKind {
     OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match)
 }
@@ -229,7 +229,7 @@ pub(crate) const fn properties_mut(kind: &mut OperationKind) -> Option<&mut Row>
     }
 }
 
-/// Returns the row state that an operation requires if it writes no property, such as a check or an empty merge; `None` for any other operation.
+/// Returns the row state that a pure condition requires, such as a check or an empty merge; `None` for an operation that writes properties or deletes.
 fn required(kind: &OperationKind) -> Option<RowState> {
     match kind {
         OperationKind::Check(state) => Some(state.clone()),
@@ -240,7 +240,7 @@ fn required(kind: &OperationKind) -> Option<RowState> {
     }
 }
 
-/// Returns the version of the row that an operation requires, if any.
+/// Returns the row version that an operation requires, if any.
 pub(crate) const fn required_version(kind: &OperationKind) -> Option<&ETag> {
     match kind {
         OperationKind::Replace(_, IfMatch::ETag(etag))
@@ -285,7 +285,7 @@ fn guarded(write: &OperationKind, required: IfMatch) -> Option<OperationKind> {
     })
 }
 
-/// Adds the required absence of the row to a write. Returns `None` if the write requires that the row exists.
+/// Makes a write require that the row does not exist. Returns `None` if the write requires that the row exists.
 fn inserted(write: &OperationKind) -> Option<OperationKind> {
     match write {
         OperationKind::Insert(row)
@@ -309,10 +309,10 @@ fn both_conditions(one: &OperationKind, other: &OperationKind) -> Option<Operati
     })
 }
 
-/// Converts a planned operation to the operation that is sent. For a store without checks, a check becomes an empty merge of the row.
+/// Converts a planned operation to the operation that is sent. If the store does not support checks, a check becomes an empty merge into the row.
 ///
 /// # Errors
-/// `Unsupported` if the operation requires the absence of a row and the store has no checks (ENG-21).
+/// `Unsupported` if the operation only checks that a row does not exist and the store does not support checks (ENG-21).
 pub(crate) fn sent(kind: OperationKind, store: &Capabilities) -> Result<OperationKind> {
     match kind {
         OperationKind::Check(state) if !store.checks => match state {
