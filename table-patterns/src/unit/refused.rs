@@ -1,5 +1,5 @@
-//! Method names of tables and other libraries that units do not have. A call to such a method does not compile, and the error message suggests the
-//! right method.
+//! Methods of tables and of other libraries that units do not have. A call to such a method does not compile, and the error message suggests the
+//! method to use instead.
 
 use table_core::__private::Refused;
 use table_core::{__refused_by_name, __refused_methods};

@@ -1,13 +1,13 @@
-//! The number of operations that an entity type adds to a unit, known at compile time.
+//! The number of operations that writing an entity adds to a unit, known at compile time.
 
 use table_core::entity::Entity;
 
 /// The operations that a write of an entity adds to a [unit](crate::unit), computed from the declaration. Implemented for every entity.
 ///
-/// The numbers include the entity, its index rows in the partition, and the record of changes in other partitions. A feed adds two operations per unit, or
-/// three if the unit changes more than 80 entities with a feed. Payloads of more than 256 KiB in total also add operations. The numbers exclude the rows of
-/// [participants](crate::participant), and the references and holders of [copies](crate::copies), because these depend on the data:
-/// [`UnitOfWork::contributions`](crate::unit::UnitOfWork::contributions) counts them.
+/// The numbers include the entity, its index rows in the partition, and the row that records changes in other partitions. A feed adds two operations per unit,
+/// or three if the unit changes more than 80 entities with a feed. Payloads of more than 256 KiB in total also add operations. The numbers exclude the rows of
+/// [participants](crate::participant), and the references and holders of [copies](crate::copies), because these depend on the data.
+/// [`UnitOfWork::contributions`](crate::unit::UnitOfWork::contributions) includes them.
 ///
 /// A declaration whose largest change exceeds a transaction fails to compile:
 ///
@@ -35,7 +35,7 @@ use table_core::entity::Entity;
 pub trait UnitShare: Entity {
     /// The maximum number of operations for an insert or a delete.
     const INSERT: usize = share::<Self>(1);
-    /// The largest number of operations of an update, which may move each index row.
+    /// The maximum number of operations for an update, which may move each index row.
     const UPDATE: usize = share::<Self>(2);
 }
 

@@ -1,8 +1,8 @@
-//! The argument of the writes of a unit that change an entity: the entity as it was read.
+//! The argument of unit methods that change an entity: the entity as it was read.
 
 use table_core::entity::{Entity, Versioned};
 
-/// An entity that was read, with its version: a reference to a [`Versioned`].
+/// An entity that has been read, with its version: a reference to a [`Versioned`].
 ///
 /// ```
 /// use table_patterns::unit::WasRead;

@@ -13,7 +13,7 @@ impl Batch {
     /// # Errors
     /// `InvalidInput` if there are too many operations (EGT-2); `RequestBodyTooLarge` if the batch has too many bytes (EGT-3).
     pub(super) fn check(&mut self, limits: &Limits) -> Result<()> {
-        // Counting the rows of the records takes time in proportion to their number, so they are counted only near the limit.
+        // Counting the rows that contain the records takes time in proportion to the number of records, so they are counted only near the limit.
         let most = self.entities.len() + self.rows.len() + self.intents.len() + self.records.len() + 1;
         let operations = if most <= limits.operations { most } else { self.operations() };
         let bytes = self.measured_bytes(limits);
@@ -27,7 +27,7 @@ impl Batch {
         Err(Error::of(fault))
     }
 
-    /// Returns the size of the rows in bytes, measured as the limits define it.
+    /// Returns the size of the rows in bytes, measured in the way that the limits specify.
     fn measured_bytes(&mut self, limits: &Limits) -> usize {
         if limits.measure == TransactionMeasure::Entities {
             return self.bytes;
