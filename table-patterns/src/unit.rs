@@ -150,7 +150,7 @@ pub struct UnitOfWork<S, O> {
     draft: Draft<'static>,
     /// The kind of each entity write in the batch. Conditions are included, although they return no version.
     acts: Vec<Act>,
-    /// The feeds and the indexes of the handle that created the unit, for entity types without a handle.
+    /// The feed and the indexes of the handle that created the unit, for entity types without their own handle.
     feed: Feed<S>,
     indexes: Indexes,
     /// The stored schemas, as far as the handle that created the unit knows them.

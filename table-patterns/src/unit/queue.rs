@@ -74,8 +74,8 @@ impl<S: TableStore> Queue<'_, S> {
         self.seen.expired() >= MOST_EXPIRED
     }
 
-    /// Reserves the partition, or renews the reservation. If no other reservation is ahead of it, also touches `rows`, so that earlier reads of these rows become
-    /// outdated. Returns `None` if the credential does not permit reservations.
+    /// Reserves the partition, or renews the reservation. If no other reservation is ahead of it, also touches `rows`, so that earlier reads of these rows
+    /// become outdated. Returns `None` if the credential does not permit reservations.
     ///
     /// # Errors
     /// Any error from a query or a transaction, except that a reservation whose response was lost is treated as inserted.

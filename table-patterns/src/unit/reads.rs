@@ -131,8 +131,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(ControlFlow::Continue(found))
     }
 
-    /// Reads a row from the store. In a transaction, first waits for other processes that have reserved the partition. Returns `Break` if the unit's earlier reads
-    /// may be outdated after this wait.
+    /// Reads a row from the store. In a transaction, first waits for other processes that have reserved the partition. Returns `Break` if the unit's earlier
+    /// reads may be outdated after this wait.
     async fn read_stored(&mut self, row_key: &RowKey) -> Result<ControlFlow<(), Option<StoredRow>>> {
         let partition_key = self.draft.planned().partition_key().clone();
         let key = EntityKey { partition_key, row_key: row_key.clone() };
@@ -146,8 +146,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(if is_outdated { ControlFlow::Break(()) } else { ControlFlow::Continue(found) })
     }
 
-    /// Adds conditions that the rows are still in the state that was read, either to the writes of these rows or as separate operations. If a write contradicts a
-    /// read of its row, stores the error in `outdated`.
+    /// Adds conditions that the rows are still in the state that was read, either to the writes of these rows or as separate operations. If a write contradicts
+    /// a read of its row, stores the error in `outdated`.
     pub(super) fn require_reads(&mut self) -> Result<()> {
         for (row_key, version) in self.reads.versions() {
             match self.require_read(&row_key, version) {

@@ -19,7 +19,7 @@ use crate::unit::{UnitOfWork, partition_key};
 
 /// A function that reads, decides and writes in a unit. Unlike an async closure, an implementation may borrow its captures and still be `Send`.
 pub(crate) trait Decide<S, O, T, X> {
-    /// Runs on a new unit. May be called several times.
+    /// Runs the function on a new unit. May be called several times.
     fn decide(&mut self, unit: &mut UnitOfWork<S, O>) -> impl Future<Output = Result<T, X>>;
 }
 
@@ -269,8 +269,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
                 attempts.contest.give_up(error);
                 Ok(Finished::Again(Some(turn)))
             }
-            // The decision may be based on rows that have changed since. If two consecutive runs depend on the same versions and are refused because of the same
-            // row, the error is the unit's own, unless only another writer can cause it.
+            // The decision may be based on rows that have changed since. If two consecutive runs depend on the same versions and are refused because of the
+            // same row, the error is the unit's own, unless only another writer can cause it.
             error if error.is_conflict() || error.code() == ErrorCode::UniqueViolation => {
                 let run = RefusedRun::new(depends, &error);
                 if !is_race && refused.as_ref() == Some(&run) {
