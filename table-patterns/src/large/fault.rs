@@ -1,4 +1,4 @@
-//! Errors of large entities: contents and addresses that do not match.
+//! Large entity errors: contents and addresses that do not match.
 
 use table_core::Fault;
 

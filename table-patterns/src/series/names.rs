@@ -100,8 +100,8 @@ const fn is_before(left: &str, right: &str) -> bool {
 /// All numbers have as many digits as the last number, so that the names sort in slot order (DQ-10).
 ///
 /// The number of digits is part of the names. If the last number of a [series](crate::series) gets more digits, such as `S10` after `S9`, the stored slots
-/// `S0` to `S9` are no longer read, and [`insert_or_replace`](crate::series::SeriesTable::insert_or_replace) removes them. Therefore, declare as many slots as the
-/// series may ever have; empty slots are not stored. A [wide entity](crate::wide) also reads slots whose numbers have a different number of digits.
+/// `S0` to `S9` are no longer read, and [`insert_or_replace`](crate::series::SeriesTable::insert_or_replace) removes them. Therefore, declare as many slots as
+/// the series may ever have; empty slots are not stored. A [wide entity](crate::wide) also reads slots whose numbers have a different number of digits.
 ///
 /// ```
 /// use table_patterns::slot_names;

@@ -129,8 +129,8 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
 
 // The bounds are on the methods, because rustc shows the error message of a bound on a method but not of a bound on an `impl`.
 impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
-    /// Adds a value to one slot and returns the sum. An empty slot counts as zero. No update is lost (PAT-SER-3). A stored entity keeps its own properties; if no
-    /// entity is stored, inserts one with the properties of `entity`.
+    /// Adds a value to one slot and returns the sum. An empty slot counts as zero. No update is lost (PAT-SER-3). A stored entity keeps its own properties; if
+    /// no entity is stored, inserts one with the properties of `entity`.
     ///
     /// # Errors
     /// - `OutOfRangeInput` if the slot does not exist, or if its type cannot represent the sum.
