@@ -27,8 +27,8 @@
 //!   cannot write all parts of a newer entity, so its writes are refused instead of losing data.
 //! - Programs whose declarations assign a property to different parts write it into different parts. If two parts contain different values of a property, a
 //!   read fails, because either value may be the later one (PAT-WIDE-4).
-//! - The numbers of a field's slots all have as many digits as the last one, so a longer range can rename its slots: `#[slots("Day", 1..=99)]` stores `Day01`, and
-//!   `1..=366` stores `Day001`. Names that differ only in leading zeros of the number at their end refer to the same property, unless both are
+//! - The numbers of a field's slots all have as many digits as the last one, so a longer range can rename its slots: `#[slots("Day", 1..=99)]` stores
+//!   `Day01`, and `1..=366` stores `Day001`. Names that differ only in leading zeros of the number at their end refer to the same property, unless both are
 //!   declared. A property under such a name is read and converted like a property in another part.
 //! - [`resize`](WideTable::resize) keeps properties that are not declared, as an [update](WideTable::update) does.
 //!

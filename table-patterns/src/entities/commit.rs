@@ -69,7 +69,7 @@ pub(crate) enum Conflict {
     Entity,
     /// A derived row differed from what the entities imply, or changed after it was read.
     Derived,
-    /// A row that a contributor writes without reading the stored row was refused.
+    /// A contributed row whose operation does not depend on the stored row was refused, because the operation's condition did not hold.
     Fixed,
     /// A related entity, from which copies were taken or whose copies are updated, changed after it was read.
     Related,

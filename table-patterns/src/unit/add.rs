@@ -40,7 +40,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(self)
     }
 
-    /// Makes the commit check that entities of type `E` may be written. For entities that the unit writes without a handle.
+    /// Makes the commit check that entities of type `E` may be written. Used for entities that the unit writes without a handle.
     pub(crate) fn admit_rows_of<E: Entity>(&mut self, is_whole: bool) -> &mut Self {
         let (store, watch, retry) = (&self.store, &self.watch, &self.retry);
         self.admissions.add::<E>(is_whole, || {
@@ -87,7 +87,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.push(EntityWrite::bare(EntityPlan::alone(key, kind)), act)
     }
 
-    /// Adds a step, to be performed in another partition.
+    /// Adds a step that a worker performs in another partition.
     pub(super) fn push_step(&mut self, key: &EntityKey, step: Step) -> Result<&mut Self> {
         let limits = self.store.capabilities().limits;
         let added = self.draft.add_step(&key.row_key, step, Some(&limits));

@@ -106,7 +106,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         contest.lost();
         let Some(rivals) = &self.rivals else { return Ok(()) };
         contest.own.clone_from(&rivals.own);
-        // A touch changes the versions. If the next attempt reads the same versions nevertheless, the transaction itself caused the error.
+        // After a touch, the row versions differ. If the next attempt reads the same versions as this one, the transaction itself caused the error.
         let is_disturbed = is_race && !std::mem::take(&mut contest.has_touched);
         if contest.losses < LOSSES || (contest.own.is_some() && !is_disturbed) {
             return Ok(());

@@ -104,7 +104,7 @@ pub struct WideReader<'a> {
     moved: BTreeMap<usize, Vec<Stored<'a>>>,
     /// The properties that neither the wide entity nor its header declares.
     undeclared: Vec<Stored<'a>>,
-    /// `true` if the value in the declared part is used when another part contains a different value. Otherwise, this is an error.
+    /// `true` if the value in the declared part is used when another part contains a different value; `false` if different values are an error.
     is_lenient: bool,
     /// The position after the last property that was read. The search for the next one begins here, because properties are usually read in order.
     next: AtomicUsize,
@@ -152,7 +152,7 @@ impl<'a> WideReader<'a> {
         Ok(Self { places, own, moved, undeclared, is_lenient: false, next: AtomicUsize::new(0) })
     }
 
-    /// Uses the value in the declared part when another part contains a different value. Otherwise, this is an error.
+    /// Uses the value in the declared part if another part contains a different value. Without this setting, different values are an error.
     pub(super) fn lenient(self) -> Self {
         Self { is_lenient: true, ..self }
     }

@@ -23,7 +23,7 @@ pub trait Slots: Sized {
     /// The type of each value.
     type Value: Property;
 
-    /// The number of values, if the type determines it.
+    /// The number of values, if the type determines it; otherwise, `None`.
     const COUNT: Option<usize>;
 
     /// Writes the values under the given names, in order.

@@ -183,8 +183,8 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         Ok(found.map(|(whole, found)| (whole, WideVersion(found.etags))))
     }
 
-    /// Updates the entity: reads it, calls `change` and replaces it. If another writer committed first, repeats these steps after a back-off (CON-3). Properties
-    /// that `W` does not declare are kept.
+    /// Updates the entity: reads it, calls `change` and replaces it. If another writer committed first, repeats these steps after a back-off (CON-3).
+    /// Properties that `W` does not declare are kept.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
