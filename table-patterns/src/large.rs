@@ -121,6 +121,6 @@ pub use table_derive::Large;
     note = "derive it and mark the fields that hold addresses: `#[derive(Entity, Large)]`, `#[blob] photo: Option<BlobRef>`"
 )]
 pub trait Large: Entity {
-    /// The blobs of the entity, in the order of their fields.
+    /// The entity's blobs, in the order of their fields.
     const BLOBS: &'static [Blob<Self>];
 }

@@ -6,8 +6,8 @@
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
+//! |---|---|---|
 //! | the owner of the series, `000123` | the period, `20140423` | one property per slot, `Hour00` to `Hour23`, and the entity's own properties |
-//! | the owner of the series, `000123` | the period, `20140423` | one property per slot, `Hour00` to `Hour23`, and the properties of the entity |
 //!
 //! A slot without a value has no property. The entity is declared without its slots; the trait [`Series`] adds them.
 //!

@@ -155,7 +155,7 @@ pub struct UnitOfWork<S, O> {
     indexes: Indexes,
     /// The stored schemas, as far as the handle that created the unit knows them.
     watch: SchemaWatch,
-    /// The handles of the unit, by entity type.
+    /// The unit's handles, by entity type.
     handles: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     /// For each entity type, the check that no program with a newer schema forbids its writes.
     admissions: Admissions,

@@ -19,8 +19,8 @@
 //! - A write of properties in only one part is a single merge.
 //! - A reader never sees a partial write (PAT-WIDE-3). It reads the parts with one range query, and accepts them only if all have the same `WriteId`.
 //!   Otherwise, it reads again after a [back-off](table_core::retry). This is sufficient because every write of two or more parts changes the
-//!   `WriteId` of all parts. Therefore, parts with the same `WriteId` were read between the same two such writes, and differ only by merges of single
-//!   parts. This argument requires neither that pages are snapshots nor that the result is a single page.
+//!   `WriteId` of all parts. Therefore, parts with the same `WriteId` were stored between the same two such writes, and differ only by merges of
+//!   single parts. This argument requires neither that pages are snapshots nor that the result is a single page.
 //! - Merges of different parts are not ordered for a reader whose query result takes several pages: it may see the later merge without the earlier one.
 //! - A missing or undeclared part is an error; it never results in default values (PAT-WIDE-4). If the declared number of parts
 //!   has changed, [`resize`](WideTable::resize) converts an entity in one transaction. A program with an older declaration that has fewer parts

@@ -71,7 +71,7 @@ pub(crate) enum Conflict {
     Derived,
     /// A contributed row whose operation does not depend on the stored row was refused, because the operation's condition did not hold.
     Fixed,
-    /// A related entity, from which copies were taken or whose copies are updated, changed after it was read.
+    /// A related entity changed after it was read. The write copies its properties, or updates its copies.
     Related,
 }
 

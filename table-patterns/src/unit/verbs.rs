@@ -111,7 +111,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     }
 
     /// Adds the condition that an entity exists. On a store without
-    /// [checks](table_core::store::Capabilities::checks), the condition changes the version of the entity.
+    /// [checks](table_core::store::Capabilities::checks), the condition changes the entity's version.
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert).
@@ -120,7 +120,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     }
 
     /// Adds the condition that an entity has not changed since it was read. On a store without
-    /// [checks](table_core::store::Capabilities::checks), the condition changes the version of the entity.
+    /// [checks](table_core::store::Capabilities::checks), the condition changes the entity's version.
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert).

@@ -27,7 +27,7 @@ use table_core::entity::{Entity, Versioned};
     note = "a read returns an `Option`: `let found = found.ok_or(…)?`"
 )]
 pub trait WasRead<'a> {
-    /// The type of the entity.
+    /// The entity type.
     type Entity: Entity + 'a;
 
     /// Returns the entity with its version.

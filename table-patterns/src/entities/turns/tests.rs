@@ -45,7 +45,7 @@ enum Write {
     MergeBlindly,
 }
 
-/// The writes of a unit, and the rows for which it records a step.
+/// A unit's writes, and the rows for which it records a step.
 type Unit = (BTreeMap<u8, (Write, u8, i64)>, BTreeSet<u8>);
 
 fn units() -> impl Strategy<Value = Vec<Unit>> {

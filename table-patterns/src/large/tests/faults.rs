@@ -40,7 +40,7 @@ fn step() -> impl Strategy<Value = Step> {
 /// The content of an entity, if it exists: its photo and its CV, if it has them.
 type Held = Option<[Option<u8>; 2]>;
 
-/// Returns the content of the entity after a step.
+/// Returns the entity's content after a step.
 fn after(step: &Step, held: Held, value: u8) -> Held {
     let with = |photo: bool, value| held.map(|[old, cv]| if photo { [value, cv] } else { [old, value] });
     match *step {
