@@ -1,4 +1,4 @@
-//! The write path: every write of an entity, with the rows that its patterns add, in one transaction.
+//! The write path: commits every entity write, with the rows that the entity's patterns add, in one transaction.
 //!
 //! | file | content |
 //! |---|---|

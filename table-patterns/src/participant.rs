@@ -100,7 +100,7 @@ use crate::outbox::Step;
 pub use attach::WithParticipants;
 pub(crate) use attach::{Participants, deletion, is_attached};
 
-/// A pattern or application type that adds rows to each write of an entity `E`. For the rules that it must obey, see [the module](self).
+/// A pattern or application type that adds rows whenever an entity `E` is written. For the rules that it must obey, see [the module](self).
 #[diagnostic::on_unimplemented(
     message = "[T241] `{Self}` is not a participant of the writes of `{E}`",
     label = "expected a type with `impl Participant<{E}>`",
@@ -108,7 +108,7 @@ pub(crate) use attach::{Participants, deletion, is_attached};
     note = "a participant is a type and not a closure, because its name identifies its rows in errors"
 )]
 pub trait Participant<E>: Send + Sync {
-    /// Returns the participant's name, which appears in errors and in descriptions of transactions.
+    /// Returns the participant's name, which appears in errors and in transaction descriptions.
     fn name(&self) -> &'static str;
 
     /// Adds the rows and steps for the change from `old` to `new`. `None` means that the entity does not exist; at least one of the two is `Some`.
@@ -118,7 +118,7 @@ pub trait Participant<E>: Send + Sync {
     fn changes(&self, old: Option<&E>, new: Option<&E>, out: &mut Changes) -> Result<()>;
 }
 
-/// The rows and steps that participants add to the write of one entity.
+/// The rows and steps that participants add to one entity's write.
 #[derive(Debug)]
 pub struct Changes {
     source: EntityKey,
@@ -173,7 +173,7 @@ impl Changes {
         Uuid::new_v4().simple().to_string()
     }
 
-    /// Adds an insert of a row that must not exist (INS-1).
+    /// Adds an insert of a row. The row must not exist (INS-1).
     ///
     /// # Errors
     /// `CommandsInBatchActOnDifferentPartitions` (EGT-5) if the row is in another partition; any error from encoding the row.

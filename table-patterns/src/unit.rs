@@ -177,7 +177,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         self.unit_in(partition.partition_key()?)
     }
 
-    /// Creates a unit of work on the partition of a key.
+    /// Creates a unit of work on the partition with the given key.
     pub(crate) fn unit_in(&self, partition_key: PartitionKey) -> Result<UnitOfWork<S, O>> {
         let unit = UnitOfWork {
             store: self.table().store().clone(),

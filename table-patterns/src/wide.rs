@@ -30,13 +30,13 @@
 //! - The numbers of a field's slots all have as many digits as the last one, so a longer range can rename its slots: `#[slots("Day", 1..=99)]` stores
 //!   `Day01`, and `1..=366` stores `Day001`. Names that differ only in leading zeros of the number at their end refer to the same property, unless both are
 //!   declared. A property under such a name is read and converted like a property in another part.
-//! - [`resize`](WideTable::resize) keeps properties that are not declared, as an [update](WideTable::update) does.
+//! - Like an [update](WideTable::update), [`resize`](WideTable::resize) keeps undeclared properties.
 //!
 //! # Cost
 //! Reading the entity takes one range query if it fits into a page, whatever the number of parts. The query also returns rows of other
 //! entities whose RowKeys lie between those of the parts, such as `2014_01_07`. Store these entities under keys outside of this range.
 //! Writing a slot takes one merge of a few hundred bytes. Writing all parts takes one request with one operation per part.
-//! An insert-or-replace, or a patch of several parts, reads the versions first.
+//! An insert-or-replace, or a patch that changes several parts, first reads the versions of the parts.
 //!
 //! # Bounds
 //! At most 99 parts, each with up to 251 properties and 1 MiB; at most 4 MiB in total, because one transaction writes all parts (EGT-3).
@@ -112,7 +112,7 @@ const MOST_PARTS: usize = 99;
 
 /// A type that is stored as several rows in one partition. Implemented by `#[derive(Wide)]`.
 ///
-/// A manual implementation is only needed for types that are not structs of properties and slots:
+/// A manual implementation is needed only for types that are not structs with properties and slots:
 ///
 /// ```
 /// use table_patterns::wide::{Wide, WideReader, WideWriter};
@@ -194,7 +194,7 @@ pub trait Wide: Sized {
     /// Any error from [`WideWriter::set`] or the type itself.
     fn write(&self, out: &mut WideWriter) -> Result<()>;
 
-    /// Creates the value from its header and properties.
+    /// Creates the wide entity from its header and properties.
     ///
     /// # Errors
     /// Any error from [`WideReader::get`] or the type itself.

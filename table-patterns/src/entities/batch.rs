@@ -49,7 +49,7 @@ pub(crate) struct ContributedRow {
     of: Vec<Option<usize>>,
 }
 
-/// The write of a contributed row.
+/// How a contributed row is written.
 #[derive(Clone, Debug)]
 pub(crate) enum ContributedWrite {
     Fixed(OperationKind),
@@ -98,12 +98,12 @@ impl Batch {
         &self.partition_key
     }
 
-    /// Returns the operations of the entities, in the order in which they were added.
+    /// Returns the entities' operations, in the order in which they were added.
     pub(crate) fn entities(&self) -> &[Operation] {
         &self.entities
     }
 
-    /// Returns the rows of contributors, by `RowKey`.
+    /// Returns the contributed rows, by `RowKey`.
     pub(crate) const fn rows(&self) -> &BTreeMap<RowKey, ContributedRow> {
         &self.rows
     }
@@ -164,7 +164,7 @@ impl Batch {
         self.intents.iter().map(intent).collect()
     }
 
-    /// Returns the number of operations of each contributor.
+    /// Returns the number of operations from each contributor.
     pub(crate) fn contributions(&self) -> Vec<(&'static str, usize)> {
         let mut by: BTreeMap<Author, usize> = BTreeMap::new();
         self.rows.values().for_each(|row| *by.entry(row.by).or_default() += 1);
@@ -187,7 +187,7 @@ impl Batch {
         all.filter_map(|(row_key, kind)| Some((row_key.clone(), required_version(kind)?.clone()))).collect()
     }
 
-    /// Returns `true` if the batch requires a version of a row, or the absence of the row.
+    /// Returns `true` if the batch requires that a row has a certain version or is absent.
     pub(crate) fn requires(&self, row_key: &RowKey) -> bool {
         let is_required = |kind: &OperationKind| {
             let is_absent = matches!(kind, OperationKind::Insert(_) | OperationKind::Check(RowState::Absent));

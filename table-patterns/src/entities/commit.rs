@@ -62,7 +62,7 @@ impl Outcome {
     }
 }
 
-/// The kind of the row that caused a conflict.
+/// The kind of row that caused a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conflict {
     /// An entity did not satisfy its condition.

@@ -20,7 +20,7 @@ use crate::entities::plan::{
 use crate::entities::siblings::Siblings;
 use crate::outbox::Step;
 
-/// A pattern that adds rows to each write of entities `E` through handles `H`.
+/// A pattern that adds rows whenever an entity `E` is written through a handle `H`.
 pub(crate) trait Contributor<E, H>: Send + Sync {
     /// Returns `true` if the contribution depends on the stored version. A write must then read that version first.
     fn needs_old(&self) -> bool {
@@ -68,7 +68,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
 pub(crate) struct ReservedRows {
     /// The pattern's name in findings, the results of a check.
     pub(crate) pattern: &'static str,
-    /// The prefix of the `RowKey`s.
+    /// The prefix of the rows' `RowKey`s.
     pub(crate) prefix: &'static str,
     /// A function that returns the reason why the pattern ignores a row; `None` if the pattern can read the row.
     pub(crate) fault: fn(EntityRef<'_>) -> Option<&'static str>,
@@ -84,7 +84,7 @@ pub(crate) struct EntityChange<'a, E> {
     pub(crate) new: Option<&'a E>,
     pub(crate) context: &'a WriteContext,
     pub(crate) pace: &'a Runtime,
-    /// The limits of the store.
+    /// The store's limits.
     pub(crate) limits: &'a Limits,
     /// The stored schema, as far as the handle knows it.
     pub(crate) watch: &'a SchemaWatch,
@@ -99,7 +99,7 @@ pub(crate) struct WriteContext {
     pub(crate) correlation_id: Option<Arc<str>>,
 }
 
-/// The rows and steps that contributors add to the write of one entity.
+/// The rows and steps that contributors add to one entity's write.
 #[derive(Debug, Default)]
 pub(crate) struct Contribution {
     pub(crate) rows: Vec<PlannedRow>,

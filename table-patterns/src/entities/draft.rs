@@ -21,7 +21,7 @@ use crate::outbox::Step;
 
 pub(crate) use write::{Completes, EntityWrite};
 
-/// The planned writes and rows of a transaction.
+/// The planned writes and rows for one transaction.
 pub(crate) struct Draft<'a> {
     /// All parts (writes, rows and steps) as planned, before any completion.
     planned: Batch,

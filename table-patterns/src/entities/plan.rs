@@ -100,7 +100,7 @@ pub(crate) struct PlannedRow {
 }
 
 impl PlannedRow {
-    /// Returns the properties of the row, which determine its size.
+    /// Returns the row's properties, which determine its size.
     pub(crate) fn row(&self) -> Option<&Row> {
         match &self.write {
             RowWrite::Fixed(kind) => kind.row(),
@@ -109,7 +109,7 @@ impl PlannedRow {
     }
 }
 
-/// The write of a contributed row.
+/// How a contributed row is written.
 #[derive(Clone, Debug)]
 pub(crate) enum RowWrite {
     /// An operation that does not depend on the stored row.
@@ -123,7 +123,7 @@ pub(crate) enum RowWrite {
 /// Several entities in a transaction may change the same row. In that case, `parts` contains the changes of all these entities, in order, and the first change
 /// computes the operation for all of them.
 pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
-    /// Returns the new properties of the row, which determine its size.
+    /// Returns the row's new properties, which determine its size.
     fn row(&self) -> Option<&Row>;
 
     /// Checks that this entity may change the row after an earlier change in the same transaction.
@@ -159,7 +159,7 @@ pub(crate) struct RowPlace<'a> {
     pub(crate) rows: &'a dyn ReadRow,
 }
 
-/// Reads other rows of the same table, for derived rows that depend on them.
+/// Reads other rows in the same table, for derived rows that depend on them.
 pub(crate) trait ReadRow: Send + Sync {
     /// Returns the stored row at a key.
     ///
@@ -256,7 +256,7 @@ pub(crate) fn is_condition(kind: &OperationKind) -> bool {
     required(kind).is_some()
 }
 
-/// Merges a condition on a row into another condition or into a write of that row, if both can hold.
+/// Merges a condition on a row into another condition or into a write of that row. Returns `None` if no single operation satisfies both.
 pub(crate) fn both(one: &OperationKind, other: &OperationKind) -> Option<OperationKind> {
     match (required(one), required(other)) {
         (None, Some(RowState::Present(if_match))) => guarded(one, if_match),
@@ -268,7 +268,7 @@ pub(crate) fn both(one: &OperationKind, other: &OperationKind) -> Option<Operati
     }
 }
 
-/// Adds a required version to a write. Returns `None` if the write already requires a different version, or the absence of the row.
+/// Adds a required version to a write. Returns `None` if the write already requires a different version, or requires that the row is absent.
 fn guarded(write: &OperationKind, required: IfMatch) -> Option<OperationKind> {
     let merged = |own: &IfMatch| match (own, required.clone()) {
         (own, IfMatch::Any) => Some(own.clone()),

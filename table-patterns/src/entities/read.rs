@@ -1,4 +1,4 @@
-//! The stored version of an entity that a write is based on.
+//! Reads the stored version of an entity that a write is based on.
 
 use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch};

@@ -40,7 +40,7 @@ impl<'a> Rounds<'a> {
         Self { replans_entities, ..self }
     }
 
-    /// Sets the maximum number of conflicts. The last conflict is the outcome.
+    /// Sets the maximum number of conflicts. After that many, the last conflict is the outcome.
     pub(crate) fn at_most(self, left: usize) -> Self {
         Self { left, ..self }
     }

@@ -40,7 +40,7 @@ struct State {
     is_unreadable: bool,
 }
 
-/// A map of bounded size that evicts the least recently used entries, approximated by two generations.
+/// A map of bounded size that evicts entries which have not been used recently. It approximates least-recently-used eviction with two generations.
 struct Recent<K, V> {
     young: HashMap<K, V>,
     old: HashMap<K, V>,
@@ -83,7 +83,7 @@ impl Default for SeenRows {
 }
 
 impl SeenPartitions {
-    /// Returns the rows of a partition.
+    /// Returns the remembered rows in a partition.
     pub(crate) fn partition(&self, table: &TableName, partition_key: &PartitionKey) -> Arc<SeenRows> {
         let mut partitions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let place = (table.folded().to_owned(), partition_key.clone());
@@ -111,7 +111,7 @@ impl SeenRows {
         operations.iter().map(|operation| (operation.row_key.clone(), is_write(&operation.kind))).collect()
     }
 
-    /// Records the versions that a transaction of this process has written.
+    /// Records the versions that one of this process's transactions has written.
     pub(crate) fn committed(&self, keys: &[(RowKey, bool)], versions: &[Option<ETag>]) {
         let written = keys.iter().zip(versions).filter(|((_, is_written), _)| *is_written);
         written.for_each(|((row_key, _), version)| self.wrote(row_key, version.as_ref()));
@@ -125,12 +125,12 @@ impl SeenRows {
         }
     }
 
-    /// Returns `true` if another process has recently written rows of the partition.
+    /// Returns `true` if another process has recently written rows in the partition.
     pub(crate) fn is_shared(&self) -> bool {
         self.lock().is_shared
     }
 
-    /// Sets whether another process has recently written rows of the partition.
+    /// Sets whether another process has recently written rows in the partition.
     pub(crate) fn set_shared(&self, is_shared: bool) {
         self.lock().is_shared = is_shared;
     }
@@ -145,12 +145,12 @@ impl SeenRows {
         self.lock().passed.insert(reservation.clone());
     }
 
-    /// Adds to the number of consecutive reservations that expired while the process waited for them.
+    /// Adds to the number of consecutive reservations that have expired while the process waited for them.
     pub(crate) fn expire(&self, number: usize) {
         self.lock().expired += number;
     }
 
-    /// Returns the number of consecutive reservations that expired while the process waited for them.
+    /// Returns the number of consecutive reservations that have expired while the process waited for them.
     pub(crate) fn expired(&self) -> usize {
         self.lock().expired
     }

@@ -53,7 +53,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Self { part: part.max(1), ..self }
     }
 
-    /// Sets the clock that determines the age of blobs.
+    /// Sets the clock that determines the blobs' ages.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }

@@ -94,7 +94,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         }
     }
 
-    /// Returns a unique name for a new blob of the entity.
+    /// Returns a unique name for the entity's new blob.
     fn new_name(&self, key: &EntityKey, born: u64) -> Result<Path> {
         let [partition, row] = segments(key);
         let name = format!("{born:019}_{}", Uuid::new_v4().simple());

@@ -24,9 +24,9 @@ use crate::participant::{Changes, Participant};
 #[derive(Clone, Default)]
 struct Attached(HashMap<TypeId, Arc<dyn OfType>>);
 
-/// The type-erased participants of one entity type.
+/// The participants for one entity type, with the type erased.
 trait OfType: Send + Sync {
-    /// Returns the schema of the entity type.
+    /// Returns the entity type's schema.
     fn schema(&self) -> &'static EntitySchema;
 
     /// Adds the rows and steps for a deleted row. Returns `false` if the row is not an entity of this type.
@@ -142,11 +142,11 @@ impl Attached {
     }
 }
 
-/// The participants of one entity type.
+/// The participants for one entity type.
 pub(crate) struct Participants<E>(Vec<Arc<dyn Participant<E>>>);
 
 impl<E: Entity> Participants<E> {
-    /// Returns the participants of this entity type that are attached to a store.
+    /// Returns the participants for this entity type that are attached to a store.
     pub(crate) fn of<S: TableStore>(store: &S) -> Option<Self> {
         Self::attached_to(store.attached())
     }

@@ -1,4 +1,4 @@
-//! An entity with the values of its slots.
+//! An entity together with the values of its slots.
 
 use table_core::entity::{Around, FromEntity, NotRead, PlainEntity, ProjectionOf, ToEntity};
 use table_core::key::EntityKey;
@@ -82,7 +82,7 @@ pub(crate) fn no_slot(slot: usize, slots: &[&str]) -> Error {
     Error::of(SeriesFault::NoSlot { slot, last: slots.len().saturating_sub(1) })
 }
 
-/// Appends all properties of a row to `writer`.
+/// Appends all of a row's properties to `writer`.
 pub(crate) fn copy(row: &Row, writer: &mut RowWriter) -> Result<()> {
     for property in row.view().properties() {
         let property = property?;

@@ -38,7 +38,7 @@ impl<E: Series, S, O> SeriesTable<E, S, O> {
         Self { entities: self.entities.with_retry(retry) }
     }
 
-    /// Returns the table of the series.
+    /// Returns the table that contains the series.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
         self.entities.table()
@@ -182,7 +182,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         }
     }
 
-    /// Adds values to the stored values of slots, and returns the sums.
+    /// Adds values to the slots' stored values, and returns the sums.
     fn sums(
         &self,
         key: &EntityKey,
@@ -214,7 +214,7 @@ impl<E: Series, S: TableStore + Clone, O> SeriesTable<E, S, O> {
     }
 }
 
-/// Returns the property name of a slot.
+/// Returns a slot's property name.
 ///
 /// # Errors
 /// `OutOfRangeInput` if the slot does not exist.

@@ -22,7 +22,7 @@
 //! Every row whose key has the prefix is treated as a reservation, whoever wrote it, and the key order is the queue order. A row in any other
 //! format has a hold time of zero and is deleted when it is found, so it cannot hide the reservations after it.
 //!
-//! Reservations are advisory: correctness depends only on the versions of the rows. `docs/models/fairness.rs` models this protocol.
+//! Reservations are advisory: correctness depends only on the row versions. `docs/models/fairness.rs` models this protocol.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ use table_core::query::EntityRef;
 use table_core::runtime::Runtime;
 use table_core::{Error, ErrorCode, Result, ValueRef};
 
-/// The prefix of the `RowKey`s of reservations. The position in the queue follows it.
+/// The prefix of the reservations' `RowKey`s. The position in the queue follows it.
 pub(crate) const PREFIX: &str = "\u{FFFC}reservation_";
 pub(super) const HOLD: &str = "HoldMillis";
 
@@ -93,7 +93,7 @@ impl Reservation {
         &self.0
     }
 
-    /// Returns `true` if an error says that the reservation does not exist.
+    /// Returns `true` if an error means that the reservation does not exist.
     pub(super) fn is_at(&self, error: &Error) -> bool {
         error.is_not_found() && error.key().is_some_and(|(_, row_key)| row_key == self.0.as_str())
     }

@@ -2,14 +2,14 @@
 
 use table_core::entity::Entity;
 
-/// The operations that a write of an entity adds to a [unit](crate::unit), computed from the declaration. Implemented for every entity.
+/// The numbers of operations that writing an entity adds to a [unit](crate::unit), computed from the declaration. Implemented for every entity.
 ///
 /// The numbers include the entity, its index rows in the partition, and the row that records changes in other partitions. A feed adds two operations per unit,
 /// or three if the unit changes more than 80 entities with a feed. Payloads of more than 256 KiB in total also add operations. The numbers exclude the rows of
 /// [participants](crate::participant), and the references and holders of [copies](crate::copies), because these depend on the data.
 /// [`UnitOfWork::contributions`](crate::unit::UnitOfWork::contributions) includes them.
 ///
-/// A declaration whose largest change exceeds a transaction fails to compile:
+/// With a constant assertion, a program whose largest change exceeds the limit of a transaction does not compile:
 ///
 /// ```
 /// use table_patterns::Entity;
@@ -41,7 +41,7 @@ pub trait UnitShare: Entity {
 
 impl<E: Entity> UnitShare for E {}
 
-/// Returns the number of operations in a write that changes `rows` rows of each index.
+/// Returns the number of operations in a write that changes `rows` rows in each index.
 const fn share<E: Entity>(rows: usize) -> usize {
     let (mut operations, mut has_remote, mut rest) = (1, false, E::SCHEMA.indexes);
     while let [index, after @ ..] = rest {

@@ -143,7 +143,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         self.decide(partition_key(partition)?, Closure(run)).await
     }
 
-    /// Runs a transaction on the partition of a key.
+    /// Runs a transaction on the partition with the given key.
     pub(crate) async fn decide<T, X: From<Error>>(
         &self,
         partition_key: PartitionKey,

@@ -25,7 +25,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// - `CommandsInBatchActOnDifferentPartitions` if the entity is in another partition (EGT-5).
     /// - `UniqueViolation` if another entity in the unit of work has the same unique value (PAT-INTRA-5).
     ///
-    /// An error leaves the unit of work unchanged.
+    /// After an error, the unit of work is unchanged.
     pub fn insert<E: Entity + Send + Sync>(&mut self, entity: &E) -> Result<&mut Self> {
         let kind = OperationKind::Insert(entity.to_row()?);
         self.write("insert", entity.key_of()?, kind, None, Some(entity))

@@ -21,7 +21,7 @@ pub fn put<T>(
 /// Returns the first error from several writes. Callers collect the results in an array, which avoids a branch for each field.
 ///
 /// # Errors
-/// The first error among the writes.
+/// The first error from the writes, if any of them failed.
 pub fn all<const COUNT: usize>(written: [Result<()>; COUNT]) -> Result<()> {
     written.into_iter().collect()
 }
@@ -68,7 +68,7 @@ pub const fn cut<'a>(names: &'a [&'static str], from: usize, count: usize) -> &'
     names.split_at(from).1.split_at(count).0
 }
 
-/// Requires that an array has the same number of values as the entity has slots.
+/// Panics at compile time if an array's number of values differs from its field's number of slots.
 pub const fn require_slots(values: Option<usize>, slots: usize, message: &str) {
     if let Some(values) = values
         && values != slots

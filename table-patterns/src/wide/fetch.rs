@@ -29,7 +29,7 @@ pub(super) struct Whole {
     pub(super) etags: Vec<ETag>,
 }
 
-/// Returns the RowKey of a part. Parts are counted from 0, so `2014_01` is the first part.
+/// Returns a part's RowKey. Parts are counted from 0, so part 0 has a RowKey such as `2014_01`.
 pub(super) fn row_key(key: &EntityKey, part: usize) -> Result<RowKey> {
     RowKey::new(format!("{}_{:02}", key.row_key, part + 1))
 }

@@ -1,4 +1,4 @@
-//! Patches: individual properties of a wide entity, merged without reading the entity.
+//! Patches, which merge individual properties into a wide entity without reading it.
 
 use std::fmt;
 

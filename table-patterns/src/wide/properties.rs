@@ -41,7 +41,7 @@ impl WideWriter {
         Self { places, parts: names.iter().map(part).collect(), written, next: 0 }
     }
 
-    /// Writes a property. Does nothing for `None`.
+    /// Writes a property. Does nothing if the value is `None`.
     ///
     /// # Errors
     /// - `InvalidInput` if the name is not in any part (PAT-WIDE-1), or has already been written.

@@ -34,7 +34,7 @@ impl<W, T> WideProperty<W, T> {
         Self { name: Cow::Borrowed(name), outside: None, of: PhantomData }
     }
 
-    /// Returns the name of the property in the store.
+    /// Returns the property's name in the store.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

@@ -1,4 +1,4 @@
-//! Converts wide entities that were written with a different number of parts.
+//! Converts wide entities that have been written with a different number of parts.
 
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;

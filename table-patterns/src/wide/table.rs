@@ -1,4 +1,4 @@
-//! A table of wide entities. Each entity is written by one transaction and read consistently.
+//! The handle to a table of wide entities. Each entity is written in one transaction and read consistently.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -26,7 +26,7 @@ use crate::wide::{Wide, WideReader, WideWriter};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WideVersion(pub(super) Vec<ETag>);
 
-/// A table of wide entities: see [the pattern](crate::wide).
+/// A handle to a table of wide entities. See [the pattern](crate::wide).
 pub struct WideTable<W: Wide, S> {
     pub(super) table: Table<W::Header, S>,
     pub(super) retry: Retry,
@@ -108,7 +108,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Inserts the entity: either all its parts or none.
     ///
     /// # Errors
-    /// - `EntityAlreadyExists` if any part is stored.
+    /// - `EntityAlreadyExists` if any part is already stored.
     /// - `EntityTooLarge`, with the name of the part, if a part exceeds 1 MiB.
     /// - `RequestBodyTooLarge` if all parts together exceed 4 MiB (EGT-3).
     /// - Any error from [`Wide::write`].

@@ -1,4 +1,4 @@
-//! Composes the writes of several units to one row into a single operation.
+//! Combines several units' writes to one row into a single operation.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,7 +24,7 @@ pub(super) enum Seen {
     Known(Option<StoredRow>),
     /// The group only checks the row, so the stored row is current.
     Stored,
-    /// The content is unknown, because properties were merged into a row that was not read.
+    /// The content is unknown, because properties have been merged into a row that had not been read.
     Unknown,
 }
 

@@ -37,7 +37,7 @@ pub(crate) type Admission = (Arc<dyn AdmitWrites>, bool);
 /// The outcome of a group commit: for each row, the number of its last write and its new version.
 pub(crate) type GroupOutcome = Result<Arc<HashMap<RowKey, (u64, Option<ETag>)>>>;
 
-/// Units whose operations are committed together. Each unit sees the writes of the previous units.
+/// Units whose operations are committed together. Each unit sees the previous units' writes.
 ///
 /// A group is open until it is sealed, and sealed until its commit ends. It is sealed by the writer that has the turn, by the last writer in the queue, or by
 /// a member that has waited too long, because the writer that has the turn may be slow, wait for this member, or never be polled again. A sealed

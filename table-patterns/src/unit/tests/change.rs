@@ -179,7 +179,7 @@ enum Step {
     Read,
     /// The handle reads the ticket.
     Find,
-    /// Another writer sets a slot of the ticket, or inserts it.
+    /// Another writer sets one of the ticket's slots, or inserts the ticket.
     Set,
     /// Another writer deletes the ticket.
     Remove,

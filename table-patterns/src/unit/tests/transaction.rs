@@ -326,7 +326,7 @@ fn a_transaction_runs_in_a_task_that_changes_threads() {
     assert_eq!(block_on(sendable(task)).unwrap(), 7);
 }
 
-/// A participant that records the actor of each change.
+/// A participant that records who made each change.
 struct Trail;
 
 #[derive(Entity, Clone, Debug, PartialEq)]

@@ -56,7 +56,7 @@ impl Slow {
         Self::with(steps, Box::new(commit), is_admitted)
     }
 
-    /// Opens a group with one operation, given its commit and the senders that complete the steps of the commit.
+    /// Opens a group with one operation, given its commit and the senders that complete the steps of this commit.
     fn with(steps: Vec<oneshot::Sender<()>>, commit: CommitGroup, is_admitted: bool) -> Self {
         let store = Store::new();
         let alarms = Arc::<Mutex<Vec<oneshot::Sender<()>>>>::default();
