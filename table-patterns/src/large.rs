@@ -98,7 +98,7 @@ pub use table_derive::Large;
 
 /// An entity that stores the addresses of blobs. Implemented by `#[derive(Large)]`.
 ///
-/// A manual implementation is only needed if the addresses are not separate fields:
+/// A manual implementation is needed only if the addresses are not separate fields:
 ///
 /// ```
 /// use table_patterns::Entity;

@@ -167,7 +167,7 @@ impl Changes {
         self.pace.now()
     }
 
-    /// Returns a new random identifier with 32 hexadecimal digits.
+    /// Returns a new random identifier of 32 hexadecimal digits.
     #[must_use]
     pub fn id(&self) -> String {
         Uuid::new_v4().simple().to_string()

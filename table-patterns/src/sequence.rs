@@ -19,10 +19,10 @@
 //! and readers of the partition skip the row; a [migration](crate::migrate) copies it.
 //!
 //! # Guarantee
-//! A number is committed at most once, regardless of failures and concurrent processes, because `Next` is changed only if the row's `ETag` is still
-//! current, and only [`set`](GaplessSequence::set) can lower `Next` while the row exists. If a gapless unit fails, the next unit gets the same number. Both types may take
-//! numbers from the same sequence, which can then have gaps. A sequence belongs to the entity type that takes its first number. Another entity type gets
-//! an error if it uses a sequence with the same name in the partition; to share numbers, two entity types must take them through one handle.
+//! A number is committed at most once, whatever fails and however many processes run, because `Next` is changed only if the row's `ETag` is still
+//! current, and only [`set`](GaplessSequence::set) can lower `Next` while the row exists. If a gapless unit fails, the next unit gets the same number.
+//! Both types may take numbers from the same sequence, which can then have gaps. A sequence belongs to the entity type that takes its first number. Another
+//! entity type gets an error if it uses a sequence with the same name in the partition; to share numbers, two entity types must take them through one handle.
 //!
 //! # Bounds
 //! Whenever a sequence's row is removed or set back, restart the programs that use a [`BlockSequence`]. They still hold blocks of numbers that the

@@ -121,7 +121,7 @@ impl Batch {
         }
     }
 
-    /// Returns the changes to record and their recorder; `None` if the batch has no changes.
+    /// Returns the changes to record and the pattern that records them; `None` if the batch has no changes to record.
     pub(crate) fn records(&self) -> Option<(&[ChangeRecord], &Arc<dyn RecordChanges>)> {
         let recorder = self.recorder.as_ref().filter(|_| !self.records.is_empty())?;
         Some((&self.records, recorder))
@@ -131,7 +131,7 @@ impl Batch {
         self.records().map_or(0, |(records, recorder)| recorder.operations(records))
     }
 
-    /// Returns `true` if the batch is a single write that must be recognisable after a lost response.
+    /// Returns `true` if the batch contains a single write that the store must recognise if it is repeated after a lost response.
     pub(crate) const fn is_identified(&self) -> bool {
         self.identified
     }
@@ -156,7 +156,7 @@ impl Batch {
         self.bytes
     }
 
-    /// Returns the intents to record in the transaction.
+    /// Returns the intents (recorded steps) to write in the transaction.
     pub(crate) fn intents(&self) -> Vec<Intent> {
         let intent = |PlannedIntent { source, steps }: &PlannedIntent| {
             steps.iter().cloned().fold(Intent::of(source.clone()), Intent::step)

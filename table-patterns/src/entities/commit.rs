@@ -34,13 +34,13 @@ pub(crate) struct Site<'a, S, O> {
 
 /// The state of a derived row. It determines the row's operation.
 enum DerivedState {
-    /// The row is assumed to match the entities, which determines its operation.
+    /// The row has not been read, and is assumed to match the entities. Contains the operation that follows from this assumption.
     Assumed(OperationKind),
     /// The row has been read; `None` if it does not exist.
     Read(Option<StoredRow>),
 }
 
-/// The outcome of an attempt that did not fail permanently.
+/// The outcome of an attempt that either succeeded or had a conflict.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// The transaction was committed. Contains the entities' new versions, in order.

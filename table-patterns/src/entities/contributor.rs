@@ -38,7 +38,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         false
     }
 
-    /// Completes a write by reading the entities that it depends on.
+    /// Completes a write by reading the other entities that it depends on.
     /// Returns `None` if the contributor reads no other entities. Called once per attempt.
     fn complete<'a>(&'a self, _: &'a H, _: PendingWrite) -> Option<BoxFuture<'a, Result<Completed<E>>>> {
         None
@@ -105,7 +105,7 @@ pub(crate) struct Contribution {
     pub(crate) rows: Vec<PlannedRow>,
     /// Steps in other partitions that the declared patterns need.
     pub(crate) derived_steps: Vec<Step>,
-    /// Steps in other partitions that participants add.
+    /// Steps in other partitions, added by participants.
     pub(crate) steps: Vec<Step>,
     /// Changes to record when the transaction commits.
     pub(crate) records: Vec<ChangeRecord>,
@@ -167,7 +167,7 @@ impl PendingWrite {
 pub(crate) struct Completed<E> {
     pub(crate) kind: OperationKind,
     pub(crate) old: Option<E>,
-    /// The entity after the write, with its copies.
+    /// The entity after the write, including the properties that it copies from other entities.
     pub(crate) new: Option<E>,
     /// The additional rows and steps from the contributor.
     pub(crate) more: Contribution,

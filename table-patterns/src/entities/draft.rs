@@ -145,7 +145,7 @@ impl<'a> Draft<'a> {
     /// same transaction; workers then write them later.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied` if a row changed while it was read; any error from the contributors or the store.
+    /// `UpdateConditionNotSatisfied` if a row changed while it was being read; any error from the contributors or the store.
     pub(crate) async fn batch(&self, together: &mut bool, most: usize) -> Result<Cow<'_, Batch>> {
         let Some(pending) = &self.pending else { return Ok(Cow::Borrowed(&self.planned)) };
         let siblings = Arc::new(pending.siblings()?);

@@ -10,7 +10,7 @@ use table_core::{Error, Result};
 use crate::entities::fault::EntityFault;
 use crate::outbox::Intent;
 
-/// Records the steps that a write needs in other partitions and tables, each as a row in the written partition.
+/// Records the steps that a write needs in other partitions and tables, as rows in the partition that is written.
 ///
 /// The rows are written in the same transaction as the entities, so no step is lost (PAT-EC-8). Workers perform each recorded step at least once.
 ///

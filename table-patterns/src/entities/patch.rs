@@ -1,4 +1,4 @@
-//! Patches through an [`Entities`] handle change individual properties, including indexed properties (MRG rules).
+//! Patches through an [`Entities`] handle, which change individual properties, including indexed properties (MRG rules).
 
 use table_core::column::Column;
 use table_core::entity::Entity;

@@ -26,7 +26,7 @@ pub(crate) struct EntityPlan {
     pub(crate) rows: Vec<PlannedRow>,
     /// Steps in other partitions that the declared patterns need.
     pub(crate) derived_steps: Vec<Step>,
-    /// Steps in other partitions that participants add.
+    /// Steps in other partitions, added by participants.
     pub(crate) steps: Vec<Step>,
     /// Changes to record when the transaction commits.
     pub(crate) records: Vec<ChangeRecord>,
@@ -161,7 +161,7 @@ pub(crate) struct RowPlace<'a> {
 
 /// Reads other rows in the same table, for derived rows that depend on them.
 pub(crate) trait ReadRow: Send + Sync {
-    /// Returns the stored row at a key.
+    /// Returns the stored row with the given key.
     ///
     /// # Errors
     /// Any error from the store.
@@ -177,7 +177,7 @@ pub(crate) struct PreparedRow {
 
 /// Work done outside the table for a transaction, such as an uploaded blob, which can be undone if the transaction is refused.
 pub(crate) trait UndoWrite: Send + Sync {
-    /// Checks that the work is still valid, directly before the transaction is submitted.
+    /// Checks that the work is still valid. Called immediately before the transaction is submitted.
     ///
     /// # Errors
     /// Any error from the pattern.
@@ -199,7 +199,7 @@ pub(crate) struct ChangeRecord {
 
 /// A pattern that records the changes in a transaction, and commits the changes and their records together.
 pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
-    /// Returns the number of operations that the records add to a transaction.
+    /// Returns the number of operations that records add to a transaction.
     fn operations(&self, records: &[ChangeRecord]) -> usize;
 
     /// Submits a transaction together with its records. The returned versions, and an operation index in an error, refer to the given operations and never to

@@ -76,7 +76,7 @@ impl Turns {
     }
 
     /// Waits for the turn at one entity, behind all writes that already wait.
-    /// Single writes and units do not wait for each other, because a unit may call a single write.
+    /// Single writes and units do not wait for each other, because a transaction's closure may make a single write.
     pub(crate) async fn enter_entity(&self, table: &TableName, key: &EntityKey, pace: &Runtime) -> Turn {
         self.enter_at(entity_place(table, key), pace).await
     }
@@ -148,7 +148,7 @@ impl Turns {
                 Next::Group(group) => return group.seal(Some(turn())),
                 Next::Waiter(waiter) => match waiter.send(turn()) {
                     Ok(()) => return,
-                    // The writer gave up waiting.
+                    // The writer has stopped waiting.
                     Err(mut refused) => refused.place = None,
                 },
             }

@@ -1,4 +1,4 @@
-//! Updates: read, change, write, and repeat if another writer committed first (CON-3).
+//! Updates: read an entity, change it, write it, and repeat these steps if another writer committed first (CON-3).
 
 use table_core::entity::{Entity, Versioned};
 use table_core::etag::IfMatch;
@@ -24,7 +24,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// - `ResourceNotFound` if the entity does not exist.
     /// - `InvalidInput` if `change` changed the key.
     /// - `UpdateConditionNotSatisfied` if every attempt allowed by the [policy](Self::with_retry) conflicted with another writer.
-    /// - `UniqueViolation` or `IndexListFull` from an index.
+    /// - `UniqueViolation` or `IndexListFull` from an index, as for [`insert`](Self::insert).
     pub fn update<U: ReportedFrom<E>>(
         &self,
         from: U,

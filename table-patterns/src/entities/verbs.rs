@@ -18,7 +18,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Inserts an entity with its contributed rows. Sends one request and reads nothing, unless the entity has an index that is a list in its partition.
     ///
     /// # Errors
-    /// - `EntityAlreadyExists` if the key exists (INS-1).
+    /// - `EntityAlreadyExists` if an entity with this key exists (INS-1).
     /// - `UniqueViolation` if another entity has the same value in a unique index (PAT-INTRA-5). The error's source is
     ///   a [`UniqueViolation`](crate::index::UniqueViolation).
     /// - `IndexListFull` if an index list would exceed its declared maximum length (PAT-IX-4).
@@ -80,7 +80,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Inserts the entity, or replaces the stored entity regardless of its version (UPS-2). Reads the stored version first if a contributor needs it.
+    /// Inserts the entity, or replaces the stored entity, whatever its version (UPS-2). Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
     /// `UniqueViolation` or `IndexListFull` from an index, as for [`insert`](Self::insert); an error if the entity exceeds a limit.
@@ -111,7 +111,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Inserts the entity, or merges it into the stored entity regardless of its version (UPS-2).
+    /// Inserts the entity, or merges it into the stored entity, whatever its version (UPS-2).
     /// Reads the stored version first if a contributor needs it.
     ///
     /// # Errors

@@ -84,7 +84,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.table.update(from, |entity| blob.put(entity, None)).await
     }
 
-    /// Opens a blob of an entity that has been read, with a second request (PAT-LARGE-3). Returns `None` if the entity has no such blob.
+    /// Opens a blob of an entity that has been read. This takes a second request (PAT-LARGE-3). Returns `None` if the entity has no such blob.
     ///
     /// # Errors
     /// - `BlobNotFound` if the entity was read so long ago that the blob has been removed; read the entity again.

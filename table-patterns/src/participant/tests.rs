@@ -47,7 +47,7 @@ struct Mark {
     id: String,
 }
 
-/// A participant that adds a row with its name to each write.
+/// A participant that adds a row with the participant's name to each write.
 struct Marks(&'static str);
 
 impl Participant<Ticket> for Marks {

@@ -17,7 +17,7 @@ use crate::outbox::rows::together;
 use crate::sequence::row;
 use crate::unit::partition_key as key_of;
 
-/// The maximum number of partitions whose blocks a process keeps.
+/// The maximum number of partitions for which a process keeps blocks.
 const REMEMBERED: usize = 100_000;
 
 /// The blocks that this process has allocated, by partition, oldest first.

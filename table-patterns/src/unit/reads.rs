@@ -26,7 +26,7 @@ pub(super) struct Reads {
     pub(super) group: Option<Arc<Group>>,
     /// The rows as first read; `None` for a row that did not exist.
     rows: HashMap<RowKey, Option<StoredRow>>,
-    /// `true` if a read returned a row that the group has not committed yet.
+    /// `true` if a read returned a row from the group, in the state that the previous units have left.
     pub(super) used_group: bool,
     /// `true` if the transaction's closure must run again, whatever it returned: it read a row that is unavailable until the group has been committed, or
     /// its earlier reads are outdated.

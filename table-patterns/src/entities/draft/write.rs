@@ -36,7 +36,7 @@ pub(crate) struct EntityWrite<'a> {
 #[derive(Clone)]
 pub(super) struct Completion<'a> {
     pub(super) by: Arc<dyn Completes + 'a>,
-    /// The stored properties: all of them, or, for a replace, at least those that the type declares.
+    /// The stored properties. For a replace, at least those that the type declares; otherwise, all of them.
     stored: Option<Row>,
     context: WriteContext,
 }
@@ -147,7 +147,7 @@ impl EntityWrite<'_> {
         Self { plan, completion: None }
     }
 
-    /// Returns the key of the entity.
+    /// Returns the entity's key.
     pub(crate) const fn key(&self) -> &EntityKey {
         &self.plan.key
     }

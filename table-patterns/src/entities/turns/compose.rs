@@ -40,7 +40,7 @@ fn provisional() -> Option<ETag> {
     ETag::parse(&format!("W/\"uncommitted-{}\"", next_number())).ok()
 }
 
-/// Returns the content of a row after a write; `None` if the write cannot be part of a group.
+/// Returns a row's content after a write; `None` if the write cannot be part of a group.
 pub(super) fn seen_after(
     before: Option<&Seen>,
     read: Option<&Option<StoredRow>>,

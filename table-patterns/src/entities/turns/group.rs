@@ -78,9 +78,9 @@ struct State {
     is_woken: bool,
 }
 
-/// The result of reading a row through a group of units.
+/// The result of reading a row through a group.
 pub(crate) enum GroupRead {
-    /// The row as left by the previous units.
+    /// The row in the state that the previous units have left.
     Found(Option<StoredRow>),
     /// The group has no information about the row, so it must be read from the store.
     Stored,

@@ -27,7 +27,7 @@ use crate::entities::plan::touch;
 use crate::outbox::rows::{self, together};
 use crate::outbox::{Intent, OUTBOX_PREFIX, Step};
 
-/// A kind of write by a unit of work to one row. Most kinds depend on the row's content, which the unit of work reads first.
+/// A unit of work's kind of write to one row. Most kinds depend on the row's content, which the unit of work reads first.
 #[derive(Clone, Copy, Debug)]
 enum Write {
     Replace,
