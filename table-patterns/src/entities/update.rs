@@ -24,7 +24,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// - `ResourceNotFound` if the entity does not exist.
     /// - `InvalidInput` if `change` changed the key.
     /// - `UpdateConditionNotSatisfied` if every attempt allowed by the [policy](Self::with_retry) conflicted with another writer.
-    /// - `UniqueViolation` or `IndexListFull` from an index, as for [`insert`](Self::insert).
+    /// - `UniqueViolation` or `IndexListFull` from an index, as for `insert`.
     pub fn update<U: ReportedFrom<E>>(
         &self,
         from: U,

@@ -39,7 +39,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist (UPD-2).
     /// - `UpdateConditionNotSatisfied` if its version differs (UPD-3).
-    /// - `UniqueViolation` or `IndexListFull` from an index, as for [`insert`](Self::insert).
+    /// - `UniqueViolation` or `IndexListFull` from an index, as for `insert`.
     pub async fn replace(&self, entity: &E, etag_or_any: impl IntoIfMatch) -> Result<ETag> {
         let (key, if_match) = (entity.key_of()?, etag_or_any.into());
         self.admit(true).await?;
@@ -64,7 +64,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
     /// - `UpdateConditionNotSatisfied` if its version differs (MRG-2).
-    /// - `UniqueViolation` or `IndexListFull` from an index, as for [`insert`](Self::insert).
+    /// - `UniqueViolation` or `IndexListFull` from an index, as for `insert`.
     pub async fn merge(&self, entity: &E, etag_or_any: impl IntoIfMatch) -> Result<ETag> {
         let (key, if_match) = (entity.key_of()?, etag_or_any.into());
         if self.is_blind() {
@@ -83,7 +83,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Inserts the entity, or replaces the stored entity, whatever its version (UPS-2). Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
-    /// `UniqueViolation` or `IndexListFull` from an index, as for [`insert`](Self::insert); an error if the entity exceeds a limit.
+    /// `UniqueViolation` or `IndexListFull` from an index, as for `insert`; an error if the entity exceeds a limit.
     pub async fn insert_or_replace(&self, entity: &E) -> Result<ETag> {
         self.put_row(entity, entity.to_row()?).await
     }
@@ -115,7 +115,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
-    /// `UniqueViolation` or `IndexListFull` from an index, as for [`insert`](Self::insert); an error if the entity exceeds a limit.
+    /// `UniqueViolation` or `IndexListFull` from an index, as for `insert`; an error if the entity exceeds a limit.
     pub async fn insert_or_merge(&self, entity: &E) -> Result<ETag> {
         let (key, row) = (entity.key_of()?, entity.to_merge()?);
         if self.is_blind() {

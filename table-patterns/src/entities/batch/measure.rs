@@ -11,7 +11,7 @@ impl Batch {
     /// Checks that the batch stays within the operation and byte limits of a transaction.
     ///
     /// # Errors
-    /// `InvalidInput` if there are too many operations (EGT-2); `RequestBodyTooLarge` if the batch has too many bytes (EGT-3).
+    /// `InvalidInput` if the batch has too many operations (EGT-2); `RequestBodyTooLarge` if it has too many bytes (EGT-3).
     pub(super) fn check(&mut self, limits: &Limits) -> Result<()> {
         // Counting the rows that contain the records takes time in proportion to the number of records, so they are counted only near the limit.
         let most = self.entities.len() + self.rows.len() + self.intents.len() + self.records.len() + 1;
