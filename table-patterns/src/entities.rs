@@ -1,17 +1,17 @@
-//! The write path: every write of an entity, with the rows that its patterns add, in one transaction.
+//! The write path: commits every entity write, with the rows that the entity's patterns add, in one transaction.
 //!
 //! | file | content |
 //! |---|---|
 //! | `handle.rs` | [`Entities`], the handle to the entities of one table |
 //! | `verbs.rs`, `update.rs`, `patch.rs`, `bulk.rs`, `repository.rs` | the verbs |
 //! | `contributor.rs` | `Contributor`, the trait through which a pattern adds rows to a write |
-//! | `plan.rs` | the write of one entity, planned without I/O |
-//! | `draft.rs`, `siblings.rs` | the builder of a transaction: from the plans of entities to a batch |
+//! | `plan.rs` | the planned write of one entity, computed without I/O |
+//! | `draft.rs`, `siblings.rs` | the transaction builder, which turns planned writes into a batch |
 //! | `batch.rs` | the operations of one transaction |
-//! | `admission.rs` | the check before each attempt that no newer program forbids the writes |
+//! | `admission.rs` | the check before each attempt that no program with a newer schema forbids the writes |
 //! | `commit.rs`, `rounds.rs` | one attempt to commit a batch, and repeated attempts |
 //! | `read.rs` | the stored version that a write starts from |
-//! | `turns.rs`, `group.rs` | fair turns of a partition's units, and their group commit |
+//! | `turns.rs`, `group.rs` | turns that a partition's units take in order, and their group commit |
 //! | `seen_versions.rs` | the row versions that a process last saw, which reveal writes by other processes |
 //!
 //! This module imports no pattern. Indexes, lists, feeds, copies, series, wide parts, sequences and participants

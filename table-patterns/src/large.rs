@@ -1,4 +1,4 @@
-//! Large entities: values are stored in blobs, and their addresses in the entity (PAT-LARGE).
+//! Large entities: values are stored in blobs, and the entity stores the blobs' addresses (PAT-LARGE).
 //!
 //! # Context
 //! This pattern is for values that would make an entity exceed 1 MiB, or that most readers do not need, such as an employee's photo (PAT-LARGE-1).
@@ -9,34 +9,34 @@
 //! |---|---|---|
 //! | table | `Sales` / `000223` | the entity, with the address, length and checksum of each blob in one property |
 //! | blobs | `staff/blobs/=45mployees/=53ales/000223/0635338512000000000_5f0c…` | the value |
-//! | blobs | `staff/orphans/=45mployees/=53ales/000223/0635338512000000000_5f0c…/0635347152000000000` | a mark with the time at which the collector first found that no entity names the blob |
+//! | blobs | `staff/orphans/=45mployees/=53ales/000223/0635338512000000000_5f0c…/0635347152000000000` | a marker with the time at which the collector first found that no entity refers to the blob |
 //!
-//! Each upload has a unique name with its start time and a random number, and a blob never changes. The name does not contain the field: fields can
-//! be renamed, and the collector keeps a blob whose address is in any property of the entity.
+//! Each upload has a unique name that contains its start time and a random number, and a blob never changes. The name does not contain the field,
+//! because fields can be renamed. The collector keeps a blob if any property of the entity contains its address.
 //!
 //! # Guarantee
-//! - An entity that this library wrote refers only to existing blobs (PAT-LARGE-2, BLB-12). A blob is complete before the entity is written, and is
-//!   removed only a [grace period](LargeTable::grace) after the last entity that referred to it has changed.
-//! - A reader sees either the complete old value or the complete new value. One write changes the addresses in the
-//!   entity, for all blobs that one call uploads. A reader that has an older version of the entity can open its blob
+//! - An entity that this library has written refers only to existing blobs (PAT-LARGE-2, BLB-12). A blob is complete before the entity is written, and is
+//!   removed only when a [grace period](LargeTable::grace) has passed since the last entity stopped referring to it.
+//! - A reader sees either the complete old value or the complete new value. One write changes the entity's addresses
+//!   for all blobs that one call uploads. A reader that has an older version of the entity can open its blob
 //!   within the grace period, and receives `BlobNotFound` afterwards.
-//! - A stale address is never written back, because an entity that was read earlier keeps its other blobs only if its `ETag` still matches.
+//! - A stale address is never written back: an entity that was read earlier can be written with its existing addresses only if its `ETag` still matches.
 //! - A value whose length or checksum (CRC-32C) differs from the upload is an error (`Corrupted`).
 //! - A crash can leave a blob that no entity refers to. [`collect_orphans`](LargeTable::collect_orphans) removes it while writers continue. The
 //!   collector considers only blobs older than the grace period, and a write fails if its upload took more than half of that period. Two
-//!   assumptions remain: the write of the entity reaches the store within the other half, and the clocks of the collectors differ by less than the period.
+//!   assumptions remain: the entity's write reaches the store within the other half, and the collectors' clocks differ by less than the grace period.
 //!
 //! # Cost
-//! Writing an entity takes the uploads and one request for the row; [`set`](LargeTable::set) reads nothing. Reading the entity takes one request. Each of
-//! its blobs takes another request, sent only when [`open`](LargeTable::open) is called (PAT-LARGE-3). Uploads and downloads are streamed. A
-//! collection lists the blobs and reads the entity of each blob that is older than the grace period.
+//! Writing an entity takes the uploads, and one request for the row; [`set`](LargeTable::set) reads nothing. Reading the entity takes one request. Each of
+//! its blobs takes another request, which is sent only when [`open`](LargeTable::open) is called (PAT-LARGE-3). Uploads and downloads are streamed. A
+//! collection lists the blobs, and reads the entity of each blob that is older than the grace period.
 //!
 //! # Bounds
-//! An upload holds one part of 8 MiB and the current chunk of its stream in memory. Names are limited by the blob store, for example to 1,024 characters on Azure and to 255 characters
-//! per segment in most file systems. The store refuses longer keys.
+//! An upload keeps one part of 8 MiB and the current chunk of its stream in memory. The blob store limits names, for example to 1,024 characters on Azure and
+//! to 255 characters per segment in most file systems, and refuses blobs for entities with longer keys.
 //!
 //! # When not to
-//! Keep values of a few KiB that are always read in the entity itself. For many small values, use [a series](crate::series).
+//! Store values of a few KiB that are always read in the entity itself. For many small values, use [a series](crate::series).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -98,7 +98,7 @@ pub use table_derive::Large;
 
 /// An entity that stores the addresses of blobs. Implemented by `#[derive(Large)]`.
 ///
-/// A manual implementation is only needed if the addresses are not separate fields:
+/// A manual implementation is needed only if the addresses are not separate fields:
 ///
 /// ```
 /// use table_patterns::Entity;
@@ -121,6 +121,6 @@ pub use table_derive::Large;
     note = "derive it and mark the fields that hold addresses: `#[derive(Entity, Large)]`, `#[blob] photo: Option<BlobRef>`"
 )]
 pub trait Large: Entity {
-    /// The blobs of the entity, in the order of their fields.
+    /// The entity's blobs, in the order of their fields.
     const BLOBS: &'static [Blob<Self>];
 }

@@ -1,30 +1,30 @@
 //! Participants: application code that adds rows to each write of an entity, in the same transaction.
 //!
 //! # Context
-//! An audit row for each change, a counter, or a message to another system must be written in the transaction that writes the entity, regardless of the kind of
-//! write. A [`Participant`] is a pure function from the old and the new entity to rows, written in the same transaction, and to recorded steps. The write path
-//! calls it: it reads the entity, calls the participant, submits the transaction conditional on the `ETag` of the entity, and retries if another writer
-//! committed first.
+//! An audit row for each change, a counter, or a message to another system must be written in the same transaction as the entity, whatever the kind of
+//! write. A [`Participant`] is a pure function that takes the old and the new entity. It returns rows to write in the same transaction, and steps to record for
+//! later execution elsewhere. The library reads the entity, calls the participant, submits the transaction conditional on the entity's `ETag`, and retries if
+//! another writer has committed first.
 //!
 //! # Laws
-//! - A participant is pure: equal old and new entities give equal rows and steps, except for [`Changes::id`] and [`Changes::ticks`]. It is called
-//!   once per attempt, and the result of an attempt that fails has no effect.
-//! - The rows are in the partition of the entity, are not the entity itself, and belong to types that declare no indexes, feeds or copies.
+//! - A participant is pure: for equal old and new entities, it returns equal rows and steps, except for [`Changes::id`] and [`Changes::ticks`]. It is called
+//!   once per attempt, and its result has no effect if the attempt fails.
+//! - The rows are in the entity's partition, are not the entity itself, and belong to types that declare no indexes, feeds or copies.
 //! - The steps are idempotent; see [`Step`].
-//! - The result for a change from `old` to `new` undoes the result for the earlier change to `old`: it removes the rows for `old`, or keeps them as a record.
+//! - The result for a change from `old` to `new` takes account of the rows added earlier for `old`: it removes them, or keeps them as a record.
 //!
 //! # Guarantee
-//! Rows and steps are written together with the entity or not at all. This holds for every write through a [handle](crate::Entities) with the
+//! Rows and steps are written together with the entity, or not at all. This holds for every write through a [handle](crate::Entities) with the
 //! participant, including bulk inserts, [units](crate::unit) and deletes with parts. If a row is refused, the write fails, and the error contains the
-//! name of the participant.
+//! participant's name.
 //!
 //! # Cost
-//! A write takes one extra operation per row, and one for all steps of an entity. A write of a stored entity reads it first, as for indexes.
+//! A write takes one extra operation per row, and one for all of an entity's steps. Writes to a stored entity read it first, as for indexes.
 //!
 //! # Bounds
-//! Rows count towards the 100 operations and 4 MiB of the transaction. Backfills and repairs of indexes do not change the values of
-//! entities, and do not call participants. A participant is attached to a store: programs that do not attach it write entities without its
-//! rows. Declare rules that all programs must follow on the struct.
+//! Rows count towards the transaction's limits of 100 operations and 4 MiB. Backfills and repairs of indexes do not change entity
+//! values, and do not call participants. A participant is attached to a store: programs that do not attach it write entities without its
+//! rows. If all programs must follow a rule, declare it on the struct instead.
 //!
 //! # When not to
 //! To find an entity by another key, use an [index](crate::index). To follow every change in order, use the [feed](crate::feed).
@@ -100,7 +100,7 @@ use crate::outbox::Step;
 pub use attach::WithParticipants;
 pub(crate) use attach::{Participants, deletion, is_attached};
 
-/// A pattern or application type that adds rows to each write of an entity `E`. For the rules that it must obey, see [the module](self).
+/// A pattern or application type that adds rows whenever an entity `E` is written. For the rules that it must obey, see [the module](self).
 #[diagnostic::on_unimplemented(
     message = "[T241] `{Self}` is not a participant of the writes of `{E}`",
     label = "expected a type with `impl Participant<{E}>`",
@@ -108,17 +108,17 @@ pub(crate) use attach::{Participants, deletion, is_attached};
     note = "a participant is a type and not a closure, because its name identifies its rows in errors"
 )]
 pub trait Participant<E>: Send + Sync {
-    /// Returns the participant's name, which appears in errors and in descriptions of transactions.
+    /// Returns the participant's name, which appears in errors and in transaction descriptions.
     fn name(&self) -> &'static str;
 
     /// Adds the rows and steps for the change from `old` to `new`. `None` means that the entity does not exist; at least one of the two is `Some`.
     ///
     /// # Errors
-    /// Any error from [`Changes`] or the participant. The entity is then not written.
+    /// Any error from [`Changes`] or the participant. In this case, the entity is not written.
     fn changes(&self, old: Option<&E>, new: Option<&E>, out: &mut Changes) -> Result<()>;
 }
 
-/// The rows and steps that participants add to the write of one entity.
+/// The rows and steps that participants add to one entity's write.
 #[derive(Debug)]
 pub struct Changes {
     source: EntityKey,
@@ -141,7 +141,7 @@ impl Changes {
         self
     }
 
-    /// Returns the key of the entity that is written.
+    /// Returns the key of the entity that is being written.
     #[must_use]
     pub const fn source(&self) -> &EntityKey {
         &self.source
@@ -161,19 +161,19 @@ impl Changes {
         self.context.correlation_id.as_deref()
     }
 
-    /// Returns the current time in [ticks](table_core::ticks), from the clock of the handle.
+    /// Returns the current time in [ticks](table_core::ticks), from the handle's clock.
     #[must_use]
     pub fn ticks(&self) -> u64 {
         self.pace.now()
     }
 
-    /// Returns a new random identifier with 32 hexadecimal digits.
+    /// Returns a new random identifier of 32 hexadecimal digits.
     #[must_use]
     pub fn id(&self) -> String {
         Uuid::new_v4().simple().to_string()
     }
 
-    /// Adds an insert of a row that must not exist (INS-1).
+    /// Adds an insert of a row. The row must not exist (INS-1).
     ///
     /// # Errors
     /// `CommandsInBatchActOnDifferentPartitions` (EGT-5) if the row is in another partition; any error from encoding the row.
@@ -191,7 +191,7 @@ impl Changes {
         self.write(row.key_of()?, kind)
     }
 
-    /// Adds a delete of a row that must exist (DEL-2).
+    /// Adds a delete of a row. The row must exist (DEL-2).
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert).
@@ -210,7 +210,7 @@ impl Changes {
         self.records.push(ChangeRecord { source, kind, payload: payload.into() });
     }
 
-    /// Adds a step in another partition, table or store, to be performed by a worker. The handle needs an [outbox](crate::outbox).
+    /// Adds a step that a worker performs in another partition, table or store. The handle needs an [outbox](crate::outbox).
     pub fn add_step(&mut self, step: Step) {
         self.steps.push(step);
     }

@@ -1,35 +1,35 @@
-//! Sequences: consecutive numbers in a partition, such as `ticket 000123`, either without gaps or without a hot row.
+//! Sequences: consecutive numbers in a partition, such as `ticket 000123`, either without gaps or without contention for a single row.
 //!
 //! # Context
 //! Users refer to tickets, invoices and orders by number.
-//! Table storage has no counter, and two writers that each search for the largest number would take the same number.
+//! Table storage has no counter. If two writers each search for the largest number, both take the same next number.
 //!
 //! # Two types
 //! | | [`GaplessSequence`] | [`BlockSequence`] |
 //! |---|---|---|
 //! | allocation | in the unit of work that uses the number | before the number is used |
-//! | gaps | none: a failing unit takes no number | numbers that were allocated and not used, for example after a crash |
+//! | gaps | none: a failing unit takes no number | numbers that have been allocated but not used, for example after a crash |
 //! | duplicates | none, unless [`set`](GaplessSequence::set) lowers the next number | the same |
 //! | requests per number | two: a read, and the unit with one more operation | two per block |
 //! | concurrency | one writer after another, limited by the units per second of a partition | unlimited |
 //!
 //! # Key layout
-//! A sequence is stored in one row in the partition where its numbers are used. The row's `RowKey` is `U+FFFC sequence_` followed by the name of the
-//! sequence. Its properties are `Next`: Int64 and `Owner`: String, the name of the entity type's schema. Numbers below `Next` have been taken. Workers
+//! A sequence is stored in one row in the partition where its numbers are used. The row's `RowKey` is `U+FFFC sequence_` followed by the sequence's
+//! name. Its properties are `Next` (Int64) and `Owner` (String), the name of the entity type's schema. Numbers below `Next` have been taken. Workers
 //! and readers of the partition skip the row; a [migration](crate::migrate) copies it.
 //!
 //! # Guarantee
-//! A number is committed at most once, regardless of failures and concurrent processes, because `Next` is changed only if the row's `ETag` is still
-//! current, and only [`set`](GaplessSequence::set) can lower `Next` while the row exists. If a gapless unit fails, the next unit gets the same number. Both types may take
-//! numbers from the same sequence, which can then have gaps. A sequence belongs to the entity type that takes its first number. Another entity type gets
-//! an error if it uses a sequence with the same name in the partition; to share numbers, two entity types must take them through one handle.
+//! A number is committed at most once, whatever fails and however many processes run, because `Next` is changed only if the row's `ETag` is still
+//! current, and only [`set`](GaplessSequence::set) can lower `Next` while the row exists. If a gapless unit fails, the next unit gets the same number.
+//! Both types may take numbers from the same sequence, which can then have gaps. A sequence belongs to the entity type that takes its first number. Another
+//! entity type gets an error if it uses a sequence with the same name in the partition; to share numbers, two entity types must take them through one handle.
 //!
 //! # Bounds
-//! Whenever the row of a sequence is removed or set back, restart the programs that use a [`BlockSequence`]: they still have numbers of blocks that the
-//! sequence assigns again. This applies to [`set`](GaplessSequence::set), a restore from a backup, an import, the deletion of the table, and the
-//! [erasure](crate::tenant) of a tenant that returns.
+//! Whenever a sequence's row is removed or set back, restart the programs that use a [`BlockSequence`]. They still hold blocks of numbers that the
+//! sequence will assign again. This applies to [`set`](GaplessSequence::set), a restore from a backup, an import, the deletion of the table, and the
+//! [erasure](crate::tenant) of a tenant that later returns.
 //!
-//! Numbers begin with 1 and end at `i64::MAX`. If the response of a gapless unit is lost ([`Error::is_ambiguous`]), check whether the unit's entity
+//! Numbers start at 1 and end at `i64::MAX`. If the response to the commit of a gapless unit is lost ([`Error::is_ambiguous`]), check whether the entity
 //! exists before writing it again, as for any unit.
 //!
 //! # When not to

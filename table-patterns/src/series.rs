@@ -1,36 +1,38 @@
-//! Data series: the values of a period as properties of one entity (PAT-SER).
+//! Data series: the values for one period, stored as properties of one entity (PAT-SER).
 //!
 //! # Context
-//! This pattern is for values such as message counts or sensor readings: one value is written per hour, and all values of a day are read together.
-//! One entity per value would need 24 rows for data that is always read together, at 24 times the cost.
+//! This pattern is for values such as message counts or sensor readings: one value is written per hour, and a day's values are all read together.
+//! With one entity per value, a day would need 24 rows, at 24 times the cost, although these are always read together.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
 //! |---|---|---|
-//! | the owner of the series, `000123` | the period, `20140423` | one property per slot, `Hour00` to `Hour23`, and the properties of the entity |
+//! | the owner of the series, `000123` | the period, `20140423` | one property per slot, `Hour00` to `Hour23`, and the entity's own properties |
 //!
 //! A slot without a value has no property. The entity is declared without its slots; the trait [`Series`] adds them.
 //!
 //! # Guarantee
-//! - [`set`](SeriesTable::set) merges one slot, and leaves the other slots and the properties of the entity unchanged (PAT-SER-2). The last writer wins.
+//! - [`set`](SeriesTable::set) merges one slot, and leaves the other slots and the entity's own properties unchanged (PAT-SER-2). The last writer wins.
 //! - [`increment`](SeriesTable::increment) loses no update. It reads, adds, and writes on the condition that the `ETag` is unchanged. If another writer
-//!   committed first, it retries after a [back-off](table_core::retry), a limited number of times (PAT-SER-3). A sum that exceeds its type is an error.
+//!   has committed first, it retries after a [back-off](table_core::retry), a limited number of times (PAT-SER-3). A sum that its type cannot represent is
+//!   an error.
 //! - On backends that can lose responses, an increment stores an identifier. After a lost response, the identifier is looked up, and the sum is
-//!   returned if it was added. If the outcome remains unknown, for example after another writer's increment, the result is [an ambiguous
+//!   returned if it has been stored. If the outcome remains unknown, for example after another writer's increment, the result is [an ambiguous
 //!   error](crate::Error::is_ambiguous), and the increment is not repeated (CON-11).
 //!
 //! # Cost
 //! Reading a day takes one request (PAT-SER-1), and reading several days takes one range query. Setting a slot takes one merge, preceded by a read if
-//! the entity has indexes, copies or participants. The first slot of a period takes an insert after the merge if the entity has properties. An increment takes a read and a merge, repeated for each conflict. On a cloud account, an
-//! increment also stores its identifier, as the `OperationId` property: 46 bytes of the entity, and one of its 252 properties. A series with no spare
-//! property stores none, and neither does a series whose increment writes other rows in its transaction.
+//! the entity has indexes, copies or participants. If the entity has properties of its own, a period's first slot takes an insert after the failed merge. An
+//! increment takes a read and a merge, which are repeated after each conflict. On a cloud account, an increment also stores its identifier in the
+//! `OperationId` property, which takes 46 bytes of the entity and one of its 252 properties. The identifier is omitted if the entity has no spare
+//! property, or if the increment writes other rows in its transaction.
 //!
 //! # Bounds
-//! An entity has at most 252 properties, and more slots do not compile (PAT-SER-4); use [wide entities](crate::wide) instead. Writes to one entity are
-//! serialised, so if many writers increment concurrently, give each writer a separate series and add up the series when reading.
+//! An entity has at most 252 properties, and a series with more does not compile (PAT-SER-4); use [wide entities](crate::wide) instead. Writes to one entity
+//! are serialised. If many writers increment concurrently, give each writer a separate series, and add up the series when reading.
 //!
 //! # When not to
-//! If individual values are looked up by criteria other than their slot, or have further properties, store each as an entity.
+//! If individual values are looked up by criteria other than their slot, or have further properties, store each value as an entity.
 //! If a long series is always read completely, use [a blob](crate::large).
 //!
 //! ```
@@ -89,16 +91,16 @@ pub(crate) use table::{only_slots, slot_name, sum_overflow, with_slots};
 
 /// An entity with slots in addition to its properties. Slots are values of one type, each stored as one property.
 ///
-/// The entity may declare indexes, a feed and copies, like any other entity: [`SeriesTable`] uses its [handle](crate::Entities), and a
-/// [unit of work](crate::unit) takes rows with slots by [`put_series`](crate::unit::UnitOfWork::put_series). Derived rows, such as index entries
-/// and rows of views, contain only the properties of the entity. Reading a slot through an index does not compile.
+/// The entity may declare indexes, a feed and copies, like any other entity: [`SeriesTable`] uses its [handle](crate::Entities), and
+/// [`put_series`](crate::unit::UnitOfWork::put_series) adds rows with slots to a [unit of work](crate::unit). Derived rows, such as index entries
+/// and view rows, contain only the entity's own properties. Reading a slot through an index does not compile.
 pub trait Series: Entity {
-    /// The type of a slot's value, such as `i32` for counts or `f64` for measurements. It is not an `Option`, because an empty slot has no property.
+    /// The type of a slot's value, such as `i32` for counts or `f64` for measurements. It is not an `Option`, because an empty slot is not stored.
     type Value: Property;
     /// The property names of the slots, in order: [`HOURS`], or names generated by [`slot_names!`](crate::slot_names).
     const SLOTS: &'static [&'static str];
 
-    /// Returns a slot as a column for use in filters; `None` if the slot does not exist. Slots are counted from 0.
+    /// Returns the column of a slot, for use in filters; `None` if the slot does not exist. Slots are counted from 0.
     ///
     /// ```
     /// # use table_patterns::{Entity, series::{self, Series}};
@@ -121,7 +123,7 @@ pub trait Series: Entity {
 
 /// Checks at compile time that slots and properties fit into one entity and have different names (PAT-SER-4).
 pub(crate) const fn check_slots<E: Entity>(slots: &[&str], more: usize) {
-    // A value in chunks is stored as several properties, and the schema contains all of them.
+    // A value that is split into chunks is stored as several properties. The schema lists all of them.
     let properties = E::SCHEMA.properties;
     let kind = if E::SCHEMA.kind.is_some() { 1 } else { 0 };
     assert!(!slots.is_empty(), "a series has slots");

@@ -1,35 +1,36 @@
-//! Units of work: one atomic transaction that writes several entity types of a partition.
+//! Units of work: one atomic transaction that writes entities of several types in one partition.
 //!
 //! # Context
-//! A change may involve several entities: closing a ticket, for example, also records a comment with the reason, requires that the agent exists, and
-//! notifies the customer. All of these writes must happen, or none of them.
+//! A change may involve several entities. Closing a ticket, for example, also adds a comment with the reason, requires that the agent exists, and
+//! notifies the customer. Either all of these writes must happen, or none of them.
 //!
 //! # Guarantee
 //! - All or nothing (EGT-9). This covers entities of any types in one table, their index rows, rows of [participants](crate::participant), records of
 //!   the [feed](crate::feed), conditions, and recorded steps.
-//! - Replace, update and delete are conditional on the `ETag` of the entity that was passed in.
-//! - If a list or an index row changed since it was read, the unit reads it again and retries.
-//!   If an entity changed, `commit` fails with `UpdateConditionNotSatisfied` and names the entity.
+//! - Replace, update and delete are conditional on the `ETag` of the entity that the caller passes in.
+//! - If a list or an index row has changed since it was read, the unit reads it again and retries.
+//!   If an entity has changed, `commit` fails with `UpdateConditionNotSatisfied`, and the error contains the entity's key.
 //!
 //! # Cost
-//! A commit takes one request, plus one read for each list, and one read for each index row if the index may be incomplete. The first commit of a
-//! partition with a feed or with intents also registers the partition, and each intent sends a message.
+//! A commit takes one request, plus one read for each list, and one read for each index row if the index may be incomplete. In a partition with a feed or
+//! with intents (rows that record steps), the first commit also registers the partition. Each intent also sends a message.
 //!
 //! A [transaction](crate::Entities::transaction) that finds rows written by another process also reads the partition's reservations, with one
 //! query. If it loses three attempts, it reserves the partition with a row whose `RowKey` begins with `U+FFFC reservation_`. This takes one query and
-//! one write, and its commit deletes the row. Without writes by other processes, the transaction sends none of these requests.
+//! one write, and the transaction's commit deletes the row. If no other process writes, the transaction sends none of these requests.
 //!
 //! # Bounds
-//! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1, EGT-5). The
-//! function that would exceed a limit fails, and its error lists the contributions. The sizes of recorded steps and of feed entries are only checked at the
-//! commit, which fails with `RequestBodyTooLarge`; so are those of index rows if the store measures a transaction by its request body. Conditions are checks,
-//! which write nothing, if the store [supports checks](table_core::store::Capabilities::checks), as the engine does. The protocol of the Table service has no
-//! checks: there, [`require`](UnitOfWork::require) is an empty merge, which changes the `ETag` of the entity, and
+//! A unit has at most 100 operations (EGT-2) and 4 MiB (EGT-3), writes each row once (EGT-4), and is limited to one table and partition (EGT-1, EGT-5). A
+//! function call that would exceed a limit fails, and its error lists the contributions. Some sizes are checked only at the commit, which then fails with
+//! `RequestBodyTooLarge`: the sizes of recorded steps and feed entries, and those of index rows if the store measures a transaction by its request body.
+//!
+//! Conditions are checks, which write nothing, if the store [supports checks](table_core::store::Capabilities::checks), as the engine does. The protocol of
+//! the Table service has no checks: there, [`require`](UnitOfWork::require) is an empty merge, which changes the entity's `ETag`, and
 //! [`require_absent`](UnitOfWork::require_absent) is refused. For entities with [copies](crate::copies), the commit also reads the copied entities and the
-//! entities that hold the copies. If their rows exceed a limit, the commit fails.
+//! entities that hold the copies. If the rows of these entities exceed a limit, the commit fails.
 //!
 //! # When not to
-//! To write one entity, use the methods of the handle. For more writes than fit into one transaction, use
+//! To write one entity, use the handle's methods. For more writes than fit into one transaction, use
 //! [bulk](crate::Entities::bulk), which is not atomic.
 //!
 //! ```
@@ -138,7 +139,7 @@ pub use share::UnitShare;
 pub(crate) use transaction::Decide;
 pub use was_read::WasRead;
 
-/// Writes of entities in one partition with the rows of their patterns, committed either completely or not at all. See [the module](self).
+/// Entity writes in one partition, together with the rows of their patterns, committed either completely or not at all. See [the module](self).
 #[must_use = "a unit does nothing until it is committed; bind it with `let mut`, and write `.commit().await?` after its writes"]
 pub struct UnitOfWork<S, O> {
     store: S,
@@ -147,23 +148,23 @@ pub struct UnitOfWork<S, O> {
     context: WriteContext,
     table: TableName,
     draft: Draft<'static>,
-    /// The kind of write for each entity in the batch. Conditions return no version.
+    /// The kind of each entity write in the batch. Conditions are included, although they return no version.
     acts: Vec<Act>,
-    /// The feeds and the indexes of the handle that created the unit, for entity types without a handle.
+    /// The feed and the indexes of the handle that created the unit, for entity types without their own handle.
     feed: Feed<S>,
     indexes: Indexes,
-    /// The stored schemas as the handle that created the unit knows them.
+    /// The stored schemas, as far as the handle that created the unit knows them.
     watch: SchemaWatch,
-    /// The handles of the unit, by entity type.
+    /// The unit's handles, by entity type.
     handles: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
-    /// The checks, by entity type, that no program with a newer schema forbids writes.
+    /// For each entity type, the check that no program with a newer schema forbids its writes.
     admissions: Admissions,
-    /// Replaces that need all stored properties.
+    /// Replaces for which all stored properties must be read first.
     rewrites: Vec<Rewrite>,
     reads: Reads,
     /// Rows with changed slots, in their new state.
     slots: HashMap<RowKey, Row>,
-    /// The waits for other processes' transactions; `None` for a unit outside a transaction.
+    /// The waits for other processes' transactions; `None` if the unit does not run in a transaction.
     rivals: Option<Rivals>,
 }
 
@@ -171,12 +172,12 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// Creates a unit of work on one partition. Sends no request.
     ///
     /// # Errors
-    /// `KeyEncoding` or `PropertyValueTooLarge` if the partition does not have a valid key (KEY-8).
+    /// `KeyEncoding` or `PropertyValueTooLarge` if the partition's value is not a valid key (KEY-8).
     pub fn unit(&self, partition: impl InPartition<E>) -> Result<UnitOfWork<S, O>> {
         self.unit_in(partition.partition_key()?)
     }
 
-    /// Creates a unit of work on the partition of a key.
+    /// Creates a unit of work on the partition with the given key.
     pub(crate) fn unit_in(&self, partition_key: PartitionKey) -> Result<UnitOfWork<S, O>> {
         let unit = UnitOfWork {
             store: self.table().store().clone(),
@@ -200,7 +201,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     }
 }
 
-/// Returns the `PartitionKey` of a selected partition.
+/// Returns the `PartitionKey` of a partition selection.
 pub(crate) fn partition_key<E>(partition: Selection<E, Partition>) -> Result<PartitionKey> {
     let ranges = partition.into_ranges()?;
     let name = ranges.first().and_then(|range| range.partition_key.single()).unwrap_or_default();
@@ -208,7 +209,7 @@ pub(crate) fn partition_key<E>(partition: Selection<E, Partition>) -> Result<Par
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Sets the person or program that writes, as reported to [participants](crate::participant::Changes::actor).
+    /// Sets the person or program that makes the writes, as reported to [participants](crate::participant::Changes::actor).
     pub fn with_actor(mut self, actor: impl Into<Arc<str>>) -> Self {
         self.context.actor = Some(actor.into());
         self
@@ -220,29 +221,29 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self
     }
 
-    /// Returns the largest possible number of operations in the unit's transaction, including the operations of contributors and the outbox.
+    /// Returns the maximum number of operations in the unit's transaction, including those of contributors and the outbox.
     #[must_use]
     pub fn operations(&self) -> usize {
         self.draft.planned().operations()
     }
 
-    /// Returns the number of operations of each contributor: `entities`, `intents` of the outbox, and every index and pattern by name.
+    /// Returns the number of operations from each contributor: `entities`, `intents` (recorded steps), and every index and pattern by name.
     #[must_use]
     pub fn contributions(&self) -> Vec<(&'static str, usize)> {
         self.draft.planned().contributions()
     }
 
-    /// Returns the total size of all rows, by the published formula (SIZE-2). Excludes the rows of recorded steps and of the feed.
+    /// Returns the total size of all rows, calculated with the service's published formula (SIZE-2). Excludes the rows of recorded steps and of the feed.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.draft.planned().bytes()
     }
 
-    /// Commits either everything or nothing. Returns the new versions of the entities in order, omitting conditions; `None` for a delete.
+    /// Commits either everything or nothing. Returns the entities' new versions in order, `None` for a delete. Conditions are omitted.
     ///
     /// # Errors
-    /// - The error of the first entity that does not satisfy its condition, with its [position](Error::operation), type and verb.
-    /// - The error of a contributed row, with the name of its contributor.
+    /// - The error for the first entity that does not satisfy its condition, with its [position](Error::operation), type and verb.
+    /// - The error for a contributed row, with the name of its contributor.
     /// - `UniqueViolation` (PAT-INTRA-5) or `IndexListFull` (PAT-IX-4) from an index.
     /// - `InvalidInput` if the unit has no operations (EGT-12).
     /// - `UpdateConditionNotSatisfied` if every attempt had a conflict on a list.
@@ -263,7 +264,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let is_pending = self.draft.is_pending();
         let what = if is_pending { "the copies of the entities" } else { "the indexes of the entities" };
         let rounds = Rounds::new(&self.retry, what);
-        // In a transaction, the number of attempts is limited: after the last one, the function of the transaction runs again, and the
+        // In a transaction, the number of attempts is limited. After the last one, the transaction's closure runs again, and the
         // transaction may reserve the partition.
         let rounds = if self.rivals.is_some() { rounds.at_most(LOSSES) } else { rounds };
         match rounds.commit(&self.site(), &self.draft).await {
@@ -272,7 +273,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         }
     }
 
-    /// Checks the unit, and reads the properties that its replaces need. Returns `Break` if the unit must read its rows again.
+    /// Checks the unit, and reads the stored properties for replaces that need them. Returns `Break` if the unit must read its rows again.
     async fn prepare(&mut self) -> Result<ControlFlow<()>> {
         if self.draft.planned().is_empty() {
             return Err(Error::of(UnitFault::Empty).with_table(self.table.as_str()));

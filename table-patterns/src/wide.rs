@@ -1,8 +1,8 @@
-//! Wide entities: one logical entity in several rows of a partition (PAT-WIDE).
+//! Wide entities: one logical entity stored in several rows of a partition, its parts (PAT-WIDE).
 //!
 //! # Context
-//! This pattern is for entities with more than 252 properties or more than 1 MiB, such as a count for each of 365 days. One row cannot contain them,
-//! but the program still writes and reads them as one entity.
+//! This pattern is for entities with more than 252 properties or more than 1 MiB, such as an entity with a count for each day of a year. One row cannot contain
+//! them, but the program still writes and reads them as one entity.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
@@ -10,38 +10,38 @@
 //! | `000123` | `2014_01` | `Office`, `Day001` … `Day250`, `WriteId` |
 //! | `000123` | `2014_02` | `Day251` … `Day366`, `WriteId` |
 //!
-//! The parts have the declared key, with `_` and the number of the part appended to the RowKey.
-//! The declaration assigns each property to a part ([`Wide::PARTS`]), which allows writing one slot without a read.
-//! [`derive(Wide)`](derive@Wide) fills each part before it begins the next, or begins a new part at `#[part(2)]`.
+//! Each part has the declared key, with `_` and the part's number appended to the RowKey.
+//! The declaration assigns each property to a part ([`Wide::PARTS`]), which makes it possible to write one slot without a read.
+//! [`derive(Wide)`](derive@Wide) fills each part before it begins the next one, or begins a new part at `#[part(2)]`.
 //!
 //! # Guarantee
 //! - A write of several parts is one transaction (PAT-WIDE-2). It sets a new random `WriteId` in every part, including unchanged parts.
-//! - A write of properties in one part only is one merge.
-//! - A reader never sees a partial write (PAT-WIDE-3). It reads the parts by one range query and accepts them only if all have the same `WriteId`.
+//! - A write of properties in only one part is a single merge.
+//! - A reader never sees a partial write (PAT-WIDE-3). It reads the parts with one range query, and accepts them only if all have the same `WriteId`.
 //!   Otherwise, it reads again after a [back-off](table_core::retry). This is sufficient because every write of two or more parts changes the
-//!   `WriteId` of all of them. Parts with the same `WriteId` therefore lie between the same two such writes, and differ only by merges of single
-//!   parts. This argument requires neither that pages are snapshots nor that the result is a single page.
-//! - Merges of different parts are not ordered for a reader whose result took several pages: it may see the later merge without the earlier one.
-//! - A missing part, or a part that is not declared, is an error; it never results in default values (PAT-WIDE-4). If the declared number of parts
+//!   `WriteId` of all parts. Therefore, parts with the same `WriteId` were stored between the same two such writes, and differ only by merges of
+//!   single parts. This argument requires neither that pages are snapshots nor that the result is a single page.
+//! - Merges of different parts are not ordered for a reader whose query result takes several pages: it may see the later merge without the earlier one.
+//! - A missing or undeclared part is an error; it never results in default values (PAT-WIDE-4). If the declared number of parts
 //!   has changed, [`resize`](WideTable::resize) converts an entity in one transaction. A program with an older declaration that has fewer parts
-//!   cannot write all parts of a newer entity, which would lose data.
+//!   cannot write all parts of a newer entity, so its writes are refused instead of losing data.
 //! - Programs whose declarations assign a property to different parts write it into different parts. If two parts contain different values of a property, a
 //!   read fails, because either value may be the later one (PAT-WIDE-4).
-//! - All numbers of a field's slots have as many digits as the last one, so a longer range can rename its slots: `#[slots("Day", 1..=99)]` stores `Day01`, and
-//!   `1..=366` stores `Day001`. Names that differ only in the leading zeros of the number at their end name the same property, unless both are
-//!   declared. A property under such a name is read and converted like one in another part.
-//! - [`resize`](WideTable::resize) keeps properties that are not declared, as an [update](WideTable::update) does.
+//! - The numbers of a field's slots all have as many digits as the last one, so a longer range can rename its slots: `#[slots("Day", 1..=99)]` stores
+//!   `Day01`, and `1..=366` stores `Day001`. Names that differ only in leading zeros of the number at their end refer to the same property, unless both are
+//!   declared. A property under such a name is read and converted like a property in another part.
+//! - Like an [update](WideTable::update), [`resize`](WideTable::resize) keeps undeclared properties.
 //!
 //! # Cost
-//! Reading the entity takes one range query if it fits into a page, regardless of the number of parts. The query also returns the rows of other
-//! entities whose RowKey lies between those of the parts, such as `2014_01_07`: store these entities under keys outside of this range.
+//! Reading the entity takes one range query if it fits into a page, whatever the number of parts. The query also returns rows of other
+//! entities whose RowKeys lie between those of the parts, such as `2014_01_07`. Store these entities under keys outside of this range.
 //! Writing a slot takes one merge of a few hundred bytes. Writing all parts takes one request with one operation per part.
-//! An insert-or-replace, or a patch of several parts, reads the versions first.
+//! An insert-or-replace, or a patch that changes several parts, first reads the versions of the parts.
 //!
 //! # Bounds
 //! At most 99 parts, each with up to 251 properties and 1 MiB; at most 4 MiB in total, because one transaction writes all parts (EGT-3).
-//! If a part is too large, the error contains its name. A client that stores the identifiers of its writes (`Options::operation_ids` of `table-azure`)
-//! needs one more property in each part. A part with 251 properties then refuses its last one (`TooManyProperties`), so for such a client begin a part
+//! If a part is too large, the error contains its name. A client that stores an identifier with each write (`Options::operation_ids` of `table-azure`)
+//! needs one more property in each part, so a write of a part with 251 properties fails (`TooManyProperties`). For such a client, begin a new part
 //! after at most 250 properties, with `#[part(…)]`.
 //!
 //! # When not to
@@ -104,15 +104,15 @@ pub use table::{WideStore, WideTable, WideVersion};
 #[doc = include_str!("wide/derive.md")]
 pub use table_derive::Wide;
 
-/// The property that has the same value in all parts written together.
+/// The property that has the same value in all parts of an entity that were written together.
 pub const WRITE_ID: &str = "WriteId";
 
-/// The maximum number of parts, because their numbers have two digits and one transaction writes all of them (EGT-2).
+/// The maximum number of parts. Part numbers have two digits, and one transaction writes all parts (EGT-2).
 const MOST_PARTS: usize = 99;
 
-/// A type that is stored as several entities in one partition. Implemented by `#[derive(Wide)]`.
+/// A type that is stored as several rows in one partition. Implemented by `#[derive(Wide)]`.
 ///
-/// A manual implementation is only needed for types that are not structs of properties and slots:
+/// A manual implementation is needed only for types that are not structs with properties and slots:
 ///
 /// ```
 /// use table_patterns::wide::{Wide, WideReader, WideWriter};
@@ -149,10 +149,10 @@ const MOST_PARTS: usize = 99;
     note = "derive it: `#[derive(Wide)]` with `#[partition_key(…)]` and `#[row_key(…)]`, in place of `#[derive(Entity)]`"
 )]
 pub trait Wide: Sized {
-    /// The entity that defines the key of the parts. Its properties are stored in the first part.
+    /// The entity type that defines the key of the parts. Its properties are stored in the first part.
     ///
-    /// The header cannot declare an index, a feed or copies, because these work on a single row and a wide entity has several. `#[derive(Wide)]`
-    /// reports them (T159), and a header that is declared separately does not compile:
+    /// The header cannot declare an index, a feed or copies, because these patterns work on a single row and a wide entity has several. `#[derive(Wide)]`
+    /// reports such declarations (T159), and a separately declared header that has one does not compile:
     ///
     /// ```compile_fail,E0080
     /// # use table_patterns::wide::{Wide, WideReader, WideStore, WideWriter};
@@ -174,18 +174,18 @@ pub trait Wide: Sized {
     /// let counts = Engine::in_memory().wide::<YearOfCounts>();
     /// ```
     ///
-    /// Declare them on another entity and write both in one unit, by [`put_wide`](crate::unit::UnitOfWork::put_wide).
+    /// Declare them on another entity, and write both entities in one unit with [`put_wide`](crate::unit::UnitOfWork::put_wide).
     type Header: Entity + FromEntity;
-    /// The names of the properties of each part, in order. Reads also find a property that is stored in another part. If the number of parts changes
-    /// or a property is moved to another part, first stop all programs that use the earlier declaration, because they would write the property into its
+    /// The names of the properties in each part, in order. Reads also find a property that is stored in another part. Before you change the number of parts
+    /// or move a property to another part, stop all programs that use the earlier declaration, because they would write the property into its
     /// old part. Then convert each stored entity with [`WideTable::resize`], before any program sets the property. A read of a property that has different
     /// values in two parts fails.
     const PARTS: &'static [&'static [&'static str]];
-    /// `true` if the derive has checked that the names are distinct. The compiler compares them otherwise, which takes too long for thousands of names.
+    /// `true` if the derive has checked that the names are distinct. Otherwise, the compiler compares them, which takes too long for thousands of names.
     #[doc(hidden)]
     const ARE_NAMES_CHECKED: bool = false;
 
-    /// Returns the key of the wide entity as an entity.
+    /// Returns the entity that contains the wide entity's key.
     fn header(&self) -> Self::Header;
 
     /// Writes the properties, each under a name in [`PARTS`](Self::PARTS).
@@ -194,7 +194,7 @@ pub trait Wide: Sized {
     /// Any error from [`WideWriter::set`] or the type itself.
     fn write(&self, out: &mut WideWriter) -> Result<()>;
 
-    /// Creates the value from its header and properties.
+    /// Creates the wide entity from its header and properties.
     ///
     /// # Errors
     /// Any error from [`WideReader::get`] or the type itself.

@@ -1,9 +1,9 @@
-//! Admission of writes: before each attempt, checks that no program with a newer schema has blocked the write.
+//! Admission of writes: the check before each attempt that no program with a newer schema forbids the write.
 
 use futures_util::future::BoxFuture;
 use table_core::Result;
 
-/// A handle that knows whether the entities of a batch may be written.
+/// A handle that checks whether the entities of a batch may be written.
 pub(crate) trait AdmitWrites: Send + Sync {
     /// Checks that the entities may be written now. `is_whole` is `true` if a write removes properties that the program does not know.
     ///

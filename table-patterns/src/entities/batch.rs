@@ -1,4 +1,4 @@
-//! The plans that one entity group transaction commits. Each row occurs at most once, and the transaction stays within the limits.
+//! The planned writes that one entity group transaction commits. Each row occurs at most once, and the transaction stays within the limits.
 
 mod add;
 mod measure;
@@ -20,7 +20,7 @@ use crate::entities::plan::{
 };
 use crate::outbox::{Intent, Step};
 
-/// The writes of one transaction: entities of one partition, and the rows and steps that contributors add. No entity occurs twice.
+/// The writes in one transaction: entities in one partition, and the rows and steps that contributors add. No entity occurs twice.
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {
     partition_key: PartitionKey,
@@ -29,27 +29,27 @@ pub(crate) struct Batch {
     places: HashMap<RowKey, usize>,
     rows: BTreeMap<RowKey, ContributedRow>,
     intents: Vec<PlannedIntent>,
-    /// The position of each intent (the row that records steps) with participants' steps, by the `RowKey` of the entity.
+    /// For each entity with steps from participants, the position of the intent (the row that records these steps), by the entity's `RowKey`.
     intent_places: HashMap<RowKey, usize>,
     records: Vec<ChangeRecord>,
     recorder: Option<Arc<dyn RecordChanges>>,
     identified: bool,
     whole: bool,
     bytes: usize,
-    /// The sizes of entities in a request body, computed on demand.
+    /// The sizes of the entities in a request body, computed on demand.
     body_bytes: Vec<usize>,
 }
 
-/// A row that contributors add.
+/// A row that a contributor adds.
 #[derive(Clone, Debug)]
 pub(crate) struct ContributedRow {
     pub(crate) by: Author,
     pub(crate) write: ContributedWrite,
-    /// The positions of the entities for which the row is written, one for each change of a derived row; `None` if the row belongs to no entity.
+    /// The positions of the entities that the row is written for, one per change to a derived row; `None` if the row belongs to no entity.
     of: Vec<Option<usize>>,
 }
 
-/// The write of a contributed row.
+/// How a contributed row is written.
 #[derive(Clone, Debug)]
 pub(crate) enum ContributedWrite {
     Fixed(OperationKind),
@@ -57,7 +57,7 @@ pub(crate) enum ContributedWrite {
     Derived(Vec<Arc<dyn DerivedRow>>),
 }
 
-/// The steps of one entity in other partitions, recorded in one row.
+/// An entity's steps in other partitions, recorded in one row.
 #[derive(Clone, Debug)]
 struct PlannedIntent {
     source: RowKey,
@@ -83,7 +83,7 @@ impl Batch {
         }
     }
 
-    /// Creates a batch with one plan.
+    /// Creates a batch that contains one plan.
     ///
     /// # Errors
     /// Any error from [`push`](Self::push).
@@ -98,18 +98,18 @@ impl Batch {
         &self.partition_key
     }
 
-    /// Returns the operations of the entities, in the order in which they were added.
+    /// Returns the entities' operations, in the order in which they were added.
     pub(crate) fn entities(&self) -> &[Operation] {
         &self.entities
     }
 
-    /// Returns the rows of contributors, by `RowKey`.
+    /// Returns the contributed rows, by `RowKey`.
     pub(crate) const fn rows(&self) -> &BTreeMap<RowKey, ContributedRow> {
         &self.rows
     }
 
-    /// Returns the position of the entity that needs a row: of several entities that change the row, the last one that adds to it. Returns `None` for a row that
-    /// belongs to no entity in the batch.
+    /// Returns the position of the entity that needs a row. If several entities change the row, this is the last one that adds to it.
+    /// Returns `None` for a row that belongs to no entity in the batch.
     pub(crate) fn entity_of(&self, row_key: &RowKey) -> Option<usize> {
         let ContributedRow { write, of, .. } = self.rows.get(row_key)?;
         match write {
@@ -121,7 +121,7 @@ impl Batch {
         }
     }
 
-    /// Returns the changes to record and their recorder; `None` if the batch has no changes.
+    /// Returns the changes to record and the pattern that records them; `None` if the batch has no changes to record.
     pub(crate) fn records(&self) -> Option<(&[ChangeRecord], &Arc<dyn RecordChanges>)> {
         let recorder = self.recorder.as_ref().filter(|_| !self.records.is_empty())?;
         Some((&self.records, recorder))
@@ -131,7 +131,7 @@ impl Batch {
         self.records().map_or(0, |(records, recorder)| recorder.operations(records))
     }
 
-    /// Returns `true` if the batch is a single write that must be recognisable after a lost response.
+    /// Returns `true` if the batch contains a single write that the store must recognise if it is repeated after a lost response.
     pub(crate) const fn is_identified(&self) -> bool {
         self.identified
     }
@@ -151,12 +151,12 @@ impl Batch {
         self.entities.len() + self.rows.len() + self.intents.len() + self.record_operations()
     }
 
-    /// Returns the size of the rows in bytes, by the published formula of the service.
+    /// Returns the total size of the rows in bytes, calculated with the service's published formula.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Returns the intents to record in the transaction.
+    /// Returns the intents (recorded steps) to write in the transaction.
     pub(crate) fn intents(&self) -> Vec<Intent> {
         let intent = |PlannedIntent { source, steps }: &PlannedIntent| {
             steps.iter().cloned().fold(Intent::of(source.clone()), Intent::step)
@@ -164,7 +164,7 @@ impl Batch {
         self.intents.iter().map(intent).collect()
     }
 
-    /// Returns the number of operations of each contributor.
+    /// Returns the number of operations from each contributor.
     pub(crate) fn contributions(&self) -> Vec<(&'static str, usize)> {
         let mut by: BTreeMap<Author, usize> = BTreeMap::new();
         self.rows.values().for_each(|row| *by.entry(row.by).or_default() += 1);
@@ -177,7 +177,7 @@ impl Batch {
         own.into_iter().filter(|(_, count)| *count > 0).chain(rows).collect()
     }
 
-    /// Returns the versions of rows that the operations require.
+    /// Returns the row versions that the operations require.
     pub(crate) fn required_versions(&self) -> Vec<(RowKey, ETag)> {
         let of_rows = self.rows.iter().filter_map(|(row_key, row)| match &row.write {
             ContributedWrite::Fixed(kind) => Some((row_key, kind)),
@@ -187,7 +187,7 @@ impl Batch {
         all.filter_map(|(row_key, kind)| Some((row_key.clone(), required_version(kind)?.clone()))).collect()
     }
 
-    /// Returns `true` if the batch requires a version of a row, or the absence of the row.
+    /// Returns `true` if the batch requires that a row has a certain version or is absent.
     pub(crate) fn requires(&self, row_key: &RowKey) -> bool {
         let is_required = |kind: &OperationKind| {
             let is_absent = matches!(kind, OperationKind::Insert(_) | OperationKind::Check(RowState::Absent));
@@ -201,12 +201,12 @@ impl Batch {
         self.derives(row_key) || self.kind_of(row_key).is_some_and(|kind| !is_condition(kind))
     }
 
-    /// Returns `true` if the operation of a row depends on the stored row.
+    /// Returns `true` if a row's operation depends on the stored row.
     pub(crate) fn derives(&self, row_key: &RowKey) -> bool {
         self.rows.get(row_key).is_some_and(|row| matches!(row.write, ContributedWrite::Derived(_)))
     }
 
-    /// Returns the operation of a row if it does not depend on the stored row.
+    /// Returns a row's operation, unless it depends on the stored row.
     pub(crate) fn kind_of(&self, row_key: &RowKey) -> Option<&OperationKind> {
         let own = self.places.get(row_key).and_then(|at| self.entities.get(*at));
         let contributed = || match &self.rows.get(row_key)?.write {
@@ -216,7 +216,7 @@ impl Batch {
         own.map(|own| &own.kind).or_else(contributed)
     }
 
-    /// Changes which properties an entity's operation writes, or their values.
+    /// Changes the properties that an entity's operation writes, or their values.
     ///
     /// # Errors
     /// Any error from `change`.
@@ -244,15 +244,16 @@ impl Batch {
         self.push_within(plan, None)
     }
 
-    /// Adds a plan if the batch then fits the operations and bytes of a transaction. A refused plan leaves the batch unchanged.
+    /// Adds a plan if the batch then stays within the operation and byte limits. A refused plan leaves the batch unchanged.
     ///
     /// # Errors
-    /// `InvalidInput` if the operations exceed the limit (EGT-2); `RequestBodyTooLarge` if the bytes do (EGT-3); any error from [`push`](Self::push).
+    /// `InvalidInput` if there would be too many operations (EGT-2); `RequestBodyTooLarge` if the batch would be too large (EGT-3); any error from
+    /// [`push`](Self::push).
     pub(crate) fn push_within(&mut self, plan: EntityPlan, limits: Option<&Limits>) -> Result<()> {
         self.change(limits, |batch, done| batch.add_entity(plan, done))
     }
 
-    /// Adds a pattern's rows that belong to no entity in the batch. If one row is refused, adds none of them.
+    /// Adds a pattern's rows that belong to no entity in the batch. If one row is refused, none of them is added.
     ///
     /// # Errors
     /// Any error from [`push_within`](Self::push_within).
@@ -260,7 +261,7 @@ impl Batch {
         self.change(limits, |batch, done| rows.into_iter().try_for_each(|row| batch.add_row(row, None, done)))
     }
 
-    /// Adds an outbox step of the entity `source`, to be performed in another partition.
+    /// Adds an outbox step for the entity `source`. A worker performs it in another partition.
     ///
     /// # Errors
     /// Any error from [`push_within`](Self::push_within).

@@ -22,7 +22,7 @@ use crate::entities::read::{RACE, read_as};
 use crate::entities::rounds::{Rounds, is_too_large};
 use crate::read_many;
 
-/// The write of one entity in a bulk write.
+/// One entity's write in a bulk write.
 #[derive(Clone, Debug)]
 pub struct BulkItem {
     key: EntityKey,
@@ -33,7 +33,7 @@ pub struct BulkItem {
     plan: EntityPlan,
 }
 
-/// Writes in one partition that share a transaction.
+/// Writes to one partition that share a transaction.
 #[derive(Debug)]
 pub struct BulkBatch {
     items: Vec<BulkItem>,
@@ -78,12 +78,12 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
         self.table.store().capabilities().limits
     }
 
-    /// Returns `true` if the plan of a write depends on the stored version.
+    /// Returns `true` if the plan for a write depends on the stored version.
     fn plans_from_stored(&self, verb: BulkVerb) -> bool {
         verb != BulkVerb::Insert && !self.is_blind()
     }
 
-    /// Plans the writes of a batch from the stored versions.
+    /// Plans the writes in a batch from the stored versions.
     async fn plan_items(&self, items: &[BulkItem]) -> Result<Draft<'_>> {
         let keys: Vec<_> = items.iter().map(|item| item.key.clone()).collect();
         let stored = if items.iter().any(|item| self.plans_from_stored(item.verb)) {
@@ -176,7 +176,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
     }
 
     fn push(&self, batch: &mut BulkBatch, item: BulkItem) -> Result<Option<BulkItem>> {
-        // Both items may write the same row or have the same unique value: the store decides after the first is written.
+        // Both items may write the same row or have the same unique value. In that case, the store decides after the first item is written.
         if batch.batch.push_within(item.plan.clone(), Some(&self.limits())).is_err() {
             return Ok(Some(item));
         }
@@ -198,7 +198,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
         let mut rounds = Rounds::new(&self.retry, RACE).replan_entities(reads);
         loop {
             let draft = self.plan_items(items).await?;
-            // IMPORTANT: each attempt is admitted after the stored versions were read, because a newer version of the program may have written them.
+            // IMPORTANT: each attempt is admitted after the stored versions have been read, because a newer program version may have written them.
             if let Some(outcome) = rounds.submit(&site, &draft).await? {
                 return outcome.committed().map(drop);
             }
@@ -206,7 +206,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
     }
 
     fn is_too_large(&self, error: &Error) -> bool {
-        // Only the plan from the stored entities shows whether participants of two entities write the same row.
+        // Only a plan made from the stored entities shows whether the participants of two entities write the same row.
         error.code() == ErrorCode::InvalidDuplicateRow || is_too_large(error)
     }
 

@@ -26,34 +26,34 @@ pub(crate) struct Site<'a, S, O> {
     pub(crate) store: &'a S,
     pub(crate) outbox: &'a O,
     pub(crate) table: &'a TableName,
-    /// The row versions that the transactions of this process last saw. A commit updates them.
+    /// The row versions that this process's transactions last saw. A commit updates them.
     pub(crate) seen: Option<&'a SeenRows>,
-    /// The handle that checks, before each attempt, that the program may still write these types.
+    /// The handle that checks, before each attempt, that the program may still write the entity types in the batch.
     pub(crate) admission: &'a dyn AdmitWrites,
 }
 
-/// The state of a derived row, on which its operation is based.
+/// The state of a derived row. It determines the row's operation.
 enum DerivedState {
-    /// The row is assumed to match the entities, which determines its operation.
+    /// The row has not been read, and is assumed to match the entities. Contains the operation that follows from this assumption.
     Assumed(OperationKind),
-    /// The row that was read; `None` if it does not exist.
+    /// The row has been read; `None` if it does not exist.
     Read(Option<StoredRow>),
 }
 
-/// The outcome of an attempt that did not fail permanently.
+/// The outcome of an attempt that either succeeded or had a conflict.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// The transaction was committed. Contains the versions of the entities, in order.
+    /// The transaction was committed. Contains the entities' new versions, in order.
     Committed(Vec<Option<ETag>>),
     /// A row differed from what the batch assumed. Nothing was written.
     Conflict(Conflict, Error),
 }
 
 impl Outcome {
-    /// Returns the new versions of the entities.
+    /// Returns the entities' new versions.
     ///
     /// # Errors
-    /// The error of a conflict.
+    /// The conflict's error, if the attempt ended with a conflict.
     pub(crate) fn committed(self) -> Result<Vec<Option<ETag>>> {
         match self {
             Self::Committed(etags) => Ok(etags),
@@ -62,27 +62,27 @@ impl Outcome {
     }
 }
 
-/// The kind of the row that caused a conflict.
+/// The kind of row that caused a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conflict {
     /// An entity did not satisfy its condition.
     Entity,
     /// A derived row differed from what the entities imply, or changed after it was read.
     Derived,
-    /// A row that a contributor writes unconditionally was refused.
+    /// A contributed row whose operation does not depend on the stored row was refused, because the operation's condition did not hold.
     Fixed,
-    /// A related entity, from which copies were taken or whose copies are updated, changed after it was read.
+    /// A related entity changed after it was read. The write copies its properties, or updates its copies.
     Related,
 }
 
 impl Conflict {
-    /// Returns `true` if only another writer can cause the conflict: the same writes succeed once the row has been read again.
+    /// Returns `true` if only another writer can cause the conflict. The same writes succeed once the row has been read again.
     pub(crate) const fn is_race(self) -> bool {
         matches!(self, Self::Derived | Self::Related)
     }
 
-    /// Returns `true` if the parts that the caller planned caused the conflict, and `false` if only the completion to `completed` did. The transaction must
-    /// begin with the planned entities.
+    /// Returns `true` if the conflict was caused by the planned writes, and `false` if it was caused only by writes that `completed` adds to them.
+    /// `completed` must begin with the planned entities.
     pub(crate) fn is_in(self, planned: &Batch, completed: &Batch, error: &Error) -> bool {
         match self {
             Self::Entity => error.operation().is_none_or(|at| at < planned.entities().len()),
@@ -97,9 +97,9 @@ impl Conflict {
 }
 
 impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
-    /// Makes one attempt to commit a batch. If `look` is `true`, derived rows are read first.
+    /// Makes one attempt to commit a batch. If `look` is `true`, reads the derived rows first.
     ///
-    /// Boxed, so this code is compiled once, while its callers are compiled for each entity type.
+    /// The future is boxed so that this code is compiled once, although its callers are compiled for each entity type.
     pub(crate) fn attempt<'a>(&'a self, batch: &'a Batch, look: bool) -> BoxFuture<'a, Result<Outcome>> {
         self.attempt_once(batch, look).boxed()
     }
@@ -115,7 +115,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
             Err(error) => (Err(error.with_table(self.table.as_str())), false),
         };
         if !is_sent || matches!(outcome, Ok(Outcome::Conflict(..))) {
-            // After a conflict, or before the transaction was sent, no row refers to this work. After any other error the transaction may have been
+            // If there was a conflict or the transaction was not sent, no row refers to this work. After any other error, the transaction may have been
             // applied, so only the collector can decide whether the work is needed.
             for work in undo {
                 work.undo().await;
@@ -177,7 +177,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         for intent in intents {
             transaction.push(intent)?;
         }
-        // IMPORTANT: again after the reads and uploads, which may take longer than the last check is valid.
+        // IMPORTANT: checked again after the reads and uploads, because they may take longer than the last check remains valid.
         self.admission.admit_writes(batch.is_whole()).await?;
         undo.iter().try_for_each(|work| work.check())?;
         let is_alone = transaction.operations().len() == 1 && batch.records().is_none();
@@ -203,7 +203,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         Ok(states)
     }
 
-    /// Returns the operations of a batch that needs no read, and the number of its intents; `None` if a derived row must be read.
+    /// Returns a batch's operations and the number of its intents, without reading any row; `None` if a derived row must be read.
     ///
     /// # Errors
     /// Any error from the outbox.
@@ -227,7 +227,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         Ok(Some((operations, recorded)))
     }
 
-    /// Returns the sealed operations that record the intents of a batch, and registers the partition for sweeps if the batch has any intents.
+    /// Returns the sealed operations that record a batch's intents. If the batch has any, first registers the partition so that sweeps search it.
     async fn recorded_intents(&self, batch: &Batch) -> Result<Vec<Operation>> {
         let intents = self.outbox.intents(&batch.intents())?;
         if intents.is_empty() {
@@ -275,7 +275,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
     }
 }
 
-/// Sets the operation of an error about a contributed row to the entity that needs the row.
+/// Attributes an error about a contributed row to the entity that needs the row.
 fn at_entity(batch: &Batch, row_key: &RowKey, error: Error) -> Error {
     match batch.entity_of(row_key) {
         Some(at) => error.with_operation(at),

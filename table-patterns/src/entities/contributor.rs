@@ -1,4 +1,4 @@
-//! Contributors: patterns that add rows and steps to the write of an entity.
+//! Contributors: patterns that add rows and steps when an entity is written.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -20,17 +20,17 @@ use crate::entities::plan::{
 use crate::entities::siblings::Siblings;
 use crate::outbox::Step;
 
-/// A pattern that adds rows to each write of entities `E` through handles `H`.
+/// A pattern that adds rows whenever an entity `E` is written through a handle `H`.
 pub(crate) trait Contributor<E, H>: Send + Sync {
-    /// Returns `true` if the contribution depends on the stored version, which a write must then read first.
+    /// Returns `true` if the contribution depends on the stored version. A write must then read that version first.
     fn needs_old(&self) -> bool {
         true
     }
 
-    /// Adds the rows and steps for a change. Must be pure, because it is called once per attempt.
+    /// Adds the rows and steps for a change. Must be a pure function, because it is called once per attempt.
     ///
     /// # Errors
-    /// Any error from the pattern. The entity is then not written.
+    /// Any error from the pattern. In this case, the entity is not written.
     fn contribute(&self, change: &EntityChange<'_, E>, out: &mut Contribution) -> Result<()>;
 
     /// Returns `true` if [`complete`](Self::complete) must complete each write by reading other entities.
@@ -38,43 +38,43 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         false
     }
 
-    /// Completes a write by reading the entities that it depends on.
+    /// Completes a write by reading the other entities that it depends on.
     /// Returns `None` if the contributor reads no other entities. Called once per attempt.
     fn complete<'a>(&'a self, _: &'a H, _: PendingWrite) -> Option<BoxFuture<'a, Result<Completed<E>>>> {
         None
     }
 
-    /// Returns `false` if a bulk write must not ask for the rows of a write before it has read the stored entity, because the answer may be a refusal.
+    /// Returns `false` if the stored entity must be read before a bulk write asks for the contributed rows, because this contributor may refuse the write.
     fn is_estimated(&self) -> bool {
         true
     }
 
-    /// Returns the contributor to use once the table of the handle has been opened; `None` to keep this contributor.
+    /// Called when the handle's table has been opened. Returns the contributor that replaces this one; `None` to keep this one.
     fn opened(&self, _: &H) -> Option<Arc<dyn Contributor<E, H>>> {
         None
     }
 
-    /// Returns the rules that a check applies to this pattern's reserved rows; `None` if the pattern has no reserved rows.
+    /// Returns the rules by which a check examines this pattern's reserved rows; `None` if the pattern has none.
     fn reserved(&self) -> Option<ReservedRows> {
         None
     }
 
-    /// Returns the value as `Any`, for the pattern that attached it.
+    /// Returns the contributor as `Any`, so that the pattern that attached it can downcast it.
     fn as_any(&self) -> &dyn Any;
 }
 
 /// The rules for a pattern's reserved rows.
 #[derive(Clone, Copy)]
 pub(crate) struct ReservedRows {
-    /// The name of the pattern in findings.
+    /// The pattern's name in findings, the results of a check.
     pub(crate) pattern: &'static str,
-    /// The prefix of the `RowKey`s.
+    /// The prefix of the rows' `RowKey`s.
     pub(crate) prefix: &'static str,
-    /// Returns the reason why the pattern ignores a row; `None` if the pattern can read the row.
+    /// A function that returns the reason why the pattern ignores a row; `None` if the pattern can read the row.
     pub(crate) fault: fn(EntityRef<'_>) -> Option<&'static str>,
 }
 
-/// The change to one entity, from the stored version to the new version.
+/// A change to one entity, from the stored version to the new version.
 pub(crate) struct EntityChange<'a, E> {
     pub(crate) key: &'a EntityKey,
     pub(crate) kind: &'a OperationKind,
@@ -84,49 +84,49 @@ pub(crate) struct EntityChange<'a, E> {
     pub(crate) new: Option<&'a E>,
     pub(crate) context: &'a WriteContext,
     pub(crate) pace: &'a Runtime,
-    /// The limits of the store.
+    /// The store's limits.
     pub(crate) limits: &'a Limits,
-    /// The stored schema as the handle knows it.
+    /// The stored schema, as far as the handle knows it.
     pub(crate) watch: &'a SchemaWatch,
 }
 
-/// The context of a write that contributors may record.
+/// The context of a write, which contributors may record.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WriteContext {
-    /// The person or program that writes.
+    /// The person or program that makes the write.
     pub(crate) actor: Option<Arc<str>>,
     /// The identifier of the request that caused the write.
     pub(crate) correlation_id: Option<Arc<str>>,
 }
 
-/// The rows and steps that contributors add to the write of one entity.
+/// The rows and steps that contributors add to one entity's write.
 #[derive(Debug, Default)]
 pub(crate) struct Contribution {
     pub(crate) rows: Vec<PlannedRow>,
-    /// Steps in other partitions that declared patterns need.
+    /// Steps in other partitions that the declared patterns need.
     pub(crate) derived_steps: Vec<Step>,
-    /// Steps in other partitions that participants add.
+    /// Steps in other partitions, added by participants.
     pub(crate) steps: Vec<Step>,
-    /// Changes to record at the commit.
+    /// Changes to record when the transaction commits.
     pub(crate) records: Vec<ChangeRecord>,
     /// The pattern that records the changes, if any.
     pub(crate) recorder: Option<Arc<dyn RecordChanges>>,
 }
 
 impl Contribution {
-    /// Returns the plan for a write with these additions.
+    /// Returns the plan for a write that includes these additions.
     pub(crate) fn into_plan(self, key: EntityKey, kind: OperationKind) -> EntityPlan {
         let Self { rows, derived_steps, steps, records, recorder } = self;
         EntityPlan { rows, derived_steps, steps, records, recorder, ..EntityPlan::alone(key, kind) }
     }
 
-    /// Adds a row whose operation does not depend on the stored row.
+    /// Adds a row whose operation is fixed: it does not depend on the stored row.
     pub(crate) fn write(&mut self, by: &'static str, operation: Operation) {
         let Operation { row_key, kind } = operation;
         self.rows.push(PlannedRow { by: Author::Pattern(by), row_key, write: RowWrite::Fixed(kind) });
     }
 
-    /// Adds a row of an index whose operation depends on the stored row.
+    /// Adds an index row whose operation depends on the stored row.
     pub(crate) fn derive(&mut self, index: &'static str, row_key: RowKey, row: Arc<dyn DerivedRow>) {
         self.rows.push(PlannedRow { by: Author::Index(index), row_key, write: RowWrite::Derived(row) });
     }
@@ -150,7 +150,7 @@ impl PendingWrite {
     /// Returns all properties of the entity after the write; `None` if the entity is deleted.
     ///
     /// # Errors
-    /// `InternalError` for a merge into properties that were not read.
+    /// `InternalError` for a merge if the stored properties have not been read.
     pub(crate) fn after(&self) -> Result<Option<Row>> {
         match (&self.kind, &self.stored) {
             (OperationKind::Merge(row, _) | OperationKind::InsertOrMerge(row), Some(stored)) => {
@@ -167,10 +167,10 @@ impl PendingWrite {
 pub(crate) struct Completed<E> {
     pub(crate) kind: OperationKind,
     pub(crate) old: Option<E>,
-    /// The entity after the write, with its copies.
+    /// The entity after the write, including the properties that it copies from other entities.
     pub(crate) new: Option<E>,
-    /// The rows and steps that the contributor adds.
+    /// The additional rows and steps from the contributor.
     pub(crate) more: Contribution,
-    /// Writes of other entities in the same transaction.
+    /// Writes to other entities in the same transaction.
     pub(crate) others: Vec<EntityPlan>,
 }

@@ -1,7 +1,7 @@
-//! The draft of a transaction: the planned writes that the batch of each attempt is built from.
+//! The draft of a transaction: the planned writes from which each attempt builds its batch.
 //!
-//! A contributor that reads other entities completes its writes when a batch is built. Single writes, bulk writes, units and deletes with parts use one
-//! builder, and only a draft turns the plan of an entity into a part of a transaction, so no write can omit its completion.
+//! A contributor that reads other entities completes its writes when a batch is built. Single writes, bulk writes, units and deletes with wide parts share
+//! this builder. Only a draft adds an entity's plan to a transaction, so no write can skip its completion.
 
 mod write;
 
@@ -21,17 +21,17 @@ use crate::outbox::Step;
 
 pub(crate) use write::{Completes, EntityWrite};
 
-/// The planned writes and rows of a transaction.
+/// The planned writes and rows for one transaction.
 pub(crate) struct Draft<'a> {
-    /// All parts in their planned state.
+    /// All parts (writes, rows and steps) as planned, before any completion.
     planned: Batch,
-    /// `None` if no part must be completed.
+    /// `None` if no part needs completion.
     pending: Option<Pending<'a>>,
 }
 
-/// The parts from the first write that must be completed.
+/// The parts of a draft that has at least one incomplete write, split at the first such write.
 struct Pending<'a> {
-    /// The parts before the first write that must be completed.
+    /// The parts before the first incomplete write.
     base: Batch,
     parts: Vec<Part<'a>>,
 }
@@ -58,18 +58,18 @@ impl<'a> Draft<'a> {
         Ok(draft)
     }
 
-    /// Returns the parts as planned.
+    /// Returns the parts as planned, before any completion.
     pub(crate) const fn planned(&self) -> &Batch {
         &self.planned
     }
 
-    /// Returns `true` if a part must be completed.
+    /// Returns `true` if a part needs completion.
     pub(crate) const fn is_pending(&self) -> bool {
         self.pending.is_some()
     }
 
-    /// Adds the write of an entity. A refused write leaves the draft unchanged. Without `limits`, the rows contributed to a write with a pending completion
-    /// are not planned, because no size is checked.
+    /// Adds an entity's write. A refused write leaves the draft unchanged. If `limits` is `None`, the size is not checked; the rows contributed to an
+    /// incomplete write are then not planned.
     ///
     /// # Errors
     /// Any error from [`Batch::push_within`].
@@ -90,7 +90,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Adds a pattern's rows that belong to no entity in the draft. If one row is refused, adds none of them.
+    /// Adds a pattern's rows that belong to no entity in the draft. If one row is refused, none of them is added.
     ///
     /// # Errors
     /// Any error from [`Batch::add_rows`].
@@ -101,7 +101,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Adds an outbox step of an entity, to be performed in another partition.
+    /// Adds an outbox step for an entity. A worker performs it in another partition.
     ///
     /// # Errors
     /// Any error from [`Batch::add_step`].
@@ -118,7 +118,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Changes which properties the write of an entity sets, or their values.
+    /// Changes the properties that an entity's write sets, or their values.
     ///
     /// # Errors
     /// Any error from `change`.
@@ -141,11 +141,11 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Builds the batch of one attempt, with the entities of the draft first. If the other entities that they affect cannot be written in the same
-    /// transaction, `together` becomes `false`, and workers write the other entities later.
+    /// Builds the batch for one attempt, with the draft's own entities first. Sets `together` to `false` if other affected entities cannot be written in the
+    /// same transaction; workers then write them later.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied` if a row changed while it was read; any error from the contributors or the store.
+    /// `UpdateConditionNotSatisfied` if a row changed while it was being read; any error from the contributors or the store.
     pub(crate) async fn batch(&self, together: &mut bool, most: usize) -> Result<Cow<'_, Batch>> {
         let Some(pending) = &self.pending else { return Ok(Cow::Borrowed(&self.planned)) };
         let siblings = Arc::new(pending.siblings()?);
@@ -157,7 +157,7 @@ impl<'a> Draft<'a> {
             let own = batch.entities().iter().map(|known| &known.row_key);
             let added = batch.rows().keys().filter(|row_key| batch.writes(row_key));
             let mut rows: HashSet<_> = own.chain(added).collect();
-            // Two sources of the draft may have one holder, or the draft may require that a holder exists.
+            // Two copied entities in the draft may have the same holder, or the draft may require that a holder exists.
             if others.iter().all(|other| rows.insert(&other.key.row_key)) {
                 others.into_iter().try_for_each(|other| batch.push(other))?;
                 if batch.operations() <= most {
@@ -193,7 +193,7 @@ impl Pending<'_> {
         Ok(siblings)
     }
 
-    /// Returns the batch of the completed parts, and the writes of other entities.
+    /// Returns the batch with the completed parts, and the writes to other entities.
     async fn completed(&self, together: bool, siblings: &Arc<Siblings>) -> Result<(Batch, Vec<EntityPlan>)> {
         let (mut batch, mut others) = (self.base.clone(), Vec::new());
         for part in &self.parts {

@@ -1,4 +1,4 @@
-//! Errors of writes: refused operations, failed conditions, and transactions that are too large.
+//! Write errors: refused operations, failed conditions, and transactions that are too large.
 
 use table_core::{EntityKey, Error, Fault};
 
@@ -44,7 +44,7 @@ pub(crate) enum EntityFault {
     Bytes { bytes: usize, parts: String, most: usize },
 }
 
-/// Returns the error of a plan that requires stored properties although all of them were read.
+/// Returns the error for a plan that reports missing stored properties although all of them have been read.
 pub(crate) fn undecided() -> Error {
     Error::of(EntityFault::Undecided)
 }

@@ -1,4 +1,4 @@
-//! The handle to the entities of one table.
+//! The handle to a table's entities.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use crate::entities::turns::Turns;
 
 /// A handle to the entities `E` of a table. Every write also writes the rows of the patterns that the struct declares or the store has attached.
 ///
-/// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the methods of [`Table`], and creates
-/// [units](crate::unit) over several types. Entities without declarations are written without a read, as with a [`Table`].
+/// Created by [`EntityStore::entities`](crate::EntityStore::entities); cheap to clone. It has the same methods as [`Table`], and also creates
+/// [units](crate::unit), transactions over several entity types. Entities without declared patterns are written without a read, as with a [`Table`].
 ///
 /// ```
 /// use table_core::{Engine, Entity};
@@ -55,45 +55,45 @@ pub struct Entities<E, S, O = NoOutbox> {
     pub(crate) retry: Retry,
     pub(crate) outbox: O,
     pub(crate) context: WriteContext,
-    /// The queues of waiting writers, by partition.
+    /// The queues of waiting writers, one per partition or entity.
     pub(crate) turns: Turns,
-    /// The row versions that its transactions last saw.
+    /// The row versions that this handle's transactions last saw.
     pub(crate) seen: SeenPartitions,
 }
 
 impl<E: Entity, S, O> Entities<E, S, O> {
-    /// Creates the handle to the entities of a table, without contributors.
+    /// Creates a handle to a table's entities, without contributors.
     pub(crate) fn new(table: Table<E, S>, outbox: O) -> Self {
         let (retry, context) = (Retry::default(), WriteContext::default());
         let (turns, seen) = (Turns::default(), SeenPartitions::default());
         Self { table, contributors: Vec::new(), retry, outbox, context, turns, seen }
     }
 
-    /// Attaches a contributor, and replaces an attached contributor of the same type.
+    /// Attaches a contributor. It replaces any attached contributor of the same type.
     pub(crate) fn with_contributor<C: Contributor<E, Self> + 'static>(mut self, contributor: C) -> Self {
         self.contributors.retain(|known| !known.as_any().is::<C>());
         self.contributors.push(Arc::new(contributor));
         self
     }
 
-    /// Returns the contributor of a type.
+    /// Returns the attached contributor of type `C`.
     pub(crate) fn contributor<C: 'static>(&self) -> Option<&C> {
         self.contributors.iter().find_map(|contributor| contributor.as_any().downcast_ref())
     }
 
-    /// Sets the clock and the sleep function that back-offs and the rate limit of backfills use.
+    /// Sets the clock and the sleep function for retry back-offs and for the rate limit of backfills.
     #[must_use]
     pub fn with_runtime(self, pace: Runtime) -> Self {
         Self { retry: self.retry.with_runtime(pace), ..self }
     }
 
-    /// Sets the retry policy for writes that conflict with other writers.
+    /// Sets the retry policy for writes that conflict with those of other writers.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
     }
 
-    /// Sets the person or program that writes, as reported to [participants](crate::participant::Changes::actor).
+    /// Sets the person or program that makes the writes, as reported to [participants](crate::participant::Changes::actor).
     #[must_use]
     pub fn with_actor(mut self, actor: impl Into<Arc<str>>) -> Self {
         self.context.actor = Some(actor.into());
@@ -107,18 +107,18 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         self
     }
 
-    /// Returns the retry policy for writes that conflict with other writers.
+    /// Returns the retry policy for writes that conflict with those of other writers.
     pub(crate) const fn retry(&self) -> &Retry {
         &self.retry
     }
 
-    /// Returns the table without contributors, for reads that need no index.
+    /// Returns the plain table, without contributors, for reads that need no index.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
         &self.table
     }
 
-    /// Replaces contributors that depend on the opened table.
+    /// Replaces the contributors that depend on the opened table.
     pub(crate) fn reopen_contributors(&mut self) {
         let opened = self
             .contributors

@@ -1,4 +1,4 @@
-//! Recording of steps in other partitions and tables, in the transaction that writes the entities (PAT-EC-8).
+//! Records steps in other partitions and tables, in the transaction that writes the entities (PAT-EC-8).
 
 use std::fmt::Debug;
 
@@ -10,9 +10,9 @@ use table_core::{Error, Result};
 use crate::entities::fault::EntityFault;
 use crate::outbox::Intent;
 
-/// Records the steps that a write needs in other partitions and tables, each as a row in the written partition.
+/// Records the steps that a write needs in other partitions and tables, as rows in the partition that is written.
 ///
-/// The rows are written in the transaction of the entities, so no step is lost (PAT-EC-8). Workers perform each recorded step at least once.
+/// The rows are written in the same transaction as the entities, so no step is lost (PAT-EC-8). Workers perform each recorded step at least once.
 ///
 /// ```
 /// use table_patterns::entities::{NoOutbox, StepRecorder};
@@ -40,20 +40,20 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
         partition_key: &PartitionKey,
     ) -> impl Future<Output = Result<()>> + Send;
 
-    /// Assumes that another program has registered a partition.
-    /// [`prepare`](Self::prepare) then sends no request for it. Does nothing for a recorder without registrations.
+    /// Treats a partition as registered, because another program has registered it. [`prepare`](Self::prepare) then sends no request for the partition.
+    /// Does nothing for a recorder without registrations.
     fn assume_registered(&self, _: &TableName, _: &PartitionKey) {}
 
-    /// Returns the operations that record intents. Called once per attempt, because each transaction has separate rows.
+    /// Returns the operations that record intents, the rows that contain the steps. Called once per attempt, because each transaction needs its own rows.
     ///
     /// # Errors
-    /// Any error from encoding a row.
+    /// Any error from encoding an intent as a row.
     fn intents(&self, intents: &[Intent]) -> Result<Vec<Operation>>;
 
-    /// Seals the operations that record intents. The seal distinguishes them from rows of foreign writers. Called once per attempt.
+    /// Seals the operations that record intents. The seal distinguishes them from rows written by other programs. Called once per attempt.
     ///
     /// # Errors
-    /// Any error from reading the key.
+    /// Any error from reading the sealing key.
     fn seal(
         &self,
         _: &TableName,
@@ -63,10 +63,10 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
         async { Ok(operations) }
     }
 
-    /// Returns `true` if a program with the key sealed the operation that records an intent. A recorder without seals accepts every record.
+    /// Returns `true` if the operation that records an intent was sealed by a program with the key. A recorder without seals accepts every intent.
     ///
     /// # Errors
-    /// Any error from reading the key.
+    /// Any error from reading the sealing key.
     fn is_sealed(
         &self,
         _: &TableName,
@@ -76,11 +76,11 @@ pub trait StepRecorder: Clone + Debug + Send + Sync + 'static {
         async { Ok(true) }
     }
 
-    /// Notifies workers of recorded steps. A lost notification delays the steps until the next sweep.
+    /// Notifies workers that steps have been recorded. If a notification is lost, the steps are performed after the next sweep.
     fn recorded(&self, table: &TableName, partition_key: &PartitionKey) -> impl Future<Output = ()> + Send;
 }
 
-/// No outbox. Sufficient for entities whose indexes are all in their own partition, if they neither hold copies of other entities nor are copied.
+/// No outbox. Sufficient for entities that keep all indexes in their own partition, and that neither hold copies of other entities nor are copied.
 ///
 /// ```
 /// use table_patterns::entities::{Entities, NoOutbox};

@@ -1,4 +1,4 @@
-//! Patches through an [`Entities`] handle change individual properties, including indexed properties (MRG rules).
+//! Patches through an [`Entities`] handle, which change individual properties, including indexed properties (MRG rules).
 
 use table_core::column::Column;
 use table_core::entity::Entity;
@@ -39,7 +39,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
     }
 }
 
-/// Supports every property: the old value is read if a contributor needs it.
+/// Supports every property, because the old value is read if a contributor needs it.
 impl<E: Entity, S, O, T: Property, K> SetBy<Entities<E, S, O>> for Column<E, T, K> {
     type Value = T;
 

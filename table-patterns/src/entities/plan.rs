@@ -18,17 +18,17 @@ use table_core::transaction::Transaction;
 
 use crate::outbox::Step;
 
-/// The write of one entity, with everything that contributors add to its transaction.
+/// One entity's write, with everything that contributors add to its transaction.
 #[derive(Clone, Debug)]
 pub(crate) struct EntityPlan {
     pub(crate) key: EntityKey,
     pub(crate) kind: OperationKind,
     pub(crate) rows: Vec<PlannedRow>,
-    /// Steps in other partitions that declared patterns need.
+    /// Steps in other partitions that the declared patterns need.
     pub(crate) derived_steps: Vec<Step>,
-    /// Steps in other partitions that participants add.
+    /// Steps in other partitions, added by participants.
     pub(crate) steps: Vec<Step>,
-    /// Changes to record at the commit.
+    /// Changes to record when the transaction commits.
     pub(crate) records: Vec<ChangeRecord>,
     /// The pattern that records the changes, if any.
     pub(crate) recorder: Option<Arc<dyn RecordChanges>>,
@@ -39,7 +39,7 @@ pub(crate) struct EntityPlan {
 }
 
 impl EntityPlan {
-    /// Creates the plan for a write without additions.
+    /// Creates a plan for a write without additions.
     pub(crate) const fn alone(key: EntityKey, kind: OperationKind) -> Self {
         Self {
             key,
@@ -54,14 +54,14 @@ impl EntityPlan {
         }
     }
 
-    /// Returns the largest number of operations that the plan adds to a transaction.
+    /// Returns the maximum number of operations that the plan adds to a transaction.
     pub(crate) fn operations(&self) -> usize {
         let intents = usize::from(!self.steps.is_empty()) + usize::from(!self.derived_steps.is_empty());
         1 + self.rows.len() + intents
     }
 }
 
-/// The contributor of a row, named in errors.
+/// The contributor of a row, as reported in errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Author {
     /// The name of an index.
@@ -70,7 +70,7 @@ pub(crate) enum Author {
     Pattern(&'static str),
 }
 
-/// The author of the rows that copies need: references, and conditions on the entities that are copied.
+/// The author of the rows that copies need: references, and conditions on the copied entities.
 pub(crate) const REFERENCES: &str = "references";
 
 impl Author {
@@ -100,7 +100,7 @@ pub(crate) struct PlannedRow {
 }
 
 impl PlannedRow {
-    /// Returns the properties of the row, which determine its size.
+    /// Returns the row's properties, which determine its size.
     pub(crate) fn row(&self) -> Option<&Row> {
         match &self.write {
             RowWrite::Fixed(kind) => kind.row(),
@@ -109,7 +109,7 @@ impl PlannedRow {
     }
 }
 
-/// The write of a contributed row.
+/// How a contributed row is written.
 #[derive(Clone, Debug)]
 pub(crate) enum RowWrite {
     /// An operation that does not depend on the stored row.
@@ -120,10 +120,10 @@ pub(crate) enum RowWrite {
 
 /// A row whose operation depends on the stored row, such as an index entry.
 ///
-/// Several entities of a transaction may change the same row. `parts` then contains the changes of all these entities, in order, and the first change
+/// Several entities in a transaction may change the same row. In that case, `parts` contains the changes of all these entities, in order, and the first change
 /// computes the operation for all of them.
 pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
-    /// Returns the new properties of the row, which determine its size.
+    /// Returns the row's new properties, which determine its size.
     fn row(&self) -> Option<&Row>;
 
     /// Checks that this entity may change the row after an earlier change in the same transaction.
@@ -135,10 +135,10 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Returns `true` if the entity has an entry in the row after the change.
     fn is_addition(&self) -> bool;
 
-    /// Returns the operation, assuming that the stored row matches the entities; `None` if the row must be read.
+    /// Returns the operation without reading the row, assuming that it matches the entities; `None` if the row must be read.
     fn assumed(&self, parts: &[Arc<dyn DerivedRow>]) -> Option<OperationKind>;
 
-    /// Returns the operation for a stored row that was read; `None` if nothing must be written.
+    /// Returns the operation that is needed given the stored row; `None` if nothing must be written.
     fn prepare<'a>(
         &'a self,
         place: RowPlace<'a>,
@@ -146,7 +146,7 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
         found: Option<&'a StoredRow>,
     ) -> BoxFuture<'a, Result<Option<PreparedRow>>>;
 
-    /// Returns the value as `Any`, for the pattern that created it.
+    /// Returns the row as `Any`, so that the pattern that created it can downcast it.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -159,51 +159,51 @@ pub(crate) struct RowPlace<'a> {
     pub(crate) rows: &'a dyn ReadRow,
 }
 
-/// Reads other rows of the same table, for derived rows that depend on them.
+/// Reads other rows in the same table, for derived rows that depend on them.
 pub(crate) trait ReadRow: Send + Sync {
-    /// Returns the stored row at a key.
+    /// Returns the stored row with the given key.
     ///
     /// # Errors
     /// Any error from the store.
     fn read<'a>(&'a self, key: &'a EntityKey) -> BoxFuture<'a, Result<Option<StoredRow>>>;
 }
 
-/// The operation of a derived row.
+/// The operation on a derived row.
 pub(crate) struct PreparedRow {
     pub(crate) kind: OperationKind,
-    /// Work outside the table that is undone if the transaction is refused.
+    /// Work done outside the table, to undo if the transaction is refused.
     pub(crate) undo: Option<Arc<dyn UndoWrite>>,
 }
 
 /// Work done outside the table for a transaction, such as an uploaded blob, which can be undone if the transaction is refused.
 pub(crate) trait UndoWrite: Send + Sync {
-    /// Checks that the work is still valid, directly before the transaction is submitted.
+    /// Checks that the work is still valid. Called immediately before the transaction is submitted.
     ///
     /// # Errors
     /// Any error from the pattern.
     fn check(&self) -> Result<()>;
 
-    /// Undoes the work. Best effort: leftovers are collected later.
+    /// Undoes the work on a best-effort basis. The collector later removes anything that remains.
     fn undo(&self) -> BoxFuture<'_, ()>;
 }
 
-/// A change to a row, to be recorded in the transaction that makes it.
+/// A change to a row, recorded in the transaction that makes the change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ChangeRecord {
     /// The `RowKey` of the changed row.
     pub(crate) source: RowKey,
-    /// The kind of the change.
+    /// The kind of change.
     pub(crate) kind: Cow<'static, str>,
     pub(crate) payload: Vec<u8>,
 }
 
-/// A pattern that records the changes of a transaction, and commits the changes and their records together.
+/// A pattern that records the changes in a transaction, and commits the changes and their records together.
 pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
-    /// Returns the number of operations that the records add to a transaction.
+    /// Returns the number of operations that records add to a transaction.
     fn operations(&self, records: &[ChangeRecord]) -> usize;
 
-    /// Submits a transaction with its records.
-    /// The returned versions, and the index of an operation in an error, refer to the given operations and not to the records.
+    /// Submits a transaction together with its records. The returned versions, and an operation index in an error, refer to the given operations and never to
+    /// the records.
     fn commit<'a>(
         &'a self,
         table: &'a TableName,
@@ -212,7 +212,7 @@ pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
     ) -> BoxFuture<'a, Result<Committed>>;
 }
 
-/// Creates the empty merge that changes only the version of an entity, so writers that read the entity earlier get a conflict.
+/// Creates an empty merge that changes only an entity's version, so that writers that have read the entity before get a conflict.
 pub(crate) fn touch(if_match: IfMatch) -> OperationKind {
     OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match)
 }
@@ -229,7 +229,7 @@ pub(crate) const fn properties_mut(kind: &mut OperationKind) -> Option<&mut Row>
     }
 }
 
-/// Returns the row state that an operation requires if it writes no property, such as a check or an empty merge; `None` for any other operation.
+/// Returns the row state that a pure condition requires, such as a check or an empty merge; `None` for an operation that writes properties or deletes.
 fn required(kind: &OperationKind) -> Option<RowState> {
     match kind {
         OperationKind::Check(state) => Some(state.clone()),
@@ -240,7 +240,7 @@ fn required(kind: &OperationKind) -> Option<RowState> {
     }
 }
 
-/// Returns the version of the row that an operation requires, if any.
+/// Returns the row version that an operation requires, if any.
 pub(crate) const fn required_version(kind: &OperationKind) -> Option<&ETag> {
     match kind {
         OperationKind::Replace(_, IfMatch::ETag(etag))
@@ -256,7 +256,7 @@ pub(crate) fn is_condition(kind: &OperationKind) -> bool {
     required(kind).is_some()
 }
 
-/// Merges a condition on a row into another condition or into a write of that row, if both can hold.
+/// Merges a condition on a row into another condition or into a write of that row. Returns `None` if no single operation satisfies both.
 pub(crate) fn both(one: &OperationKind, other: &OperationKind) -> Option<OperationKind> {
     match (required(one), required(other)) {
         (None, Some(RowState::Present(if_match))) => guarded(one, if_match),
@@ -268,7 +268,7 @@ pub(crate) fn both(one: &OperationKind, other: &OperationKind) -> Option<Operati
     }
 }
 
-/// Adds a required version to a write. Returns `None` if the write already requires a different version, or the absence of the row.
+/// Adds a required version to a write. Returns `None` if the write already requires a different version, or requires that the row is absent.
 fn guarded(write: &OperationKind, required: IfMatch) -> Option<OperationKind> {
     let merged = |own: &IfMatch| match (own, required.clone()) {
         (own, IfMatch::Any) => Some(own.clone()),
@@ -285,7 +285,7 @@ fn guarded(write: &OperationKind, required: IfMatch) -> Option<OperationKind> {
     })
 }
 
-/// Adds the required absence of the row to a write. Returns `None` if the write requires that the row exists.
+/// Makes a write require that the row does not exist. Returns `None` if the write requires that the row exists.
 fn inserted(write: &OperationKind) -> Option<OperationKind> {
     match write {
         OperationKind::Insert(row)
@@ -309,10 +309,10 @@ fn both_conditions(one: &OperationKind, other: &OperationKind) -> Option<Operati
     })
 }
 
-/// Converts a planned operation to the operation that is sent. For a store without checks, a check becomes an empty merge of the row.
+/// Converts a planned operation to the operation that is sent. If the store does not support checks, a check becomes an empty merge into the row.
 ///
 /// # Errors
-/// `Unsupported` if the operation requires the absence of a row and the store has no checks (ENG-21).
+/// `Unsupported` if the operation only checks that a row does not exist and the store does not support checks (ENG-21).
 pub(crate) fn sent(kind: OperationKind, store: &Capabilities) -> Result<OperationKind> {
     match kind {
         OperationKind::Check(state) if !store.checks => match state {

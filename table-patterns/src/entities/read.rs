@@ -1,4 +1,4 @@
-//! The stored version of an entity that a write is based on.
+//! Reads the stored version of an entity that a write is based on.
 
 use table_core::entity::Entity;
 use table_core::etag::{ETag, IfMatch};
@@ -11,20 +11,20 @@ use table_core::{Error, Result};
 use crate::entities::fault::EntityFault;
 use crate::entities::handle::Entities;
 
-/// The rows that other writers may change during a write, for error messages.
+/// The description, in error messages, of the rows that other writers may change during a write.
 pub(crate) const RACE: &str = "the entity or its indexes";
 
 /// A stored version of an entity.
 pub(crate) struct Current<E> {
     pub(crate) entity: E,
-    /// All stored properties; `None` if the version was read by the caller.
+    /// All stored properties; `None` if the caller passed an entity that it had read itself.
     pub(crate) stored: Option<Row>,
     pub(crate) etag: ETag,
     pub(crate) ticks: u64,
 }
 
 impl<E> Current<E> {
-    /// Returns the entity with all stored properties, if they were read.
+    /// Returns the entity, and all of its stored properties if they have been read.
     pub(crate) const fn old(&self) -> (&E, Option<&Row>) {
         (&self.entity, self.stored.as_ref())
     }
@@ -43,7 +43,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     /// Returns the stored version if it exists and satisfies a condition.
     ///
     /// # Errors
-    /// `ResourceNotFound` if it does not exist; `UpdateConditionNotSatisfied` if it does not satisfy the condition.
+    /// `ResourceNotFound` if the entity does not exist; `UpdateConditionNotSatisfied` if its version does not satisfy the condition.
     pub(crate) fn expected(
         &self,
         key: &EntityKey,
@@ -60,7 +60,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S, O> Entities<E, S, O> {
-    /// Adds the table and a key to an error.
+    /// Adds the table name and a key to an error.
     pub(crate) fn here(&self, error: Error, key: &EntityKey) -> Error {
         let error = error.with_key(key.partition_key.as_str(), key.row_key.as_str());
         match self.table.name() {
@@ -69,7 +69,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         }
     }
 
-    /// Adds the table to an error that has no table.
+    /// Adds the table name to an error that has none.
     pub(crate) fn in_table(&self, error: Error) -> Error {
         match (error.table(), self.table.name()) {
             (None, Ok(table)) => error.with_table(table.as_str()),
@@ -77,13 +77,13 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         }
     }
 
-    /// Returns the new version from an acknowledged write.
+    /// Returns the entity's new version, taken from the response to a write.
     pub(crate) fn written(&self, etag: Option<ETag>) -> Result<ETag> {
         store::written(self.table.name()?, etag)
     }
 }
 
-/// Decodes the properties of an entity.
+/// Decodes an entity from its properties.
 pub(crate) fn read_as<E: Entity>(key: &EntityKey, row: &Row) -> Result<E> {
     E::from_entity(EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view()))
 }

@@ -21,14 +21,14 @@ pub(crate) struct Rounds<'a> {
     look: bool,
     /// `true` if other entities may be written in the same transaction.
     together: bool,
-    /// The number of conflicts until the write fails.
+    /// The number of remaining conflicts after which the write fails.
     left: usize,
-    /// The properties of the first entity as the last attempt wrote them, if that attempt had to add copied properties to the draft.
+    /// The first entity's properties as the last attempt wrote them; `None` if the draft needed no completion.
     completed: Option<Row>,
 }
 
 impl<'a> Rounds<'a> {
-    /// Creates the retry loop for committing a write. `what` names the rows that other writers may change, for the error after the last attempt.
+    /// Creates the retry loop for committing a write. `what` describes the rows that other writers may change, for the error after the last attempt.
     pub(crate) const fn new(retry: &'a Retry, what: &'static str) -> Self {
         let race = retry.start(what);
         let (together, left) = (true, usize::MAX);
@@ -40,20 +40,20 @@ impl<'a> Rounds<'a> {
         Self { replans_entities, ..self }
     }
 
-    /// Sets the maximum number of conflicts. The last conflict is the outcome.
+    /// Sets the maximum number of conflicts. After that many, the last conflict is the outcome.
     pub(crate) fn at_most(self, left: usize) -> Self {
         Self { left, ..self }
     }
 
-    /// Returns the properties of the first entity as the last attempt wrote them, if that attempt had to add copied properties to the draft.
+    /// Returns the first entity's properties as the last attempt wrote them; `None` if the draft needed no completion.
     pub(crate) fn into_completed(self) -> Option<Row> {
         self.completed
     }
 
-    /// Builds the batch of a draft, and makes one attempt to commit it. Returns `None` if the write must be planned again.
+    /// Builds a draft's batch, and makes one attempt to commit it. Returns `None` if the write must be planned again.
     ///
     /// # Errors
-    /// The error of the attempt if another plan cannot resolve it; `UpdateConditionNotSatisfied` after the last attempt (CON-3).
+    /// The attempt's error, if planning the write again cannot resolve it; `UpdateConditionNotSatisfied` after the last attempt (CON-3).
     pub(crate) async fn submit<S: TableStore, O: StepRecorder>(
         &mut self,
         site: &Site<'_, S, O>,
@@ -61,7 +61,7 @@ impl<'a> Rounds<'a> {
     ) -> Result<Option<Outcome>> {
         let (planned, most) = (draft.planned(), site.store.capabilities().limits.operations);
         let batch = match draft.batch(&mut self.together, most).await {
-            // A version that the plan requires is the same in every attempt.
+            // If the plan itself requires a version, every attempt would require the same one.
             Err(error) if is_moved(&error) && !self.replans_entities && requires_row_of(planned, &error) => {
                 return Ok(Some(Outcome::Conflict(Conflict::Entity, error)));
             }
@@ -74,7 +74,7 @@ impl<'a> Rounds<'a> {
         self.attempt(site, &batch, draft.is_pending().then_some(planned)).await
     }
 
-    /// Makes one attempt to commit a batch. If the batch was built from a draft with pending completions, `planned` contains the parts that the caller added.
+    /// Makes one attempt to commit a batch. If the batch was built from a draft with incomplete writes, `planned` contains the parts that the caller added.
     async fn attempt<S: TableStore, O: StepRecorder>(
         &mut self,
         site: &Site<'_, S, O>,
@@ -88,7 +88,7 @@ impl<'a> Rounds<'a> {
                 _ => (conflict, error),
             },
             Ok(committed) => return Ok(Some(committed)),
-            // Rows on which the plan is based changed before the transaction was built.
+            // Rows that the plan is based on changed before the transaction was built.
             Err(error) if planned.is_some() && error.is_conflict() => (Conflict::Related, error),
             Err(error) if has_others && is_too_large(&error) => {
                 self.together = false;
@@ -99,7 +99,7 @@ impl<'a> Rounds<'a> {
         match conflict {
             Conflict::Entity if !self.replans_entities => Ok(Some(Outcome::Conflict(conflict, error))),
             Conflict::Fixed => Ok(Some(Outcome::Conflict(conflict, error))),
-            // The next attempt reads the rows and needs no wait: the assumption may have been wrong without a concurrent writer.
+            // The next attempt reads the rows, and needs no wait: the assumption may have been wrong even without a concurrent writer.
             Conflict::Derived if !self.look => {
                 self.look = true;
                 Ok(None)
@@ -111,7 +111,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Records an attempt that had a conflict, and waits before the next attempt.
+    /// Counts an attempt that ended with a conflict, and waits before the next attempt. Returns the conflict if the maximum number is reached.
     ///
     /// # Errors
     /// `UpdateConditionNotSatisfied` after the last attempt (CON-3).
@@ -147,10 +147,10 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Commits a batch without pending completions.
+    /// Commits a batch in which all writes are complete.
     ///
     /// # Errors
-    /// The error of a conflict on an entity; any error from [`submit`](Self::submit).
+    /// The conflict's error, if an entity's condition is not satisfied; any error from [`submit`](Self::submit).
     pub(crate) async fn commit_batch<S: TableStore, O: StepRecorder>(
         mut self,
         site: &Site<'_, S, O>,
@@ -164,12 +164,12 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// Returns `true` if a plan's rows changed before all of them were read.
+/// Returns `true` if the rows that a plan is based on changed while they were being read.
 fn is_moved(error: &Error) -> bool {
     error.code() == ErrorCode::UpdateConditionNotSatisfied
 }
 
-/// Returns `true` if the plan requires a version, or the absence, of the row that an error names.
+/// Returns `true` if the plan requires a version, or the absence, of the row that the error refers to.
 fn requires_row_of(planned: &Batch, error: &Error) -> bool {
     let row_key = error.key().and_then(|(_, row_key)| RowKey::new(row_key).ok());
     row_key.is_some_and(|row_key| planned.requires(&row_key))

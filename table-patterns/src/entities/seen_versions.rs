@@ -1,4 +1,4 @@
-//! The versions of rows that the transactions of this process last saw. If such a row has a different version, another process has written it.
+//! The row versions that this process's transactions last saw. If such a row has a different version, another process has written it.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -11,36 +11,36 @@ use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
 
-/// The size of one generation: about half of the partitions that a handle remembers.
+/// The number of partitions in one generation, which is about half of the partitions that a handle remembers.
 const PARTITIONS: usize = 256;
-/// The size of one generation: about half of the rows that a partition remembers. A transaction reads at most 100 rows.
+/// The number of rows in one generation, which is about half of the rows remembered per partition. A transaction reads at most 100 rows.
 const ROWS: usize = 128;
 
-/// The partitions that the transactions of a handle have used recently. Clones share them.
+/// The partitions that a handle's transactions have used recently. Clones of the handle share them.
 #[derive(Clone)]
 pub(crate) struct SeenPartitions(Arc<Mutex<Partitions>>);
 
 /// Partitions by table and key.
 type Partitions = Recent<(String, PartitionKey), Arc<SeenRows>>;
 
-/// The rows of one partition that transactions of the process have read recently.
+/// The rows in one partition that this process's transactions have read recently.
 pub(crate) struct SeenRows(Mutex<State>);
 
 struct State {
-    /// The last version of each row; `None` if it did not exist.
+    /// The last known version of each row; `None` if the row did not exist.
     versions: Recent<RowKey, Option<ETag>>,
     is_shared: bool,
-    /// The keys of [reservations](crate::unit::reservation) whose hold, the time for which other processes wait, has ended.
+    /// The keys of [reservations](crate::unit::reservation) that this process no longer waits for, because their hold time has ended.
     passed: HashSet<RowKey>,
-    /// The number of reservations that expired while the process waited for them, since it last found no reservation.
+    /// The number of reservations that have expired while this process waited for them, counted since it last found no reservation.
     expired: usize,
-    /// The error that the store returned because the credential does not permit reservations.
+    /// The store's error, if the process's credential does not permit it to write reservations.
     refusal: Option<Error>,
-    /// `true` if the credential does not permit reading reservations either.
+    /// `true` if the credential does not permit the process to read reservations either.
     is_unreadable: bool,
 }
 
-/// A map of bounded size that evicts the least recently used entries, approximated by two generations.
+/// A map of bounded size that evicts entries which have not been used recently. It approximates least-recently-used eviction with two generations.
 struct Recent<K, V> {
     young: HashMap<K, V>,
     old: HashMap<K, V>,
@@ -83,7 +83,7 @@ impl Default for SeenRows {
 }
 
 impl SeenPartitions {
-    /// Returns the rows of a partition.
+    /// Returns the remembered rows in a partition.
     pub(crate) fn partition(&self, table: &TableName, partition_key: &PartitionKey) -> Arc<SeenRows> {
         let mut partitions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let place = (table.folded().to_owned(), partition_key.clone());
@@ -97,7 +97,7 @@ impl SeenPartitions {
 }
 
 impl SeenRows {
-    /// Records the version of a row that was read; returns `true` if another process has written the row since this process last saw it.
+    /// Records the version of a row that has been read. Returns `true` if another process has written the row since this process last saw it.
     pub(crate) fn is_foreign(&self, row_key: &RowKey, version: Option<&ETag>) -> bool {
         let mut state = self.lock();
         let is_foreign = state.versions.get(row_key).is_some_and(|known| known.as_ref() != version);
@@ -105,19 +105,19 @@ impl SeenRows {
         is_foreign
     }
 
-    /// Returns the keys of a transaction's rows, each with `true` if the transaction writes the row.
+    /// Returns the keys of a transaction's rows. The flag of each is `true` if the transaction writes the row.
     pub(crate) fn keys(operations: &[Operation]) -> Vec<(RowKey, bool)> {
         let is_write = |kind: &OperationKind| !matches!(kind, OperationKind::Check(_));
         operations.iter().map(|operation| (operation.row_key.clone(), is_write(&operation.kind))).collect()
     }
 
-    /// Records the versions that a transaction of this process has written.
+    /// Records the versions that one of this process's transactions has written.
     pub(crate) fn committed(&self, keys: &[(RowKey, bool)], versions: &[Option<ETag>]) {
         let written = keys.iter().zip(versions).filter(|((_, is_written), _)| *is_written);
         written.for_each(|((row_key, _), version)| self.wrote(row_key, version.as_ref()));
     }
 
-    /// Records the version that this process has written, if the row is remembered.
+    /// Records the version that this process has written to a row, if the row is remembered.
     fn wrote(&self, row_key: &RowKey, version: Option<&ETag>) {
         let mut state = self.lock();
         if state.versions.get(row_key).is_some() {
@@ -125,37 +125,37 @@ impl SeenRows {
         }
     }
 
-    /// Returns `true` if another process has recently written rows of the partition.
+    /// Returns `true` if another process has recently written rows in the partition.
     pub(crate) fn is_shared(&self) -> bool {
         self.lock().is_shared
     }
 
-    /// Sets whether another process has recently written rows of the partition.
+    /// Sets whether another process has recently written rows in the partition.
     pub(crate) fn set_shared(&self, is_shared: bool) {
         self.lock().is_shared = is_shared;
     }
 
-    /// Returns `true` if the hold of a reservation has ended.
+    /// Returns `true` if a reservation's hold time has ended.
     pub(crate) fn is_passed(&self, reservation: &RowKey) -> bool {
         self.lock().passed.contains(reservation)
     }
 
-    /// Records that the hold of a reservation has ended.
+    /// Records that a reservation's hold time has ended.
     pub(crate) fn pass(&self, reservation: &RowKey) {
         self.lock().passed.insert(reservation.clone());
     }
 
-    /// Adds to the number of consecutive reservations that expired while the process waited for them.
+    /// Adds to the number of consecutive reservations that have expired while the process waited for them.
     pub(crate) fn expire(&self, number: usize) {
         self.lock().expired += number;
     }
 
-    /// Returns the number of consecutive reservations that expired while the process waited for them.
+    /// Returns the number of consecutive reservations that have expired while the process waited for them.
     pub(crate) fn expired(&self) -> usize {
         self.lock().expired
     }
 
-    /// Records which reservations exist, and forgets all others.
+    /// Records the reservations that exist, and forgets all others.
     pub(crate) fn found(&self, reservations: &HashSet<RowKey>) {
         let mut state = self.lock();
         state.passed.retain(|reservation| reservations.contains(reservation));
@@ -164,22 +164,22 @@ impl SeenRows {
         }
     }
 
-    /// Returns the error that the store returned because the credential does not permit reservations.
+    /// Returns the store's error, if the process's credential does not permit it to write reservations.
     pub(crate) fn refusal(&self) -> Option<Error> {
         self.lock().refusal.clone()
     }
 
-    /// Records that the credential of the process does not permit reservations. The process still waits for the reservations of other processes.
+    /// Records that the process's credential does not permit it to write reservations. The process still waits for the reservations of other processes.
     pub(crate) fn refuse(&self, refusal: Error) {
         self.lock().refusal = Some(refusal);
     }
 
-    /// Returns `true` if the credential of the process does not permit reading reservations.
+    /// Returns `true` if the process's credential does not permit it to read reservations.
     pub(crate) fn is_unreadable(&self) -> bool {
         self.lock().is_unreadable
     }
 
-    /// Records that the credential of the process does not permit reading reservations.
+    /// Records that the process's credential does not permit it to read reservations.
     pub(crate) fn refuse_reads(&self, refusal: Error) {
         let mut state = self.lock();
         (state.refusal, state.is_unreadable) = (Some(refusal), true);

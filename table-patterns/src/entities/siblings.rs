@@ -13,16 +13,16 @@ pub(crate) struct Siblings(HashMap<RowKey, Sibling>);
 /// The state of an entity after the transaction.
 #[derive(Debug)]
 pub(crate) enum Sibling {
-    /// The entity has these properties, and its copies are completed by its own write.
+    /// The entity has these properties after the transaction. Its own write completes the properties that it copies from other entities.
     Written(Row),
-    /// The entity is deleted together with its references.
+    /// The entity is deleted, and so are its references.
     Deleted,
-    /// The row is deleted by its key, and its references remain.
+    /// The row is deleted by its key, but its references remain.
     Removed,
 }
 
 impl Sibling {
-    /// Creates the state of an entity whose write is completed; `None` if the entity is deleted.
+    /// Creates the state of an entity from its properties after the write; `None` if the entity is deleted.
     pub(crate) fn of(after: Option<Row>) -> Self {
         after.map_or(Self::Deleted, Self::Written)
     }
@@ -42,7 +42,7 @@ impl Siblings {
         self.0.insert(row_key.clone(), sibling);
     }
 
-    /// Adds a row that is deleted by its key. Other operations are not added.
+    /// Adds a row if the operation deletes it by its key. Ignores other operations.
     pub(crate) fn remove(&mut self, row_key: &RowKey, kind: &OperationKind) {
         if matches!(kind, OperationKind::Delete(_)) {
             self.add(row_key, Sibling::Removed);
@@ -54,7 +54,7 @@ impl Siblings {
         self.0.keys().any(|known| known != row_key)
     }
 
-    /// Returns an entity that the transaction writes.
+    /// Returns the state of an entity that the transaction writes or deletes; `None` for any other entity.
     pub(crate) fn get(&self, row_key: &RowKey) -> Option<&Sibling> {
         self.0.get(row_key)
     }

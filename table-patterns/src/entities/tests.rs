@@ -1,4 +1,4 @@
-//! Tests of generic code that accepts both handles: `Table` and `Entities`.
+//! Tests that generic code accepts both kinds of handle: `Table` and `Entities`.
 
 mod bulk;
 mod participants;
@@ -43,7 +43,7 @@ fn employee(id: u32) -> Employee {
     Employee { department: "Sales".into(), id, age: 36 }
 }
 
-/// Calls every verb of a handle once.
+/// Calls every verb (read or write method) of a handle.
 async fn run(staff: impl Repository<Employee>) -> Result<Vec<Employee>> {
     let key = |id| Employee::key("Sales", id);
     let etag = staff.insert(&employee(1)).await?;
@@ -58,7 +58,7 @@ async fn run(staff: impl Repository<Employee>) -> Result<Vec<Employee>> {
     staff.query(Employee::rows("Sales")).collect().await
 }
 
-/// Inserts an entity with an index, through its handle.
+/// Inserts an entity through any handle for its type.
 async fn insert<E: Entity + Send + Sync>(staff: &impl Repository<E>, entity: &E) -> Result<()> {
     staff.insert(entity).await.map(drop)
 }
@@ -77,7 +77,7 @@ fn generic_code_works_with_a_table_and_with_a_handle() {
     assert_eq!(block_on(temps.query(Temp::by_age("Sales", 20)).collect()).unwrap().len(), 1);
 }
 
-/// Returns the plan for inserting a row with a string property of the given length.
+/// Returns a plan that inserts a row with a string property of the given length.
 fn insert_of(row_key: &str, length: usize) -> EntityPlan {
     let (partition_key, row_key) = (PartitionKey::new("Sales").unwrap(), RowKey::new(row_key).unwrap());
     let mut row = RowWriter::new();

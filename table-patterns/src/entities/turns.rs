@@ -1,8 +1,8 @@
 //! Fair scheduling of a partition's writers within one process.
 //!
-//! Concurrent writers that read, decide and write would conflict. They therefore queue: each takes its turn, reads the rows of the previous writers,
-//! and adds its operations to an open [`Group`]. The last writer of the queue seals the group, which is committed as one transaction. A member that has
-//! waited longer than [`PATIENCE`] seals the group before that.
+//! Concurrent writers that read, decide and write would conflict. Therefore, they queue for turns. A writer that has the turn reads the rows that earlier
+//! writers left, and adds its operations to an open [`Group`]. The last writer in the queue seals the group, which is then committed as one transaction.
+//! A group member that has waited longer than [`PATIENCE`] seals the group earlier.
 
 mod compose;
 pub(crate) mod group;
@@ -22,25 +22,26 @@ use table_core::runtime::Runtime;
 use crate::bounded_wait::{Alarm, Patience};
 use crate::entities::turns::group::{Group, GroupOutcome, GroupTimer};
 
-/// The longest time that one writer may hold the turn while others wait. After that, the waiting writers write without a turn, and the members of the open
-/// group seal it, because the holder may no longer be polled. This may cause conflicts. The time is longer than a typical request to a distant store.
+/// The maximum time that one writer may hold the turn while others wait. After that, the waiting writers write without a turn, and the members of the open
+/// group seal it, because the holder's future may no longer be polled. Writing without a turn may cause conflicts, so this time is longer than a typical
+/// request to a distant store.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The queues of the partitions that a handle writes to. Clones share them.
+/// The queues for the partitions and entities that a handle writes to. Clones of the handle share them.
 #[derive(Clone, Default)]
 pub(crate) struct Turns(Arc<Lines>);
 
 #[derive(Default)]
 struct Lines {
     lines: Mutex<HashMap<Place, Line>>,
-    /// The time-out that the writers of all partitions share. A queue is removed with its last writer.
+    /// The time-out shared by the writers in all queues. A queue is removed when its last writer leaves.
     alarm: Arc<Alarm>,
 }
 
 /// The scope of a queue: a partition for units, or one entity for single writes.
 type Place = (String, PartitionKey, Option<RowKey>);
 
-/// The writers of one partition: one writer has the turn, and the other writers wait in order.
+/// The queue of one scope: one writer has the turn, and the other writers wait in order.
 #[derive(Default)]
 struct Line {
     waiters: VecDeque<oneshot::Sender<Turn>>,
@@ -49,10 +50,10 @@ struct Line {
     group: Option<Arc<Group>>,
 }
 
-/// The turn of one writer. When it is dropped, the turn passes to the next writer, or the open group is sealed.
+/// One writer's turn. When it is dropped, the turn passes to the next writer, or the open group is sealed if no writer waits.
 pub(crate) struct Turn {
     turns: Turns,
-    /// `None` once the turn has been passed on, and for a writer that timed out.
+    /// `None` once the turn has been passed on, or if the writer timed out while it waited.
     place: Option<Place>,
 }
 
@@ -64,7 +65,7 @@ enum Next {
 }
 
 impl Turns {
-    /// Waits for the turn in a partition, after all waiting units.
+    /// Waits for the turn in a partition, behind all units that already wait.
     pub(crate) async fn enter(
         &self,
         table: &TableName,
@@ -74,8 +75,8 @@ impl Turns {
         self.enter_at((table.folded().to_owned(), partition_key.clone(), None), pace).await
     }
 
-    /// Waits for the turn at one entity, after all waiting writes.
-    /// Single writes and units do not wait for each other, because a unit may call a single write.
+    /// Waits for the turn at one entity, behind all writes that already wait.
+    /// Single writes and units do not wait for each other, because a transaction's closure may make a single write.
     pub(crate) async fn enter_entity(&self, table: &TableName, key: &EntityKey, pace: &Runtime) -> Turn {
         self.enter_at(entity_place(table, key), pace).await
     }
@@ -113,7 +114,7 @@ impl Turns {
             };
             match patience.wait(turn, (runtime, PATIENCE)).await {
                 Some(Ok(turn)) => return turn,
-                // A sender is dropped only together with its queue, so this writer queues again.
+                // A sender is dropped only together with its queue. This writer then queues again.
                 Some(Err(_)) => {}
                 None => return Turn { turns: self.clone(), place: None },
             }
@@ -124,7 +125,7 @@ impl Turns {
         self.0.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes a turn to its successor.
+    /// Passes a turn to the next writer.
     fn pass(&self, place: &Place) {
         loop {
             let next = {
@@ -143,11 +144,11 @@ impl Turns {
             let turn = || Turn { turns: self.clone(), place: Some(place.clone()) };
             match next {
                 Next::Nobody => return,
-                // Writers that arrive during the commit wait until it ends, and form the next group.
+                // Writers that arrive during the commit wait until it ends, and then form the next group.
                 Next::Group(group) => return group.seal(Some(turn())),
                 Next::Waiter(waiter) => match waiter.send(turn()) {
                     Ok(()) => return,
-                    // The writer gave up waiting.
+                    // The writer has stopped waiting.
                     Err(mut refused) => refused.place = None,
                 },
             }
@@ -170,12 +171,12 @@ impl Turn {
         self.with_line(|line| line.group.clone()).flatten()
     }
 
-    /// Opens a group for the following units.
+    /// Opens a group that the following units can join.
     pub(crate) fn open(&self, group: &Arc<Group>) {
         self.with_line(|line| line.group = Some(Arc::clone(group)));
     }
 
-    /// Returns the time-out for the members of a group.
+    /// Returns the time-out for a group's members.
     pub(crate) fn timer(&self, runtime: &Runtime) -> GroupTimer {
         (Arc::clone(&self.turns.0.alarm), runtime.clone())
     }
@@ -187,7 +188,7 @@ impl Turn {
         Some(group.outcome().await)
     }
 
-    /// Returns the common time-out of the waiting writers; `None` if this writer itself has timed out.
+    /// Returns the time-out shared by the waiting writers; `None` if this writer itself has timed out.
     pub(crate) fn patience(&self) -> Option<Arc<Patience>> {
         self.with_line(|line| Arc::clone(&line.patience))
     }

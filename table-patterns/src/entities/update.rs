@@ -1,4 +1,4 @@
-//! Updates: read, change, write, and repeat if another writer committed first (CON-3).
+//! Updates: read an entity, change it, write it, and repeat these steps if another writer committed first (CON-3).
 
 use table_core::entity::{Entity, Versioned};
 use table_core::etag::IfMatch;
@@ -14,17 +14,17 @@ use crate::entities::outbox::StepRecorder;
 use crate::entities::read::{Current, read_as};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Updates an entity: reads it, applies `change`, and writes it with its contributed rows. If another writer committed first, it reads the
-    /// entity again and repeats (CON-3). Passing an entity that was already read saves the first read, unless `change` removes a property.
+    /// Updates an entity: reads it, applies `change`, and writes it with its contributed rows. If another writer committed first, reads the
+    /// entity again and repeats (CON-3). Passing an entity that has already been read saves the first read, unless `change` removes a property.
     ///
-    /// - `change` may run several times, each time on the stored version. It must not change the key (UPD-6).
+    /// - `change` may run several times, each time on a freshly read version. It must not change the key (UPD-6).
     /// - Properties that `E` does not declare are kept; a field set to `None` is removed.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
     /// - `InvalidInput` if `change` changed the key.
-    /// - `UpdateConditionNotSatisfied` if every attempt of the [policy](Self::with_retry) conflicted with another writer.
-    /// - `UniqueViolation` or `IndexListFull` from an index.
+    /// - `UpdateConditionNotSatisfied` if every attempt allowed by the [policy](Self::with_retry) conflicted with another writer.
+    /// - `UniqueViolation` or `IndexListFull` from an index, as for `insert`.
     pub fn update<U: ReportedFrom<E>>(
         &self,
         from: U,
@@ -37,7 +37,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         U::then(self.update_from(from.into(), change))
     }
 
-    /// Updates an entity with a fallible change. If `change` returns an error, this function returns that error and writes nothing.
+    /// Updates an entity with a change that may fail. If `change` returns an error, this function returns that error and writes nothing.
     ///
     /// # Errors
     /// Any error from [`update`](Self::update) or `change`.
@@ -67,7 +67,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             .write_completed(&key, true, first, |current| {
                 let mut current = self.expected(&key, current, &IfMatch::Any)?;
                 let before = current.entity.to_row()?;
-                // The entity before the change, for its contributors. It is decoded instead of cloned, because `E` may not be `Clone`.
+                // The entity before the change, for the contributors. It is decoded instead of cloned, because `E` may not be `Clone`.
                 let old = read_as::<E>(&key, &before)?;
                 change(&mut current.entity)?;
                 let after = current.entity.to_row()?;
@@ -82,7 +82,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
                         row::rewrite(stored.view(), before.view(), after.view())?,
                         if_match,
                     ),
-                    // Only a replace removes properties (MRG-3), and it must repeat those that `E` does not declare.
+                    // Only a replace removes properties (MRG-3), and it must also contain the stored properties that `E` does not declare.
                     (true, None) => return Ok(None),
                 };
                 let old = (&old, current.stored.as_ref());

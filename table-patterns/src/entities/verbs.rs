@@ -1,4 +1,4 @@
-//! Writes of a single entity: insert, replace, merge, upsert and delete (PAT-INTRA-4).
+//! Writes a single entity: insert, replace, merge, upsert and delete (PAT-INTRA-4).
 
 use table_core::Result;
 use table_core::entity::Entity;
@@ -15,13 +15,13 @@ use crate::entities::outbox::StepRecorder;
 use crate::entities::read::{Current, RACE};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Inserts an entity with its contributed rows. Sends one request and reads nothing, unless an index is a list in the entity's partition.
+    /// Inserts an entity with its contributed rows. Sends one request and reads nothing, unless the entity has an index that is a list in its partition.
     ///
     /// # Errors
-    /// - `EntityAlreadyExists` if the key exists (INS-1).
-    /// - `UniqueViolation` if another entity has the same value in a unique index (PAT-INTRA-5). The source of the
-    ///   error is a [`UniqueViolation`](crate::index::UniqueViolation).
-    /// - `IndexListFull` if a list has reached its bound (PAT-IX-4).
+    /// - `EntityAlreadyExists` if an entity with this key exists (INS-1).
+    /// - `UniqueViolation` if another entity has the same value in a unique index (PAT-INTRA-5). The error's source is
+    ///   a [`UniqueViolation`](crate::index::UniqueViolation).
+    /// - `IndexListFull` if an index list would exceed its declared maximum length (PAT-IX-4).
     ///
     /// After any of these errors, nothing has been written.
     pub async fn insert(&self, entity: &E) -> Result<ETag> {
@@ -39,7 +39,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist (UPD-2).
     /// - `UpdateConditionNotSatisfied` if its version differs (UPD-3).
-    /// - `UniqueViolation` or `IndexListFull` from an index.
+    /// - `UniqueViolation` or `IndexListFull` from an index, as for `insert`.
     pub async fn replace(&self, entity: &E, etag_or_any: impl IntoIfMatch) -> Result<ETag> {
         let (key, if_match) = (entity.key_of()?, etag_or_any.into());
         self.admit(true).await?;
@@ -64,7 +64,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
     /// - `UpdateConditionNotSatisfied` if its version differs (MRG-2).
-    /// - `UniqueViolation` or `IndexListFull` from an index.
+    /// - `UniqueViolation` or `IndexListFull` from an index, as for `insert`.
     pub async fn merge(&self, entity: &E, etag_or_any: impl IntoIfMatch) -> Result<ETag> {
         let (key, if_match) = (entity.key_of()?, etag_or_any.into());
         if self.is_blind() {
@@ -80,10 +80,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Inserts the entity, or replaces the stored entity regardless of its version (UPS-2). Reads the stored version first if a contributor needs it.
+    /// Inserts the entity, or replaces the stored entity, whatever its version (UPS-2). Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
-    /// `UniqueViolation` or `IndexListFull` from an index; an error if the entity exceeds a limit.
+    /// `UniqueViolation` or `IndexListFull` from an index, as for `insert`; an error if the entity exceeds a limit.
     pub async fn insert_or_replace(&self, entity: &E) -> Result<ETag> {
         self.put_row(entity, entity.to_row()?).await
     }
@@ -111,11 +111,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Inserts the entity, or merges it into the stored entity regardless of its version (UPS-2).
+    /// Inserts the entity, or merges it into the stored entity, whatever its version (UPS-2).
     /// Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
-    /// `UniqueViolation` or `IndexListFull` from an index; an error if the entity exceeds a limit.
+    /// `UniqueViolation` or `IndexListFull` from an index, as for `insert`; an error if the entity exceeds a limit.
     pub async fn insert_or_merge(&self, entity: &E) -> Result<ETag> {
         let (key, row) = (entity.key_of()?, entity.to_merge()?);
         if self.is_blind() {
@@ -124,8 +124,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.read_and_merge(&key, (entity, &row, &row)).await
     }
 
-    /// Merges `changed` into the stored row, which keeps its other properties, or inserts `whole` if no row is stored under the key of `entity`. `whole` must
-    /// contain the properties of `entity` and those of `changed`.
+    /// Merges `changed` into the stored row, which keeps its other properties. If no row is stored under the key of `entity`, inserts `whole` instead. `whole`
+    /// must contain all properties of `entity` and of `changed`.
     ///
     /// # Errors
     /// Any error from [`insert_or_merge`](Self::insert_or_merge).

@@ -1,4 +1,4 @@
-//! The write of one entity. It is planned from the stored version, committed with its contributions, and planned again after a conflict (CON-3).
+//! The write of one entity: planned from the stored version, committed with its contributed rows, and planned again after a conflict (CON-3).
 
 use std::sync::Arc;
 
@@ -25,13 +25,13 @@ use crate::entities::outbox::StepRecorder;
 use crate::entities::read::{Current, RACE, read_as};
 use crate::entities::rounds::Rounds;
 
-/// The plan of a write; `None` if it depends on stored properties that were not read.
+/// The planned write; `None` if the plan depends on stored properties that have not been read.
 pub(crate) type Planned<'a> = Result<Option<EntityWrite<'a>>>;
 
 /// The result of a committed write.
 pub(crate) struct Written {
     pub(crate) etag: Option<ETag>,
-    /// The properties of the entity, if contributors changed them.
+    /// The entity's properties as written, if contributors changed them.
     pub(crate) row: Option<Row>,
 }
 
@@ -71,7 +71,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.plan(key.clone(), kind, Some(current.old()), Some(&after))
     }
 
-    /// Plans a change that removes properties: a replace with all stored properties after the change.
+    /// Plans a change that removes properties, as a replace with all properties that remain.
     ///
     /// # Errors
     /// Any error from [`plan`](Self::plan).
@@ -88,7 +88,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.plan(key.clone(), kind, Some(current.old()), Some(&after))
     }
 
-    /// Returns `true` if no contributor needs the stored version, so a write reads nothing.
+    /// Returns `true` if no contributor needs the stored version. A write then reads nothing.
     pub(crate) fn is_blind(&self) -> bool {
         !self.contributors.iter().any(|contributor| contributor.needs_old())
     }
@@ -98,12 +98,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.contributors.iter().find(|contributor| contributor.reads_others())
     }
 
-    /// Returns the table and outbox for committing batches.
+    /// Returns the table and the outbox to which batches are committed.
     pub(crate) fn site<'a>(&'a self, table: &'a TableName) -> Site<'a, S, O> {
         Site { store: self.table.store(), outbox: &self.outbox, table, seen: None, admission: self }
     }
 
-    /// Reads the entity if `reads` is `true`, plans the write and commits it. Repeats this after a conflict.
+    /// Reads the entity if `reads` is `true`, plans the write and commits it. Repeats these steps after a conflict.
     ///
     /// # Errors
     /// Any error from planning or committing the write.
@@ -117,7 +117,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.write_completed(key, reads, first, plan).await.map(|written| written.etag)
     }
 
-    /// Writes like [`write`](Self::write), and also returns the properties that contributors changed.
+    /// Makes a write like [`write`](Self::write), and also returns the properties that contributors changed.
     ///
     /// # Errors
     /// Any error from [`write`](Self::write).
@@ -132,7 +132,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         let mut first = first.filter(|_| self.completer().is_none());
         let (table, runtime) = (self.table.name()?, self.retry.runtime());
         let mut rounds = Rounds::new(&self.retry, RACE).replan_entities(reads);
-        // Writers of this process that lost a race for an entity take turns.
+        // Writers in this process that have lost a race for an entity take turns.
         let mut turn = if reads { self.turns.enter_busy_entity(table, key, runtime).await } else { None };
         loop {
             let planned = match first.take() {
@@ -155,20 +155,20 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Makes one attempt to commit a write. Returns `None` if the write must be planned again. This function is separate from planning so that it is not
-    /// monomorphized for each kind of plan.
+    /// Makes one attempt to commit a write. Returns `None` if the write must be planned again. This function is separate from planning, so that it is not
+    /// compiled again for each plan closure.
     async fn submit(&self, rounds: &mut Rounds<'_>, write: EntityWrite<'_>) -> Result<Option<Option<ETag>>> {
         let outcome = rounds.submit(&self.site(self.table.name()?), &Draft::of(write)?).await?;
         let etags = outcome.map(Outcome::committed).transpose()?;
         Ok(etags.map(|etags| etags.into_iter().next().flatten()))
     }
 
-    /// Adds the entity to the error of the last attempt.
+    /// Adds the entity's key to the error that is returned after the last attempt.
     fn at_lost(&self, error: Error, key: &EntityKey) -> Error {
         if error.rule() == Some("CON-3") { self.here(error, key) } else { error }
     }
 
-    /// Commits a plan that needs no stored version.
+    /// Plans a write without the stored version, and commits it.
     ///
     /// # Errors
     /// Any error from the commit.
@@ -178,7 +178,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.write(&key, false, None, |_| Ok(Some(planned.clone()))).await
     }
 
-    /// Commits plans with the caller's conditions on entities. A conflict on an entity is an error.
+    /// Commits planned writes with the caller's conditions on entities. A conflict on an entity is returned as an error.
     ///
     /// # Errors
     /// Any error from the commit.
@@ -186,7 +186,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.commit_in(self.table.name()?, batch).await
     }
 
-    /// Commits plans for entities of any type in another table.
+    /// Commits planned writes to another table, for entities of any type.
     ///
     /// # Errors
     /// Any error from the commit.
@@ -194,10 +194,10 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Rounds::new(&self.retry, "the indexes of the entities").commit_batch(&self.site(table), batch).await
     }
 
-    /// Checks that no program with a newer schema forbids writes, or writes that remove properties which this program does not know.
+    /// Checks that no program with a newer schema forbids writes. If `is_whole` is `true`, also checks that none forbids writes that remove unknown properties.
     ///
     /// # Errors
-    /// `SchemaMismatch`; any error from the store.
+    /// `SchemaMismatch` if a program with a newer schema forbids the write; any error from the store.
     pub(crate) async fn admit(&self, is_whole: bool) -> Result<()> {
         self.table.admit(self.retry.runtime().now()).await?;
         if is_whole { self.table.admit_whole() } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! An entity's blob: which property holds the blob's address, and new content to be uploaded.
+//! An entity's blob: the property that stores the blob's address, and new content to upload.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use table_core::Result;
 use crate::large::BlobRef;
 
 /// Describes a blob that each entity of a type can have, such as `Employee::PHOTO_BLOB`. Created by [`#[derive(Large)]`](derive@crate::large::Large), or from
-/// the name of the property that holds the blob's address and two functions that get and set this address.
+/// the name of the property that stores the blob's address and two functions that get and set this address.
 ///
 /// ```
 /// use table_patterns::large::{Blob, BlobRef};
@@ -28,7 +28,7 @@ pub struct Blob<E> {
 }
 
 impl<E> Blob<E> {
-    /// Creates the description of a blob from the name of the property that holds its address, and the functions that get and set this address.
+    /// Creates a blob description from the name of the property that stores the blob's address, and from the functions that get and set this address.
     #[must_use]
     pub const fn new(
         property: &'static str,
@@ -38,19 +38,19 @@ impl<E> Blob<E> {
         Self { property, get, set }
     }
 
-    /// Returns the name of the property that stores the address.
+    /// Returns the name of the property that stores the blob's address.
     #[must_use]
     pub const fn property(&self) -> &'static str {
         self.property
     }
 
-    /// Creates new content for the blob, to be passed to a function of
+    /// Creates new content for the blob. Pass it to a function of
     /// [`LargeTable`](crate::large::LargeTable) that writes an entity: `Employee::PHOTO_BLOB.content(whole(bytes))`.
     pub fn content<'a>(&self, content: impl Stream<Item = Result<Bytes>> + Send + 'a) -> Content<'a, E> {
         Content { blob: *self, stream: content.boxed() }
     }
 
-    /// Returns the address of the blob that an entity contains.
+    /// Returns the blob's address in an entity; `None` if the entity has no such blob.
     #[must_use]
     pub fn address_in<'e>(&self, entity: &'e E) -> Option<&'e BlobRef> {
         (self.get)(entity)
@@ -107,10 +107,10 @@ impl<E> fmt::Debug for Content<'_, E> {
     note = "a `#[blob]` field is an `Option<BlobRef>`: an entity exists before its blob, and a blob can be removed"
 )]
 pub trait BlobField {
-    /// Returns the address of the blob, if it is set.
+    /// Returns the blob's address, if it is set.
     fn get(&self) -> Option<&BlobRef>;
 
-    /// Sets the address of the blob, or removes it.
+    /// Sets the blob's address, or removes it if `address` is `None`.
     fn set(&mut self, address: Option<BlobRef>);
 }
 

@@ -1,8 +1,8 @@
-//! Errors of large entities: contents and addresses that do not match.
+//! Large entity errors: contents and addresses that do not match.
 
 use table_core::Fault;
 
-/// The reason why a write of a large entity is invalid.
+/// The reason why a large entity cannot be written.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidInput, "PAT-LARGE-2")]
 pub(super) enum LargeFault {

@@ -1,4 +1,4 @@
-//! Finds the blobs that entities of a table reference, for the collector of orphaned blobs.
+//! Finds the blobs that a table's entities refer to, for the collector of orphaned blobs.
 
 use object_store::path::Path;
 use table_core::key::EntityKey;
@@ -11,11 +11,11 @@ use crate::entities::StepRecorder;
 use crate::large::{Large, LargeTable};
 
 impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O> {
-    /// Removes blobs that no entity has referenced for a grace period, and marks newly found orphans. Run this function periodically.
+    /// Removes blobs that no entity has referred to for a grace period, and marks newly found orphans. Run this function periodically.
     ///
-    /// Safe to run concurrently with writers, readers and other collectors. Simply repeat an interrupted run: it uses the marks that were already
-    /// written. A blob is in use if any property of its entity contains its address, so blobs of fields that this program does not declare are
-    /// kept. Blobs whose names have a different format are ignored.
+    /// It is safe to run this function concurrently with writers, readers and other collectors. After an interruption, simply run it again: it uses the
+    /// marks that have already been written. A blob is in use if any property of its entity contains its address, so blobs of fields that this program does
+    /// not declare are kept. Blobs whose names have a different format are ignored.
     ///
     /// # Errors
     /// Any error from the table or the blob store. A missing table is also an error: a wrong table name must not turn all blobs into orphans.
@@ -44,7 +44,7 @@ impl<E: Large, S: TableStore, O: StepRecorder> Naming for Named<'_, E, S, O> {
         EntityKey::new(decode(partition)?, decode(row)?).ok()
     }
 
-    /// Returns `true` if a property of the entity contains the address of the blob. Checks all stored properties, because another version of the program
+    /// Returns `true` if a property of the entity contains the blob's address. Checks all stored properties, because another program version
     /// may declare other blobs.
     async fn is_named(&self, path: &Path, key: &EntityKey) -> Result<bool> {
         let (store, table) = (self.0.table().store(), self.0.table().name()?);

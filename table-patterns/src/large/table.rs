@@ -1,4 +1,4 @@
-//! The handle to a table of large entities and to the blob store with their values.
+//! The handle to a table of large entities, and to the blob store that contains their values.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::large::Large;
 use crate::large::fault::LargeFault;
 use crate::large::own::OwnBlobs;
 
-/// The default size of an upload part in bytes. It is larger than 5 MiB, the highest minimum part size of any blob store.
+/// The default size of an upload part in bytes. It exceeds 5 MiB, the largest minimum part size of any blob store.
 const PART: usize = 8 << 20;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A handle to a table whose entities have values in blobs. See [the pattern](crate::large).
+/// A handle to a table whose entities store values in blobs. See [the pattern](crate::large).
 pub struct LargeTable<E, S, O = NoOutbox> {
     pub(super) table: Entities<E, S, O>,
     pub(super) blobs: Arc<dyn ObjectStore>,
@@ -30,8 +30,8 @@ pub struct LargeTable<E, S, O = NoOutbox> {
 }
 
 impl<E: Large, S, O> LargeTable<E, S, O> {
-    /// Creates a handle to a table of large entities, whose values are stored in a blob store, with names that begin with `prefix`. The prefix must not contain
-    /// other blobs. The [handle](crate::Entities) maintains everything else that the entity declares.
+    /// Creates a handle to a table of large entities. Their values are stored in a blob store under names that begin with `prefix`. No other blobs may have
+    /// this prefix. The [handle](crate::Entities) maintains everything else that the entity type declares.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>, blobs: Arc<dyn ObjectStore>, prefix: &str) -> Self {
         let prefix = prefix.trim_matches('/').to_owned();
@@ -39,21 +39,21 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Self { table, blobs, prefix, clock: Clock::default(), grace: DAY, part: PART }
     }
 
-    /// Sets the grace period: how long a blob is kept after the last entity that referred to it has changed. The default is a day. An upload may take at most
-    /// half of it. A reader may keep an entity for this time before it opens the value.
+    /// Sets the grace period: how long a blob is kept after the last entity has stopped referring to it. The default is one day. An upload may take at most
+    /// half of the grace period. A reader may keep an entity for this time before it opens the value.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
     }
 
-    /// Sets the size of an upload request in bytes: at least 1, by default 8 MiB. An upload buffers one request in memory. Some stores require at least
+    /// Sets the size of an upload request in bytes, at least 1. The default is 8 MiB. An upload buffers one request in memory. Some stores require at least
     /// 5 MiB.
     #[must_use]
     pub fn part_bytes(self, part: usize) -> Self {
         Self { part: part.max(1), ..self }
     }
 
-    /// Sets the clock that determines the age of blobs.
+    /// Sets the clock that determines the blobs' ages.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
@@ -80,7 +80,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
             marks,
             encode,
             decode,
-            // The names of these blobs contain whole keys.
+            // The names of these blobs contain complete keys.
             partition_in: |_| Ok(None),
             is_bound: false,
         })
@@ -91,7 +91,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         u64::try_from(self.grace.as_nanos() / 100).unwrap_or(u64::MAX)
     }
 
-    /// Returns the folder for the table's blobs (`blobs`) or for the marks of its orphans (`orphans`).
+    /// Returns the folder for the table's blobs (`blobs`), or for the markers of its orphans (`orphans`).
     pub(super) fn folder(&self, kind: &str) -> Result<Path> {
         let table = encode(self.table().name()?.as_str());
         let folder = format!("{}/{kind}/{table}", self.prefix);

@@ -1,4 +1,4 @@
-//! The blobs for one write of an entity: they are uploaded before the write, and removed if the write definitely fails.
+//! The blobs for one write of an entity. They are uploaded before the write, and removed if the write has definitely failed.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -11,7 +11,7 @@ use crate::large::fault::LargeFault;
 use crate::large::own::segments;
 use crate::large::{Blob, BlobRef, Content, Large, LargeTable};
 
-/// The blobs that were uploaded for one write.
+/// The blobs that have been uploaded for one write.
 pub(super) struct Uploads<E> {
     /// The time, in ticks, at which the first upload started.
     born: u64,
@@ -23,19 +23,19 @@ impl<E> Uploads<E> {
         self.blobs.is_empty()
     }
 
-    /// Returns the uploaded blobs with their new addresses.
+    /// Returns the uploaded blobs, with their new addresses.
     pub(super) fn addresses(&self) -> impl Iterator<Item = (Blob<E>, &BlobRef)> {
         self.blobs.iter().map(|(blob, address, _)| (*blob, address))
     }
 
-    /// Returns `true` if new content was uploaded for the blob.
+    /// Returns `true` if new content has been uploaded for the blob.
     pub(super) fn has(&self, blob: Blob<E>) -> bool {
         self.blobs.iter().any(|(uploaded, ..)| uploaded.property() == blob.property())
     }
 }
 
 impl<E: Large, S, O> LargeTable<E, S, O> {
-    /// Uploads contents in order. If an upload fails, removes the blobs that were uploaded before.
+    /// Uploads contents in order. If an upload fails, removes the blobs that have already been uploaded.
     pub(super) async fn upload(
         &self,
         key: &EntityKey,
@@ -57,7 +57,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(uploads)
     }
 
-    /// Checks that no blob is given two contents.
+    /// Checks that no blob is given content twice.
     fn check_contents(&self, contents: &[Content<'_, E>]) -> Result<()> {
         for (at, content) in contents.iter().enumerate() {
             let name = content.blob.property();
@@ -68,7 +68,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(())
     }
 
-    /// Checks that the upload was fast enough, so the collector cannot have removed the uploaded blobs.
+    /// Checks that the upload was fast enough. Otherwise, the collector may have removed the uploaded blobs.
     pub(super) fn in_time(&self, uploads: &Uploads<E>) -> Result<()> {
         if self.clock.now().saturating_sub(uploads.born) > self.grace_ticks() / 2 {
             return Err(self.refuse(LargeFault::Slow));
@@ -76,7 +76,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(())
     }
 
-    /// Removes the uploaded blobs if the entity's write definitely failed. Returns the outcome of the write.
+    /// Removes the uploaded blobs if the entity's write has definitely failed. Returns the outcome of the write.
     pub(super) async fn settle<T>(&self, uploads: &Uploads<E>, written: Result<T>) -> Result<T> {
         if let Err(error) = &written
             // If the outcome is unknown, an entity may refer to the blobs, so only the collector can decide whether to remove them.
@@ -87,14 +87,14 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         written
     }
 
-    /// Removes the uploaded blobs, which no entity references. If this fails, the collector removes them later.
+    /// Removes the uploaded blobs, which no entity refers to. If this fails, the collector removes them later.
     async fn take_back(&self, uploads: &Uploads<E>) {
         for (.., path) in &uploads.blobs {
             let _ = self.blobs.delete(path).await;
         }
     }
 
-    /// Returns a unique name for a new blob of the entity.
+    /// Returns a unique name for the entity's new blob.
     fn new_name(&self, key: &EntityKey, born: u64) -> Result<Path> {
         let [partition, row] = segments(key);
         let name = format!("{born:019}_{}", Uuid::new_v4().simple());

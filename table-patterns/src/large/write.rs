@@ -1,4 +1,4 @@
-//! Writes of large entities: they upload the blobs, then write the entity with the addresses of the blobs.
+//! Writes large entities: uploads the blobs, then writes the entity with the blobs' addresses.
 
 use table_core::Result;
 use table_core::column::Column;
@@ -16,14 +16,14 @@ use crate::large::uploads::Uploads;
 use crate::large::{Blob, BlobRef, Content, Large, LargeReader, LargeTable};
 
 impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O> {
-    /// Uploads contents for blobs of an entity, and inserts the entity with the addresses of these blobs.
+    /// Uploads contents for an entity's blobs, and inserts the entity with the addresses of these blobs.
     ///
     /// # Errors
     /// - `InvalidInput` if content is given twice for the same blob, if the entity already contains an address for a blob without new
     ///   content, or if the upload took more than half of the grace period.
     /// - Any error from [`Table::insert`](table_core::Table::insert), the content streams or the blob store.
     ///
-    /// Nothing was written to the table, unless the error [is ambiguous](table_core::Error::is_ambiguous).
+    /// After an error, nothing has been written to the table, unless the error [is ambiguous](table_core::Error::is_ambiguous).
     pub async fn insert(
         &self,
         entity: E,
@@ -36,8 +36,8 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
     /// A blob without new content keeps its address in `entity`. Readers see either the old or the new address of a blob.
     ///
     /// # Errors
-    /// - `InvalidInput` with [`IfMatch::Any`] if the entity contains an address for a blob without new content, because that blob may have been
-    ///   replaced and removed; with an [`ETag`] if the entity contains an address that the stored entity does not contain.
+    /// - With [`IfMatch::Any`]: `InvalidInput` if the entity contains an address for a blob without new content, because that blob may have been
+    ///   replaced and removed. With an [`ETag`]: `InvalidInput` if the entity contains an address that the stored entity does not contain.
     /// - Any error from [`Table::replace`](table_core::Table::replace) or [`insert`](Self::insert).
     pub async fn replace(
         &self,
@@ -75,7 +75,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.settle(&uploads, written).await
     }
 
-    /// Removes a blob's address from an entity by [`Table::update`](table_core::Table::update). The blob becomes an orphan, which readers can still open
+    /// Removes a blob's address from an entity with [`Table::update`](table_core::Table::update). The blob becomes an orphan, which readers can still open
     /// within the grace period. Does nothing if the entity has no such blob.
     ///
     /// # Errors
@@ -84,11 +84,11 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         self.table.update(from, |entity| blob.put(entity, None)).await
     }
 
-    /// Opens a blob of an entity that has been read, with a second request (PAT-LARGE-3). Returns `None` if the entity has no such blob.
+    /// Opens a blob of an entity that has been read. This takes a second request (PAT-LARGE-3). Returns `None` if the entity has no such blob.
     ///
     /// # Errors
-    /// - `BlobNotFound` if the entity was read so long ago that its value has been removed; read the entity again.
-    /// - `Corrupted` if the length of the blob differs from the uploaded length.
+    /// - `BlobNotFound` if the entity was read so long ago that the blob has been removed; read the entity again.
+    /// - `Corrupted` if the blob's length differs from the uploaded length.
     /// - Any other error from the blob store, such as `Io`.
     pub async fn open(&self, entity: &E, blob: Blob<E>) -> Result<Option<LargeReader>> {
         match blob.address_in(entity) {
@@ -97,7 +97,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         }
     }
 
-    /// Uploads contents, and inserts the entity if `if_match` is `None`; replaces it otherwise.
+    /// Uploads contents. Inserts the entity if `if_match` is `None`; otherwise, replaces the entity.
     async fn write(
         &self,
         mut entity: E,
@@ -125,7 +125,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         Ok(Versioned::new(entity, etag, ticks))
     }
 
-    /// Reads the stored entity if the new entity keeps an address without new content; `None` if it keeps none.
+    /// Returns the stored entity if the new entity keeps an address without new content; `None` if it keeps none.
     async fn stored(
         &self,
         entity: &E,
@@ -154,7 +154,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
             if !is_of(address, key) {
                 return Err(self.refuse(LargeFault::OthersBlob).with_property(blob.property()));
             }
-            // The collector may have removed any blob that the stored version does not name. If the condition of the write names another version, the write
+            // The collector may have removed any blob that the stored version does not refer to. If the write requires another version, it
             // fails anyway.
             let names = |stored: &Versioned<E>| blob.address_in(stored) == Some(address);
             let is_moved = |stored: &Versioned<E>| if_match.is_some_and(|etag| !etag.accepts(stored.etag()));

@@ -1,4 +1,4 @@
-//! A store wrapper with participants, which every handle and unit of work on that store calls.
+//! A store wrapper with participants. Every handle and unit of work on the wrapper calls them.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -24,12 +24,12 @@ use crate::participant::{Changes, Participant};
 #[derive(Clone, Default)]
 struct Attached(HashMap<TypeId, Arc<dyn OfType>>);
 
-/// The type-erased participants of one entity type.
+/// The participants for one entity type, with the type erased.
 trait OfType: Send + Sync {
-    /// Returns the schema of the entity type.
+    /// Returns the entity type's schema.
     fn schema(&self) -> &'static EntitySchema;
 
-    /// Adds the rows and steps for the deletion of a row. Returns `false` if the row is not an entity of this type.
+    /// Adds the rows and steps for a deleted row. Returns `false` if the row is not an entity of this type.
     fn delete(
         &self,
         row: EntityRef<'_>,
@@ -37,13 +37,13 @@ trait OfType: Send + Sync {
         out: &mut Contribution,
     ) -> Result<bool>;
 
-    /// Returns the value as `Any`.
+    /// Returns the participants as `Any`, so that they can be downcast.
     fn as_any(&self) -> &dyn Any;
 }
 
 /// A store with attached participants. Created by [`with_participant`](crate::EntityStore::with_participant); cheap to clone.
 ///
-/// Reads and writes are passed on to the wrapped store unchanged. Handles and units on this store call the participants for each write of an entity.
+/// Reads and writes are passed on to the wrapped store unchanged. Handles and units on this store call the participants whenever they write an entity.
 ///
 /// ```
 /// use table_patterns::participant::{Changes, Participant, WithParticipants};
@@ -93,9 +93,9 @@ pub struct WithParticipants<S> {
 }
 
 impl<S: TableStore> WithParticipants<S> {
-    /// Wraps a store. The participants that are attached to it remain attached.
+    /// Wraps a store. Participants that are already attached to it remain attached.
     pub(crate) fn new(store: S) -> Self {
-        // IMPORTANT: only the list of the outermost wrapper is read, so it contains the participants of all inner wrappers.
+        // IMPORTANT: only the outermost wrapper's list is read, so it must contain the participants of all inner wrappers.
         let attached = Arc::new(attached(&store).cloned().unwrap_or_default());
         Self { store, attached }
     }
@@ -120,7 +120,7 @@ impl<S> WithParticipants<S> {
     }
 }
 
-/// Wraps a store, to which participants can be attached later. The participants that are attached to it remain attached.
+/// Wraps a store, so that participants can be attached to it later. Participants that are already attached remain attached.
 impl<S: TableStore> From<S> for WithParticipants<S> {
     fn from(store: S) -> Self {
         Self::new(store)
@@ -132,7 +132,7 @@ impl Attached {
         self.0.get(&TypeId::of::<E>())?.as_any().downcast_ref()
     }
 
-    /// Returns the participants of all entity types in the table that a schema names.
+    /// Returns the participants for all entity types in the same table as a schema.
     fn in_table_of(&self, schema: &EntitySchema) -> impl Iterator<Item = &dyn OfType> {
         let table = schema.table;
         self.0
@@ -142,16 +142,16 @@ impl Attached {
     }
 }
 
-/// The participants of one entity type.
+/// The participants for one entity type.
 pub(crate) struct Participants<E>(Vec<Arc<dyn Participant<E>>>);
 
 impl<E: Entity> Participants<E> {
-    /// Returns the participants of this entity type that are attached to a store.
+    /// Returns the participants for this entity type that are attached to a store.
     pub(crate) fn of<S: TableStore>(store: &S) -> Option<Self> {
         Self::attached_to(store.attached())
     }
 
-    /// Returns the participants of this entity type among the extensions of a store.
+    /// Returns the participants for this entity type from a store's attachments.
     pub(crate) fn attached_to(attached: Option<&(dyn Any + Send + Sync)>) -> Option<Self> {
         let attached: &Attached = attached?.downcast_ref()?;
         attached.of::<E>().map(|known| Self(known.0.clone()))
@@ -221,12 +221,12 @@ impl<E: Entity, H> Contributor<E, H> for Participants<E> {
     }
 }
 
-/// Returns `true` if participants are attached to a store for any entity type in the table that a schema names.
+/// Returns `true` if a store has a participant for any entity type in the same table as a schema.
 pub(crate) fn is_attached<S: TableStore>(store: &S, schema: &EntitySchema) -> bool {
     attached(store).is_some_and(|attached| attached.in_table_of(schema).next().is_some())
 }
 
-/// Returns the rows and steps that participants add for the deletion of a row; `None` if no participant is attached for the type of the row.
+/// Returns the rows and steps that participants add when a row is deleted; `None` if no participant is attached for the row's type.
 pub(crate) fn deletion<S: TableStore>(
     store: &S,
     (schema, key, row): (&EntitySchema, &EntityKey, &Row),

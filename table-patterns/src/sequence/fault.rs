@@ -1,4 +1,4 @@
-//! Errors of sequences: names, stored rows and numbers that are invalid.
+//! Sequence errors: invalid names, stored rows and numbers.
 
 use table_core::Fault;
 

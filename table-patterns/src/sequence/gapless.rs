@@ -13,16 +13,16 @@ use crate::entities::{Entities, NoOutbox, StepRecorder};
 use crate::sequence::row;
 use crate::unit::{Committed, Decide, UnitOfWork, partition_key};
 
-/// A sequence without gaps. A number is allocated only in the transaction that uses it. See [the module](crate::sequence) for its costs.
+/// A sequence without gaps. A number is allocated only in the transaction that uses it. For the costs, see [the module](crate::sequence).
 ///
-/// Clones are handles to the same sequence.
+/// Clones refer to the same sequence.
 pub struct GaplessSequence<E, S, O = NoOutbox> {
     entities: Entities<E, S, O>,
     row_key: RowKey,
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequence<E, S, O> {
-    /// Creates a handle to a sequence with the given name. Sends no request. Each partition has its own sequence.
+    /// Creates a handle to the sequence with the given name. Sends no request. Each partition has its own sequence.
     ///
     /// # Errors
     /// `InvalidInput` if the name is empty. `KeyEncoding` or `PropertyValueTooLarge` if the name cannot be part of a key.
@@ -30,11 +30,11 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         Ok(Self { entities: entities.clone(), row_key: row::row_key(name)? })
     }
 
-    /// Takes the next number in a partition and commits a unit of work that uses it, like [`transaction`](Entities::transaction). `uses` may be
-    /// called several times, each time with an empty unit and possibly a different number.
+    /// Takes the next number in a partition, and commits a unit of work that uses it, like [`transaction`](Entities::transaction). `uses` may be
+    /// called several times, each time with an empty unit and possibly with a different number.
     ///
     /// # Errors
-    /// - Any error from `uses` or from [`UnitOfWork::commit`]. The number is then free again.
+    /// - Any error from `uses` or from [`UnitOfWork::commit`]. The number is then available again.
     /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed first in all attempts that the [policy](Entities::with_retry) allows.
     /// - `InvalidInput` if an `N` cannot represent the number.
     /// - `SchemaMismatch` if a different entity type has a sequence with this name in the partition.
@@ -55,7 +55,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// Takes `count` consecutive numbers, for a unit that inserts several entities.
     ///
     /// # Errors
-    /// `InvalidInput` if `count` is 0, or if an `N` cannot represent the end of the range, which is the number after the last one; any error from
+    /// `InvalidInput` if `count` is 0, or if an `N` cannot represent the number after the last one, which ends the range; any error from
     /// [`next`](Self::next).
     pub async fn take<N: TryFrom<u64> + Copy>(
         &self,
@@ -91,7 +91,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// Takes `count` consecutive numbers in an existing unit. A unit can take numbers only once.
     ///
     /// # Errors
-    /// `InvalidInput` if `count` is 0, or if an `N` cannot represent the end of the range, which is the number after the last one; any error from
+    /// `InvalidInput` if `count` is 0, or if an `N` cannot represent the number after the last one, which ends the range; any error from
     /// [`next_in`](Self::next_in).
     pub async fn take_in<N: TryFrom<u64>>(
         &self,
@@ -116,8 +116,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         Ok(numbers)
     }
 
-    /// Sets the next number of a partition, for example after an import. The smallest possible number is 1.
-    /// Afterwards, the sequence belongs to this entity type, even if it belonged to a different one, for example before the type was renamed.
+    /// Sets the next number in a partition, for example after an import. The smallest possible number is 1.
+    /// Afterwards, the sequence belongs to this entity type, even if it belonged to another type before, for example because the type has been renamed.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};

@@ -1,4 +1,4 @@
-//! The row of a sequence. It contains the next free number, and the name of the entity type that the sequence belongs to.
+//! A sequence's row. It contains the next free number, and the name of the entity type that the sequence belongs to.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use table_core::{Error, Result, ValueRef};
 
 use crate::sequence::fault::SequenceFault;
 
-/// The prefix of the `RowKey`s of sequences. It is followed by the name of the sequence.
+/// The prefix of the `RowKey`s of sequences. The name of the sequence follows it.
 pub(crate) const PREFIX: &str = "\u{FFFC}sequence_";
 const NEXT: &str = "Next";
 const OWNER: &str = "Owner";
@@ -24,10 +24,10 @@ pub(super) fn row_key(name: &str) -> Result<RowKey> {
     RowKey::new(format!("{PREFIX}{name}"))
 }
 
-/// Returns the next `count` numbers, given the stored row, and the operation that takes them.
+/// Returns the next `count` numbers according to the stored row, and the operation that takes them.
 ///
 /// # Errors
-/// `Corrupted` if the stored row is not the row of a sequence; `SchemaMismatch` if the sequence belongs to a different entity type;
+/// `Corrupted` if the stored row is not a valid sequence row; `SchemaMismatch` if the sequence belongs to a different entity type;
 /// `InvalidInput` if `count` is 0, or if the next free number would exceed `i64::MAX`.
 pub(super) fn take(
     found: Option<StoredRow>,
@@ -60,7 +60,7 @@ pub(super) fn set(
     Ok(write(found, (row_key, owner), next))
 }
 
-/// Returns the next number in the stored row; 1 if no row is stored.
+/// Returns the next number according to the stored row; 1 if no row is stored.
 fn next(found: Option<&StoredRow>) -> Result<i64> {
     let Some(found) = found else { return Ok(1) };
     match found.row.view().find(NEXT, &mut 0)? {
@@ -69,7 +69,7 @@ fn next(found: Option<&StoredRow>) -> Result<i64> {
     }
 }
 
-/// Returns the name of the entity type that the sequence belongs to; `None` if an earlier release created the row, because it stored no name.
+/// Returns the name of the entity type that the sequence belongs to; `None` if no row is stored, or if an earlier release wrote it without a name.
 fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     let Some(found) = found else { return Ok(None) };
     Ok(match found.row.view().find(OWNER, &mut 0)? {
@@ -78,7 +78,7 @@ fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     })
 }
 
-/// Returns the write of the row, which fails if the row has changed since it was read.
+/// Returns the operation that writes the row. It fails if the row has changed since it was read.
 fn write(found: Option<StoredRow>, (row_key, owner): (&RowKey, &str), next: i64) -> Operation {
     let mut row = RowWriter::with_capacity(2);
     row.property(NEXT, ValueRef::Int64(next));
@@ -90,7 +90,7 @@ fn write(found: Option<StoredRow>, (row_key, owner): (&RowKey, &str), next: i64)
     Operation { row_key: row_key.clone(), kind }
 }
 
-/// Returns `true` if a row is the row of a sequence, and has a smaller next number than `stored`.
+/// Returns `true` if `row` belongs to a sequence and has a smaller next number than `stored`.
 pub(crate) fn sets_sequence_back(row_key: &str, stored: RowView<'_>, row: RowView<'_>) -> Result<bool> {
     let next = |row: RowView<'_>| match row.find(NEXT, &mut 0) {
         Ok(Some(ValueRef::Int64(next))) => Ok(Some(next)),
@@ -99,7 +99,7 @@ pub(crate) fn sets_sequence_back(row_key: &str, stored: RowView<'_>, row: RowVie
     Ok(row_key.starts_with(PREFIX) && next(row)? < next(stored)?)
 }
 
-/// Converts a number to the type of the field that will contain it.
+/// Converts a number to the type of the field that stores it.
 pub(super) fn fit<N: TryFrom<u64>>(number: u64) -> Result<N> {
     let fault = || SequenceFault::TooLarge { number, target: std::any::type_name::<N>() };
     N::try_from(number).map_err(|_| Error::of(fault()))

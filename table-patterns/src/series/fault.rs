@@ -1,8 +1,8 @@
-//! Errors of series: slots that do not exist, and sums that overflow.
+//! Series errors: slots that do not exist, and sums that overflow.
 
 use table_core::Fault;
 
-/// The reason why a slot or an increment of a series is invalid.
+/// The reason why an operation on a series is refused: its slot or its increment is invalid.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum SeriesFault {
     #[error("slot {slot} does not exist; use 0 to {last}")]

@@ -1,6 +1,6 @@
-//! Names of slots, which are generated at compile time, such as `Hour00` to `Hour23`.
+//! Slot names that are generated at compile time, such as `Hour00` to `Hour23`.
 
-/// Returns the number of decimal digits of a number.
+/// Returns the number of decimal digits in a number.
 #[doc(hidden)]
 #[must_use]
 pub const fn digits(last: usize) -> usize {
@@ -12,7 +12,7 @@ pub const fn digits(last: usize) -> usize {
     digits
 }
 
-/// Generates consecutive names as arrays of bytes.
+/// Generates consecutive names as byte arrays.
 #[doc(hidden)]
 #[must_use]
 #[expect(clippy::indexing_slicing, reason = "runs at compile time: an invalid index does not compile")]
@@ -40,7 +40,7 @@ pub const fn texts<const WIDTH: usize, const COUNT: usize>(
     texts
 }
 
-/// Converts names from arrays of bytes to strings.
+/// Converts names from byte arrays to strings.
 #[doc(hidden)]
 #[must_use]
 #[expect(clippy::indexing_slicing, reason = "runs at compile time: an invalid index does not compile")]
@@ -96,12 +96,12 @@ const fn is_before(left: &str, right: &str) -> bool {
     left.is_empty() && !right.is_empty()
 }
 
-/// Generates the names of slots from a word, the first number and the count.
-/// All numbers have as many digits as the last number, so the names sort in the order of the slots (DQ-10).
+/// Generates slot names from a word, the first number and the count.
+/// All numbers have as many digits as the last number, so that the names sort in slot order (DQ-10).
 ///
-/// The width of the numbers is part of the names. If the last number of a [series](crate::series) gets more digits, such as `S10` after `S9`, the stored slots
-/// `S0` to `S9` are not read any more, and [`insert_or_replace`](crate::series::SeriesTable::insert_or_replace) removes them. Declare as many slots as the series
-/// may ever have, because empty slots are not stored. A [wide entity](crate::wide) also reads slots with other widths.
+/// The number of digits is part of the names. If the last number of a [series](crate::series) gets more digits, such as `S10` after `S9`, the stored slots
+/// `S0` to `S9` are no longer read, and [`insert_or_replace`](crate::series::SeriesTable::insert_or_replace) removes them. Therefore, declare as many slots as
+/// the series may ever have; empty slots are not stored. A [wide entity](crate::wide) also reads slots whose numbers have a different number of digits.
 ///
 /// ```
 /// use table_patterns::slot_names;

@@ -1,8 +1,8 @@
-//! The number types whose slots can be incremented.
+//! Number types for slots that can be incremented.
 
 use table_core::property::Property;
 
-/// A number type whose slots can be incremented.
+/// A number type for slots that can be incremented.
 ///
 /// ```
 /// use table_patterns::series::SlotNumber;
@@ -19,7 +19,7 @@ pub trait SlotNumber: Property + Copy {
     /// The value that an increment assumes for an empty slot.
     const ZERO: Self;
 
-    /// Returns the sum; `None` if the type cannot represent it.
+    /// Returns the sum; `None` if the type cannot represent the sum.
     fn sum(self, other: Self) -> Option<Self>;
 }
 
@@ -41,7 +41,7 @@ impl SlotNumber for i64 {
     }
 }
 
-/// Sums are rounded and may become infinite, as usual for floats.
+/// Sums are rounded, and may become infinite, as usual for floating-point numbers.
 #[diagnostic::do_not_recommend]
 impl SlotNumber for f64 {
     const ZERO: Self = 0.0;

@@ -1,4 +1,4 @@
-//! An entity with the values of its slots.
+//! An entity together with the values of its slots.
 
 use table_core::entity::{Around, FromEntity, NotRead, PlainEntity, ProjectionOf, ToEntity};
 use table_core::key::EntityKey;
@@ -9,7 +9,7 @@ use table_core::{Error, Result, property};
 use crate::series::fault::SeriesFault;
 use crate::series::{Series, check_slots, is_sorted};
 
-/// An entity with the values of its slots. This is a projection of `E`, so any read of `E` can return it.
+/// An entity with the values of its slots. It is a projection of `E`, so every read of `E` can return it.
 ///
 /// ```
 /// use table_patterns::series::{Series, SeriesRow};
@@ -34,7 +34,7 @@ impl<E: Series> SeriesRow<E> {
         Self { entity, slots: E::SLOTS.iter().map(|_| None).collect() }
     }
 
-    /// Creates a row with these values in its first slots.
+    /// Creates a row with the given values in its first slots.
     ///
     /// # Errors
     /// `OutOfRangeInput` if the number of values exceeds the number of slots.
@@ -67,7 +67,7 @@ impl<E: Series> SeriesRow<E> {
     }
 }
 
-/// Returns the index of the slot with the given name. Checks `next` first, because properties are usually stored in the order of the slots.
+/// Returns the position of the slot with the given name. Checks position `next` first, because properties are usually stored in slot order.
 fn slot_of<E: Series>(name: &str, next: usize) -> Option<usize> {
     if E::SLOTS.get(next) == Some(&name) {
         Some(next)
@@ -82,7 +82,7 @@ pub(crate) fn no_slot(slot: usize, slots: &[&str]) -> Error {
     Error::of(SeriesFault::NoSlot { slot, last: slots.len().saturating_sub(1) })
 }
 
-/// Appends all properties of a row to `writer`.
+/// Appends all of a row's properties to `writer`.
 pub(crate) fn copy(row: &Row, writer: &mut RowWriter) -> Result<()> {
     for property in row.view().properties() {
         let property = property?;
@@ -107,7 +107,7 @@ impl<E: Series> FromEntity for SeriesRow<E> {
         }
     }
 
-    /// Reads the properties in their stored order. It may differ from the order of the slots, because slots are stored in the order of their first increments.
+    /// Reads the properties in their stored order, which may differ from the slot order because slots are stored in the order of their first increments.
     fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
         let (mut row, mut next) = (Self::new(E::from_entity(entity)?), 0);
         for property in entity.row.properties() {
@@ -127,7 +127,7 @@ impl<E: Series> FromEntity for SeriesRow<E> {
 impl<E: Series> ProjectionOf<E> for SeriesRow<E> {}
 
 impl<E: Series> SeriesRow<E> {
-    /// Returns the properties of the entity and its slots.
+    /// Returns a row with the entity's own properties and its slots.
     pub(crate) fn to_row(&self) -> Result<Row> {
         let mut writer = RowWriter::with_capacity(E::SLOTS.len() + E::SCHEMA.properties.len());
         copy(&self.entity.to_row()?, &mut writer)?;
@@ -138,7 +138,7 @@ impl<E: Series> SeriesRow<E> {
     }
 }
 
-/// Implemented only for entity types that plain tables can write. Write all other types through a
+/// Implemented only for entity types that plain tables can write. Entities of all other types are written through a
 /// [`SeriesTable`](crate::series::SeriesTable), or in a [unit](crate::unit).
 impl<E: Series + PlainEntity> ToEntity for SeriesRow<E> {
     type Table = <E as PlainEntity>::Table;

@@ -1,4 +1,4 @@
-//! The handle to a table of series: sets individual slots, increments slots conditionally on the entity's `ETag`, and writes all slots.
+//! The handle to a table of series. It sets individual slots, increments slots on the condition that the entity's `ETag` is unchanged, and writes all slots.
 
 use std::fmt;
 
@@ -25,20 +25,20 @@ pub struct SeriesTable<E, S, O = NoOutbox> {
 }
 
 impl<E: Series, S, O> SeriesTable<E, S, O> {
-    /// Creates a handle to a table of series. The [handle](crate::Entities) that is passed in maintains everything that the entity type declares.
+    /// Creates a handle to a table of series. The given [handle](crate::Entities) maintains the indexes, copies and feeds that the entity type declares.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>) -> Self {
         const { check_slots::<E>(E::SLOTS, 0) }
         Self { entities: entities.into() }
     }
 
-    /// Sets the retry policy for increments that conflict with other writers.
+    /// Sets the retry policy for increments that conflict with those of other writers.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { entities: self.entities.with_retry(retry) }
     }
 
-    /// Returns the table of the series.
+    /// Returns the table that contains the series.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
         self.entities.table()
@@ -46,7 +46,7 @@ impl<E: Series, S, O> SeriesTable<E, S, O> {
 }
 
 impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
-    /// Returns the entity of one period with all its slots; `None` if it does not exist. Sends one request (PAT-SER-1).
+    /// Returns the entity for one period with all its slots; `None` if the entity does not exist. Sends one request (PAT-SER-1).
     ///
     /// # Errors
     /// `EntityMismatch` if a slot has a value of a different type; any error from a point query.
@@ -54,7 +54,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         self.table().get_as::<SeriesRow<E>>(key).await
     }
 
-    /// Returns one slot of one period, without reading the other slots; `None` if the slot is empty or the period does not exist. Sends one request.
+    /// Returns one slot for one period, without reading the other slots; `None` if the slot is empty or the period does not exist. Sends one request.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};
@@ -86,15 +86,15 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         property::read(found.row.view(), name, &mut 0).map_err(|error| self.entities.in_table(error))
     }
 
-    /// Writes all slots of one period. Slots that are empty in `row` become empty. The last writer wins.
+    /// Writes all slots for one period. Slots that are empty in `row` become empty. The last writer wins.
     ///
     /// # Errors
-    /// An error if the entity exceeds a limit; any error from the entity's declarations, as in [`Entities::insert`].
+    /// An error if the entity exceeds a limit; any error from the entity's declared patterns, as in [`Entities::insert`].
     pub async fn insert_or_replace(&self, row: &SeriesRow<E>) -> Result<ETag> {
         self.entities.put_row(&row.entity, row.to_row()?).await
     }
 
-    /// Sets one slot with a merge, which leaves the other slots and the properties of the entity unchanged (PAT-SER-2). If the entity does not exist, inserts it
+    /// Sets one slot with a merge, which leaves the other slots and the entity's own properties unchanged (PAT-SER-2). If no entity is stored, inserts one
     /// with the properties of `entity`.
     ///
     /// # Errors
@@ -127,10 +127,10 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     }
 }
 
-// The bounds are on the methods, because rustc shows the message of a bound on a method but not of a bound on an `impl`.
+// The bounds are on the methods, because rustc shows the error message of a bound on a method but not of a bound on an `impl`.
 impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
-    /// Adds a value to one slot and returns the sum. An empty slot counts as zero. No update is lost (PAT-SER-3). A stored entity keeps its properties; if it
-    /// does not exist, it is inserted with the properties of `entity`.
+    /// Adds a value to one slot and returns the sum. An empty slot counts as zero. No update is lost (PAT-SER-3). A stored entity keeps its own properties; if
+    /// no entity is stored, inserts one with the properties of `entity`.
     ///
     /// # Errors
     /// - `OutOfRangeInput` if the slot does not exist, or if its type cannot represent the sum.
@@ -145,7 +145,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         sums.into_iter().next().ok_or_else(|| no_slot(slot, E::SLOTS))
     }
 
-    /// Adds values to several slots of one period atomically, like [`increment`](Self::increment). Returns the sums in the order of `by`.
+    /// Adds values to several slots for one period atomically, like [`increment`](Self::increment). Returns the sums in the order of `by`.
     ///
     /// # Errors
     /// `InvalidInput` if a slot is given twice; any error from [`increment`](Self::increment).
@@ -182,7 +182,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         }
     }
 
-    /// Adds values to the stored values of slots, and returns the sums.
+    /// Adds values to the slots' stored values, and returns the sums.
     fn sums(
         &self,
         key: &EntityKey,
@@ -208,13 +208,13 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
 }
 
 impl<E: Series, S: TableStore + Clone, O> SeriesTable<E, S, O> {
-    /// Creates a query for several periods, which returns them in key order, each with its slots. Consecutive days are read with a single range query.
+    /// Creates a query for several periods, which returns them in key order, each with its slots. Consecutive days take a single range query.
     pub fn query<C: PagedOf<E>>(&self, periods: impl IntoSelection<E, C>) -> EntityQuery<E, S, SeriesRow<E>> {
         self.table().query(periods).project::<SeriesRow<E>>()
     }
 }
 
-/// Returns the property name of a slot.
+/// Returns a slot's property name.
 ///
 /// # Errors
 /// `OutOfRangeInput` if the slot does not exist.
@@ -223,19 +223,19 @@ pub(crate) fn slot_name<E: Series>(slot: usize) -> Result<&'static str> {
     E::SLOTS.get(slot).copied().ok_or_else(|| no_slot(slot, E::SLOTS))
 }
 
-/// Returns the error for a sum that the type of a slot cannot represent.
+/// Returns the error for a sum that the slot's type cannot represent.
 pub(crate) fn sum_overflow(name: &str) -> Error {
     Error::of(SeriesFault::Sum).with_property(name)
 }
 
-/// Returns a row for a merge: only the given slots.
+/// Returns a row for a merge. It contains only the given slots.
 pub(crate) fn only_slots<V: Property>(slots: &[(&str, V)]) -> Result<Row> {
     let mut writer = RowWriter::with_capacity(slots.len());
     slots.iter().try_for_each(|(name, value)| value.write_to(name, &mut writer))?;
     Ok(writer.finish())
 }
 
-/// Returns a row for an insert: the entity's own properties and the given slots.
+/// Returns a row for an insert. It contains the entity's own properties and the given slots.
 pub(crate) fn with_slots<E: Series, V: Property>(entity: &E, slots: &[(&str, V)]) -> Result<Row> {
     let mut writer = RowWriter::with_capacity(slots.len() + E::SCHEMA.properties.len());
     copy(&entity.to_merge()?, &mut writer)?;

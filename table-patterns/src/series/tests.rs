@@ -40,7 +40,7 @@ fn counts() -> (Counts, FaultyStore<Engine>) {
     let store = FaultyStore::new(Engine::in_memory());
     let table = block_on(store.table::<MessageCounts>().create_if_missing()).unwrap();
     store.heal();
-    // The limit exceeds the number of increments in any test: even the slowest writer succeeds eventually.
+    // The limit exceeds the number of increments in any test, so even the slowest writer eventually succeeds.
     let retry = Retry::new(256, Duration::from_micros(10), Duration::from_millis(2));
     (SeriesTable::new(table).with_retry(retry), store)
 }
@@ -147,7 +147,7 @@ fn pat_ser_3_no_increment_is_lost() {
     assert!((1..=8).all(|slot| found.slot(slot) == Some(&50)));
 }
 
-/// Tests the limit on the number of slots, which applies at compile time: 252 properties, including the entity's own properties.
+/// Tests the compile-time limit on the number of slots: 252 properties, including the entity's own properties.
 #[test]
 fn pat_ser_4_more_slots_than_an_entity_holds_are_refused() {
     let own = MessageCounts::SCHEMA.properties.len();
@@ -159,7 +159,7 @@ fn pat_ser_4_more_slots_than_an_entity_holds_are_refused() {
     assert!(message.downcast_ref::<&str>().unwrap().contains("take a wide entity (PAT-SER-4)"));
 }
 
-/// Entities that are not allowed as series with certain slots.
+/// Entity types that cannot be series with certain slots.
 mod refused {
     use std::collections::BTreeMap;
 
@@ -204,7 +204,7 @@ fn pat_ser_4_slots_are_told_apart_from_all_other_properties() {
         assert!(message(check).contains(expected), "{expected}");
     }
     check_slots::<refused::Kind>(&["Note16"], 0);
-    // The kind and the sixteen chunks are properties, too.
+    // The entity kind and the sixteen chunks are also stored as properties.
     check_slots::<refused::Kind>(HOURS, 252 - 24 - 17);
 }
 
@@ -220,7 +220,7 @@ fn pat_ser_3_a_write_between_read_and_write_is_detected() {
             1 => Fault::Meanwhile(Box::new(move || {
                 block_on(other.increment(&of(23), 5, 100)).unwrap();
             })),
-            // The number includes the requests of the other writer: the increment above took two requests.
+            // This number includes the other writer's requests: the increment above took two requests.
             5 => Fault::Meanwhile(Box::new(move || drop(block_on(other.set(&of(23), 5, 1_000)).unwrap()))),
             8 => Fault::Meanwhile(Box::new(move || {
                 block_on(table.delete(MessageCounts::key(123, day(23)), table_core::etag::IfMatch::Any))

@@ -1,4 +1,4 @@
-//! The kind of write that a unit applies to an entity, for error messages.
+//! The kinds of write that a unit applies to entities, as reported in error messages.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use table_core::Error;
 
 use crate::unit::UnitOfWork;
 
-/// The kind of write that is applied to one entity.
+/// The kind of write applied to one entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Act {
     pub(super) entity: &'static str,
@@ -24,7 +24,7 @@ impl fmt::Display for Act {
 }
 
 impl<S, O> UnitOfWork<S, O> {
-    /// Adds the kind of write and the type to the error of an entity.
+    /// Adds the kind of write and the entity type to an error about an entity.
     pub(super) fn named(&self, error: Error) -> Error {
         let at = error.operation().or((self.acts.len() == 1).then_some(0));
         let row = |at: usize| self.draft.planned().entities().get(at).map(|operation| &operation.row_key);

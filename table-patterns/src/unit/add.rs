@@ -1,4 +1,4 @@
-//! Additions to a unit. A refused addition leaves the unit unchanged.
+//! Adds writes, conditions and steps to a unit. A refused addition leaves the unit unchanged.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::unit::act::Act;
 use crate::unit::fault::UnitFault;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds all rows of a pattern, or none if one is refused.
+    /// Adds all of a pattern's rows, or none of them if one is refused.
     pub(crate) fn add_rows(
         &mut self,
         by: &'static str,
@@ -40,7 +40,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(self)
     }
 
-    /// Makes the commit check that entities of type `E`, which the unit writes without a handle, may be written.
+    /// Makes the commit check that entities of type `E` may be written. Used for entities that the unit writes without a handle.
     pub(crate) fn admit_rows_of<E: Entity>(&mut self, is_whole: bool) -> &mut Self {
         let (store, watch, retry) = (&self.store, &self.watch, &self.retry);
         self.admissions.add::<E>(is_whole, || {
@@ -50,7 +50,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self
     }
 
-    /// Adds the write of an entity.
+    /// Adds an entity's write.
     pub(crate) fn write<E: Entity + Send + Sync>(
         &mut self,
         verb: &'static str,
@@ -66,17 +66,17 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let plan = handle.plan_by(by, &self.context, (key, kind), old.map(|old| (old, None)), new);
         let plan = plan.map_err(|error| error.with_table(self.table.as_str()))?;
         self.push(plan, act)?;
-        // A change keeps the properties that a newer schema adds.
+        // The write keeps properties that a newer schema adds, so it is not counted as one that removes unknown properties.
         self.admissions.add::<E>(false, || handle);
         Ok(self)
     }
 
-    /// Adds a condition on the state of an entity.
+    /// Adds a condition on an entity's state.
     pub(super) fn condition<E: Entity>(&mut self, key: EntityKey, state: RowState) -> Result<&mut Self> {
         self.push_condition::<E>(key, OperationKind::Check(state))
     }
 
-    /// Adds the condition that an entity exists, and changes its version.
+    /// Adds the condition that an entity exists, as a write that also changes its version.
     pub(crate) fn touch<E: Entity>(&mut self, key: EntityKey) -> Result<&mut Self> {
         self.push_condition::<E>(key, touch(IfMatch::Any))
     }
@@ -87,7 +87,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.push(EntityWrite::bare(EntityPlan::alone(key, kind)), act)
     }
 
-    /// Adds a step in another partition.
+    /// Adds a step that a worker performs in another partition.
     pub(super) fn push_step(&mut self, key: &EntityKey, step: Step) -> Result<&mut Self> {
         let limits = self.store.capabilities().limits;
         let added = self.draft.add_step(&key.row_key, step, Some(&limits));
@@ -103,7 +103,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(self)
     }
 
-    /// Checks that an entity is in the table and the partition of the unit.
+    /// Checks that an entity is in the unit's table and partition.
     ///
     /// # Errors
     /// `CommandsInBatchActOnDifferentPartitions` if it is in another partition (EGT-5); `InvalidInput` if it is in another table (EGT-1).
@@ -122,7 +122,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Err(self.here(Error::of(fault), key))
     }
 
-    /// Adds the table to an error, and a key if it has none.
+    /// Adds the table to an error, and also a key if the error has none.
     pub(crate) fn here(&self, error: Error, key: &EntityKey) -> Error {
         let error = error.with_table(self.table.as_str());
         match error.key() {
@@ -132,7 +132,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     }
 }
 
-/// Returns `true` if a table is the table for one period of an entity that declares the table `declared`.
+/// Returns `true` if `table` contains one period's entities of a type that declares the table `declared`.
 fn is_of_period(table: &str, declared: &str) -> bool {
     let is_declared = table.get(..declared.len()).is_some_and(|start| start.eq_ignore_ascii_case(declared));
     let suffix = table.get(declared.len()..).filter(|_| is_declared);

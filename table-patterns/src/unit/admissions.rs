@@ -1,4 +1,4 @@
-//! Collects the admission checks of a unit: for each entity type that it writes, no program with a newer schema may have blocked the write.
+//! A unit's admission checks: for each entity type that it writes, no program with a newer schema may have blocked the write.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -10,12 +10,12 @@ use table_core::Result;
 
 use crate::entities::AdmitWrites;
 
-/// The checks, by entity type, that no program with a newer schema forbids the writes of a unit.
+/// For each entity type, the check that no program with a newer schema forbids the unit's writes.
 #[derive(Clone, Default)]
 pub(crate) struct Admissions(HashMap<TypeId, (Arc<dyn AdmitWrites>, bool)>);
 
 impl Admissions {
-    /// Adds the check of an entity type. `is_whole` is `true` if a write removes properties that the program does not know.
+    /// Adds the check for an entity type. `is_whole` is `true` if a write removes properties that the program does not know.
     pub(crate) fn add<E: 'static>(&mut self, is_whole: bool, check: impl FnOnce() -> Arc<dyn AdmitWrites>) {
         let (_, known) = self.0.entry(TypeId::of::<E>()).or_insert_with(|| (check(), false));
         *known |= is_whole;

@@ -1,4 +1,4 @@
-//! Changes to entities that were read. Stored properties that the type does not declare, such as the slots of a series, are kept.
+//! Changes to entities that have been read. Stored properties that the type does not declare, such as the slots of a series, are kept.
 
 use std::ops::ControlFlow;
 
@@ -20,7 +20,7 @@ pub(super) struct Change<'a, E> {
     pub(super) new: (&'a E, Row),
 }
 
-/// A replace that needs all stored properties, which are read when the unit is committed.
+/// A replace for which all stored properties are read when the unit is committed.
 pub(super) struct Rewrite {
     row_key: RowKey,
     etag: ETag,
@@ -29,14 +29,14 @@ pub(super) struct Rewrite {
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> UnitOfWork<S, O> {
-    /// Adds a change. A change that removes no property is a merge, which keeps undeclared properties without reading them.
+    /// Adds a change. If it removes no property, it becomes a merge, which keeps undeclared properties without reading them.
     pub(super) fn change<E: Entity + Send + Sync>(
         &mut self,
         key: &EntityKey,
         change: Change<'_, E>,
     ) -> Result<&mut Self> {
         let Change { etag, old: (old, before), new: (new, after) } = change;
-        // Copies are computed from all stored properties.
+        // Copies are computed from all stored properties, so these must be read.
         let reads = E::RELATIONS.is_some() || row::removes(before.view(), after.view())?;
         let if_match = IfMatch::ETag(etag.clone());
         let kind = if reads {
@@ -52,13 +52,13 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> UnitOfWork<S, O
         Ok(self)
     }
 
-    /// Reads the entities that are replaced, and keeps their undeclared properties. Returns `Break` if the unit must read its rows again.
+    /// Reads the entities to be replaced, and keeps their undeclared properties. Returns `Break` if the unit must read its rows again.
     pub(super) async fn complete_changes(&mut self) -> Result<ControlFlow<()>> {
         for Rewrite { row_key, etag, before, after } in std::mem::take(&mut self.rewrites) {
             let ControlFlow::Continue(found) = self.look_up(&row_key).await? else {
                 return Ok(ControlFlow::Break(()));
             };
-            // If the version differs, the row is left as it is: the write contradicts the read, or its version is outdated, so the commit fails.
+            // If the version differs, the row is left as it is. The commit then fails, because the write contradicts the read or requires an outdated version.
             if let Some(found) = found.filter(|found| found.etag == etag) {
                 let row = row::rewrite(found.row.view(), before.view(), after.view())?;
                 self.draft.change_row(&row_key, &|_| Ok(row.clone()))?;

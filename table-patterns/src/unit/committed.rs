@@ -6,7 +6,7 @@ use table_core::entity::{Entity, Versioned};
 use table_core::etag::ETag;
 use table_core::key::{PartitionKey, RowKey};
 
-/// The new versions of written entities, in the order of their writes.
+/// The new versions of the written entities, in the order of their writes.
 pub(super) type Versions = Vec<(RowKey, Option<ETag>)>;
 
 /// The result of a committed transaction, with the new versions of the entities that it wrote.
@@ -18,18 +18,18 @@ pub struct Committed<T> {
 }
 
 impl<T> Committed<T> {
-    /// Returns the value that the transaction's function returned.
+    /// Returns the value that the transaction's closure returned.
     pub fn into_value(self) -> T {
         self.value
     }
 
     /// Returns the new versions of the entities in the order of their writes; `None` for a delete, and for an entity that a later
-    /// transaction of the same group commit has changed again.
+    /// transaction in the same group commit has changed again.
     pub fn etags(&self) -> impl Iterator<Item = Option<&ETag>> {
         self.versions.iter().map(|(_, etag)| etag.as_ref())
     }
 
-    /// Returns a written entity with its new version, for the next write without a read; `None` if the version is unknown.
+    /// Returns a written entity with its new version, so that the next write needs no read; `None` if the version is unknown.
     ///
     /// ```
     /// use table_patterns::unit::Committed;

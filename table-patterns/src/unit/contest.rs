@@ -1,4 +1,4 @@
-//! State of a transaction that competes with other processes: its lost attempts and its reservation.
+//! The state of a transaction that competes with other processes: its lost attempts and its reservation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use crate::unit::queue::Queue;
 use crate::unit::reservation::{self, LOSSES, Reservation, elapsed, is_refusal};
 use crate::unit::rivals::Rivals;
 
-/// The lost attempts of a transaction, and its reservation.
+/// A transaction's lost attempts, and its reservation, which makes other processes wait.
 pub(super) struct Contest {
     seen: Arc<SeenRows>,
     losses: usize,
     pub(super) own: Option<Reservation>,
     hold: Duration,
-    /// `true` if the reservation has changed the versions of rows since the last attempt.
+    /// `true` if making the reservation has changed row versions since the last attempt.
     has_touched: bool,
 }
 
@@ -42,7 +42,7 @@ impl Contest {
         self.seen.set_shared(true);
     }
 
-    /// Records the commit, and the reservation that it deleted.
+    /// Records the commit, and the reservation that the commit deleted.
     pub(super) fn won(&mut self, rivals: Option<&Rivals>, deleted: Option<&Reservation>) {
         if deleted.is_some() {
             self.own = None;
@@ -52,7 +52,7 @@ impl Contest {
         }
     }
 
-    /// Gives up the reservation, whose deletion failed with an error. Other processes delete it after its hold.
+    /// Gives up the reservation because deleting it failed. Other processes delete the reservation when its hold time ends.
     pub(super) fn give_up(&mut self, error: Error) {
         self.own = None;
         if is_refusal(error.code()) {
@@ -60,7 +60,7 @@ impl Contest {
         }
     }
 
-    /// Adds a note to the error of the last attempt, if the transaction could not reserve the partition.
+    /// If the transaction was not permitted to reserve the partition, adds a note to the error of its last attempt.
     pub(super) fn explained(&self, error: Error) -> Error {
         match self.seen.refusal() {
             Some(refusal) => error.with_context(&format!("no reservation by this credential ({refusal})")),
@@ -68,7 +68,7 @@ impl Contest {
         }
     }
 
-    /// Deletes the reservation of a transaction that has ended without deleting it.
+    /// Deletes the reservation of a transaction whose commit did not delete it.
     pub(super) async fn end<S: TableStore>(
         &self,
         store: &S,
@@ -83,8 +83,8 @@ impl Contest {
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds the delete of the transaction's own reservation. Adds nothing if the transaction has no room for this delete or contains writes with pending
-    /// completions: the reservation is then deleted after the commit.
+    /// Adds an operation that deletes the transaction's own reservation. Adds nothing if the transaction has no room for it or contains incomplete writes; the
+    /// reservation is then deleted after the commit.
     pub(super) fn delete_reservation(&mut self) -> Option<Reservation> {
         let own = self.rivals.as_ref().and_then(|rivals| rivals.own.clone());
         let own = own.filter(|_| !self.draft.is_pending())?;
@@ -106,7 +106,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         contest.lost();
         let Some(rivals) = &self.rivals else { return Ok(()) };
         contest.own.clone_from(&rivals.own);
-        // The versions differ after a touch. If the next attempt reads the same versions, the transaction itself caused the error.
+        // After a touch, the row versions differ. If the next attempt reads the same versions as this one, the transaction itself caused the error.
         let is_disturbed = is_race && !std::mem::take(&mut contest.has_touched);
         if contest.losses < LOSSES || (contest.own.is_some() && !is_disturbed) {
             return Ok(());
@@ -122,7 +122,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(())
     }
 
-    /// Returns the existing rows that the attempt depended on: the row of the conflict first, then the rows that were read.
+    /// Returns the existing rows that the attempt depended on: first the row that caused the conflict, then the rows that were read.
     fn contended(&self, error: &Error) -> Vec<RowKey> {
         let conflict = error.key().filter(|_| error.is_precondition_failed());
         let mut rows: Vec<RowKey> = conflict.and_then(|(_, row)| RowKey::new(row).ok()).into_iter().collect();

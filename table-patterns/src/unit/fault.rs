@@ -1,10 +1,10 @@
-//! Errors of units: entities of other partitions or tables, and empty units.
+//! Unit errors: entities in other partitions or tables, and empty units.
 
 use table_core::Fault;
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
 
-/// The reason why a write of a unit is refused.
+/// The reason why a unit refuses a write.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum UnitFault {
     #[error("an entity's key cannot change; insert it under the new key and delete the old one")]

@@ -15,7 +15,7 @@ use crate::unit::reservation::Reservation;
 use crate::unit::transaction::{Attempts, Finished};
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds the unit to the open group of a turn, or opens a group. Returns `None` if the group refuses it.
+    /// Adds the unit to the turn's open group, or opens a group. Returns `None` if the group refuses the unit.
     pub(super) fn join(
         &self,
         turn: &Turn,
@@ -33,7 +33,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Some((group, joined))
     }
 
-    /// Waits for the commit of the group that the unit has joined.
+    /// Waits until the group that the unit has joined has been committed.
     pub(super) async fn finish_in(
         &self,
         group: &Arc<Group>,
@@ -65,7 +65,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         }
     }
 
-    /// Opens a group for units of the partition.
+    /// Opens a group for units in the partition.
     fn new_group(&self, turn: &Turn) -> Group {
         let (store, table, limits) =
             (self.store.clone(), self.table.clone(), self.store.capabilities().limits);

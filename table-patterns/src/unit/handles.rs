@@ -1,4 +1,4 @@
-//! The handles of a unit, one for each entity type.
+//! A unit's handles, one for each entity type.
 
 use std::any::{Any, TypeId};
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use crate::index::Indexes;
 use crate::unit::UnitOfWork;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Uses `table` for the entities of its type, for example because it has a different retry policy.
-    /// Types without a handle are written with the patterns that their struct declares and the store has attached.
+    /// Uses the handle `table` for entities of its type, for example because it has a different retry policy.
+    /// Entities of a type without a handle are written with the patterns that the struct declares and the store has attached.
     pub fn with<E: Entity>(mut self, table: &Entities<E, S, O>) -> Self {
         self.use_handle(table);
         self
     }
 
-    /// Uses a handle like [`with`](Self::with), in the function of a [`transaction`](Entities::transaction). Call it before reads and writes of the
-    /// type. In tables of periods, each further type needs its handle:
+    /// Uses a handle like [`with`](Self::with), inside the closure of a [`transaction`](Entities::transaction). Call it before the first read or write of an
+    /// entity of this type. With period tables, each further entity type needs its own handle:
     ///
     /// ```
     /// # use chrono::{DateTime, Utc};
@@ -88,7 +88,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         handle
     }
 
-    /// Returns the table of an entity type: the table of its handle, which for tables of periods differs from the table in the schema.
+    /// Returns the name of an entity type's table. With period tables, the handle's table differs from the table in the schema.
     pub(super) fn table_of<E: Entity>(&self) -> &str {
         let known = self.handles.get(&TypeId::of::<E>());
         let handle = known.and_then(|handle| handle.downcast_ref::<Entities<E, S, O>>());

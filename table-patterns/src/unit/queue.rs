@@ -1,4 +1,4 @@
-//! The queue of the [reservations](crate::unit::reservation) of one partition: its rows are read, inserted and deleted.
+//! The queue of one partition's [reservations](crate::unit::reservation): reads, inserts and deletes its rows.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use table_core::{Result, ValueRef};
 use crate::entities::{SeenRows, touch};
 use crate::unit::reservation::{HOLD, MOST_EXPIRED, PREFIX, Reservation, Reservations, Stored, is_refusal};
 
-/// The maximum number of rows of the queue that are read.
+/// The maximum number of queue rows that are read.
 const MOST_READ: usize = 128;
 
 /// The reservations of one partition.
@@ -27,10 +27,10 @@ pub(super) struct Queue<'a, S> {
 }
 
 impl<S: TableStore> Queue<'_, S> {
-    /// Returns the first reservations in order; an empty list if the credentials do not permit reading reservations.
+    /// Returns the first reservations in order; an empty list if the credential does not permit reading them.
     ///
     /// # Errors
-    /// Any error from a query.
+    /// Any error from the query.
     pub(super) async fn read(&self) -> Result<Reservations> {
         let mut queue = Reservations::default();
         if self.seen.is_unreadable() {
@@ -60,7 +60,7 @@ impl<S: TableStore> Queue<'_, S> {
         Ok(queue)
     }
 
-    /// Returns the reservation that a transaction waits for, if any.
+    /// Returns the reservation that a transaction must wait for, if any.
     pub(super) fn ahead<'q>(&self, queue: &'q Reservations, own: Option<&Reservation>) -> Option<&'q Stored> {
         if self.is_tired() {
             return None;
@@ -69,16 +69,16 @@ impl<S: TableStore> Queue<'_, S> {
         first.filter(|first| own != Some(&first.reservation))
     }
 
-    /// Returns `true` if the process no longer waits, because several consecutive reservations expired while it waited.
+    /// Returns `true` if the process no longer waits, because several consecutive reservations have expired while it waited.
     pub(super) fn is_tired(&self) -> bool {
         self.seen.expired() >= MOST_EXPIRED
     }
 
-    /// Reserves the partition or renews the reservation. If no other reservation is ahead of it, also touches `rows`, so earlier reads of these rows become
-    /// outdated. Returns `None` if the credential does not permit reservations.
+    /// Reserves the partition, or renews the reservation. If no other reservation is ahead of it, also touches `rows`, so that earlier reads of these rows
+    /// become outdated. Returns `None` if the credential does not permit reservations.
     ///
     /// # Errors
-    /// Any error from a query or a transaction, except a lost response: the reservation is then treated as inserted.
+    /// Any error from a query or a transaction, except that a reservation whose response was lost is treated as inserted.
     pub(super) async fn reserve(
         &self,
         own: Option<Reservation>,
@@ -116,7 +116,7 @@ impl<S: TableStore> Queue<'_, S> {
         }
     }
 
-    /// Writes a reservation and touches rows. If one of these rows does not exist, nothing is written, and the position of that row is returned.
+    /// Writes a reservation and touches rows. If one of these rows does not exist, writes nothing and returns the row's position.
     async fn write(
         &self,
         reservation: &Reservation,
@@ -137,11 +137,11 @@ impl<S: TableStore> Queue<'_, S> {
         }
     }
 
-    /// Deletes a reservation whose hold has ended, unless it has been renewed. If its hold is zero, deletes all reservations read whose hold is zero, up to
-    /// the size of one transaction.
+    /// Deletes a reservation whose hold time has ended, unless it has been renewed. If its hold time is zero, instead deletes all reservations in `queue` whose
+    /// hold time is zero, up to the size of one transaction.
     ///
     /// # Errors
-    /// Any error from a transaction, except an error that shows that the reservation was deleted or renewed.
+    /// Any error from a transaction, except one that shows that the reservation has already been deleted or renewed.
     pub(super) async fn pass(&self, queue: &Reservations, stored: &Stored) -> Result<()> {
         self.seen.pass(stored.reservation.row_key());
         if stored.hold.is_zero() {
@@ -151,10 +151,10 @@ impl<S: TableStore> Queue<'_, S> {
         self.delete([stored]).await
     }
 
-    /// Deletes other transactions' reservations that the process no longer waits for; at most as many as one transaction may contain.
+    /// Deletes reservations of other transactions for which the process no longer waits, at most as many as one transaction can delete.
     ///
     /// # Errors
-    /// Any error from a transaction, except a conflict with a process that deletes or renews a reservation at the same time.
+    /// Any error from a transaction, except a conflict with a process that deletes or renews one of the reservations at the same time.
     pub(super) async fn discard(&self, queue: &Reservations, own: Option<&Reservation>) -> Result<()> {
         self.delete(queue.first.iter().filter(|stored| own != Some(&stored.reservation))).await
     }
@@ -177,8 +177,8 @@ impl<S: TableStore> Queue<'_, S> {
         }
     }
 
-    /// Deletes the reservation of a transaction that has ended.
-    /// Errors are ignored: the outcome of the transaction is known, and other processes delete the reservation after its hold.
+    /// Deletes the reservation of a transaction that has ended. Ignores errors, because the transaction's outcome is known and other processes delete the
+    /// reservation when its hold time ends.
     pub(super) async fn release(&self, own: &Reservation) {
         let _expires_otherwise = self.submit(vec![own.delete()]).await;
     }

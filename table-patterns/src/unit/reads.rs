@@ -1,4 +1,4 @@
-//! Reads within a unit. Each read is remembered with the version of its row, and the commit requires that the row still has this version.
+//! Reads within a unit. The unit remembers the version of each row that it reads, and the commit requires that the row still has this version.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -22,21 +22,21 @@ use crate::unit::rivals::ReadRow;
 /// The rows that a unit has read.
 #[derive(Default)]
 pub(super) struct Reads {
-    /// The group of earlier transactions that will be committed together with this one. They are not committed yet.
+    /// The group of earlier transactions with which this one will be committed. They have not been committed yet.
     pub(super) group: Option<Arc<Group>>,
-    /// The rows as they were first read; `None` for a row that did not exist.
+    /// The rows as first read; `None` for a row that did not exist.
     rows: HashMap<RowKey, Option<StoredRow>>,
-    /// `true` if a read depended on the group.
+    /// `true` if a read returned a row from the group, in the state that the previous units have left.
     pub(super) used_group: bool,
-    /// `true` if the function of the transaction must run again, regardless of its result: a row can only be read once the group is committed, or
-    /// the earlier reads are outdated.
+    /// `true` if the transaction's closure must run again, whatever it returned: it read a row that is unavailable until the group has been committed, or
+    /// its earlier reads are outdated.
     pub(super) must_restart: bool,
-    /// The error if a write contradicts a read: it requires another version of the row.
+    /// The error for a write that contradicts a read, because it requires a different version of the row.
     pub(super) outdated: Option<Error>,
 }
 
 impl Reads {
-    /// Returns the version of each row; `None` for a row that did not exist.
+    /// Returns the version of each row that was read; `None` for a row that did not exist.
     pub(super) fn versions(&self) -> HashMap<RowKey, Option<ETag>> {
         let version = |found: &Option<StoredRow>| found.as_ref().map(|found| found.etag.clone());
         self.rows.iter().map(|(row_key, found)| (row_key.clone(), version(found))).collect()
@@ -47,7 +47,7 @@ impl Reads {
         self.rows.iter().filter(|(_, found)| found.is_some()).map(|(row_key, _)| row_key)
     }
 
-    /// Adds the rows that were read to a group, which uses them to compute the rows that the following units see.
+    /// Passes the rows that were read to a group, which uses them to compute the rows that the following units see.
     pub(super) fn show(&self, group: &Group) {
         for (row_key, found) in &self.rows {
             group.remember(row_key, found.as_ref());
@@ -56,19 +56,19 @@ impl Reads {
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Reads an entity of the partition in its state before the writes of this unit. Its version is a condition of the commit: if the
+    /// Reads an entity in the partition, in its state before this unit's writes. The commit requires that the entity still has this version. If the
     /// entity changes in the meantime, a [`transaction`](crate::Entities::transaction) runs again, and [`commit`](Self::commit)
     /// fails.
     ///
     /// An entity that is read but not written costs one operation: a check that it has not changed, or is still absent. The protocol of the Table
-    /// service has no checks: on such a [store](table_core::store::Capabilities::checks) the operation is an empty merge, which changes the `ETag`,
-    /// and the commit fails with `Unsupported` if the unit does not insert an entity that was absent. For a read without a condition, use `get` of
-    /// the handle.
+    /// service has no checks. On a store without [checks](table_core::store::Capabilities::checks), the operation is an empty merge, which changes the `ETag`,
+    /// and the commit fails with `Unsupported` if an entity was absent and the unit does not insert it. For a read without a condition, use the handle's
+    /// `get`.
     ///
     /// # Errors
     /// - `CommandsInBatchActOnDifferentPartitions` if the entity is in another partition (EGT-5).
     /// - `InvalidInput` if the entity is in another table (EGT-1).
-    /// - `EntityMismatch` if the row is not an `E`.
+    /// - `EntityMismatch` if the row does not contain an `E`.
     /// - Any error from the store.
     pub async fn get<E: Entity>(
         &mut self,
@@ -77,7 +77,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.get_as::<E, E>(key).await
     }
 
-    /// Reads an entity of the partition as a projection, like [`get`](Self::get).
+    /// Reads an entity in the partition as a projection, like [`get`](Self::get).
     ///
     /// # Errors
     /// Any error from [`get`](Self::get).
@@ -93,15 +93,15 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(Some(Versioned::new(read, etag, row.view().timestamp())))
     }
 
-    /// Adds the key of the `row_key` row to an error.
+    /// Adds the key of the row with the given `RowKey` to an error.
     pub(crate) fn at_row(&self, error: Error, row_key: &RowKey) -> Error {
         error.with_key(self.draft.planned().partition_key().as_str(), row_key.as_str())
     }
 
-    /// Reads a row of the partition once: later reads return the same row.
+    /// Reads a row in the partition. Later reads return the same row without a request.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied` if the function of the transaction must run again, which the unit remembers; any error from the store.
+    /// `UpdateConditionNotSatisfied` if the transaction's closure must run again, which the unit remembers; any error from the store.
     pub(crate) async fn read_row(&mut self, row_key: &RowKey) -> Result<Option<StoredRow>> {
         if let ControlFlow::Continue(found) = self.look_up(row_key).await? {
             return Ok(found);
@@ -131,8 +131,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(ControlFlow::Continue(found))
     }
 
-    /// Reads a row from the store. In a transaction, first waits for other processes that have reserved the partition. Returns `Break` if earlier reads of
-    /// the unit are then outdated.
+    /// Reads a row from the store. In a transaction, first waits for other processes that have reserved the partition. Returns `Break` if the unit's earlier
+    /// reads may be outdated after this wait.
     async fn read_stored(&mut self, row_key: &RowKey) -> Result<ControlFlow<(), Option<StoredRow>>> {
         let partition_key = self.draft.planned().partition_key().clone();
         let key = EntityKey { partition_key, row_key: row_key.clone() };
@@ -146,8 +146,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(if is_outdated { ControlFlow::Break(()) } else { ControlFlow::Continue(found) })
     }
 
-    /// Adds the states of the rows that were read as conditions: to the writes of these rows, or as operations of their own. If a write contradicts a
-    /// read of its row, `outdated` becomes the error.
+    /// Adds conditions that the rows are still in the state that was read, either to the writes of these rows or as separate operations. If a write contradicts
+    /// a read of its row, stores the error in `outdated`.
     pub(super) fn require_reads(&mut self) -> Result<()> {
         for (row_key, version) in self.reads.versions() {
             match self.require_read(&row_key, version) {
@@ -164,7 +164,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
 
     fn require_read(&mut self, row_key: &RowKey, version: Option<ETag>) -> Result<()> {
         let planned = self.draft.planned();
-        // The operation of a derived row depends on a read at the commit.
+        // A derived row is read again at the commit, and its operation depends on that read.
         if planned.derives(row_key) {
             return Ok(());
         }

@@ -1,12 +1,12 @@
-//! Method names of tables and other libraries that units do not have. A call to such a method does not compile, and the error message suggests the
-//! right method.
+//! Methods of tables and of other libraries that units do not have. A call to such a method does not compile, and the error message suggests the
+//! method to use instead.
 
 use table_core::__private::Refused;
 use table_core::{__refused_by_name, __refused_methods};
 
 use crate::unit::UnitOfWork;
 
-/// A unit that reads several entities. No unit implements it: the methods that require it only produce an error message.
+/// A unit that reads several entities. No unit implements this trait: the methods that require it only produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T237] a unit has no method of this name: it reads one entity by its key",
     label = "write `get(Employee::key(…))`",
@@ -15,7 +15,7 @@ use crate::unit::UnitOfWork;
 )]
 pub trait ReadsSeveral: Refused {}
 
-/// A unit that writes with a method of another library. No unit implements it.
+/// A unit that writes with a method of another library. No unit implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T239] a unit has no method of this name: each write says what it knows of the stored entity",
     label = "write `insert(&entity)`, `update(&found, |entity| …)`, `save(found, &entity)` or `delete(&found)`",

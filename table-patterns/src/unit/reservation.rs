@@ -1,7 +1,7 @@
-//! Reservations: a transaction that lost several attempts to other processes makes them wait.
+//! Reservations: a transaction that has lost several attempts to other processes makes them wait.
 //!
-//! Within a process, transactions take turns. Between processes, the process nearest to the store wins every race, so a process with a distant store
-//! could lose all of its attempts. After [`LOSSES`] lost attempts, a transaction therefore inserts a reservation into the partition:
+//! Within a process, transactions take turns. Between processes, the process nearest to the store wins every race, so a process far from the store
+//! could lose all of its attempts. Therefore, a transaction inserts a reservation into the partition after [`LOSSES`] lost attempts:
 //!
 //! | row | properties |
 //! |---|---|
@@ -12,17 +12,17 @@
 //! ([`SeenRows`](crate::entities::SeenRows)). In both cases, the other processes read the reservations, and each waits until the first reservation in
 //! the queue is its own or no reservation exists. The commit deletes the reservation.
 //!
-//! A process that waits measures the hold of a reservation by its own clock, starting when it first saw this
-//! reservation as the first of the queue. When the hold ends, the process deletes the reservation, because its owner
-//! may have died. Clocks of several processes are never compared.
+//! A waiting process measures a reservation's hold time with its own clock, from the moment when it first saw this
+//! reservation at the head of the queue. When the hold time ends, the process deletes the reservation, because its owner
+//! may have died. Clocks of different processes are never compared.
 //!
 //! If [`MOST_EXPIRED`] consecutive reservations expire while a process waits for them, the process stops waiting and deletes reservations until none
-//! is left. Rows that another program leaves in the partition therefore delay its transactions by at most twenty seconds, regardless of their number.
+//! is left. Therefore, rows that another program leaves in the partition delay the process's transactions by at most twenty seconds, whatever their number.
 //!
-//! Every row below the prefix is a reservation, regardless of its writer, and the order of the keys is the order of the queue. A row in any other
-//! format has a hold of zero and is deleted when it is found, so it cannot hide the reservations after it.
+//! Every row whose key has the prefix is treated as a reservation, whoever wrote it, and the key order is the queue order. A row in any other
+//! format has a hold time of zero and is deleted when it is found, so it cannot hide the reservations after it.
 //!
-//! Reservations are advisory: correctness depends only on the versions of the rows. `docs/models/fairness.rs` models this protocol.
+//! Reservations are advisory: correctness depends only on the row versions. `docs/models/fairness.rs` models this protocol.
 
 use std::time::Duration;
 
@@ -33,29 +33,29 @@ use table_core::query::EntityRef;
 use table_core::runtime::Runtime;
 use table_core::{Error, ErrorCode, Result, ValueRef};
 
-/// The prefix of the `RowKey`s of reservations. The position in the queue follows it.
+/// The prefix of the reservations' `RowKey`s. The position in the queue follows it.
 pub(crate) const PREFIX: &str = "\u{FFFC}reservation_";
 pub(super) const HOLD: &str = "HoldMillis";
 
 /// The number of lost attempts after which a transaction reserves its partition.
 pub(super) const LOSSES: usize = 3;
-/// The shortest and the longest time for which a reservation is held.
+/// The minimum and the maximum hold time of a reservation.
 const HOLDS: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
-/// The shortest and the longest pause between two reads of the queue.
+/// The minimum and the maximum pause between two reads of the queue.
 pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(32));
 
 /// The number of consecutive expired reservations after which a process stops waiting.
 pub(super) const MOST_EXPIRED: usize = 4;
-/// The longest wait of one attempt. Afterwards the process stops waiting, as after `MOST_EXPIRED` reservations.
+/// The maximum wait in one attempt. After it, the process stops waiting, as after `MOST_EXPIRED` expired reservations.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(20);
 /// The last position in the queue. Reservations that share it are ordered by their random numbers.
 const LAST_PLACE: u64 = 9_999_999_999;
 
-/// A reservation, by the key of its row. Reservations are ordered as in the queue.
+/// A reservation, identified by the key of its row. Reservations sort in queue order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Reservation(RowKey);
 
-/// A reservation as it is stored, with its hold.
+/// A stored reservation, with its hold time.
 #[derive(Debug)]
 pub(super) struct Stored {
     pub(super) reservation: Reservation,
@@ -64,8 +64,8 @@ pub(super) struct Stored {
 }
 
 impl Reservation {
-    /// Creates a reservation after the last one in a queue.
-    /// The random number distinguishes it from other reservations with the same position, current or earlier.
+    /// Creates a reservation behind the last one in a queue.
+    /// The random number distinguishes it from all other reservations with the same position, including earlier ones.
     pub(super) fn behind(last: Option<&Self>, random: u64) -> Result<Self> {
         let place = last.map_or(0, Self::place).saturating_add(1).min(LAST_PLACE);
         RowKey::new(format!("{PREFIX}{place:010}_{random:016x}")).map(Self)
@@ -77,7 +77,7 @@ impl Reservation {
         digits.and_then(|digits| digits.parse().ok()).unwrap_or(LAST_PLACE)
     }
 
-    /// Returns `true` if the key has the format that this release writes.
+    /// Returns `true` if the key has the format in which this release writes keys.
     fn has_form(&self) -> bool {
         let parts = self.0.as_str().get(PREFIX.len()..).unwrap_or_default().bytes();
         parts.len() == 27
@@ -93,18 +93,18 @@ impl Reservation {
         &self.0
     }
 
-    /// Returns `true` if an error says that the reservation does not exist.
+    /// Returns `true` if an error means that the reservation does not exist.
     pub(super) fn is_at(&self, error: &Error) -> bool {
         error.is_not_found() && error.key().is_some_and(|(_, row_key)| row_key == self.0.as_str())
     }
 
-    /// Returns the operation that deletes the reservation, for the commit of its transaction.
+    /// Returns the operation that deletes the reservation when its transaction commits.
     pub(super) fn delete(&self) -> Operation {
         Operation { row_key: self.0.clone(), kind: OperationKind::Delete(IfMatch::Any) }
     }
 }
 
-/// The first reservations of a queue, in their order.
+/// The first reservations in a queue, in order.
 #[derive(Debug, Default)]
 pub(super) struct Reservations {
     pub(super) first: Vec<Stored>,
@@ -120,7 +120,7 @@ impl Reservations {
 }
 
 impl Stored {
-    /// Reads a row of the queue. Returns `None` if its key cannot be written: such a key belongs to no reservation.
+    /// Reads a row of the queue. Returns `None` if the row's key cannot be written, because it then belongs to no reservation.
     pub(super) fn read(entity: EntityRef<'_>) -> Option<Self> {
         let reservation = Reservation(RowKey::new(entity.row_key).ok()?);
         let hold = match entity.row.find(HOLD, &mut 0) {
@@ -133,18 +133,18 @@ impl Stored {
     }
 }
 
-/// Returns the hold for the reservation, given the duration of the last attempt and of an earlier hold that was too short.
+/// Returns the reservation's hold time, computed from the duration of the last attempt and from an earlier hold time that was too short.
 pub(super) fn hold(attempt: Duration, earlier: Duration) -> Duration {
     let wanted = attempt.saturating_mul(4).saturating_add(PAUSES.1.saturating_mul(4));
     wanted.max(earlier.saturating_mul(2)).clamp(HOLDS.0, HOLDS.1)
 }
 
-/// Returns the time since `began` by the clock of this process.
+/// Returns the time since `began`, measured with this process's clock.
 pub(super) fn elapsed(began: u64, runtime: &Runtime) -> Duration {
     Duration::from_nanos(runtime.now().saturating_sub(began).saturating_mul(100))
 }
 
-/// Returns `true` if the credentials do not permit access to the rows of reservations, as with a SAS for a range of `RowKey`s.
+/// Returns `true` if an error code means that the credential does not permit access to reservation rows, for example with a SAS for a range of `RowKey`s.
 pub(super) const fn is_refusal(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::AuthorizationFailure | ErrorCode::AuthorizationPermissionMismatch)
 }

@@ -1,4 +1,4 @@
-//! Reads of a transaction while other processes write to its partition: the transaction detects their writes, and waits for their reservations.
+//! A transaction's reads while other processes write to its partition: it detects their writes, and waits for their reservations.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,26 +15,26 @@ use crate::entities::{SeenRows, Turn};
 use crate::unit::queue::Queue;
 use crate::unit::reservation::{LONGEST_WAIT, MOST_EXPIRED, PAUSES, Reservation, Reservations, elapsed};
 
-/// The longest time that is counted for one read of the reservations. A clock adjustment shortens a wait by at most this time.
+/// The maximum time that is counted for one read of the reservations. If the clock is set forward, a wait is shortened by at most this time.
 const LONGEST_READ: Duration = Duration::from_secs(1);
 
-/// The state of one run of a transaction with respect to other processes: their reservations, and the writes detected so far.
+/// The state of one run of a transaction with respect to other processes: their reservations, and the writes that it has detected.
 pub(super) struct Rivals {
     pub(super) seen: Arc<SeenRows>,
-    /// The reservation of the transaction itself, unless another process has deleted it.
+    /// The transaction's own reservation, unless another process has deleted it.
     pub(super) own: Option<Reservation>,
     runtime: Runtime,
-    /// The common time-out of this process's waiting transactions, which must not expire while this transaction waits for another process.
+    /// The time-out shared by this process's waiting transactions. It must not expire while this transaction waits for another process.
     patience: Option<Arc<Patience>>,
     has_read: bool,
     has_looked: bool,
     /// `true` if another process has written a row since this process last saw it.
     is_shared: bool,
-    /// The time spent on waiting for reservations.
+    /// The time spent waiting for reservations.
     pub(super) waited: Duration,
 }
 
-/// A row as it was read, and whether earlier reads of the unit may be outdated.
+/// A row that has been read, and a flag that is `true` if earlier reads in the unit may be outdated.
 pub(super) struct ReadRow {
     pub(super) found: Option<StoredRow>,
     pub(super) has_waited: bool,
@@ -60,15 +60,15 @@ impl Rivals {
         }
     }
 
-    /// Records that the transaction is committed.
+    /// Records that the transaction has been committed.
     pub(super) fn won(&self) {
         if self.has_read {
             self.seen.set_shared(self.is_shared);
         }
     }
 
-    /// Waits for other processes that have reserved the partition, then reads a row. The reservations are checked only if this transaction has a reservation
-    /// itself, or another process has recently written rows in the partition, and at most once per run of the transaction.
+    /// Waits for other processes that have reserved the partition, then reads a row. The reservations are checked at most once per run of the transaction, and
+    /// only if this transaction itself has a reservation, or another process has recently written rows in the partition.
     pub(super) async fn read<S: TableStore>(
         &mut self,
         queue: &Queue<'_, S>,
@@ -99,7 +99,7 @@ impl Rivals {
         Ok(ReadRow { found, has_waited })
     }
 
-    /// Records the version of a row; returns `true` if another process has written it.
+    /// Records the version of a row. Returns `true` if another process has written the row.
     fn note(&mut self, key: &EntityKey, found: Option<&StoredRow>) -> bool {
         let is_foreign = self.seen.is_foreign(&key.row_key, found.map(|found| &found.etag));
         self.has_read = true;
@@ -107,9 +107,9 @@ impl Rivals {
         is_foreign
     }
 
-    /// Waits until this transaction's reservation is the first one, or no other reservation exists. Returns `true` if it had to wait.
+    /// Waits until this transaction's reservation is the first one, or no other reservation exists. Returns `true` if the transaction had to wait.
     async fn wait<S: TableStore>(&mut self, queue: &Queue<'_, S>, mut found: Reservations) -> Result<bool> {
-        // The first reservation and its hold, the time since it was first seen as such, and the duration of the last read.
+        // The first reservation with its hold time, the time since it was first seen at the head of the queue, and the duration of the last read.
         let (mut first, mut waited, mut read) = (None::<(Reservation, Duration)>, Duration::ZERO, PAUSES.0);
         let (mut has_waited, before) = (false, self.waited);
         loop {
@@ -125,7 +125,7 @@ impl Rivals {
             let Some(ahead) = queue.ahead(&found, self.own.as_ref()) else { return Ok(has_waited) };
             has_waited = true;
             if first.as_ref().is_none_or(|(first, _)| *first != ahead.reservation) {
-                // Another process has deleted the previous reservation. The owner of that reservation would have been faster.
+                // Another process has deleted the previous reservation. Its owner would have deleted it sooner.
                 if first.is_some_and(|(_, hold)| waited >= hold / 2) {
                     self.seen.expire(1);
                 }
@@ -136,7 +136,7 @@ impl Rivals {
                 queue.pass(&found, ahead).await?;
                 first = None;
             } else {
-                // Pauses grow with the time already waited, and extend it only by a small fraction.
+                // The pause is a small fraction of the time already waited, so that it extends the wait only a little.
                 pause = (waited / 16).clamp(read, PAUSES.1);
                 self.runtime.sleep(pause).await;
             }
@@ -144,7 +144,7 @@ impl Rivals {
                 patience.count();
             }
             found = queue.read().await?;
-            // The clock may have been set meanwhile.
+            // The clock may have been set in the meantime.
             let spent = elapsed(began, &self.runtime).clamp(pause, pause + LONGEST_READ);
             read = spent.saturating_sub(pause).clamp(PAUSES.0, PAUSES.1);
             (waited, self.waited) = (waited + spent, self.waited + spent);

@@ -1,15 +1,15 @@
-//! The number of operations that an entity type adds to a unit, known at compile time.
+//! The number of operations that writing an entity adds to a unit, known at compile time.
 
 use table_core::entity::Entity;
 
-/// The operations that a write of an entity adds to a [unit](crate::unit), computed from the declaration. Implemented for every entity.
+/// The numbers of operations that writing an entity adds to a [unit](crate::unit), computed from the declaration. Implemented for every entity.
 ///
-/// The numbers include the entity, its index rows in the partition, and the record of changes in other partitions. A feed adds two operations per unit, or
-/// three if the unit changes more than 80 entities with a feed. Payloads of more than 256 KiB in total also add operations. The numbers exclude the rows of
-/// [participants](crate::participant), and the references and holders of [copies](crate::copies), because these depend on the data:
-/// [`UnitOfWork::contributions`](crate::unit::UnitOfWork::contributions) counts them.
+/// The numbers include the entity, its index rows in the partition, and the row that records changes in other partitions. A feed adds two operations per unit,
+/// or three if the unit changes more than 80 entities with a feed. Payloads of more than 256 KiB in total also add operations. The numbers exclude the rows of
+/// [participants](crate::participant), and the references and holders of [copies](crate::copies), because these depend on the data.
+/// [`UnitOfWork::contributions`](crate::unit::UnitOfWork::contributions) includes them.
 ///
-/// A declaration whose largest change exceeds a transaction fails to compile:
+/// With a constant assertion, a program whose largest change exceeds the limit of a transaction does not compile:
 ///
 /// ```
 /// use table_patterns::Entity;
@@ -35,13 +35,13 @@ use table_core::entity::Entity;
 pub trait UnitShare: Entity {
     /// The maximum number of operations for an insert or a delete.
     const INSERT: usize = share::<Self>(1);
-    /// The largest number of operations of an update, which may move each index row.
+    /// The maximum number of operations for an update, which may move each index row.
     const UPDATE: usize = share::<Self>(2);
 }
 
 impl<E: Entity> UnitShare for E {}
 
-/// Returns the number of operations in a write that changes `rows` rows of each index.
+/// Returns the number of operations in a write that changes `rows` rows in each index.
 const fn share<E: Entity>(rows: usize) -> usize {
     let (mut operations, mut has_remote, mut rest) = (1, false, E::SCHEMA.indexes);
     while let [index, after @ ..] = rest {

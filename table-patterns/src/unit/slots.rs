@@ -1,4 +1,4 @@
-//! Slots of a series in a unit: single slots are set, or incremented if the version of their row is unchanged, without writing the other slots.
+//! The slots of a series in a unit: sets or increments individual slots without writing the other slots. Increments require an unchanged row version.
 
 use table_core::Result;
 use table_core::etag::IfMatch;
@@ -12,8 +12,8 @@ use crate::series::{Series, SlotNumber, only_slots, slot_name, sum_overflow, wit
 use crate::unit::UnitOfWork;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds numbers to slots of a series, and returns the sums in order. An empty slot is treated as zero. A missing row is inserted with
-    /// the properties of `entity`. Only these slots are written. Later calls for the same row add to the numbers of earlier calls.
+    /// Adds numbers to a series' slots, and returns the sums in order. An empty slot counts as zero. If the row is missing, inserts it with
+    /// the properties of `entity`. Only these slots are written. Later calls for the same row build on the sums of earlier calls.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, Error};
@@ -42,7 +42,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// ```
     ///
     /// # Errors
-    /// `OutOfRangeInput` if a slot does not exist, or its type cannot represent the sum; any error from [`get`](Self::get) or [`insert`](Self::insert).
+    /// `OutOfRangeInput` if a slot does not exist, or the slot type cannot represent the sum; any error from [`get`](Self::get) or [`insert`](Self::insert).
     pub async fn increment<E: Series + Send + Sync>(
         &mut self,
         entity: &E,
@@ -73,7 +73,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(results)
     }
 
-    /// Sets slots of a series, and leaves the other slots unchanged. A missing row is inserted with the properties of `entity`.
+    /// Sets slots of a series, and leaves the other slots unchanged. If the row is missing, inserts it with the properties of `entity`.
     ///
     /// # Errors
     /// `OutOfRangeInput` if a slot does not exist; any error from [`get`](Self::get) or [`insert`](Self::insert).
@@ -92,7 +92,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(self)
     }
 
-    /// Returns the row with the slots that the unit has changed.
+    /// Returns the row, including the slots that the unit has already changed.
     async fn slots_before<E: Series>(&mut self, entity: &E) -> Result<Option<Row>> {
         let key = entity.key_of()?;
         self.check_place::<E>(&key)?;

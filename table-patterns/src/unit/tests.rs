@@ -1,4 +1,4 @@
-//! Tests of units that write the tickets of a support desk. Tickets use every pattern, so each write of a ticket must maintain the rows of all patterns.
+//! Tests of units that write a support desk's tickets. Tickets use every pattern, so each write to a ticket must maintain the rows of all patterns.
 
 mod absent;
 mod bad_input;
@@ -87,7 +87,7 @@ struct Audit {
     change: String,
 }
 
-/// An entity in a separate table; all other entities of these tests share one table.
+/// An entity in a separate table; all other entities in these tests share one table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[partition_key(tenant)]
 #[row_key("elsewhere")]
@@ -163,7 +163,7 @@ fn unit(tickets: &Tickets) -> UnitOfWork<Desk, Outbox<Desk, Engine>> {
     tickets.unit(Ticket::partition("contoso")).unwrap()
 }
 
-/// Returns the rows of the partition whose keys begin with a prefix.
+/// Returns the rows in the partition whose keys begin with a prefix.
 fn rows(store: &Store, prefix: &str) -> Vec<String> {
     let range = Selection::rows("contoso", TextRange::prefix(prefix));
     let bags = store.untyped("Desk").unwrap().query(range);
@@ -171,7 +171,7 @@ fn rows(store: &Store, prefix: &str) -> Vec<String> {
     bags.into_iter().map(|bag| bag.key().row_key.as_str().to_owned()).collect()
 }
 
-/// Returns the number of reserved rows of patterns, which typed reads skip.
+/// Returns the number of rows that are reserved for patterns. Typed reads skip these rows.
 fn reserved(store: &Store, prefix: &str) -> usize {
     let query = Query::new(KeyRange::rows("contoso", TextRange::prefix(prefix)));
     block_on(store.query(&TableName::new("Desk").unwrap(), &query, None)).unwrap().rows.len()
@@ -276,7 +276,7 @@ fn egt_2_unit_limits_are_checked_before_sending_and_name_what_adds_rows() {
     assert_eq!(rule(one.insert(&other).unwrap_err()).as_deref(), Some("EGT-1"));
     assert_eq!(rule(one.insert(&ticket(1, "open", "three", 1)).unwrap_err()).as_deref(), Some("EGT-4"));
     assert_eq!(rule(one.insert(&ticket(3, "open", "one", 1)).unwrap_err()).as_deref(), Some("PAT-INTRA-5"));
-    // Two guarded steps of one change for the same target: one of the steps would be lost.
+    // Two guarded steps for one change have the same target, so one of the steps would be lost.
     let target = table_core::EntityKey::new("a", "b").unwrap();
     let step = || Step::delete_if_exists(TableName::new("Subjects").unwrap(), target.clone());
     one.add_step(Ticket::key("contoso", 1), step())

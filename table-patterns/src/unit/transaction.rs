@@ -1,4 +1,4 @@
-//! Transactions: a function that reads, decides and writes in one unit, repeated until none of its reads is outdated at the commit.
+//! Transactions: a closure that reads, decides and writes in one unit. It is repeated until all of its reads are still current at the commit.
 
 use std::collections::HashMap;
 
@@ -17,9 +17,9 @@ use crate::unit::contest::Contest;
 use crate::unit::reservation::is_refusal;
 use crate::unit::{UnitOfWork, partition_key};
 
-/// A function that reads, decides and writes in a unit. Unlike an async closure, it may borrow its captures and be `Send`.
+/// A function that reads, decides and writes in a unit. Unlike an async closure, an implementation may borrow its captures and still be `Send`.
 pub(crate) trait Decide<S, O, T, X> {
-    /// Runs on a new unit. May be called several times.
+    /// Runs the function on a new unit. May be called several times.
     fn decide(&mut self, unit: &mut UnitOfWork<S, O>) -> impl Future<Output = Result<T, X>>;
 }
 
@@ -35,21 +35,21 @@ impl<S, O, T, X, F: AsyncFnMut(&mut UnitOfWork<S, O>) -> Result<T, X>> Decide<S,
 /// The state of one transaction across its attempts.
 pub(super) struct Attempts<'a> {
     race: RetryLoop<'a>,
-    /// The last attempt, if it was refused.
+    /// The last attempt, if the store refused it.
     refused: Option<RefusedRun>,
-    /// `true` once a group has been refused: the unit is then committed alone, and an error can be attributed to it.
+    /// `true` once a group commit has been refused. The unit is then committed alone, so that an error can be attributed to it.
     pub(super) is_alone: bool,
     /// The time when the current attempt began.
     began: u64,
     pub(super) contest: Contest,
 }
 
-/// A refused attempt. If the next attempt equals it, the error is the transaction's own: nothing that it depends on has changed, and the function made the same
-/// choice again, such as the key of a new entity.
+/// A refused attempt. If the next attempt equals it, the error is the transaction's own: nothing that it depends on has changed, and the closure made the
+/// same choice again, for example the same key for a new entity.
 #[derive(PartialEq)]
 struct RefusedRun {
     depends: Depends,
-    /// The code of the error, and the row that caused it.
+    /// The error code, and the row that caused the error.
     code: ErrorCode,
     row: Option<String>,
 }
@@ -60,34 +60,34 @@ impl RefusedRun {
     }
 }
 
-/// The versions that an attempt depends on: those of the rows that the unit read, and those that its writes require, which the function may have read
-/// elsewhere.
+/// The versions that an attempt depends on: the versions of the rows that the unit has read, and the versions that its writes require, because the closure may
+/// have read those rows elsewhere.
 type Depends = (HashMap<RowKey, Option<ETag>>, Vec<(RowKey, ETag)>);
 
 /// The outcome of one attempt.
 pub(super) enum Finished {
     Committed(Versions),
-    /// The function must run again, and keeps the turn.
+    /// The closure must run again. The transaction keeps its turn.
     Again(Option<Turn>),
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Runs a function that reads, decides and writes in one [unit](crate::unit) on a partition, and commits the unit. Everything that it
-    /// [reads](UnitOfWork::get) is still current at the commit, and an entity that it did not find is still absent. Otherwise the function
+    /// Runs a closure that reads, decides and writes in one [unit](crate::unit) on a partition, and commits the unit. At the commit, everything that
+    /// the closure has [read](UnitOfWork::get) is still current, and an entity that it did not find is still absent. Otherwise, the closure
     /// runs again on the new rows, with growing delays and a bounded number of attempts. It also runs again if another writer was first to insert an
-    /// entity or to take a unique value. If two runs in a row fail because of the same row, and nothing that they depend on has changed, the error is
-    /// returned. If the function writes nothing, nothing is committed, and the rows that it read may be from different times.
+    /// entity or to take a unique value. If two consecutive runs fail because of the same row, and nothing that they depend on has changed, the error is
+    /// returned. If the closure writes nothing, nothing is committed, and the rows that it read may be from different times.
     ///
-    /// - The transactions of one handle and its clones on a partition take turns in the order of their arrival, and are
-    ///   committed in groups: a transaction reads the rows of the previous transactions. A function must not start
+    /// - Transactions on a partition through one handle and its clones take turns in the order of their arrival, and are
+    ///   committed in groups: a transaction reads the rows that the previous transactions wrote. The closure must not start
     ///   another transaction on the same partition through the same handle.
     /// - Between processes, the first commit wins. A transaction that has lost three times reserves the partition by writing a special row, and other
-    ///   processes' transactions wait for it, so a process far from the store is not starved by processes close to it. Functions that write a single entity
+    ///   processes' transactions wait for it, so a process far from the store is not starved by processes close to it. Methods that write a single entity
     ///   do not wait.
-    /// - The function may run several times: its only effects must be writes of the unit.
-    /// - In a task that can move between threads, as with `tokio::spawn`, the function must own its captures: `async move |unit|` over clones. With
+    /// - The closure may run several times: its only effects must be writes through the unit.
+    /// - In a task that can move between threads, as with `tokio::spawn`, the closure must own its captures: `async move |unit|` over clones. With
     ///   borrowed captures, rustc does not accept the future as `Send`.
-    /// - The error type is the caller's. If only `?` occurs in the function, specify the type: `Ok::<_, Error>(value)`.
+    /// - The caller chooses the error type. If the closure returns errors only through `?`, specify the type: `Ok::<_, Error>(value)`.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};
@@ -129,12 +129,12 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// ```
     ///
     /// # Errors
-    /// - The error of the function, unchanged. In this case, nothing is written.
-    /// - `UpdateConditionNotSatisfied` (CON-3), converted to the error type of the function, if other writers committed
-    ///   first in all attempts of the [policy](Entities::with_retry).
-    /// - Any error from [`UnitOfWork::commit`], converted to the error type of the function.
+    /// - The error that the closure returned, unchanged. In this case, nothing is written.
+    /// - `UpdateConditionNotSatisfied` (CON-3), converted to the closure's error type, if other writers committed
+    ///   first in all attempts that the [policy](Entities::with_retry) allows.
+    /// - Any error from [`UnitOfWork::commit`], converted to the closure's error type.
     ///
-    /// After an [ambiguous](Error::is_ambiguous) error, read before trying again.
+    /// After an [ambiguous](Error::is_ambiguous) error, read the entities before trying again.
     pub async fn transaction<T, X: From<Error>>(
         &self,
         partition: Selection<E, Partition>,
@@ -143,7 +143,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         self.decide(partition_key(partition)?, Closure(run)).await
     }
 
-    /// Runs a transaction on the partition of a key.
+    /// Runs a transaction on the partition with the given key.
     pub(crate) async fn decide<T, X: From<Error>>(
         &self,
         partition_key: PartitionKey,
@@ -159,7 +159,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         Ok(Committed { value, partition_key, versions })
     }
 
-    /// Runs a transaction until it is committed or refused.
+    /// Runs a transaction until it is either committed or refused.
     async fn attempt<T, X: From<Error>>(
         &self,
         table: &TableName,
@@ -206,8 +206,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Waits until the rows that the unit read are committed.
-    /// Returns `false` if they are not committed, in which case a decision based on them is invalid.
+    /// Waits until the rows that the unit has read are committed.
+    /// Returns `false` if their commit fails; a decision based on them is then invalid.
     async fn is_settled(&self, turn: Turn) -> Result<bool> {
         let Some(group) = self.reads.group.clone().filter(|_| self.reads.used_group) else { return Ok(true) };
         drop(turn);
@@ -218,7 +218,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         }
     }
 
-    /// Commits the unit, alone or in a group with the previous and next units.
+    /// Commits the unit, alone or in a group with earlier and later units.
     async fn finish(mut self, turn: Turn, attempts: &mut Attempts<'_>) -> Result<Finished> {
         if self.draft.planned().is_empty() {
             return Ok(if self.is_settled(turn).await? {
@@ -248,7 +248,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
             return self.finish_in(&group, joined, (recorded, deleted), attempts).await;
         }
         if group.is_some() {
-            // The unit has read versions of rows that the group has not written yet, or a member has sealed the group.
+            // The unit has read row versions that the group has not committed yet, or a member has sealed the group.
             turn.flush().await;
             return Ok(Finished::Again(Some(turn)));
         }
@@ -264,13 +264,13 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         match error {
             error if error.is_ambiguous() => Err(error),
             error if error.rule() == Some("CON-3") => Err(error),
-            // Another process has deleted the reservation, whose hold was too short, or the credential does not permit deleting it.
+            // Another process has deleted the reservation because its hold time was too short, or the credential does not permit deleting it.
             error if deleted.is_some_and(|own| own.is_at(&error) || is_refusal(error.code())) => {
                 attempts.contest.give_up(error);
                 Ok(Finished::Again(Some(turn)))
             }
-            // The decision may be based on rows that have changed since. If two runs in a row that depend on the same versions are refused because of the same
-            // row, the error is the unit's own, unless only another writer can cause it.
+            // The decision may be based on rows that have changed since. If two consecutive runs depend on the same versions and are refused because of the
+            // same row, the error is the unit's own, unless only another writer can cause it.
             error if error.is_conflict() || error.code() == ErrorCode::UniqueViolation => {
                 let run = RefusedRun::new(depends, &error);
                 if !is_race && refused.as_ref() == Some(&run) {
@@ -287,7 +287,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         }
     }
 
-    /// Returns the versions of written entities, without the versions of conditions.
+    /// Returns the versions of the written entities, without those of conditions.
     pub(super) fn written(&self, versions: impl Iterator<Item = (RowKey, Option<ETag>)>) -> Versions {
         let of_acts = self.acts.iter().zip(versions);
         of_acts.filter(|(act, _)| act.verb.is_some()).map(|(_, version)| version).collect()

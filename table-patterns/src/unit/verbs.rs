@@ -1,4 +1,4 @@
-//! Writes of single entities in a unit of work, and conditions on single entities.
+//! A unit of work's writes of single entities, and its conditions on single entities.
 
 use table_core::entity::{Entity, Versioned};
 use table_core::etag::IfMatch;
@@ -16,26 +16,26 @@ use crate::unit::fault::UnitFault;
 use crate::unit::was_read::WasRead;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds an insert: the entity must not exist (INS-1).
+    /// Adds an insert. The entity must not exist (INS-1).
     ///
     /// # Errors
-    /// - `InvalidInput` if the operations exceed the limit (EGT-2), or the entity is in another table (EGT-1).
-    /// - `RequestBodyTooLarge` if the bytes exceed the limit (EGT-3).
+    /// - `InvalidInput` if the unit of work would have too many operations (EGT-2), or the entity is in another table (EGT-1).
+    /// - `RequestBodyTooLarge` if the unit of work would have too many bytes (EGT-3).
     /// - `InvalidDuplicateRow` if the unit of work already writes the row (EGT-4).
     /// - `CommandsInBatchActOnDifferentPartitions` if the entity is in another partition (EGT-5).
     /// - `UniqueViolation` if another entity in the unit of work has the same unique value (PAT-INTRA-5).
     ///
-    /// An error leaves the unit of work unchanged.
+    /// After an error, the unit of work is unchanged.
     pub fn insert<E: Entity + Send + Sync>(&mut self, entity: &E) -> Result<&mut Self> {
         let kind = OperationKind::Insert(entity.to_row()?);
         self.write("insert", entity.key_of()?, kind, None, Some(entity))
     }
 
-    /// Adds a replace of an entity that was read. Properties that `E` does not declare, such as the slots of a series, are kept; a field
-    /// that is `None` is removed. The commit reads the entity if a property is removed, or if it has copies.
+    /// Adds a replace of an entity that has been read. Properties that `E` does not declare, such as the slots of a series, are kept; a field
+    /// that is `None` is removed. The commit reads the entity if a property is removed, or if the entity has copies.
     ///
     /// # Errors
-    /// `InvalidInput` if the keys differ (UPD-6); any error from [`insert`](Self::insert).
+    /// `InvalidInput` if `old` and `new` have different keys (UPD-6); any error from [`insert`](Self::insert).
     pub fn replace<'a, R: WasRead<'a, Entity: Send + Sync>>(
         &mut self,
         old: R,
@@ -50,7 +50,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.change(&key, Change { etag: old.etag(), old: (old.value(), before), new: (new, after) })
     }
 
-    /// Adds an update of an entity that was read: a [`replace`](Self::replace) with a changed clone.
+    /// Adds an update of an entity that has been read: a [`replace`](Self::replace) with a changed clone.
     ///
     /// # Errors
     /// Any error from [`replace`](Self::replace).
@@ -80,7 +80,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         }
     }
 
-    /// Adds an insert or a replace of an entity with all its slots. Empty slots are removed.
+    /// Adds an insert or a replace of an entity with all its slots. Slots without a value are removed.
     ///
     /// # Errors
     /// Any error from [`replace`](Self::replace).
@@ -100,7 +100,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.change(&key, Change { etag, old: (&old.entity, before), new: (&new.entity, row) })
     }
 
-    /// Adds a delete of an entity that was read (DEL-2).
+    /// Adds a delete of an entity that has been read (DEL-2).
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert).
@@ -111,7 +111,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     }
 
     /// Adds the condition that an entity exists. On a store without
-    /// [checks](table_core::store::Capabilities::checks), the condition changes the version of the entity.
+    /// [checks](table_core::store::Capabilities::checks), the condition changes the entity's version.
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert).
@@ -120,7 +120,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     }
 
     /// Adds the condition that an entity has not changed since it was read. On a store without
-    /// [checks](table_core::store::Capabilities::checks), the condition changes the version of the entity.
+    /// [checks](table_core::store::Capabilities::checks), the condition changes the entity's version.
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert).
@@ -129,7 +129,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.condition::<R::Entity>(read.key_of()?, RowState::Present(IfMatch::ETag(read.etag().clone())))
     }
 
-    /// Adds the condition that an entity does not exist, without inserting it. The commit fails with `EntityAlreadyExists` if it does.
+    /// Adds the condition that an entity does not exist, without inserting it. The commit fails with `EntityAlreadyExists` if the entity exists.
     ///
     /// # Errors
     /// `Unsupported` on a store without [checks](table_core::store::Capabilities::checks), such as the
@@ -142,8 +142,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.condition::<E>(key, RowState::Absent)
     }
 
-    /// Adds a step in another partition, table or store, on behalf of an entity.
-    /// A worker performs it after the unit of work is committed (PAT-EC-8). The handle needs an outbox.
+    /// Adds a step in another partition, table or store, on behalf of an entity. The handle needs an outbox.
+    /// A worker performs the step after the unit of work has been committed (PAT-EC-8).
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert). If one entity has two guarded steps with the same target, the commit fails.

@@ -1,8 +1,8 @@
-//! The argument of the writes of a unit that change an entity: the entity as it was read.
+//! The argument of unit methods that change an entity: the entity as it was read.
 
 use table_core::entity::{Entity, Versioned};
 
-/// An entity that was read, with its version: a reference to a [`Versioned`].
+/// An entity that has been read, with its version: a reference to a [`Versioned`].
 ///
 /// ```
 /// use table_patterns::unit::WasRead;
@@ -27,7 +27,7 @@ use table_core::entity::{Entity, Versioned};
     note = "a read returns an `Option`: `let found = found.ok_or(…)?`"
 )]
 pub trait WasRead<'a> {
-    /// The type of the entity.
+    /// The entity type.
     type Entity: Entity + 'a;
 
     /// Returns the entity with its version.

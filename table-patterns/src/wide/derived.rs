@@ -1,11 +1,11 @@
-//! Runtime of `#[derive(Wide)]`. Not public API.
+//! Runtime support for `#[derive(Wide)]`. Not public API.
 
 use table_core::row::RowWriter;
 use table_core::{Result, ValueRef};
 
 use crate::wide::{WideReader, WideWriter};
 
-/// Writes the property of one field.
+/// Writes one field's property.
 ///
 /// # Errors
 /// Any error from [`WideWriter::set`].
@@ -18,15 +18,15 @@ pub fn put<T>(
     out.put(name, |row| write(value, name, row))
 }
 
-/// Returns the first error of a sequence of writes, which avoids a branch for each field.
+/// Returns the first error from several writes. Callers collect the results in an array, which avoids a branch for each field.
 ///
 /// # Errors
-/// The first error among the writes.
+/// The first error from the writes, if any of them failed.
 pub fn all<const COUNT: usize>(written: [Result<()>; COUNT]) -> Result<()> {
     written.into_iter().collect()
 }
 
-/// Reads the property of one field.
+/// Reads one field's property.
 ///
 /// # Errors
 /// Any error from [`WideReader::get`].
@@ -38,14 +38,14 @@ pub fn take<T>(
     properties.take(name, read)
 }
 
-/// A placeholder for a header after a compile error. Never called.
+/// A placeholder for the header of a declaration that does not compile. Never called.
 #[must_use]
 #[expect(clippy::panic, reason = "a declaration with a mistake does not compile")]
 pub fn stub<T>() -> T {
     panic!("the declaration has a mistake")
 }
 
-/// Returns the names of a part: the names of its properties and slots.
+/// Returns the names in a part: those of its properties and slots.
 #[must_use]
 #[expect(clippy::indexing_slicing, reason = "runs at compile time: an invalid index does not compile")]
 pub const fn part<const COUNT: usize>(runs: &[&[&'static str]]) -> [&'static str; COUNT] {
@@ -62,13 +62,13 @@ pub const fn part<const COUNT: usize>(runs: &[&[&'static str]]) -> [&'static str
     names
 }
 
-/// Returns a range of slot names: the slots in one part.
+/// Returns the slot names in one part, as a range of a field's slot names.
 #[must_use]
 pub const fn cut<'a>(names: &'a [&'static str], from: usize, count: usize) -> &'a [&'static str] {
     names.split_at(from).1.split_at(count).0
 }
 
-/// Requires that an array has the same number of values as the entity has slots.
+/// Panics at compile time if an array's number of values differs from its field's number of slots.
 pub const fn require_slots(values: Option<usize>, slots: usize, message: &str) {
     if let Some(values) = values
         && values != slots

@@ -1,4 +1,4 @@
-//! Errors of wide entities: undeclared properties, and parts that do not belong together.
+//! Wide entity errors: undeclared properties, and parts that do not belong together.
 
 use table_core::Fault;
 

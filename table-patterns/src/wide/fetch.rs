@@ -1,4 +1,4 @@
-//! Reading the parts of a wide entity, and checking that they belong to the same write.
+//! Reads the parts of a wide entity, and checks that they belong to the same write.
 
 use std::ops::Bound;
 
@@ -16,26 +16,26 @@ use crate::paging::each_row;
 use crate::wide::fault::WideFault;
 use crate::wide::{MOST_PARTS, WRITE_ID};
 
-/// A part of a wide entity, as it was read.
+/// A part of a wide entity that has been read.
 struct Part {
     row: Row,
     etag: ETag,
     write: Option<Uuid>,
 }
 
-/// All parts of one write, with their versions.
+/// All parts from one write, with their versions.
 pub(super) struct Whole {
     pub(super) rows: Vec<Row>,
     pub(super) etags: Vec<ETag>,
 }
 
-/// Returns the RowKey of a part. Parts are counted from 0, so `2014_01` is the first part.
+/// Returns a part's RowKey. Parts are counted from 0, so part 0 has a RowKey such as `2014_01`.
 pub(super) fn row_key(key: &EntityKey, part: usize) -> Result<RowKey> {
     RowKey::new(format!("{}_{:02}", key.row_key, part + 1))
 }
 
 /// Reads all parts of an entity. Returns `None` if it has no parts.
-/// The read is repeated as long as the parts belong to different writes (PAT-WIDE-3).
+/// Repeats the read while the parts belong to different writes (PAT-WIDE-3).
 pub(super) async fn fetch<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -56,8 +56,8 @@ pub(super) async fn fetch<S: TableStore>(
         let writes = found.iter().map(|part| part.as_ref().map(|part| part.write)).collect();
         match judge(found) {
             Ok(whole) => return Ok(Some(whole)),
-            // Two reads found the same parts of the same writes. The parts are therefore really stored in this state: a write of several parts
-            // would have changed their `WriteId`. Merges of single parts keep it.
+            // Two reads found the same parts with the same `WriteId`s. Therefore, the parts are really stored in this state: a write of several parts
+            // would have changed their `WriteId`s. Only merges of single parts keep them.
             Err(error) if before.as_ref() == Some(&writes) => return Err(in_place(error)),
             Err(error) => {
                 before = Some(writes);
@@ -68,7 +68,7 @@ pub(super) async fn fetch<S: TableStore>(
 }
 
 /// Returns the versions of the stored parts, for a write of all declared parts.
-/// Fails if a newer declaration has stored more parts, because they would keep the old `WriteId`.
+/// Fails if a program with a newer declaration has stored more parts, because those parts would keep the old `WriteId`.
 pub(super) async fn versions<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -79,7 +79,7 @@ pub(super) async fn versions<S: TableStore>(
     Ok(found.into_iter().map(|part| part.map(|part| part.etag)).collect())
 }
 
-/// Reads the current parts by one range query.
+/// Reads the current parts with one range query.
 async fn read<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -88,7 +88,7 @@ async fn read<S: TableStore>(
     select: Select,
 ) -> Result<Vec<Option<Part>>> {
     let bound = |part| row_key(key, part).map(|key| Bound::Included(key.to_string()));
-    // Reads up to the largest possible part, because an undeclared part must not be ignored silently.
+    // Reads up to the largest possible part number, because an undeclared part must not be silently ignored.
     let rows = TextRange { lower: bound(0)?, upper: bound(MOST_PARTS - 1)? };
     let query = Query { select, ..Query::new(KeyRange::rows(key.partition_key.as_str(), rows)) };
     let mut found: Vec<Option<Part>> = (0..parts).map(|_| None).collect();
@@ -113,7 +113,7 @@ async fn read<S: TableStore>(
     Ok(found)
 }
 
-/// Returns the number of the part in a row, counted from 0.
+/// Returns the number of the part that a row contains, counted from 0; `None` if the row is not a part.
 fn part_of(key: &EntityKey, row_key: &str) -> Option<usize> {
     let number = row_key.strip_prefix(key.row_key.as_str())?.strip_prefix('_')?;
     let is_number = number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit());

@@ -15,10 +15,10 @@ use crate::wide::table::rows_of;
 use crate::wide::{Wide, WideVersion};
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds all parts of a wide entity, as inserts if `old` is `None`, and as conditional replaces if it is not. Each part is one operation. The
-    /// commit returns no version of a wide entity, so read the entity before the next replace.
+    /// Adds all parts of a wide entity, as inserts if `old` is `None` and otherwise as conditional replaces. Each part is one operation. The
+    /// commit returns no version for a wide entity, so read the entity before the next replace.
     ///
-    /// To declare an index, a feed or copies, use another entity:
+    /// Indexes, feeds and copies are declared on another entity in the same unit:
     ///
     /// ```
     /// # use table_patterns::EntityStore;
@@ -54,8 +54,8 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     ///
     /// # Errors
     /// Any error from [`insert`](Self::insert) for all parts together, or from [`WideTable::insert`](crate::wide::WideTable::insert).
-    /// `InvalidInput` if a declaration with a different number of parts read the version (PAT-WIDE-2).
-    /// An error leaves the unit of work unchanged.
+    /// `InvalidInput` if `old` was read with a declaration that has a different number of parts (PAT-WIDE-2).
+    /// After an error, the unit of work is unchanged.
     pub fn put_wide<W: Wide>(&mut self, old: Option<&WideVersion>, whole: &W) -> Result<&mut Self> {
         const { check_parts::<W>() }
         let (key, rows) = rows_of(whole)?;
@@ -68,7 +68,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.put_parts::<W>(&key, kinds, old.is_some())
     }
 
-    /// Adds a delete of all parts of a wide entity, conditional on the version that was read.
+    /// Adds a delete of all parts of a wide entity, on the condition that the entity still has the given version.
     ///
     /// # Errors
     /// Any error from [`put_wide`](Self::put_wide).

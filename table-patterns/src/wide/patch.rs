@@ -1,4 +1,4 @@
-//! Patches: individual properties of a wide entity, merged without reading the entity.
+//! Patches, which merge individual properties into a wide entity without reading it.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::wide::fault::WideFault;
 use crate::wide::{Wide, WideProperty, WideTable, WideWriter};
 
-/// New values for some properties of a stored wide entity; all others are kept (PAT-WIDE-2). Created by [`WideTable::patch`].
+/// New values for some properties of a stored wide entity. All other properties are kept (PAT-WIDE-2). Created by [`WideTable::patch`].
 ///
 /// ```
 /// # use table_patterns::embedded::Engine;
@@ -47,7 +47,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         WidePatch { table: self, key, properties: Ok(WideWriter::new(W::PARTS)) }
     }
 
-    /// Sets one property, by one merge of its part.
+    /// Sets one property with one merge of its part.
     ///
     /// # Errors
     /// Any error from [`WidePatch::send`].
@@ -80,8 +80,8 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
         self
     }
 
-    /// Sends the patch. If all properties are in the same part, the patch is sent as a single merge.
-    /// Otherwise the versions of the parts are read, and one transaction writes a new `WriteId` to every part.
+    /// Sends the patch. If all properties are in the same part, the patch is a single merge.
+    /// Otherwise, the versions of the parts are read first, and one transaction writes a new `WriteId` to every part.
     ///
     /// # Errors
     /// - `EntityMismatch` if the patch affects several parts, and more parts are stored than declared (PAT-WIDE-4).

@@ -1,20 +1,20 @@
-//! The declared places of the properties of a wide entity.
+//! The declared positions of a wide entity's properties.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// The names of the properties of each part.
+/// The names of the properties in each part.
 pub(super) type Names = &'static [&'static [&'static str]];
 
-/// The names of all properties of a wide entity, by position: the parts are counted through, from the first property of the first part.
+/// The names of all properties of a wide entity, by position. Positions are counted through all parts, from the first property in the first part.
 #[derive(Debug)]
 pub(super) struct Places {
     names: Vec<&'static str>,
-    /// The position after the last property of each part.
+    /// For each part, the position after its last property.
     ends: Vec<usize>,
     /// The position of each name. Built when a property is looked up out of order.
     by_name: OnceLock<HashMap<&'static str, usize>>,
-    /// The position of each name that ends in a number, by the word and the number; `None` if several names differ only in leading zeros.
+    /// The position of each name that ends in a number, by its word and its number; `None` if several names differ only in leading zeros.
     by_number: OnceLock<HashMap<(&'static str, &'static str), Option<usize>>>,
 }
 
@@ -37,7 +37,7 @@ impl Places {
         self.names.len()
     }
 
-    /// Returns the position of a property. The position `next` is tried first, because properties are usually looked up in order.
+    /// Returns the position of a property. Tries the position `next` first, because properties are usually looked up in order.
     pub(super) fn of(&self, name: &str, next: usize) -> Option<usize> {
         if self.names.get(next) == Some(&name) {
             return Some(next);
@@ -48,7 +48,7 @@ impl Places {
             .copied()
     }
 
-    /// Returns the position of a slot whose number has another width in `name`: `Day01` for the declared `Day001`.
+    /// Returns the declared position of a slot whose number has a different number of digits in `name`: `Day01` for the declared `Day001`.
     pub(super) fn of_other_width(&self, name: &str) -> Option<usize> {
         let number = numbered(name)?;
         let by_number = self.by_number.get_or_init(|| {
@@ -63,18 +63,18 @@ impl Places {
         by_number.get(&number).copied().flatten()
     }
 
-    /// Returns the part of a property, counted from 0.
+    /// Returns the part that contains the property at a position, counted from 0.
     pub(super) fn part(&self, position: usize) -> usize {
         self.ends.partition_point(|end| *end <= position)
     }
 
-    /// Returns the name of a property.
+    /// Returns the name of the property at a position.
     pub(super) fn name(&self, position: usize) -> Option<&'static str> {
         self.names.get(position).copied()
     }
 }
 
-/// Splits a name that ends in a number into the word and the number, without leading zeros: `Day001` into `Day` and `1`.
+/// Splits a name that ends in a number into its word and its number, without leading zeros: `Day001` into `Day` and `1`.
 fn numbered(name: &str) -> Option<(&str, &str)> {
     let word = name.trim_end_matches(|at: char| at.is_ascii_digit());
     let digits = name.strip_prefix(word).filter(|digits| !digits.is_empty())?;

@@ -1,4 +1,4 @@
-//! The properties of a wide entity, assigned to its parts.
+//! The properties of a wide entity, each assigned to one of its parts.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,21 +14,21 @@ use crate::wide::fault::WideFault;
 use crate::wide::places::{Names, Places};
 use crate::wide::{WRITE_ID, Wide};
 
-/// A writer that writes each property of a wide entity into its part.
+/// Writes each property of a wide entity into the part that it is assigned to.
 #[derive(Debug)]
 pub struct WideWriter {
     places: Places,
     parts: Vec<Part>,
-    /// `true` for each property that was written, by position.
+    /// For each property, by position: `true` if it has been written.
     written: Vec<bool>,
-    /// The position after the last written property, where the search for the next one begins, because properties are usually written in order.
+    /// The position after the last written property. The search for the next property begins here, because properties are usually written in order.
     next: usize,
 }
 
 #[derive(Debug)]
 struct Part {
     row: RowWriter,
-    /// `true` if a property of the part was written.
+    /// `true` if a property in this part has been written.
     is_written: bool,
 }
 
@@ -41,10 +41,10 @@ impl WideWriter {
         Self { places, parts: names.iter().map(part).collect(), written, next: 0 }
     }
 
-    /// Writes a property. Does nothing for `None`.
+    /// Writes a property. Does nothing if the value is `None`.
     ///
     /// # Errors
-    /// - `InvalidInput` if the name is not in any part (PAT-WIDE-1), or was already written.
+    /// - `InvalidInput` if the name is not in any part (PAT-WIDE-1), or has already been written.
     /// - `OutOfRangeInput` if the Edm type cannot represent the value.
     pub fn set<T: Property>(&mut self, name: &str, value: &T) -> Result<()> {
         self.put(name, |row| value.write_to(name, row))
@@ -63,7 +63,7 @@ impl WideWriter {
         write(&mut part.row)
     }
 
-    /// Appends the properties of the header to the first part.
+    /// Appends the header's properties to the first part.
     pub(super) fn append(&mut self, header: &Row) -> Result<()> {
         for property in header.view().properties() {
             let property = property?;
@@ -74,7 +74,7 @@ impl WideWriter {
         Ok(())
     }
 
-    /// Returns the part that contains all written properties; `None` for several parts or none.
+    /// Returns the part that contains all written properties; `None` if no part or several parts contain them.
     pub(super) fn only_part(&self) -> Option<usize> {
         let mut touched = self.parts.iter().enumerate().filter(|(_, part)| part.is_written);
         touched.next().map(|(at, _)| at).filter(|_| touched.next().is_none())
@@ -84,7 +84,7 @@ impl WideWriter {
         !self.parts.iter().any(|part| part.is_written)
     }
 
-    /// Returns the rows of all parts in order. If a `WriteId` is given, each row contains it.
+    /// Returns the rows of all parts in order. If `write` is a `WriteId`, each row contains it.
     pub(super) fn finish(self, write: Option<Uuid>) -> Result<Vec<Row>> {
         let finish = |mut part: Part| {
             write.map_or(Ok(()), |write| write.write_to(WRITE_ID, &mut part.row))?;
@@ -94,23 +94,23 @@ impl WideWriter {
     }
 }
 
-/// A reader of a wide entity's properties, which may be in any part.
+/// Reads a wide entity's properties, whichever part contains them.
 #[derive(Debug)]
 pub struct WideReader<'a> {
     places: Places,
-    /// The values in the declared parts under the declared names, by position.
+    /// The values that are stored in the declared part under the declared name, by position.
     own: Vec<Option<ValueRef<'a>>>,
-    /// The values of declared properties in other parts, or under names with another width, by position.
+    /// The values of declared properties that are stored in other parts, or under names whose numbers have a different number of digits, by position.
     moved: BTreeMap<usize, Vec<Stored<'a>>>,
     /// The properties that neither the wide entity nor its header declares.
     undeclared: Vec<Stored<'a>>,
-    /// `true` if a value in the declared part is preferred to a value in another part.
+    /// `true` if the value in the declared part is used when another part contains a different value; `false` if different values are an error.
     is_lenient: bool,
-    /// The position after the last property that was read, where the search for the next one begins, because properties are usually read in order.
+    /// The position after the last property that was read. The search for the next one begins here, because properties are usually read in order.
     next: AtomicUsize,
 }
 
-/// A property as it is stored.
+/// A property as stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stored<'a> {
     pub(super) part: usize,
@@ -119,7 +119,7 @@ pub(super) struct Stored<'a> {
 }
 
 impl<'a> WideReader<'a> {
-    /// Creates a reader of the stored parts of a `W`.
+    /// Creates a reader for the stored parts of a `W`.
     pub(super) fn of<W: Wide>(parts: &'a [Row]) -> Result<Self> {
         let (places, header) = (Places::new(W::PARTS), W::Header::SCHEMA);
         let is_of_header = |name: &str| {
@@ -152,7 +152,7 @@ impl<'a> WideReader<'a> {
         Ok(Self { places, own, moved, undeclared, is_lenient: false, next: AtomicUsize::new(0) })
     }
 
-    /// Prefers a value in the declared part to a different value in another part. Without this, different values are an error.
+    /// Uses the value in the declared part if another part contains a different value. Without this setting, different values are an error.
     pub(super) fn lenient(self) -> Self {
         Self { is_lenient: true, ..self }
     }
@@ -162,12 +162,12 @@ impl<'a> WideReader<'a> {
         self.moved.is_empty()
     }
 
-    /// Returns the properties that neither the wide entity nor its header declares, such as properties of a newer release.
+    /// Returns the properties that neither the wide entity nor its header declares, such as those that a newer release has added.
     pub(super) fn undeclared(&self) -> &[Stored<'a>] {
         &self.undeclared
     }
 
-    /// Returns a property.
+    /// Returns the value of a property.
     ///
     /// # Errors
     /// - `InvalidInput` if the name is not in any part.
@@ -177,7 +177,7 @@ impl<'a> WideReader<'a> {
         self.take(name, T::from_value)
     }
 
-    /// Reads a property with the given function, from the part it belongs to or from another part that contains it.
+    /// Reads a property with the given function, from its declared part or from another part that contains it.
     pub(super) fn take<T>(
         &self,
         name: &str,
@@ -188,10 +188,10 @@ impl<'a> WideReader<'a> {
         self.next.store(position + 1, Ordering::Relaxed);
         let own = self.own.get(position).copied().flatten().zip(self.places.name(position));
         let mut found = own.map(|(value, name)| Stored { part: self.places.part(position), name, value });
-        // The property may have been written under an earlier declaration. Ignoring it would silently lose its value.
+        // A program with an earlier declaration may have written the property. Ignoring it would silently lose its value.
         for other in self.moved.get(&position).into_iter().flatten() {
             match found {
-                // Each value may be the later one: programs with different declarations write different properties.
+                // Either value may be the later one, because programs with different declarations write different parts.
                 Some(first) if !self.is_lenient && first.value != other.value => {
                     return Err(Error::of(two(&first, other)).with_property(name));
                 }
@@ -203,7 +203,7 @@ impl<'a> WideReader<'a> {
     }
 }
 
-/// Returns the fault of a property that is stored twice, with different values.
+/// Returns the error for a property that is stored twice with different values.
 fn two(first: &Stored<'_>, second: &Stored<'_>) -> WideFault {
     if first.name == second.name {
         WideFault::TwoParts { first: first.part + 1, second: second.part + 1 }

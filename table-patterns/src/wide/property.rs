@@ -1,4 +1,4 @@
-//! Typed properties of a wide entity, for patches.
+//! A wide entity's typed properties, for patches.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use table_core::{Error, Result};
 use crate::wide::Slots;
 use crate::wide::fault::WideFault;
 
-/// A property of the wide entity `W` with type `T`: `YearOfCounts::OFFICE`, `YearOfCounts::DAYS.at(200)`. Created by
+/// A property with type `T` of the wide entity `W`: `YearOfCounts::OFFICE`, `YearOfCounts::DAYS.at(200)`. Created by
 /// [`#[derive(Wide)]`](derive@crate::wide::Wide), or from its name.
 ///
 /// ```
@@ -22,19 +22,19 @@ use crate::wide::fault::WideFault;
 /// ```
 pub struct WideProperty<W, T> {
     name: Cow<'static, str>,
-    /// The first and the last number of the field's slots, if the property is none of them.
+    /// The first and the last number of the field's slots, if the property's number is outside of this range.
     outside: Option<(usize, usize)>,
     of: PhantomData<fn() -> (W, T)>,
 }
 
 impl<W, T> WideProperty<W, T> {
-    /// Creates a property from its name. `W` must have such a property of type `T`.
+    /// Creates a property from its name. `W` must have a property of type `T` with this name.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self { name: Cow::Borrowed(name), outside: None, of: PhantomData }
     }
 
-    /// Returns the name of the property in the store.
+    /// Returns the property's name in the store.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -43,7 +43,7 @@ impl<W, T> WideProperty<W, T> {
     /// Checks that the property exists.
     ///
     /// # Errors
-    /// `InvalidInput` if the number of a slot is not declared for its field (PAT-WIDE-1).
+    /// `InvalidInput` if a slot's number is not declared for its field (PAT-WIDE-1).
     pub(super) fn check(&self) -> Result<()> {
         match self.outside {
             Some((first, last)) => {
@@ -54,8 +54,8 @@ impl<W, T> WideProperty<W, T> {
     }
 }
 
-/// The slots of the wide entity `W`, in a field of type `F`: `YearOfCounts::DAYS`. Created by [`#[derive(Wide)]`](derive@crate::wide::Wide), or from the word
-/// at the start of their names, the number of digits after it, and the numbers.
+/// The slots of the wide entity `W` in a field of type `F`: `YearOfCounts::DAYS`. Created by [`#[derive(Wide)]`](derive@crate::wide::Wide), or from the word
+/// at the start of their names, the number of digits that follow it, and the range of numbers.
 ///
 /// ```
 /// use table_patterns::wide::WideSlots;
@@ -73,14 +73,14 @@ pub struct WideSlots<W, F> {
 }
 
 impl<W, F> WideSlots<W, F> {
-    /// Creates the slots whose names begin with `word`. `W` must have such slots of type `F`.
+    /// Creates the slots whose names begin with `word`. `W` must have slots with these names in a field of type `F`.
     #[must_use]
     pub const fn new(word: &'static str, digits: usize, numbers: RangeInclusive<usize>) -> Self {
         Self { word, digits, first: *numbers.start(), last: *numbers.end(), of: PhantomData }
     }
 
-    /// Returns the slot with the given number. If the number is not declared for this field, the first use of the slot fails, even if another
-    /// field has a slot of this name.
+    /// Returns the slot with the given number. If the number is not declared for this field, the first operation that uses the slot fails, even if another
+    /// field has a slot with this name.
     #[must_use]
     pub fn at(&self, number: usize) -> WideProperty<W, F::Value>
     where

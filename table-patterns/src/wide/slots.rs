@@ -1,4 +1,4 @@
-//! Fields that hold one value per slot, such as `Day001` to `Day366`.
+//! Struct fields that contain one value per slot, such as `Day001` to `Day366`.
 
 use table_core::property::Property;
 use table_core::{Error, Result};
@@ -23,16 +23,16 @@ pub trait Slots: Sized {
     /// The type of each value.
     type Value: Property;
 
-    /// The number of values, if the type determines it.
+    /// The number of values, if the type determines it; otherwise, `None`.
     const COUNT: Option<usize>;
 
-    /// Writes the values under these names.
+    /// Writes the values under the given names, in order.
     ///
     /// # Errors
     /// `InvalidInput` if the number of values differs from the number of names; any error from [`WideWriter::set`].
     fn write(&self, names: &[&str], out: &mut WideWriter) -> Result<()>;
 
-    /// Reads the values.
+    /// Reads the values under the given names.
     ///
     /// # Errors
     /// Any error from [`WideReader::get`].

@@ -1,4 +1,4 @@
-//! A table of wide entities. Each entity is written by one transaction and read consistently.
+//! The handle to a table of wide entities. Each entity is written in one transaction and read consistently.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -22,11 +22,11 @@ use crate::wide::fetch::{Whole, fetch, row_key, versions};
 use crate::wide::properties::Stored;
 use crate::wide::{Wide, WideReader, WideWriter};
 
-/// The version of a wide entity: the versions of its parts. Any later write of a part makes it stale.
+/// The version of a wide entity: the versions of its parts. Any later write to a part makes it stale.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WideVersion(pub(super) Vec<ETag>);
 
-/// A table of wide entities: see [the pattern](crate::wide).
+/// A handle to a table of wide entities. See [the pattern](crate::wide).
 pub struct WideTable<W: Wide, S> {
     pub(super) table: Table<W::Header, S>,
     pub(super) retry: Retry,
@@ -34,14 +34,14 @@ pub struct WideTable<W: Wide, S> {
 }
 
 impl<W: Wide, S> WideTable<W, S> {
-    /// Creates a handle to wide entities from the table that contains their parts.
+    /// Creates a handle to wide entities from a handle to the table that contains their parts.
     #[must_use]
     pub fn new(table: Table<W::Header, S>) -> Self {
         const { check_parts::<W>() }
         Self { table, retry: Retry::default(), of: PhantomData }
     }
 
-    /// Sets the retry policy for reads that overlap a write, and for updates that conflict with another writer.
+    /// Sets the retry policy for reads that overlap a write, and for updates that conflict with those of another writer.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
@@ -52,7 +52,7 @@ impl<W: Wide, S> WideTable<W, S> {
         &self.retry
     }
 
-    /// Returns the table of the parts.
+    /// Returns the table that contains the parts.
     #[must_use]
     pub const fn table(&self) -> &Table<W::Header, S> {
         &self.table
@@ -70,7 +70,7 @@ impl<W: Wide, S> WideTable<W, S> {
     }
 }
 
-/// Creates tables of wide entities. Implemented for every [`TableStore`].
+/// Creates handles to tables of wide entities. Implemented for every [`TableStore`].
 pub trait WideStore: TableStore + Clone {
     /// Returns a handle to the table that `W` declares. Sends no request.
     ///
@@ -105,10 +105,10 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         Ok(Self { table: self.table.create_if_missing().await?, ..self })
     }
 
-    /// Inserts the entity: all its parts, or none.
+    /// Inserts the entity: either all its parts or none.
     ///
     /// # Errors
-    /// - `EntityAlreadyExists` if any part is stored.
+    /// - `EntityAlreadyExists` if any part is already stored.
     /// - `EntityTooLarge`, with the name of the part, if a part exceeds 1 MiB.
     /// - `RequestBodyTooLarge` if all parts together exceed 4 MiB (EGT-3).
     /// - Any error from [`Wide::write`].
@@ -117,7 +117,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     }
 
     /// Inserts or replaces the entity without a condition: the last writer wins.
-    /// First reads which parts are stored, because a part of a newer declaration would otherwise be lost.
+    /// First reads which parts are stored, because parts that a newer declaration has added would otherwise be lost.
     ///
     /// # Errors
     /// - `EntityMismatch` if more parts are stored than declared (PAT-WIDE-4).
@@ -135,7 +135,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         .await
     }
 
-    /// Writes all parts if their versions are current, and retries if another writer committed first. `inserts` is `true` if missing parts are inserted.
+    /// Writes all parts if their versions are current, and retries if another writer committed first. If `inserts` is `true`, missing parts are inserted.
     pub(super) async fn with_other_writers<T, F: Future<Output = Result<T>>>(
         &self,
         key: &EntityKey,
@@ -147,7 +147,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
             let found = versions(self.table.store(), self.table.name()?, key, W::PARTS.len()).await?;
             let is_whole = found.iter().all(Option::is_some);
             match write(found).await {
-                // The entity was already incomplete before the write.
+                // The entity was already incomplete before this write.
                 Err(error) if error.is_not_found() && !inserts && !is_whole => return Err(error),
                 Err(error) if error.is_conflict() => race.retry(self.in_place(error, key)).await?,
                 done => return done,
@@ -158,9 +158,9 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Replaces the entity if none of its parts has been written since it was read.
     ///
     /// # Errors
-    /// - `UpdateConditionNotSatisfied` if a part has been written since.
+    /// - `UpdateConditionNotSatisfied` if a part has been written since it was read.
     /// - `ResourceNotFound` if a part no longer exists.
-    /// - `InvalidInput` if a declaration with a different number of parts read the version (PAT-WIDE-2).
+    /// - `InvalidInput` if `version` was read with a declaration that has a different number of parts (PAT-WIDE-2).
     /// - Any error from [`insert`](Self::insert).
     pub async fn replace(&self, whole: &W, version: &WideVersion) -> Result<WideVersion> {
         let key = whole.header().key_of()?;
@@ -183,8 +183,8 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         Ok(found.map(|(whole, found)| (whole, WideVersion(found.etags))))
     }
 
-    /// Updates the entity: reads it, calls `change` and replaces it. Repeats this after a back-off if another writer committed first (CON-3). Properties
-    /// that `W` does not declare are kept.
+    /// Updates the entity: reads it, calls `change` and replaces it. If another writer committed first, repeats these steps after a back-off (CON-3).
+    /// Properties that `W` does not declare are kept.
     ///
     /// # Errors
     /// - `ResourceNotFound` if the entity does not exist.
@@ -227,9 +227,9 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Deletes the entity if none of its parts has been written since it was read.
     ///
     /// # Errors
-    /// - `UpdateConditionNotSatisfied` if a part has been written since.
+    /// - `UpdateConditionNotSatisfied` if a part has been written since it was read.
     /// - `ResourceNotFound` if a part no longer exists.
-    /// - `InvalidInput` if a declaration with a different number of parts read the version (PAT-WIDE-2).
+    /// - `InvalidInput` if `version` was read with a declaration that has a different number of parts (PAT-WIDE-2).
     pub async fn delete(&self, key: Selection<W::Header, Point>, version: &WideVersion) -> Result<()> {
         let key = key.into_key()?;
         let conditions = version.conditions::<W>().map_err(|error| self.in_place(error, &key))?;
@@ -245,7 +245,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         Ok(Some((self.decode(key, &found.rows, &properties)?, found)))
     }
 
-    /// Returns the reader of the properties in the parts of an entity.
+    /// Returns a reader for the properties in an entity's parts.
     pub(super) fn properties<'a>(&self, key: &EntityKey, rows: &'a [Row]) -> Result<WideReader<'a>> {
         WideReader::of::<W>(rows).map_err(|error| self.in_place(error, key))
     }
@@ -258,7 +258,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         whole.and_then(|header| W::read(header, properties)).map_err(|error| self.in_place(error, key))
     }
 
-    /// Returns the key of the entity, and its parts with a new `WriteId`.
+    /// Returns the entity's key, and its parts with a new `WriteId`.
     pub(super) fn rows(&self, whole: &W) -> Result<(EntityKey, Vec<Row>)> {
         let error = |error: Error| match whole.header().key_of() {
             Ok(key) => self.in_place(error, &key),
@@ -280,7 +280,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         Ok(WideVersion(etags))
     }
 
-    /// Writes parts in one transaction, if no program with a newer schema forbids it. `is_whole` is `true` if undeclared properties are removed.
+    /// Writes parts in one transaction, unless a program with a newer schema forbids it. `is_whole` is `true` if undeclared properties are removed.
     pub(super) async fn submit(
         &self,
         key: &EntityKey,
@@ -303,7 +303,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     }
 }
 
-/// Returns the key of a wide entity, and its parts with a new `WriteId`.
+/// Returns a wide entity's key, and its parts with a new `WriteId`.
 pub(super) fn rows_of<W: Wide>(whole: &W) -> Result<(EntityKey, Vec<Row>)> {
     let header = whole.header();
     let key = header.key_of()?;
@@ -313,8 +313,8 @@ pub(super) fn rows_of<W: Wide>(whole: &W) -> Result<(EntityKey, Vec<Row>)> {
     Ok((key, writer.finish(Some(Uuid::new_v4()))?))
 }
 
-/// Returns the undeclared properties of the stored parts, such as properties of a newer release, for each declared part. They stay in the part
-/// with their number. If that part is not declared, they move to the last part, unless it has a property of the same name.
+/// Returns the undeclared properties to keep in each declared part, such as properties that a newer release has added. They stay in the part
+/// with the same number. If that part is not declared, they move to the last part, unless it already has a property with the same name.
 pub(super) fn undeclared<W: Wide>(properties: &WideReader<'_>) -> Vec<Row> {
     let mut kept: Vec<(BTreeSet<&str>, RowWriter)> = W::PARTS.iter().map(|_| Default::default()).collect();
     for Stored { part, name, value } in properties.undeclared() {
@@ -328,10 +328,10 @@ pub(super) fn undeclared<W: Wide>(properties: &WideReader<'_>) -> Vec<Row> {
 }
 
 impl WideVersion {
-    /// Returns the condition of each part of a `W`.
+    /// Returns the condition for each part of a `W`.
     ///
     /// # Errors
-    /// `InvalidInput` if the version is that of an entity with more or fewer parts: a write would leave some of them.
+    /// `InvalidInput` if the version belongs to an entity with more or fewer parts, because a write would then miss some of them.
     pub(super) fn conditions<W: Wide>(&self) -> Result<Vec<IfMatch>> {
         if self.0.len() != W::PARTS.len() {
             return Err(Error::of(WideFault::OtherParts));

@@ -51,7 +51,7 @@ fn counts() -> (Counts, FaultyStore<Engine>) {
     (counts.with_retry(retry), store)
 }
 
-/// Returns the same table with one row per page.
+/// Returns a handle to the same table that reads one row per page.
 fn in_small_pages(counts: &Counts, store: &FaultyStore<Engine>) -> Counts {
     WideTable::new(store.clone().pages_of(1).table()).with_retry(counts.retry().clone())
 }
@@ -145,7 +145,7 @@ fn pat_wide_3_readers_concurrent_with_a_writer_see_whole_writes() {
         scope.spawn(|| {
             let mut last = 0;
             while !done.load(Ordering::SeqCst) {
-                // A read during the back-off may overlap a write. No read may return a partial write.
+                // A read during the back-off may overlap a write. However, no read may return a partial write.
                 match block_on(reader.get(key())) {
                     Ok(found) => {
                         let found = found.unwrap().0.days;
@@ -214,7 +214,7 @@ fn pat_wide_4_a_missing_part_is_reported_while_a_slot_is_written_before_each_rea
     let error = block_on(counts.get(key())).unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
     assert_eq!(store.calls(), [Call::Query; 2]);
-    // An entity that was already converted from two parts to one.
+    // This entity has already been converted from two parts to one.
     let first = store.wide::<First>().with_retry(counts.retry().clone());
     assert!(!block_on(first.resize(First::key(123, 2014), 2)).unwrap());
 }

@@ -146,6 +146,7 @@ mod tests {
     use super::*;
     use crate::ErrorCode;
     use crate::embedded::Engine;
+    use crate::schema::StoredSchema;
 
     /// Stores one schema.
     async fn store_one(

@@ -1,4 +1,4 @@
-//! Additions to a batch: entities, rows of contributors, and steps.
+//! Adds entities, contributed rows and steps to a batch.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Merges a condition that a contributor added on an entity's row into the entity's operation.
+    /// Merges a condition into an entity's operation, if a contributor has added this condition on the entity's row.
     fn take_condition(
         &mut self,
         row_key: &RowKey,
@@ -68,8 +68,8 @@ impl Batch {
         Ok(both)
     }
 
-    /// Returns the error for a condition that contradicts an operation on the same row: the operation requires a different version, inserts the row, or
-    /// requires a row that must be absent.
+    /// Returns the error for a condition that contradicts the operation on the same row. The operation requires a different version, inserts the row, or
+    /// requires that the row exists although the condition requires that it is absent.
     fn contradiction(&self, row_key: &RowKey, kind: &OperationKind, condition: &OperationKind) -> Error {
         let of_both = [kind, condition];
         let fault = if matches!(kind, OperationKind::Insert(_)) {
@@ -82,7 +82,7 @@ impl Batch {
         here(Error::of(fault), &self.partition_key, row_key)
     }
 
-    /// Adds a row that the entity at the position `of` needs, or that belongs to no entity.
+    /// Adds a row. `of` is the position of the entity that needs the row; `None` if the row belongs to no entity.
     pub(super) fn add_row(&mut self, row: PlannedRow, of: Option<usize>, done: &mut Vec<Done>) -> Result<()> {
         if let RowWrite::Derived(_) = row.write {
             self.count_bytes(&row.row_key, row.row());
@@ -116,7 +116,7 @@ impl Batch {
         }
         if let Some(known) = self.rows.get(&row_key) {
             return match &known.write {
-                // Two holders of the same source add conditions on it, or the unit has read a row that a pattern writes.
+                // Two holders that copy the same entity each add a condition on it, or the unit has read a row that a pattern writes.
                 ContributedWrite::Fixed(other) if is_condition(&kind) => {
                     let contradiction = || self.contradiction(&row_key, other, &kind);
                     let write = ContributedWrite::Fixed(both(other, &kind).ok_or_else(contradiction)?);

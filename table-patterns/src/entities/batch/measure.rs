@@ -1,4 +1,4 @@
-//! The size of a batch, compared with the limits of a transaction.
+//! Measures the size of a batch, and compares it with the limits of a transaction.
 
 use table_core::limits::{Limits, TransactionMeasure};
 use table_core::operation::Operation;
@@ -8,12 +8,12 @@ use crate::entities::batch::{Batch, ContributedWrite};
 use crate::entities::fault::EntityFault;
 
 impl Batch {
-    /// Checks that the batch fits the operations and bytes of a transaction.
+    /// Checks that the batch stays within the operation and byte limits of a transaction.
     ///
     /// # Errors
-    /// `InvalidInput` if the operations exceed the limit (EGT-2); `RequestBodyTooLarge` if the bytes do (EGT-3).
+    /// `InvalidInput` if the batch has too many operations (EGT-2); `RequestBodyTooLarge` if it has too many bytes (EGT-3).
     pub(super) fn check(&mut self, limits: &Limits) -> Result<()> {
-        // Counting the rows of the records takes time in proportion to their number, so they are counted only near the limit.
+        // Counting the rows that contain the records takes time in proportion to the number of records, so they are counted only near the limit.
         let most = self.entities.len() + self.rows.len() + self.intents.len() + self.records.len() + 1;
         let operations = if most <= limits.operations { most } else { self.operations() };
         let bytes = self.measured_bytes(limits);
@@ -27,7 +27,7 @@ impl Batch {
         Err(Error::of(fault))
     }
 
-    /// Returns the size of the rows in bytes, measured as the limits define it.
+    /// Returns the size of the rows in bytes, measured in the way that the limits specify.
     fn measured_bytes(&mut self, limits: &Limits) -> usize {
         if limits.measure == TransactionMeasure::Entities {
             return self.bytes;

@@ -33,7 +33,7 @@ impl Batch {
             done.into_iter().rev().for_each(|done| self.reverse(done));
             self.bytes = bytes;
             (self.identified, self.whole) = flags;
-            // The refused operations may have been measured.
+            // The cached measurements may include the refused operations.
             self.body_bytes.clear();
         }
         changed

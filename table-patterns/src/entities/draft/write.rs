@@ -1,4 +1,4 @@
-//! The planned write of one entity, and its completion by the contributor that reads other entities.
+//! The planned write of one entity, and its completion by a contributor that reads other entities.
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ use crate::entities::outbox::StepRecorder;
 use crate::entities::plan::EntityPlan;
 use crate::entities::siblings::Siblings;
 
-/// A handle that completes the writes of its entities.
+/// A handle that completes its entities' writes.
 pub(crate) trait Completes: Send + Sync {
-    /// Returns the plan of an entity, and the plans of the other entities that its transaction must write.
+    /// Returns the entity's completed plan, and plans for the other entities that the same transaction must write.
     fn complete(&self, pending: PendingWrite) -> BoxFuture<'_, Result<(EntityPlan, Vec<EntityPlan>)>>;
 }
 
@@ -36,13 +36,13 @@ pub(crate) struct EntityWrite<'a> {
 #[derive(Clone)]
 pub(super) struct Completion<'a> {
     pub(super) by: Arc<dyn Completes + 'a>,
-    /// The stored properties: all of them, or, for a replace, at least those that the type declares.
+    /// The stored properties. For a replace, at least those that the type declares; otherwise, all of them.
     stored: Option<Row>,
     context: WriteContext,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Plans the write of an entity that changes from `old` to `new`. `old` includes all stored properties, if they were read.
+    /// Plans the write that changes an entity from `old` to `new`. `old` includes all stored properties, if they have been read.
     ///
     /// # Errors
     /// Any error from the contributors.
@@ -56,7 +56,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.plan_by(|| Arc::new(self), &self.context, (key, kind), old, new)
     }
 
-    /// Plans the write of an entity as a part of a unit, whose context is passed in. `by` returns the handle itself.
+    /// Plans an entity's write as a part of a unit, with the unit's context. `by` returns the handle itself.
     ///
     /// # Errors
     /// Any error from the contributors.
@@ -72,7 +72,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             let stored = match old {
                 None => None,
                 Some((_, Some(stored))) => Some(stored.clone()),
-                // A merge is completed to a replace, which must contain all stored properties.
+                // Completion turns a merge into a replace, which must contain all stored properties.
                 Some((_, None)) if matches!(kind, OperationKind::Merge(..)) => return Err(undecided()),
                 Some((old, None)) => Some(old.to_row()?),
             };
@@ -84,8 +84,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(EntityWrite { plan, completion })
     }
 
-    /// Returns a write plan for estimating the size of a transaction. If the write `is_planned_again` from the stored entity, the plan contains no rows of
-    /// contributors that may refuse the write.
+    /// Returns a write plan that serves only to estimate the size of a transaction. If `is_planned_again` is `true`, the write is later planned from the stored
+    /// entity, so this plan omits the rows of contributors that may refuse the write.
     ///
     /// # Errors
     /// Any error from the contributors.
@@ -142,17 +142,17 @@ impl<T: Completes + ?Sized> Completes for &T {
 }
 
 impl EntityWrite<'_> {
-    /// Creates a write that no contributor completes: a condition on an entity, or the write of a row without a handle.
+    /// Creates a write that no contributor completes: a condition on an entity, or a row that is written without a handle.
     pub(crate) const fn bare(plan: EntityPlan) -> Self {
         Self { plan, completion: None }
     }
 
-    /// Returns the key of the entity.
+    /// Returns the entity's key.
     pub(crate) const fn key(&self) -> &EntityKey {
         &self.plan.key
     }
 
-    /// Lets the store recognise the write after a lost response, if it is the only write of its transaction.
+    /// Lets the store recognise the write after a lost response, if the transaction contains no other write.
     pub(crate) fn identified(self) -> Self {
         Self { plan: EntityPlan { identified: true, ..self.plan }, ..self }
     }
@@ -162,7 +162,7 @@ impl EntityWrite<'_> {
         Self { plan: EntityPlan { is_whole, ..self.plan }, ..self }
     }
 
-    /// Returns the write to complete in a transaction with other entities.
+    /// Returns the arguments for completing this write. Other entities may be written in the same transaction if `together` is `true`.
     pub(super) fn pending(
         &self,
         completion: &Completion<'_>,

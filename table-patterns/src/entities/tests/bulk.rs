@@ -1,4 +1,4 @@
-//! Tests of the position that the error of a bulk write names.
+//! Tests that a bulk write's error reports the position of the refused entity.
 
 use std::collections::BTreeMap;
 
@@ -48,8 +48,8 @@ fn the_error_of_a_bulk_delete_names_the_missing_entity() {
     });
 }
 
-/// Returns the positions of the users whose address belongs to a stored user that the batch does not change. Only these can be refused: an address of
-/// another user of the batch is free once the batch is written.
+/// Returns the positions of the users whose address belongs to a stored user outside the batch. Only these users can be refused: an address that belongs to
+/// another user in the batch is free once the batch has been written.
 fn refused(stored: &BTreeMap<u32, String>, batch: &[User]) -> Vec<usize> {
     let is_in_batch = |number: u32| batch.iter().any(|user| user.number == number);
     let is_taken = |mail: &String| stored.iter().any(|(number, own)| own == mail && !is_in_batch(*number));
@@ -138,7 +138,7 @@ fn pat_ix_4_a_bulk_write_whose_players_exchange_places_names_the_player_without_
     });
 }
 
-/// A participant that refuses the change of one user, with an error of a given code.
+/// A participant that refuses the change of one user, with a given error code.
 struct Refuses(u32, ErrorCode);
 
 impl Participant<User> for Refuses {

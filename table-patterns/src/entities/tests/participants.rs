@@ -1,4 +1,4 @@
-//! Tests of participants in bulk writes and in writes of types with copies.
+//! Tests of participants in bulk writes, and in writes of entity types with copies.
 
 use pollster::block_on;
 use table_core::queue::QueueName;
@@ -21,7 +21,7 @@ struct Ticket {
     is_closed: bool,
 }
 
-/// A participant that refuses a new ticket that is closed.
+/// A participant that refuses new tickets that are already closed.
 struct OpenFirst;
 
 impl Participant<Ticket> for OpenFirst {
@@ -63,7 +63,7 @@ struct Latest {
     number: i32,
 }
 
-/// A participant that records the ticket that was written last.
+/// A participant that records which ticket was written last.
 struct RecordLatest;
 
 impl Participant<Ticket> for RecordLatest {

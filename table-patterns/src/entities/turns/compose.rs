@@ -1,4 +1,4 @@
-//! Composes the writes of several units to one row into a single operation.
+//! Combines several units' writes to one row into a single operation.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use table_core::store::StoredRow;
 
 use crate::entities::plan::{both, is_condition};
 
-/// A row that units of the group write.
+/// A row that units in the group write.
 pub(super) struct GroupRow {
     pub(super) kind: OperationKind,
     pub(super) seen: Seen,
@@ -17,30 +17,30 @@ pub(super) struct GroupRow {
     pub(super) writer: u64,
 }
 
-/// The content of a row for the following units.
+/// The content of a row, as the following units see it.
 #[derive(Clone)]
 pub(super) enum Seen {
     /// The row after the last write; `None` if it is deleted.
     Known(Option<StoredRow>),
-    /// The stored row, which the group only checks.
+    /// The group only checks the row, so the stored row is current.
     Stored,
-    /// The content is unknown, because properties were merged into a row that was not read.
+    /// The content is unknown, because properties have been merged into a row that had not been read.
     Unknown,
 }
 
-/// Returns a number that is unique among the writes of the process.
+/// Returns a number that is unique among all writes in this process.
 pub(super) fn next_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Returns the version of a row that is not committed yet.
-/// No stored row has this version, so a write outside the group that is conditional on it is refused.
+/// Returns the version of a row that has not been committed yet.
+/// No stored row ever has this version, so the store refuses a write from outside the group that requires it.
 fn provisional() -> Option<ETag> {
     ETag::parse(&format!("W/\"uncommitted-{}\"", next_number())).ok()
 }
 
-/// Returns the content of a row after a write; `None` if the write cannot be part of a group.
+/// Returns a row's content after a write; `None` if the write cannot be part of a group.
 pub(super) fn seen_after(
     before: Option<&Seen>,
     read: Option<&Option<StoredRow>>,
@@ -66,13 +66,13 @@ pub(super) fn seen_after(
     }
 }
 
-/// Combines the write of a row with the earlier writes of the group. Returns `None` if one operation cannot express both.
+/// Combines a row's write with the group's earlier writes of this row. Returns `None` if a single operation cannot express both.
 pub(super) fn compose(known: &GroupRow, kind: &OperationKind) -> Option<OperationKind> {
     use OperationKind::{Check, Delete, Insert, InsertOrMerge, InsertOrReplace, Merge, Replace};
     if is_condition(&known.kind) {
         return after_condition(&known.kind, kind);
     }
-    // The condition of a later unit applies to the row that the earlier one left.
+    // A later unit's condition applies to the row as the earlier unit left it.
     let holds = |if_match: &IfMatch| match (if_match, &known.seen) {
         (IfMatch::Any, Seen::Known(Some(_)) | Seen::Unknown) => true,
         (IfMatch::ETag(etag), Seen::Known(Some(stored))) => *etag == stored.etag,
@@ -115,7 +115,7 @@ fn after_condition(condition: &OperationKind, kind: &OperationKind) -> Option<Op
         return both(condition, kind);
     }
     let (Check(RowState::Present(first)) | Merge(_, first)) = condition else {
-        // An insert checks the absence of its row itself.
+        // An insert itself checks that its row is absent.
         return match kind {
             Insert(row) | InsertOrReplace(row) | InsertOrMerge(row) => Some(Insert(row.clone())),
             _ => None,

@@ -1,4 +1,4 @@
-//! Group commit: the operations of several units in a partition are committed as one transaction.
+//! Group commit: the operations of several units in one partition are committed as a single transaction.
 
 use std::collections::{HashMap, HashSet};
 use std::future::poll_fn;
@@ -23,46 +23,46 @@ use crate::entities::turns::compose::{GroupRow, Seen, compose, next_number, seen
 use crate::entities::turns::{PATIENCE, Turn};
 use crate::outbox::place::recorded_source;
 
-/// A function that commits the operations of a group together with their records.
+/// A function that commits a group's operations together with their change records.
 pub(crate) type CommitGroup = Box<
     dyn FnOnce(Vec<Operation>, Vec<ChangeRecord>, Recorder) -> BoxFuture<'static, Result<Committed>> + Send,
 >;
 
-/// The recorder of changes, if any.
+/// The pattern that records changes, if any.
 pub(crate) type Recorder = Option<Arc<dyn RecordChanges>>;
 
-/// The check that a unit may write, and whether it removes properties that the program does not know.
+/// The check that a unit may write, and a flag that is `true` if the unit removes properties that the program does not know.
 pub(crate) type Admission = (Arc<dyn AdmitWrites>, bool);
 
-/// The outcome of a group: the version of each row, with the number of its last writer.
+/// The outcome of a group commit: for each row, the number of its last write and its new version.
 pub(crate) type GroupOutcome = Result<Arc<HashMap<RowKey, (u64, Option<ETag>)>>>;
 
-/// Units whose operations are committed together. Each unit sees the writes of the previous units.
+/// Units whose operations are committed together. Each unit sees the previous units' writes.
 ///
-/// A group is open until it is sealed, and sealed until its commit ends. The writer that has the turn seals it, or the last writer of the queue. A member
-/// that has waited too long seals it as well, because the writer that has the turn may be slow, wait for this member, or never be polled again. A sealed
-/// group accepts no operations, and its rows can only be read after the commit.
+/// A group is open until it is sealed, and sealed until its commit ends. It is sealed by the writer that has the turn, by the last writer in the queue, or by
+/// a member that has waited too long, because the writer that has the turn may be slow, wait for this member, or never be polled again. A sealed
+/// group accepts no operations, and its rows can be read only after the commit.
 pub(crate) struct Group {
     state: Mutex<State>,
     timer: GroupTimer,
 }
 
-/// The alarm that the waiting writers of all partitions share, and the runtime that sets it.
+/// The time-out alarm that the waiting writers in all partitions share, and the runtime that sets it.
 pub(crate) type GroupTimer = (Arc<Alarm>, Runtime);
 
 struct State {
     partition_key: PartitionKey,
     limits: Limits,
     rows: HashMap<RowKey, GroupRow>,
-    /// The rows in the order of their first operation.
+    /// The rows, in the order of their first operations.
     order: Vec<RowKey>,
     /// Stored rows that units have read but not written.
     read: HashMap<RowKey, Option<StoredRow>>,
-    /// The sources of the steps that the members record, as they occur in the keys of outbox rows.
+    /// The `RowKey`s of the entities for which members record steps, as they occur in the keys of outbox rows.
     sources: HashSet<String>,
     records: Vec<ChangeRecord>,
     recorder: Recorder,
-    /// The checks that the members may still write. The commit repeats them, because it may begin long after a member has joined.
+    /// The members' admission checks. The commit repeats them, because it may begin long after a member has joined.
     admissions: Vec<Admission>,
     bytes: usize,
     /// `None` once the group is sealed.
@@ -71,24 +71,24 @@ struct State {
     sealed: Option<BoxFuture<'static, GroupOutcome>>,
     outcome: Option<GroupOutcome>,
     wakers: Vec<Waker>,
-    /// `true` once a member has waited too long. The progress of the commit then wakes all members, because the member that drove it may not be polled
-    /// again.
+    /// `true` once a member has waited too long. From then on, each step of the commit wakes all members, because the member that drove the commit may not be
+    /// polled again.
     is_late: bool,
-    /// `true` if the commit has woken all members while one of them polled it. The others could not poll it then.
+    /// `true` if the commit has woken all members while one of them was polling it, so that the others could not poll it at that time.
     is_woken: bool,
 }
 
-/// The result of reading a row through a group of units.
+/// The result of reading a row through a group.
 pub(crate) enum GroupRead {
-    /// The row as left by the previous units.
+    /// The row in the state that the previous units have left.
     Found(Option<StoredRow>),
     /// The group has no information about the row, so it must be read from the store.
     Stored,
-    /// The row can only be read once the group is committed.
+    /// The row cannot be read until the group has been committed.
     Unknown,
 }
 
-/// The operations that a unit has added, with the number of each write.
+/// The row keys of the operations that a unit has added, each with the number of the write.
 pub(crate) type Joined = Vec<(RowKey, u64)>;
 
 impl Group {
@@ -120,7 +120,7 @@ impl Group {
         Self { state: Mutex::new(state), timer }
     }
 
-    /// Reads a row as the previous units have left it.
+    /// Reads a row in the state that the previous units have left.
     pub(crate) fn read(&self, row_key: &RowKey) -> GroupRead {
         let state = self.lock();
         if state.commit.is_none() {
@@ -135,15 +135,15 @@ impl Group {
         }
     }
 
-    /// Keeps a stored row for the following units.
+    /// Remembers a stored row, so that the following units can read it without a request.
     pub(crate) fn remember(&self, row_key: &RowKey, found: Option<&StoredRow>) {
         self.lock().read.insert(row_key.clone(), found.cloned());
     }
 
-    /// Adds all operations of a unit. Returns `None` and adds nothing if the group is sealed or refuses them.
+    /// Adds all operations of a unit. Returns `None` and adds nothing if the group is sealed or refuses the operations.
     ///
-    /// IMPORTANT: a group refuses steps of a source of which an earlier member records steps. All rows of one transaction have the same Timestamp,
-    /// which is the version of their steps, so workers could not tell the later change of the source from the earlier one.
+    /// IMPORTANT: a group refuses steps for an entity for which an earlier member already records steps. All rows in one transaction have the same Timestamp,
+    /// which is the version of their steps, so workers could not tell the entity's later change from its earlier one.
     pub(crate) fn join(
         &self,
         operations: &[Operation],
@@ -167,7 +167,7 @@ impl Group {
             fresh += usize::from(known.is_none());
             bytes += state.limits.operation_bytes(state.partition_key.as_str(), row_key.as_str(), kind);
             let seen = seen_after(known.map(|known| &known.seen), state.read.get(row_key), kind)?;
-            // A condition keeps the version of an earlier write.
+            // A condition leaves the number of an earlier write unchanged.
             let writer = known.filter(|_| is_condition(kind)).map_or_else(next_number, |known| known.writer);
             rows.push((row_key.clone(), GroupRow { kind: composed, seen, writer }));
         }
@@ -230,7 +230,7 @@ impl Group {
         driver.into_iter().for_each(Waker::wake);
     }
 
-    /// Waits until the group has been committed. Seals it if it is still open after the time-out.
+    /// Waits until the group has been committed. Seals the group if it is still open after the time-out.
     pub(crate) async fn outcome(self: &Arc<Self>) -> GroupOutcome {
         let mut member = Member { group: self, is_polling: false, is_done: false };
         let mut committed = poll_fn(|context| member.poll(context));
@@ -256,7 +256,7 @@ impl Group {
     }
 }
 
-/// Wakes all members of a group. The commit may own its waker, so the waker must not own the group.
+/// Wakes all members of a group. The commit future may own this waker, so the waker refers to the group only weakly.
 struct WakeMembers(Weak<Group>);
 
 impl Wake for WakeMembers {
@@ -268,7 +268,7 @@ impl Wake for WakeMembers {
     }
 }
 
-/// A member that waits for the commit of its group.
+/// A member that waits for its group's commit.
 struct Member<'a> {
     group: &'a Arc<Group>,
     is_polling: bool,
@@ -301,7 +301,7 @@ impl Member<'_> {
         match polled {
             Poll::Pending => {
                 state.sealed = Some(commit);
-                // Another member may have been woken, or have become late, while this one had the commit.
+                // Another member may have been woken, or may have become late, while this member was polling the commit.
                 let is_missed = state.is_woken || state.is_late && !is_late;
                 drop(state);
                 if is_missed {
@@ -321,7 +321,7 @@ impl Member<'_> {
 }
 
 impl Drop for Member<'_> {
-    /// Lets another member drive the commit. After a panic in the store, the outcome of the commit is unknown.
+    /// Lets another member drive the commit. If the store has panicked, the commit's outcome is unknown.
     fn drop(&mut self) {
         if self.is_polling {
             let error = Error::of(EntityFault::CommitPanicked).into_ambiguous();

@@ -1,5 +1,5 @@
-//! Tests that units of work that are committed as a group leave the same rows as their serial execution, regardless of their reads and writes, and that the
-//! steps that they record have increasing versions.
+//! Tests that units of work committed as a group leave the same rows as if they had run one by one, whatever they read and write, and that the steps they
+//! record have increasing versions.
 
 mod members;
 
@@ -27,7 +27,7 @@ use crate::entities::plan::touch;
 use crate::outbox::rows::{self, together};
 use crate::outbox::{Intent, OUTBOX_PREFIX, Step};
 
-/// A kind of write by a unit of work to one row. Most kinds depend on the row's content, which the unit of work reads first.
+/// A unit of work's kind of write to one row. Most kinds depend on the row's content, which the unit of work reads first.
 #[derive(Clone, Copy, Debug)]
 enum Write {
     Replace,
@@ -35,17 +35,17 @@ enum Write {
     Delete,
     Put,
     PutMerged,
-    /// A check of the version that was read, or of the absence of the row.
+    /// A check that the row still has the version that was read, or is still absent.
     Check,
     /// A check that the row exists.
     CheckAny,
-    /// A touch of the version that was read.
+    /// An empty merge that requires the version that was read.
     Touch,
     /// A merge without a read.
     MergeBlindly,
 }
 
-/// The writes of a unit, and the rows for which it records a step.
+/// A unit's writes, and the rows for which it records a step.
 type Unit = (BTreeMap<u8, (Write, u8, i64)>, BTreeSet<u8>);
 
 fn units() -> impl Strategy<Value = Vec<Unit>> {
@@ -79,7 +79,7 @@ fn row_key(at: u8) -> RowKey {
     RowKey::new(format!("row{at}")).unwrap()
 }
 
-/// Returns the operation of a write that succeeds on the row that was read.
+/// Returns an operation that performs a write and succeeds on the row that was read.
 fn operation(
     at: u8,
     (write, property, value): (Write, u8, i64),
@@ -104,7 +104,7 @@ fn operation(
     Some(Operation { row_key: row_key(at), kind })
 }
 
-/// Returns the operations that record a step for each source of a unit.
+/// Returns the operations that record one step for each source entity of a unit.
 fn records((at, (_, sources)): (usize, &Unit)) -> impl Iterator<Item = Operation> {
     let target = EntityKey::new("elsewhere", "copy").unwrap();
     let step = Step::delete_if_exists(TableName::new("Copies").unwrap(), target);
@@ -156,7 +156,7 @@ impl Store {
         page.rows.iter().map(properties).collect()
     }
 
-    /// Returns the versions of the recorded steps of each source, in the order of the units that recorded them.
+    /// Returns, for each source entity, the versions of its recorded steps, in the order of the units that recorded them.
     fn versions(&self) -> BTreeMap<String, Vec<u64>> {
         let range = rows::range(&self.partition_key);
         let page = block_on(self.engine.query(&self.table, &Query::new(range), None)).unwrap();
@@ -168,7 +168,7 @@ impl Store {
         versions
     }
 
-    /// Opens a group that is committed to the test's engine.
+    /// Opens a group whose commit goes to the test's engine.
     fn group(&self) -> Arc<Group> {
         let (engine, table, partition_key) =
             (self.engine.clone(), self.table.clone(), self.partition_key.clone());
@@ -181,7 +181,7 @@ impl Store {
     }
 }
 
-/// A check that always has the same result.
+/// An admission check that always has the same result.
 struct Fixed(bool);
 
 impl AdmitWrites for Fixed {
@@ -216,7 +216,7 @@ proptest! {
             let (_, unit @ (writes, _)) = numbered;
             let one_by_one = writes.iter().filter_map(|(at, write)| operation(*at, *write, serial.get(*at).as_ref()));
             serial.submit(one_by_one.chain(records(numbered)).collect());
-            // A unit of work that the group refuses, or that reads a row of unknown content, begins the next group.
+            // If the group refuses a unit of work, or the unit reads a row with unknown content, the unit begins the next group.
             let mut is_alone = false;
             loop {
                 let mut operations = Vec::new();

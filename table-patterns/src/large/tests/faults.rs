@@ -1,4 +1,4 @@
-//! Tests that a failure at any request leaves no address of a missing blob in the table, and no blob that no entity references.
+//! Tests that a failure of any request leaves no address of a missing blob in the table, and no blob that no entity refers to.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::faults::Fault;
 enum Step {
     /// Inserts the entity with both of its blobs: a photo and a CV.
     Insert(u32),
-    /// Replaces the entity with one that has a photo and no CV.
+    /// Replaces the entity with one that has a photo but no CV.
     Replace(u32),
     /// Sets one of the entity's blobs.
     Set(u32, bool),
@@ -20,7 +20,7 @@ enum Step {
     Remove(u32, bool),
     Delete(u32),
     Collect,
-    /// Advances the clock by a number of tenths of the grace period.
+    /// Advances the clock by the given number of tenths of the grace period.
     Wait(u64),
 }
 
@@ -37,10 +37,10 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The content of an entity, if it exists: its photo and its CV, if they exist.
+/// The content of an entity, if it exists: its photo and its CV, if it has them.
 type Held = Option<[Option<u8>; 2]>;
 
-/// Returns the content of the entity after a step.
+/// Returns the entity's content after a step.
 fn after(step: &Step, held: Held, value: u8) -> Held {
     let with = |photo: bool, value| held.map(|[old, cv]| if photo { [value, cv] } else { [old, value] });
     match *step {
@@ -93,14 +93,14 @@ impl Scene {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Tests the failure of a request to the table or to the blob store. No entity may ever refer to a missing blob, each acknowledged value must be
-    /// readable, and at the end exactly the blobs in use must exist: blobs are written before entities and removed after them (BLB-12).
+    /// Tests failing requests to the table and to the blob store. No entity may ever refer to a missing blob, each acknowledged value must be
+    /// readable, and at the end only the blobs in use must exist. Therefore, blobs are written before entities and removed after them (BLB-12).
     #[test]
     fn pat_large_2_no_failure_leaves_a_dangling_name_or_an_orphan(
         steps in prop::collection::vec((step(), prop::option::weighted(0.4, (0_usize..12, any::<bool>(), any::<bool>()))), 1..20),
     ) {
         let scene = scene();
-        // The possible states of each entity. After a lost response, several states are possible.
+        // The possible states of each entity. After a lost response, an entity has several possible states.
         let mut model: BTreeMap<u32, Vec<Held>> = (0..3).map(|id| (id, vec![None])).collect();
         for (value, (step, fault)) in (1_u8..).zip(steps) {
             if let Some((number, lost, in_blobs)) = fault {

@@ -1,8 +1,8 @@
-//! Tests of collections of orphaned blobs that take a long time.
+//! Tests of slow collections of orphaned blobs.
 
 use super::*;
 
-/// Tests collections during which time passes, with a change of an entity before any of their reads. The collections after the first one may be faster.
+/// Tests collections during which time passes, and an entity that changes before one of their reads. The collections after the first may be faster.
 #[test]
 fn pat_large_2_a_reader_has_the_grace_period_however_long_a_collection_takes() {
     let paces = [0, 1, 4, 9, 12].into_iter().flat_map(|tenths| [(tenths, tenths), (tenths, 0)]);
@@ -18,7 +18,7 @@ fn pat_large_2_a_reader_has_the_grace_period_however_long_a_collection_takes() {
         let table = scene.tables.inner().table::<Employee>();
         let other = LargeTable::new(table, Arc::new(blobs.clone()), "photos").with_clock(clock);
         let pace = Arc::new(AtomicU64::new(tenths));
-        // The time at which the entity dropped its blob; 0 before.
+        // The time at which the entity stopped referring to its blob; 0 before that.
         let changed = Arc::new(AtomicU64::new(0));
         let path = old.photo.as_ref().unwrap().path().to_owned();
         let check = {

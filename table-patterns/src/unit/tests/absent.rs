@@ -1,4 +1,4 @@
-//! Tests of conditions on entities that the unit does not write: checks at the commit, and stores without checks.
+//! Tests of conditions on entities that the unit does not write, on stores with checks at the commit and on stores without checks.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -43,7 +43,7 @@ fn ward<S: TableStore + Clone + 'static>(store: &S) -> S {
 }
 
 /// Puts a doctor on duty unless the other doctor is on duty. `meanwhile` runs between the first read and the commit.
-/// Each call acts as a separate process with a separate handle.
+/// Each call uses a separate handle, as a separate process would.
 async fn take_over<S: TableStore + Clone + 'static>(
     store: &S,
     number: u32,
@@ -93,7 +93,7 @@ fn eng_21_a_store_without_checks_refuses_a_unit_that_depends_on_nothing() {
         assert_eq!(on_duty(&store).await?, 0);
 
         let doctors = store.entities::<Doctor>();
-        // The insert is itself the condition on the entity, and a read by the handle adds no condition.
+        // The insert itself is the condition on the entity. A read through the handle adds no condition.
         let inserted = doctors.transaction(Doctor::partition("w"), async |unit| {
             let (first, second) =
                 (unit.get(Doctor::key("w", 1)).await?, doctors.get(Doctor::key("w", 2)).await?);
@@ -110,7 +110,7 @@ fn eng_21_a_store_without_checks_refuses_a_unit_that_depends_on_nothing() {
     .unwrap();
 }
 
-/// Commits a note on each condition, and returns the version of the doctor before and after.
+/// Commits a note together with each kind of condition, and returns the doctor's version before and after.
 async fn with_conditions<S: TableStore + Clone + 'static>(store: &S) -> Result<[table_core::ETag; 2]> {
     let doctors = store.entities::<Doctor>();
     doctors.insert(&doctor(1)).await?;
@@ -159,7 +159,7 @@ fn eng_21_a_required_absence_is_named_if_it_does_not_hold() {
     .unwrap();
 }
 
-/// A unit that found nothing, and a later act that needs the row: nothing was modified, so the answer is that of the store.
+/// Tests a unit that found no row, and then requires the row. No other writer has changed the row, so the commit fails with the store's own error.
 #[test]
 fn upd_2_an_entity_that_was_read_as_absent_and_is_required_is_not_found() {
     let store = ward(&Engine::in_memory());

@@ -1,4 +1,4 @@
-//! Tests of rejected input for units: each message says how to correct the input, and nothing is written.
+//! Tests that units reject bad input: each message says how to correct the input, and nothing is written.
 
 use pollster::block_on;
 use table_core::entity::Versioned;

@@ -1,4 +1,4 @@
-//! Tests of changes to entities whose rows contain undeclared properties: slots of a series, properties of a newer version of the program, and copies.
+//! Tests of changes to entities whose rows contain undeclared properties: slots of a series, properties of a newer program version, and copies.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -76,7 +76,7 @@ fn ticket(note: Option<&str>) -> Ticket {
     Ticket { tenant: "contoso".into(), number: 7, status: 1, note: note.map(Into::into), owner: None }
 }
 
-/// Returns a ticket with a value in its third slot.
+/// Returns handles to a table that contains a ticket with a value in its third slot.
 fn tickets() -> (Tickets, SeriesTable<Ticket, Store, Work>, Store) {
     let engine = Engine::in_memory();
     let store = FaultyStore::new(engine.clone());
@@ -172,20 +172,20 @@ fn a_change_of_an_old_version_writes_nothing() {
     assert_eq!(row(&series).entity.note.as_deref(), Some("urgent"));
 }
 
-/// An act between the creation of a unit and its commit.
+/// An action between the creation of a unit and its commit.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// The unit reads the ticket.
     Read,
     /// The handle reads the ticket.
     Find,
-    /// Another writer sets a slot of the ticket, or inserts it.
+    /// Another writer sets one of the ticket's slots, or inserts the ticket.
     Set,
     /// Another writer deletes the ticket.
     Remove,
 }
 
-/// The unit's write of the ticket.
+/// The unit's write to the ticket.
 #[derive(Clone, Copy, Debug)]
 enum Write {
     Insert,
@@ -193,7 +193,7 @@ enum Write {
     Delete,
 }
 
-/// Runs all sequences of reads and of writes by another writer.
+/// Tests all sequences of reads and of another writer's writes.
 #[test]
 fn a_unit_commits_only_if_every_version_that_it_read_or_writes_is_the_stored_one() {
     use Step::{Find, Read, Remove, Set};
@@ -275,7 +275,7 @@ fn a_transaction_runs_again_if_it_has_read_two_versions_of_a_row() {
     done.unwrap();
     assert_eq!((runs, row(&series).slot(9)), (2, Some(&42)));
 
-    // A version from outside remains outdated.
+    // A version that was read outside of the unit remains outdated.
     let done = block_on(tickets.transaction(Ticket::partition("contoso"), async |unit| {
         unit.get(Ticket::key("contoso", 7)).await?;
         unit.update(&outdated, |ticket| ticket.note = None).map(drop)
@@ -285,7 +285,7 @@ fn a_transaction_runs_again_if_it_has_read_two_versions_of_a_row() {
     assert!(error.to_string().contains("replace of `Ticket`"), "{error}");
 }
 
-/// Two types of one entity without declarations. One type lacks a property of the other.
+/// Two entity types for the same rows, without declared patterns. One type lacks a property that the other has.
 mod plain {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! Tests of transactions that compete with other writers for rows derived from their entities.
+//! Tests that transactions compete with other writers for rows derived from their entities.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn job(number: u32) -> Job {
     Job { tenant: "t".into(), number, agent: 9 }
 }
 
-/// Returns a handle whose submits lose `times` races for the list of an agent.
+/// Returns a handle that loses the race for an agent's list `times` times when it submits.
 fn losing(times: u32, attempts: usize) -> (FaultyStore<Engine>, Entities<Job, FaultyStore<Engine>>) {
     let store = FaultyStore::new(Engine::in_memory());
     let retry = Retry::new(attempts, Duration::from_micros(1), Duration::from_micros(10));

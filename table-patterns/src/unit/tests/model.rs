@@ -1,4 +1,4 @@
-//! Tests that compare units of random writes with a simple model.
+//! Tests that compare units with random writes to a simple model.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ struct Act {
     number: u32,
     status: u8,
     agent: u32,
-    /// The failing request, and whether it is applied before it fails.
+    /// The request that fails, and a flag that is `true` if the request is applied before it fails.
     fault: Option<(usize, bool)>,
 }
 
@@ -58,7 +58,7 @@ impl Act {
 }
 
 proptest! {
-    /// Tests that, for any write and any failure, indexes, feed, audit rows and intents match the committed changes.
+    /// Tests that, whatever is written and whatever fails, indexes, feed, audit rows and intents match the committed changes.
     #[test]
     fn pat_intra_4_every_verb_maintains_all_patterns_of_the_entity(acts in proptest::collection::vec(act(), 1..25)) {
         let (store, tickets) = desk();

@@ -1,4 +1,4 @@
-//! Tests of transactions by several processes on one partition. Each handle acts as one process, and time is virtual.
+//! Tests of transactions in several processes on one partition. Each handle represents one process, and time is virtual.
 
 mod edges;
 mod restart;
@@ -40,7 +40,7 @@ pub(super) struct Entry {
 
 pub(super) type Counters = Entities<Counter, Distant<Engine>>;
 
-/// A test run: the engine that all processes share, and the seed of the virtual time line.
+/// A test run: the engine that all processes share, and the seed of the virtual timeline.
 pub(super) struct Run {
     pub(super) timeline: Timeline,
     pub(super) engine: Engine,
@@ -58,7 +58,7 @@ impl Run {
         Self { timeline: Timeline::default(), engine, seed }
     }
 
-    /// Returns the handle of a new process.
+    /// Returns a handle that represents a new process.
     pub(super) fn process(&self, number: u64, latency: Duration) -> Counters {
         let runtime = self.timeline.runtime(self.seed * 100 + number);
         let (inner, timeline) = (self.engine.clone(), self.timeline.clone());
@@ -66,13 +66,13 @@ impl Run {
         store.entities::<Counter>().with_runtime(runtime)
     }
 
-    /// Returns the number of reservations of the partition.
+    /// Returns the number of reservations in the partition.
     fn reservations(&self) -> usize {
         let query = Query::new(KeyRange::rows("t", TextRange::prefix(PREFIX)));
         block_on(self.engine.query(&TableName::new("Counters").unwrap(), &query, None)).unwrap().rows.len()
     }
 
-    /// Checks that numbers have no gaps and that no increment was lost.
+    /// Checks that the numbers have no gaps and that no increment has been lost.
     pub(super) fn check(&self, posts: usize) {
         let entries = self.engine.entities::<Entry>();
         let entries = block_on(entries.query(Entry::rows("t")).collect()).unwrap();
@@ -82,7 +82,7 @@ impl Run {
     }
 }
 
-/// The maximum number of attempts of a transaction, as in the model of the protocol.
+/// The maximum number of attempts per transaction, as in the model of the protocol.
 const BOUND: usize = 8;
 
 pub(super) fn entry(number: u32) -> Entry {
@@ -105,7 +105,8 @@ async fn post<S: TableStore + Clone + 'static>(counters: &Entities<Counter, S>) 
     attempts.into_inner()
 }
 
-/// Posts a few times in one process, while other processes post in an endless loop. Returns the largest number of attempts for each process.
+/// Posts a few times in one process, while other processes post in an endless loop. Returns the largest number of attempts
+/// per transaction, in the one process and in the others.
 fn contest(run: &Run, slow: &Counters, times: usize, others: &[Counters]) -> (usize, usize) {
     let (is_over, posts) = (AtomicBool::new(false), AtomicUsize::new(0));
     let (most, most_of_others) = (AtomicUsize::new(0), AtomicUsize::new(0));

@@ -26,7 +26,7 @@ pub(super) struct Timeline(Arc<Mutex<Schedule>>);
 #[derive(Default)]
 struct Schedule {
     now: Duration,
-    /// The sleeping tasks, ordered by their wake-up time and then by the start of their sleep.
+    /// The wake-up channels of the sleeping tasks, ordered by wake-up time and then by the start of the sleep.
     due: BTreeMap<(Duration, usize), oneshot::Sender<()>>,
     asleep: usize,
 }
@@ -42,7 +42,7 @@ impl Wake for Woken {
 }
 
 impl Timeline {
-    /// Returns the time since the start.
+    /// Returns the time since the start of the test.
     pub(super) fn now(&self) -> Duration {
         self.0.lock().unwrap().now
     }
@@ -57,14 +57,14 @@ impl Timeline {
         async move { receiver.await.unwrap() }
     }
 
-    /// Returns the clock and the sleep function for code that waits.
+    /// Returns a runtime with the virtual clock and sleep function, for code that waits.
     pub(super) fn runtime(&self, seed: u64) -> Runtime {
         let (clock, sleep) = (self.clone(), self.clone());
         let clock = Clock::new(move || ticks_of(Duration::from_hours(1) + clock.now()));
         Runtime::new().clock(clock).sleep_by(move |time| Box::pin(sleep.sleep(time))).seed(seed)
     }
 
-    /// Runs all tasks to their end.
+    /// Runs all tasks until they end.
     pub(super) fn run(&self, tasks: Vec<LocalBoxFuture<'_, ()>>) {
         let woken = Arc::new(Woken::default());
         let waker = Waker::from(Arc::clone(&woken));
@@ -80,24 +80,24 @@ impl Timeline {
         }
     }
 
-    /// Advances the time to the next event.
+    /// Advances the clock to the next event.
     fn advance(&self) {
         let mut schedule = self.0.lock().unwrap();
         let ((at, _), sender) = schedule.due.pop_first().expect("all tasks wait for each other");
         schedule.now = at;
         drop(schedule);
-        // The sleeper may have given up.
+        // The sleeping task may have been dropped.
         let _awake = sender.send(());
     }
 }
 
-/// A distant store. Each request takes between one and two latencies, and half of that time passes before it is executed.
+/// A distant store. Each request takes between one and two times the latency, and half of this time passes before the request is executed.
 #[derive(Clone)]
 pub(super) struct Distant<S> {
     pub(super) inner: S,
     pub(super) timeline: Timeline,
     pub(super) latency: Duration,
-    /// The random numbers that vary the latencies.
+    /// The source of the random numbers that vary the latencies.
     pub(super) runtime: Runtime,
 }
 

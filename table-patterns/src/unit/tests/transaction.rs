@@ -1,4 +1,4 @@
-//! Tests of transactions: reads that are current at the commit, fair turns, groups, and errors that are passed on.
+//! Tests of transactions: reads that are still current at the commit, fair turns, group commits, and errors that are passed on.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
@@ -116,7 +116,7 @@ async fn transfer(accounts: &Accounts, cents: i64, runs: &AtomicUsize) -> Result
     Ok(done.into_value())
 }
 
-/// Returns a runtime without delays, with a time-out that ends immediately, or never.
+/// Returns a runtime without delays. The time-out for turns ends immediately if `is_impatient` is `true`, and otherwise never.
 pub(super) fn pace(is_impatient: bool) -> Runtime {
     Runtime::new().sleep_by(move |time| {
         let is_endless = time >= Duration::from_secs(2) && !is_impatient;
@@ -124,7 +124,7 @@ pub(super) fn pace(is_impatient: bool) -> Runtime {
     })
 }
 
-/// Takes the turn of the partition.
+/// Takes the turn in the partition.
 fn turn(accounts: &Accounts) -> Turn {
     let (table, partition_key) = (accounts.table().name().unwrap(), PartitionKey::new("t").unwrap());
     block_on(accounts.turns.enter(table, &partition_key, &pace(false)))
@@ -134,7 +134,7 @@ fn turn(accounts: &Accounts) -> Turn {
 fn a_turn_that_is_never_released_blocks_no_transaction() {
     let (_, accounts) = bank();
     let accounts = accounts.with_runtime(pace(true));
-    // The turn of a function that is never polled again.
+    // This turn belongs to a future that is never polled again.
     let held = turn(&accounts);
     let runs = AtomicUsize::new(0);
     assert_eq!(block_on(transfer(&accounts, 3, &runs)).unwrap(), 1);
@@ -149,7 +149,7 @@ fn concurrent_transactions_lose_nothing_and_take_numbers_without_gaps() {
     let (store, accounts) = bank();
     let accounts = accounts.with_runtime(pace(false));
     let runs = Arc::new(AtomicUsize::new(0));
-    // The turn is held until all transactions wait for it: otherwise fast threads might never meet.
+    // The turn is held until all transactions wait for it. Otherwise, fast threads might never run at the same time.
     let held = turn(&accounts);
     let all_wait = Arc::new(Barrier::new(5));
     let threads: Vec<_> = (0..4)
@@ -265,7 +265,7 @@ fn a_run_that_writes_another_key_or_value_than_the_refused_runs_is_committed() {
         let done = block_on(accounts.transaction(Account::partition("t"), async |unit| {
             let new = Account { owner: next.to_string(), ..account(if is_value { 90 } else { next }, 5) };
             if next < 10 + taken {
-                // The rival chooses the same key or the same owner, and is first.
+                // The rival chooses the same key or the same owner, and commits first.
                 let number = if is_value { next + 100 } else { next };
                 rival.insert(&Account { owner: new.owner.clone(), ..account(number, 7) }).await?;
             }
@@ -284,7 +284,7 @@ fn a_second_run_that_writes_the_same_key_as_the_refused_run_fails() {
     let mut runs = 0;
     let done = accounts.transaction(Account::partition("t"), async |unit| {
         runs += 1;
-        // Account 1 exists. The key of the entry differs in each run.
+        // Account 1 exists already. The entry's key differs in each run.
         unit.insert(&Entry { tenant: "t".into(), number: runs, cents: 0 })?;
         unit.insert(&account(1, 5)).map(drop)
     });
@@ -326,7 +326,7 @@ fn a_transaction_runs_in_a_task_that_changes_threads() {
     assert_eq!(block_on(sendable(task)).unwrap(), 7);
 }
 
-/// A participant that records the actor of each change.
+/// A participant that records who made each change.
 struct Trail;
 
 #[derive(Entity, Clone, Debug, PartialEq)]

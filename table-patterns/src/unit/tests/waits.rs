@@ -1,4 +1,4 @@
-//! Tests of transactions that wait for each other in one process: slow functions, functions that wait for another caller, and callers that stop polling.
+//! Tests of transactions that wait for each other in one process: slow closures, closures that wait for another caller, and callers that stop polling.
 //! Time is virtual.
 
 use std::cell::Cell;
@@ -16,17 +16,17 @@ use crate::EntityStore;
 use crate::sequence::GaplessSequence;
 use crate::unit::tests::timeline::Timeline;
 
-/// The behaviour of a caller.
+/// The behaviour of one caller.
 #[derive(Clone, Copy, Debug)]
 enum Caller {
     Plain,
-    /// Its function makes a slow call that no store is involved in.
+    /// Its closure makes a slow call that involves no store.
     Slow,
-    /// It holds a mutex of the program during its transaction.
+    /// It holds one of the program's mutexes during its transaction.
     Holds,
-    /// Its function waits for the mutex.
+    /// Its closure waits for that mutex.
     Needs,
-    /// It polls its transaction a few times, then drops it or keeps it.
+    /// It polls its transaction a few times, and then either drops it or keeps it without polling.
     Leaves {
         polls: usize,
         is_kept: bool,
@@ -46,7 +46,7 @@ fn callers() -> impl Strategy<Value = Vec<(u64, Caller)>> {
 
 const SLOW: Duration = Duration::from_mins(5);
 
-/// The longest time of a transaction whose own function is fast: several time-outs of a turn, but no function of another caller.
+/// The maximum time of a transaction whose own closure is fast. It allows for several time-outs of a turn, but not for another caller's closure.
 const LONGEST: Duration = Duration::from_mins(1);
 
 /// Increments the counter and inserts an entry with the next number, after `pause`.

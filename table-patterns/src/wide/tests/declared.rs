@@ -1,8 +1,8 @@
-//! Tests of wide declarations, and of rows that were written under a different declaration.
+//! Tests of wide declarations, and of rows that a program with a different declaration has written.
 
 use super::*;
 
-/// Tests a declaration with other part boundaries: properties stored under the old declaration are found, and are then written into their new parts.
+/// Tests a declaration with different part boundaries: properties stored under the old declaration are found, and are then written into their new parts.
 #[test]
 fn pat_wide_4_a_property_that_was_moved_to_another_part_is_found() {
     #[derive(Wide, Debug)]
@@ -27,7 +27,7 @@ fn pat_wide_4_a_property_that_was_moved_to_another_part_is_found() {
     let key = || Moved::key(123, 2014);
     let (found, _) = block_on(moved.get(key())).unwrap().unwrap();
     assert_eq!((found.first, found.second), (vec![Some(1); 183], [Some(1); 183]));
-    // The old part keeps its value, which a program with the old declaration may write later.
+    // The old part keeps its value, and a program with the old declaration may change it later.
     block_on(moved.set(key(), Moved::SECOND.at(200), 2)).unwrap();
     let error = block_on(moved.get(key())).unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
@@ -61,7 +61,7 @@ fn pat_wide_4_a_part_that_the_declaration_does_not_have_is_an_error() {
     let error = block_on(store.wide::<Shorter>().get(Shorter::key(123, 2014))).unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
     assert!(error.to_string().contains("part 02") && error.key() == Some(("000123", "2014")), "{error}");
-    // An unrelated row that is named like a part is not a part.
+    // An unrelated row whose name looks like that of a part is not a part.
     let raw = store.untyped("MessageCounts").unwrap();
     block_on(raw.insert(&TableEntity::new("000123", "2014_03").unwrap().with("Day001", 1))).unwrap();
     assert_eq!(days(&counts), vec![Some(1); 366]);
@@ -109,7 +109,7 @@ fn pat_wide_1_a_list_with_another_length_than_its_slots_is_refused() {
     assert!(error.to_string().contains("365 values for 366 slots"), "{error}");
 }
 
-/// Tests a manual implementation of [`Wide`], for types that the derive does not support.
+/// Tests that a manual implementation of [`Wide`] works, for types that the derive does not support.
 #[test]
 fn pat_wide_2_a_manual_implementation_is_written_and_read() {
     #[derive(Entity, Clone, Debug, PartialEq)]
@@ -154,7 +154,7 @@ fn pat_wide_2_a_manual_implementation_is_written_and_read() {
     assert_eq!(block_on(table.get(Counted::key(1, 2014))).unwrap().unwrap().0, whole);
 }
 
-/// A declaration of a year in two parts, extended by a third part for counts that were added later.
+/// A declaration of a year that had two parts, extended by a third part for counts that were added later.
 #[derive(Wide, Debug)]
 #[entity(table = "MessageCounts")]
 #[partition_key(employee)]
@@ -186,13 +186,13 @@ fn pat_wide_4_entities_are_resized_to_more_parts_and_back() {
         assert!(block_on(grown.resize(grown_key(), stored)).unwrap_err().is_invalid_input());
     }
     block_on(counts.insert(&year_of(1))).unwrap();
-    // Two parts are stored, not one or four: no part is mistaken for one that was never declared.
+    // Two parts are stored, not one or four. The conversion must not mistake a lost part for one that was never declared.
     for stored in [1, 4] {
         let error = block_on(grown.resize(grown_key(), stored)).unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")), "{stored}");
     }
     assert_eq!(days(&counts), vec![Some(1); 366]);
-    // Another writer commits first once.
+    // Another writer commits first, once.
     store.heal();
     store.script(|call, at| match (call, at) {
         (Call::Submit, 1) => Fault::Before(ErrorCode::UpdateConditionNotSatisfied),
@@ -210,7 +210,7 @@ fn pat_wide_4_entities_are_resized_to_more_parts_and_back() {
         &version,
     ))
     .unwrap();
-    // The older program converts the entity back, which drops its unknown properties.
+    // The older program converts the entity back, which drops the properties that it does not know.
     assert!(block_on(counts.get(key())).is_err());
     assert!(block_on(counts.resize(key(), 3)).unwrap());
     assert_eq!(days(&counts), vec![Some(2); 366]);
@@ -227,7 +227,7 @@ fn pat_wide_2_a_resize_that_fails_changes_nothing() {
     });
     let grown = store.wide::<Grown>().with_retry(counts.retry().clone());
     assert!(block_on(grown.resize(Grown::key(123, 2014), 2)).is_err());
-    // If the check for an earlier conversion fails, its error is returned.
+    // If reading the entity with the declared number of parts fails, the error of this read is returned.
     store.script(|_, at| if at == 1 { Fault::Before(ErrorCode::ServerBusy) } else { Fault::None });
     let error = block_on(grown.resize(Grown::key(123, 2014), 1)).unwrap_err();
     assert_eq!(error.code(), ErrorCode::ServerBusy);

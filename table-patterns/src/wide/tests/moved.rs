@@ -1,4 +1,4 @@
-//! Tests of programs whose declarations assign a property to different parts: no program reads an outdated value or writes one back.
+//! Tests that programs whose declarations assign a property to different parts never read an outdated value or write one back.
 
 use std::collections::BTreeMap;
 
@@ -54,9 +54,9 @@ mod single {
 /// A write by one of the programs.
 #[derive(Clone, Debug)]
 enum Write {
-    /// Sets these properties, by a patch.
+    /// Sets these properties with a patch.
     Set(BTreeMap<usize, i32>),
-    /// Sets a property, by an update of the whole entity.
+    /// Sets a property by updating the whole entity.
     Update(usize, i32),
     Replace([i32; 3]),
     Resize(usize),
@@ -74,10 +74,10 @@ fn write() -> impl Strategy<Value = Write> {
 
 type Values = [Option<i32>; 3];
 
-/// A read by one of the programs.
+/// The function with which one of the programs reads.
 type Reader = fn(&Engine) -> Result<Option<Values>>;
 
-/// Performs a write by one program. Returns `true` if it succeeded. A program is the module of its declaration.
+/// Performs a write by one program. Returns `true` if the write succeeded. A program is represented by the module with its declaration.
 macro_rules! program {
     ($name:ident, $read:ident, $module:ident) => {
         fn $read(store: &Engine) -> Result<Option<Values>> {
@@ -141,7 +141,7 @@ proptest! {
                     model[*name] = Some(*value);
                 }
                 (Ok(()), Write::Replace(values)) => model = values.map(Some),
-                // A conversion keeps the value in the declared part, which may be the earlier one of two different values.
+                // A conversion keeps the value in the declared part. If two parts have different values, this may be the earlier one.
                 (Ok(()), Write::Resize(_)) => {
                     let found = readers[program](&store).unwrap();
                     prop_assert!(!is_readable || found == Some(model), "{:?}", found);
@@ -174,7 +174,7 @@ fn pat_wide_4_a_value_that_an_older_program_writes_into_the_old_part_is_reported
     let table = store.wide::<new::Counts>();
     let key = || new::Counts::key(1, 2014);
     assert!(block_on(table.update(key(), |whole| whole.a = Some(2))).is_err());
-    // The conversion states the same number of parts as the first one.
+    // The call states the same number of parts as the first conversion.
     assert!(block_on(table.resize(key(), 1)).unwrap());
     assert_eq!(read_new(&store).unwrap(), Some([Some(1); 3]));
 }

@@ -1,9 +1,9 @@
-//! Tests of the names in the parts: thousands of slots, and names that occur twice.
+//! Tests of the property names in the parts: thousands of slots, and names that occur twice.
 
 use super::*;
 use crate::wide::check::{check_names, check_parts};
 
-/// A declaration with more slots than the compiler could compare pairwise.
+/// A declaration with so many slots that the compiler could not compare their names pairwise.
 #[derive(Wide, Clone, Debug, PartialEq)]
 #[entity(table = "Samples")]
 #[partition_key(device)]
@@ -19,7 +19,7 @@ struct Samples {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// Tests patches whose slots are given in any order.
+    /// Tests that patches may contain slots in any order.
     #[test]
     fn pat_wide_1_two_thousand_slots_are_written_and_read(
         patches in prop::collection::vec(prop::collection::hash_map(1_usize..=2000, any::<i32>(), 1..40), 1..4),
@@ -39,7 +39,7 @@ proptest! {
     }
 }
 
-/// A key whose field is stored as a property, because the bucket does not contain its value.
+/// An entity with a key field that is also stored as a property, because the field's value cannot be computed from its bucket in the key.
 #[derive(Entity, Clone)]
 #[entity(table = "Counted", kind = "Counted")]
 #[partition_key("bucket_", bucket(day1, 4))]
@@ -48,7 +48,7 @@ struct Bucketed {
     day1: u32,
 }
 
-/// A manual implementation with 250 slots and, in its first part, the key field, the kind and the `WriteId`: 253 properties.
+/// A manual implementation whose first part has 253 properties: 250 slots, the key field, the entity kind and the `WriteId`.
 struct Full;
 
 impl Wide for Full {

@@ -1,4 +1,4 @@
-//! Tests of releases with other slot ranges, part counts and fields of slots, which write the same entity: no value is lost.
+//! Tests that no value is lost if releases with different slot ranges, part counts and slot fields write the same entity.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -7,13 +7,13 @@ use table_core::selection::Point;
 
 use super::*;
 
-/// The number of days and of hours in the longest declaration. A value has a number: the days from 1, then the hours.
+/// The number of days and of hours in the longest declaration. Each value has a number: first the days, counted from 1, and then the hours.
 const DAYS: usize = 100;
 const HOURS: usize = 3;
 
 type Values = BTreeMap<usize, i32>;
 
-/// A declaration of the wide entities that all releases share.
+/// One release's declaration of the wide entities that all releases share.
 trait Release: Wide + Clone {
     /// The numbers of the values that the release declares.
     const NUMBERS: RangeInclusive<usize>;
@@ -22,13 +22,13 @@ trait Release: Wide + Clone {
 
     fn new() -> Self;
 
-    /// Returns the value with a declared number.
+    /// Returns the value that has a declared number.
     fn value(&mut self, number: usize) -> &mut Option<i32>;
 
-    /// Returns the slot with a declared number.
+    /// Returns the slot that has a declared number.
     fn slot(number: usize) -> WideProperty<Self, Option<i32>>;
 
-    /// Returns a slot that its field does not have.
+    /// Returns a slot whose number its field does not declare.
     fn outside() -> WideProperty<Self, Option<i32>>;
 
     fn of(values: &Values) -> Self {
@@ -87,7 +87,7 @@ macro_rules! release {
 release!(nine, 9);
 release!(twelve, 12);
 
-/// A release that adds days and hours. Its hours are in a second part.
+/// A release that adds days and hours. The hours are in a second part.
 mod hundred {
     #[derive(super::Wide, Clone, Debug)]
     #[entity(table = "Counts")]
@@ -128,7 +128,7 @@ impl Release for hundred::Counts {
     }
 }
 
-/// A release whose days are the slots of two fields in two parts.
+/// A release whose days are the slots of two fields, each in its own part.
 mod halves {
     #[derive(super::Wide, Clone, Debug)]
     #[entity(table = "Counts")]
@@ -164,7 +164,7 @@ impl Release for halves::Counts {
         if number <= 11 { Self::FIRST.at(number) } else { Self::SECOND.at(number) }
     }
 
-    /// Returns a slot of the other field.
+    /// Returns a slot whose number belongs to the other field.
     fn outside() -> WideProperty<Self, Option<i32>> {
         Self::FIRST.at(15)
     }
@@ -172,15 +172,15 @@ impl Release for halves::Counts {
 
 #[derive(Clone, Debug)]
 enum Act {
-    /// Sets values by a patch. Numbers that the release does not declare are omitted.
+    /// Sets values with a patch. Values with numbers that the release does not declare are omitted.
     Set(Values),
-    /// Sets a slot that its field does not have.
+    /// Sets a slot whose number its field does not declare.
     SetOutside,
     Update(usize, i32),
     InsertOrReplace(Values),
-    /// Replaces the version that another release read.
+    /// Replaces the entity with the version that another release has read as the condition.
     Replace(usize, Values),
-    /// Deletes the version that another release read, and inserts the entity.
+    /// Deletes the entity with the version that another release has read as the condition, and then inserts it.
     Delete(usize, Values),
     Resize(usize),
 }
@@ -246,7 +246,7 @@ fn program<R: Release>() -> Program {
     }
 }
 
-/// Returns the values that are stored for each number, under all names and in all parts.
+/// Returns the stored values for each number, under all names and in all parts.
 fn stored(store: &Engine) -> BTreeMap<usize, BTreeSet<i32>> {
     let rows = block_on(store.untyped("Counts").unwrap().query(Selection::partition("0000000001")).collect());
     let mut found: BTreeMap<usize, BTreeSet<i32>> = BTreeMap::new();
@@ -263,7 +263,7 @@ fn stored(store: &Engine) -> BTreeMap<usize, BTreeSet<i32>> {
     found
 }
 
-/// Returns those values that a release declares.
+/// Returns only the values that a release declares.
 fn declared(program: &Program, values: &Values) -> Values {
     values
         .iter()
@@ -275,7 +275,7 @@ fn declared(program: &Program, values: &Values) -> Values {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Tests that no write but a replacement removes a value, and that each read returns the last value or an error.
+    /// Tests that only replacements remove values, and that each read returns the last value or an error.
     #[test]
     fn pat_wide_4_releases_with_other_slots_and_parts_lose_no_value(
         first in 0_usize..4,
@@ -312,7 +312,7 @@ proptest! {
                     prop_assert!(other.is_none_or(|(parts, _)| parts == program.parts), "{:?}", act);
                     model = declared(program, values);
                 }
-                // A conversion keeps the value under the declared name, which may be the earlier one of two different values.
+                // A conversion keeps the value under the declared name. If two names have different values, this may be the earlier one.
                 (Ok(()), Act::Resize(_)) => {
                     let (found, _) = (program.read)(&store).unwrap().unwrap();
                     for (number, value) in found {

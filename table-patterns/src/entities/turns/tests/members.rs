@@ -1,4 +1,4 @@
-//! Tests of the members of a group: one of them drives the commit, some are cancelled or never polled again, and late members seal the group.
+//! Tests the members of a group: one member drives the commit, some are cancelled or never polled again, and late members seal the group.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +23,7 @@ impl Wake for Task {
 }
 
 impl Task {
-    /// Polls a future if the task was woken since the last poll.
+    /// Polls a future if the task has been woken since the last poll.
     fn run(self: &Arc<Self>, future: &mut BoxFuture<'_, GroupOutcome>) -> bool {
         let wakes = self.wakes.load(Ordering::Relaxed);
         if self.polled.swap(wakes, Ordering::Relaxed) == wakes {
@@ -33,7 +33,7 @@ impl Task {
     }
 }
 
-/// A group whose commit takes several steps, and whose alarm rings when the test says so.
+/// A group whose commit takes several steps, and whose alarm rings when the test rings it.
 struct Slow {
     group: Arc<Group>,
     steps: Vec<oneshot::Sender<()>>,
@@ -56,7 +56,7 @@ impl Slow {
         Self::with(steps, Box::new(commit), is_admitted)
     }
 
-    /// Opens a group with one operation, given its commit and the senders that complete the steps of the commit.
+    /// Opens a group with one operation, given its commit and the senders that complete the steps of this commit.
     fn with(steps: Vec<oneshot::Sender<()>>, commit: CommitGroup, is_admitted: bool) -> Self {
         let store = Store::new();
         let alarms = Arc::<Mutex<Vec<oneshot::Sender<()>>>>::default();
@@ -75,7 +75,7 @@ impl Slow {
 
     fn ring(&self) {
         let alarms = std::mem::take(&mut *self.alarms.lock().unwrap());
-        // The members that set the alarm may have given up.
+        // The members that have set the alarm may have been dropped.
         for alarm in alarms {
             alarm.send(()).unwrap_or_default();
         }
@@ -97,14 +97,14 @@ impl Slow {
 
 type Waiting = (Arc<Task>, BoxFuture<'static, GroupOutcome>);
 
-/// Polls the members that were woken until none of them can proceed.
+/// Polls the members that have been woken, until none of them can proceed.
 fn run(waiting: &mut Vec<Waiting>) {
     for _ in 0..4 {
         waiting.retain_mut(|(task, outcome)| !task.run(outcome));
     }
 }
 
-/// Runs the members of a group during a slow commit. Some of them are cancelled during the commit. Returns the number of wakes.
+/// Runs a group's members during a slow commit, and cancels some of them. Returns the number of wakes.
 fn wakes_of_members(members: usize, cancelled: usize) -> usize {
     let mut slow = Slow::new(1, true);
     let mut waiting: Vec<_> = (0..members).map(|_| slow.member()).collect();
@@ -112,7 +112,7 @@ fn wakes_of_members(members: usize, cancelled: usize) -> usize {
     slow.group.seal(None);
     let tasks: Vec<_> = waiting.iter().map(|(task, _)| Arc::clone(task)).collect();
     run(&mut waiting);
-    // The members that were woken drive the commit, and are cancelled first.
+    // Members that have been woken drive the commit, so they are cancelled first.
     waiting.sort_by_key(|(task, _)| usize::MAX - task.wakes.load(Ordering::Relaxed));
     for _ in 0..cancelled {
         drop(waiting.remove(0));
@@ -133,7 +133,7 @@ fn one_member_of_a_group_is_woken_for_the_commit_and_all_at_its_end() {
     }
 }
 
-/// An event during the life of a group.
+/// An event in the life of a group.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// Another member waits.
@@ -202,7 +202,7 @@ proptest! {
 fn a_late_member_that_is_woken_while_another_polls_the_commit_is_woken_again() {
     let other = Arc::<Mutex<Option<Waiting>>>::default();
     let (polled, mut is_first) = (Arc::clone(&other), true);
-    // The first poll of the commit wakes the members, and the other one is polled before this poll ends.
+    // The first poll of the commit wakes all members, and the other member is polled before this poll ends.
     let commit = move |operations: Vec<Operation>, _: Vec<_>, _: Option<_>| {
         std::future::poll_fn(move |context| {
             if !std::mem::take(&mut is_first) {
@@ -223,7 +223,7 @@ fn a_late_member_that_is_woken_while_another_polls_the_commit_is_woken_again() {
         assert!(!task.run(&mut late));
         slow.ring();
     }
-    // This poll seals the group. The late member is never polled again.
+    // This poll seals the group. Afterwards, the late member is never polled again.
     assert!(!task.run(&mut late));
     let (task, mut outcome) = other.lock().unwrap().take().unwrap();
     assert!(task.run(&mut outcome), "the other member was not woken");

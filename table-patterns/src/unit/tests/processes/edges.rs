@@ -1,4 +1,4 @@
-//! Tests of edge cases of reservations: dead owners, older releases, credentials, full transactions, malformed rows, and no cost without contention.
+//! Tests of edge cases of reservations: dead owners, older releases, credentials, full transactions, malformed rows, and no extra cost without contention.
 
 use std::fmt::{self, Display, Formatter};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -24,7 +24,7 @@ use crate::faults::{Call, Fault, FaultyStore};
 use crate::unit::queue::Queue;
 use crate::unit::reservation::{LOSSES, PREFIX};
 
-/// Reserves the partition, as a process would that dies directly afterwards.
+/// Reserves the partition, like a process that dies immediately afterwards.
 fn reserve(run: &Run) {
     let table = TableName::new("Counters").unwrap();
     let partition_key = PartitionKey::new("t").unwrap();
@@ -60,7 +60,7 @@ fn the_reservation_of_a_process_that_ended_delays_the_others_once() {
     assert!(delay <= Duration::from_millis(700) + 2 * before, "once: {delay:?}, without it {before:?}");
 }
 
-/// Tests a process that runs an older release and ignores reservations when it commits. No write is lost, but the number of attempts is not bounded.
+/// Tests a process with an older release, which ignores reservations when it commits. No write is lost, but the number of attempts is not bounded.
 #[test]
 fn a_process_that_ignores_reservations_breaks_no_transaction() {
     for seed in 0..4 {
@@ -75,7 +75,7 @@ fn a_process_that_ignores_reservations_breaks_no_transaction() {
             }
             is_over.store(true, Ordering::Relaxed);
         });
-        // An update of one entity does not look for reservations.
+        // An update of a single entity does not check for reservations.
         let others: LocalBoxFuture<'_, ()> = Box::pin(async {
             while !is_over.load(Ordering::Relaxed) {
                 older.update(Counter::key("t"), |counter| counter.value += 1).await.unwrap();
@@ -99,11 +99,11 @@ fn transactions_without_contention_send_no_request_for_reservations() {
     for _ in 0..5 {
         assert_eq!(block_on(post(&counters)), 1);
     }
-    // The first transaction reads the stored schema of the sequence. Each transaction reads the row of the counter and the row of the sequence, then commits.
+    // The first transaction reads the sequence's stored schema. Each transaction reads the counter's row and the sequence's row, and then commits.
     let (first, rest) = store.calls().split_first().map(|(first, rest)| (*first, rest.to_vec())).unwrap();
     assert_eq!((first, rest), (Call::Get, [Call::Get, Call::Get, Call::Submit].repeat(5)));
 
-    // Another process writes in the meantime. This transaction sends one more read; from the next
+    // Another process writes in the meantime. This transaction sends one more read. From the next
     // transaction on, that read is sent together with the other reads.
     let other = store.entities::<Counter>();
     block_on(post(&other));
@@ -132,7 +132,7 @@ fn a_credential_that_does_not_cover_reservations_commits_without_them() {
         _ => Fault::None,
     });
     assert!(block_on(post(&counters)) > LOSSES);
-    // The error of the last attempt names the reason.
+    // The error after the last attempt contains the reason.
     let few = counters.clone().with_retry(Retry::new(2, Duration::ZERO, Duration::ZERO));
     let posted = few.transaction(Counter::partition("t"), async |unit| {
         let counter = unit.get(Counter::key("t")).await?.expect("inserted");
@@ -219,7 +219,7 @@ fn rows_that_are_no_reservations_delay_nobody() {
     assert_eq!(run.reservations(), 0, "they are deleted");
 }
 
-/// Writes rows among the reservations, as any program with write access to the partition can. `hold` is the value of the hold property in each row.
+/// Writes rows among the reservations, as any program with write access to the partition can. `hold` is the value of the hold time property in each row.
 fn write_rows(run: &Run, hold: ValueRef<'_>, rows: impl Iterator<Item = String>) {
     let (table, limits) = (TableName::new("Counters").unwrap(), run.engine.capabilities().limits);
     let mut rows = rows.peekable();
@@ -235,10 +235,10 @@ fn write_rows(run: &Run, hold: ValueRef<'_>, rows: impl Iterator<Item = String>)
     }
 }
 
-/// A function that returns the part of a `RowKey` after the prefix, given the number of the row.
+/// A function that takes the number of a row, and returns the part of its `RowKey` after the prefix.
 type KeyForm = fn(u64) -> String;
 
-/// Tests that rows with other formats among the reservations do not hide the following reservations: a distant process keeps its turn.
+/// Tests that malformed rows among the reservations do not hide the reservations behind them, so a distant process keeps its turn.
 #[test]
 fn rows_of_another_form_hide_no_reservation() {
     let early = |number: u64| format!("{:010}_{number:016x}", 0);
@@ -260,7 +260,7 @@ fn rows_of_another_form_hide_no_reservation() {
     }
 }
 
-/// Tests that reservations left behind by a program with access to the partition delay other programs only once, regardless of their number.
+/// Tests that reservations left behind by another program delay this program only once, whatever their number.
 #[test]
 fn many_reservations_of_a_foreign_writer_delay_the_partition_once() {
     for (dead, garbage) in [(40, 0), (1_000, 0), (300, 1_000), (1, 3_000)] {
@@ -286,7 +286,7 @@ fn many_reservations_of_a_foreign_writer_delay_the_partition_once() {
     }
 }
 
-/// A store whose credential may write rows but not delete them.
+/// A store whose credential permits writing rows but not deleting them.
 #[derive(Clone, Debug)]
 struct NoDeletes(Engine);
 
@@ -348,7 +348,7 @@ fn a_credential_without_the_right_to_delete_commits_in_spite_of_lost_attempts() 
     assert_eq!((before, run.reservations()), (0, 1), "the others delete it after its hold");
 }
 
-/// Tests that a process that cannot reserve the partition, because its credential permits no deletes, still waits for a distant process.
+/// Tests that a process whose credential does not permit deletes, and which therefore cannot reserve the partition, still waits for a distant process.
 #[test]
 fn a_process_without_the_right_to_delete_waits_for_a_distant_one() {
     for seed in 20..23 {
@@ -374,7 +374,7 @@ fn a_process_without_the_right_to_delete_waits_for_a_distant_one() {
                 }
             })
         });
-        // The near process is refused first: it tries in vain to reserve the partition.
+        // The store first refuses the near process, which tries in vain to reserve the partition.
         let other = run.engine.entities::<Counter>();
         let lost = AtomicUsize::new(0);
         let before = near.transaction(Counter::partition("t"), async |unit| {

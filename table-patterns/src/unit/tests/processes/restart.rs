@@ -1,4 +1,4 @@
-//! Tests of transactions that must read their rows again at the commit, because another process reserved the partition.
+//! Tests that transactions read their rows again at the commit if another process has reserved the partition.
 
 use std::time::Duration;
 
@@ -31,12 +31,12 @@ fn upd_3_a_reservation_that_is_found_at_the_commit_runs_the_function_again() {
         let begun = process.transaction(Counter::partition("t"), async |unit| {
             let counter = unit.get(Counter::key("t")).await?.expect("inserted");
             unit.update(&counter, |counter| counter.value += 1)?;
-            // The process remembers the version of a note that it has read.
+            // The process remembers the version of the note that it has read.
             let found = unit.get(Note::key("t")).await?;
             unit.save(found.as_ref(), &note).map(drop)
         });
         begun.await.unwrap();
-        // A process that died has reserved the partition, and changed the version of the note.
+        // A process that has died had reserved the partition, which changed the note's version.
         let (table, partition_key) = (TableName::new("Counters").unwrap(), PartitionKey::new("t").unwrap());
         let seen = SeenRows::default();
         let queue = Queue { store: &run.engine, table: &table, partition_key: &partition_key, seen: &seen };
@@ -54,7 +54,7 @@ fn upd_3_a_reservation_that_is_found_at_the_commit_runs_the_function_again() {
             let counter = unit.get(Counter::key("t")).await?.expect("inserted");
             unit.update(&counter, |counter| counter.value += 1)?;
             let note = notes.get(Note::key("t")).await?.expect("inserted");
-            // The removal reads the note at the commit.
+            // The removed property makes the commit read the note.
             unit.update(&note, |note| note.text = None).map(drop)
         });
         removed.await.map_err(|error: Error| error.to_string()).unwrap();
