@@ -12,7 +12,7 @@ pub(crate) const PROPERTY: &str = "OperationId";
 /// The size that an identifier adds to an entity, calculated with the published formula: 8 bytes, 2 bytes per character of the name, 16 bytes for the value
 /// (SIZE-2).
 const ENTITY_BYTES: usize = 8 + 2 * PROPERTY.len() + 16;
-/// The size that an identifier adds to an operation in a request body.
+/// The size that an identifier adds to the request body of an operation.
 const BODY_BYTES: usize =
     r#""OperationId@odata.type":"Edm.Guid","OperationId":"00000000-0000-0000-0000-000000000000","#.len();
 
