@@ -174,7 +174,8 @@ impl Mapping {
         self.members.iter().any(|member| member.format == Format::TimeToLive)
     }
 
-    /// Returns the paths of the default levels that this mapping does not use. An item in the default format must not have members at them.
+    /// Returns the paths of the default levels that this mapping does not use. An item in the default format must not have members at them. For other mappings,
+    /// the list is empty.
     pub(crate) fn further_levels(&self) -> impl Iterator<Item = &'static str> {
         LEVELS.into_iter().skip(if self.is_standard { self.depth() } else { MOST })
     }

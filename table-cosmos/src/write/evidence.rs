@@ -1,4 +1,4 @@
-//! Determines from the stored entities whether a transaction took effect after its response was lost (CON-11).
+//! Determines from the stored entities whether a transaction whose response was lost took effect (CON-11).
 
 use std::collections::HashMap;
 
