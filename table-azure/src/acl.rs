@@ -26,7 +26,7 @@ impl AzureTables {
     /// The change takes effect within 30 seconds (ACL-3). Removing a policy revokes every token that refers to it (ACL-4).
     ///
     /// # Errors
-    /// - `InvalidInput` if there are more than five policies, or if two have the same name (ACL-2).
+    /// - `InvalidInput` for more than five policies, or if two policies have the same name (ACL-2).
     /// - `TableNotFound` or `ResourceNotFound` if the table does not exist.
     /// - An authorization error if the credential is not an account key.
     ///

@@ -54,7 +54,7 @@ struct Inner {
     account: Option<String>,
     /// The secondary endpoint, if the options set it.
     secondary: Option<String>,
-    /// `true` if entities store identifiers of their writes.
+    /// `true` if each write stores its identifier in the entities that it writes.
     operation_ids: bool,
 }
 

@@ -86,7 +86,7 @@ impl AzureTables {
     /// Replaces the settings of the service.
     ///
     /// # Errors
-    /// Any error from the service, for example if there are more than five CORS rules.
+    /// Any error from the service, for example if `properties` has more than five CORS rules.
     pub async fn set_service_properties(&self, properties: &ServiceProperties) -> Result<()> {
         let request = of_service("set service properties", Method::PUT, "properties")
             .acknowledged_by(&[202])

@@ -274,8 +274,8 @@ fn hpk_43_a_container_with_expiring_items_or_other_paths_is_refused() {
     });
 }
 
-/// Tests that containers with the first version of the hash are rejected. They were created before May 2019, or by a client that did not request a version. If
-/// the version is missing, it is the first one (WIRE-7).
+/// Tests that containers with the first version of the hash are rejected. They were created before May 2019, or by a client that did not request a version. A
+/// missing version means the first version (WIRE-7).
 #[test]
 fn epk_9_and_wire_7_a_container_of_another_hash_is_refused() {
     runtime().block_on(async {
