@@ -1,4 +1,4 @@
-//! Stored access policies of a table: reading and replacing them (ACL rules).
+//! Reads and replaces a table's stored access policies (ACL rules).
 
 use reqwest::Method;
 use table_core::{Error, Result, TableName};
@@ -12,23 +12,23 @@ use crate::sas::StoredAccessPolicy;
 const OPERATION: &str = "get table policies";
 
 impl AzureTables {
-    /// Returns the stored access policies of a table. Requires an account key (ACL-1).
+    /// Returns a table's stored access policies. Requires an account key (ACL-1).
     ///
     /// # Errors
-    /// `TableNotFound` or `ResourceNotFound` if the table does not exist. An authorization error for any credential other than an account key.
+    /// `TableNotFound` or `ResourceNotFound` if the table does not exist. An authorization error if the credential is not an account key.
     pub async fn access_policies(&self, table: &TableName) -> Result<Vec<StoredAccessPolicy>> {
         let table = table.clone();
         self.run(|client| async move { client.get_policies(&table).await }).await
     }
 
-    /// Replaces the stored access policies of a table, at most five. Requires an account key (ACL-1).
+    /// Replaces a table's stored access policies. A table can have at most five. Requires an account key (ACL-1).
     ///
-    /// The change takes effect within 30 seconds (ACL-3). Removing a policy revokes every token that names it (ACL-4).
+    /// The change takes effect within 30 seconds (ACL-3). Removing a policy revokes every token that refers to it (ACL-4).
     ///
     /// # Errors
-    /// - `InvalidInput` for more than five policies, or for a duplicate name (ACL-2).
+    /// - `InvalidInput` for more than five policies, or if two policies have the same name (ACL-2).
     /// - `TableNotFound` or `ResourceNotFound` if the table does not exist.
-    /// - An authorization error for any credential other than an account key.
+    /// - An authorization error if the credential is not an account key.
     ///
     /// ```no_run
     /// use table_azure::AzureTables;

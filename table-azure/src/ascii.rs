@@ -1,9 +1,9 @@
-//! Makes request bodies ASCII-only for Azurite, which decodes a body chunk by chunk: a character split between two chunks would be stored as several
+//! Makes request bodies ASCII-only for Azurite, which decodes a body chunk by chunk. It would store a character that is split between two chunks as several
 //! U+FFFD.
 
 use std::fmt::Write;
 
-/// Escapes the non-ASCII characters of a JSON body with `\u`. They occur only inside strings.
+/// Escapes the non-ASCII characters in a JSON body with `\u`. Such characters occur only inside strings.
 pub(crate) fn json(body: String) -> String {
     let mut units = [0; 2];
     named(body, |text, character| {
@@ -14,7 +14,7 @@ pub(crate) fn json(body: String) -> String {
     })
 }
 
-/// Replaces non-ASCII characters of an XML body with character references. They occur only in the content of elements.
+/// Replaces the non-ASCII characters in an XML body with character references. Such characters occur only in element content.
 pub(crate) fn xml(body: String) -> String {
     named(body, |text, character| {
         let _ = write!(text, "&#{};", u32::from(character));

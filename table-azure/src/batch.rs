@@ -34,7 +34,7 @@ impl AzureTables {
         self.batch_request(&requests)
     }
 
-    /// Sends a batch, and retries it while the failure of one of its operations is transient, like the failure of a single request.
+    /// Sends a batch, and retries it after a transient failure of the request or of one of its operations.
     pub(crate) async fn write_batch(
         &self,
         request: &Request,
@@ -76,7 +76,7 @@ impl AzureTables {
     }
 }
 
-/// Reads the parts of a batch response, and checks their number (EGT-37).
+/// Reads the parts of a batch response, and checks that their number matches the operations (EGT-37).
 fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Failure> {
     let parts = read_responses(answer.header("content-type"), &answer.body).map_err(unreadable)?;
     if let Some((position, part)) = parts.iter().enumerate().find(|(_, part)| part.status >= 400) {

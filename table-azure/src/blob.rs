@@ -1,4 +1,4 @@
-//! The blobs of an account, accessed through the `object_store` crate and configured by the account's connection string (BLB rules).
+//! The blobs of an account, accessed through the `object_store` crate and configured with a connection string (BLB rules).
 
 use std::error::Error as _;
 use std::fmt;
@@ -21,10 +21,10 @@ use crate::options::Options;
 const VERSION: &str = "2021-12-02";
 const SCOPE: &str = "https://storage.azure.com/.default";
 
-/// Access to the blobs of an account. Creates containers, and opens a container as an [`ObjectStore`](object_store::ObjectStore).
+/// Access to an account's blobs. Creates and deletes containers, and opens a container as an [`ObjectStore`](object_store::ObjectStore).
 ///
-/// The object store of a container needs a tokio runtime. It can be used as `Arc<dyn ObjectStore>`, interchangeably with stores in a local folder or in
-/// memory. Names, ranges and conditions follow BLB-2 to BLB-10. To store a large value, first write it to a blob, and then store the blob's name
+/// A container's object store needs a tokio runtime. It can be used as `Arc<dyn ObjectStore>`, interchangeably with the stores that keep objects in a local
+/// folder or in memory. Names, ranges and conditions follow BLB-2 to BLB-10. To store a large value, first write it to a blob, and then store the blob's name
 /// in the entity (BLB-12).
 ///
 /// ```
@@ -48,7 +48,7 @@ struct Inner {
 }
 
 impl AzureBlobs {
-    /// Opens the blobs of the account in a connection string (AUTH-31). Sends no request.
+    /// Opens the blobs of the account that a connection string identifies (AUTH-31). Sends no request.
     ///
     /// # Errors
     /// `InvalidInput` if the text is not a connection string, or has no blob endpoint. `AuthenticationFailed` if its key is not base64.
@@ -56,7 +56,7 @@ impl AzureBlobs {
         Self::from_connection_string_with(text, Options::default())
     }
 
-    /// Opens the blobs of an account with options. Only the retry policy, the clock and the permission for plain HTTP are used.
+    /// Opens an account's blobs with options. Only the retry policy, the clock and the permission for plain HTTP are used.
     ///
     /// # Errors
     /// `InvalidInput` or `AuthenticationFailed` as for [`from_connection_string`](Self::from_connection_string).
@@ -123,14 +123,14 @@ impl AzureBlobs {
         self.0.pipeline.runtime().run(work).await
     }
 
-    /// Opens the blobs of a container, which must exist. Sends no request.
+    /// Opens a container, which must exist, for access to its blobs. Sends no request.
     ///
-    /// [`RetryPolicy::attempt_timeout`](crate::RetryPolicy::attempt_timeout) limits the time from the start of a request, including the upload of its body,
-    /// to the response, and the wait for each part of the response. Upload a large blob in parts, with `put_multipart`, or set a longer limit.
+    /// [`RetryPolicy::attempt_timeout`](crate::RetryPolicy::attempt_timeout) limits the time from the start of a request to its response, which includes the
+    /// upload of the body. It also limits the wait for each part of the response. Upload a large blob in parts, with `put_multipart`, or set a longer limit.
     ///
     /// # Errors
-    /// `Unsupported` for bearer tokens; use the builder of `object_store`, which has its own token providers. `InvalidInput` if the
-    /// endpoint names no account.
+    /// `Unsupported` if the credential is a bearer token; use the builder in `object_store`, which has its own token providers. `InvalidInput` if the endpoint
+    /// contains no account name.
     pub fn container(&self, name: &str) -> Result<MicrosoftAzure> {
         let inner = &*self.0;
         let builder = MicrosoftAzureBuilder::new()
@@ -174,7 +174,7 @@ impl AzureBlobs {
     }
 }
 
-/// Returns `true` if the failure is a rejection by the service with this error code.
+/// Returns `true` if the service rejected the request with this error code.
 fn is_refused_with(failure: &Failure, code: &str) -> bool {
     let service = failure.error.source().and_then(|source| source.downcast_ref::<ServiceError>());
     failure.known && service.and_then(ServiceError::code) == Some(code)

@@ -1,4 +1,4 @@
-//! The client for an account's tables, with one pool of connections.
+//! The client for an account's tables, with one connection pool.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,13 +18,14 @@ use crate::target::Target;
 
 /// The tables of an account: a [`TableStore`](table_core::TableStore) over the REST protocol. Clones share connections.
 ///
-/// The client works on any executor. A thread of the client drives the connections.
+/// The client works on any executor, because its own thread drives the connections.
 ///
 /// # Lost responses
 /// A request whose response was lost is sent again. If the retry is rejected, an earlier attempt may be the cause. The call then fails with an error
 /// that [is ambiguous](Error::is_ambiguous), unless the entity contains the [identifier](Options::operation_ids) of this write. The client never
 /// guesses the outcome. [`AmbiguousWrite`](table_core::store::AmbiguousWrite) contains the transaction, and [`outcome_of`](Self::outcome_of) can
-/// determine the outcome later. If the first attempt is rejected, the error is final. `docs/lost-answers.md` lists the outcomes of each operation.
+/// determine the outcome later. If the first attempt itself is rejected, its outcome is certain and the error is not ambiguous. `docs/lost-answers.md` lists
+/// the outcomes of each operation.
 ///
 /// # Reads
 /// Reads go to the primary, so decisions are based on the current state. [`secondary_reads`](Self::secondary_reads) returns a separate
@@ -46,20 +47,20 @@ pub struct AzureTables(Arc<Inner>);
 struct Inner {
     pipeline: Pipeline,
     target: Target,
-    /// The capabilities for programs. Their limits leave room for the identifiers that this client adds.
+    /// The capabilities reported to programs. Their limits leave room for the write identifiers that this client adds.
     capabilities: Capabilities,
     /// The limits of the service.
     service_limits: Limits,
     account: Option<String>,
     /// The secondary endpoint, if the options set it.
     secondary: Option<String>,
-    /// `true` if entities store identifiers of their writes.
+    /// `true` if each write stores its identifier in the entities that it writes.
     operation_ids: bool,
 }
 
-/// The protocol version of requests without a bearer token, as sent by the official SDKs (REQ-3).
+/// The protocol version for requests without a bearer token, which is also that of the official SDKs (REQ-3).
 const VERSION: &str = "2019-02-02";
-/// The protocol version of requests with a bearer token (AUTH-12).
+/// The protocol version for requests with a bearer token (AUTH-12).
 const VERSION_OF_TOKENS: &str = "2020-12-06";
 
 impl AzureTables {
@@ -160,7 +161,7 @@ impl AzureTables {
         }
     }
 
-    /// Returns a client that sends every second attempt of a read to the secondary.
+    /// Returns a client that sends every second read attempt to the secondary.
     pub(crate) fn or_secondary(&self) -> Result<Self> {
         let inner = &*self.0;
         Ok(Self(Arc::new(Inner {
@@ -174,7 +175,7 @@ impl AzureTables {
         })))
     }
 
-    /// Returns `true` if entities store identifiers of their writes.
+    /// Returns `true` if each write stores its identifier in the entities it writes.
     pub(crate) fn identifies(&self) -> bool {
         self.0.operation_ids
     }
@@ -183,7 +184,7 @@ impl AzureTables {
         &self.0.capabilities
     }
 
-    /// Returns the limits of the service, which count the identifiers that this client adds.
+    /// Returns the limits of the service. A transaction is compared with them after this client has added its write identifiers.
     pub(crate) fn service_limits(&self) -> Limits {
         self.0.service_limits
     }
@@ -197,7 +198,7 @@ impl AzureTables {
         self.pipeline().runtime().run(work(self.clone())).await
     }
 
-    /// Runs a function on a clone of the client as a task, which makes progress even if its future is not polled.
+    /// Runs a function on a clone of the client, as a task that makes progress even if its future is not polled.
     pub(crate) async fn run_apart<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,

@@ -14,7 +14,7 @@ pub(crate) use fault::ConnectionFault;
 
 const DEFAULT_SUFFIX: &str = "core.windows.net";
 
-/// A parsed connection string: a credential, and the endpoint of each service that the string names or implies.
+/// A parsed connection string: a credential, and the endpoint of each service that the string contains or implies.
 ///
 /// ```
 /// use table_azure::ConnectionString;
@@ -90,7 +90,7 @@ impl FromStr for ConnectionString {
     /// Parses a connection string.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a list of `Key=Value`, has no credential, or has neither an endpoint nor an account.
+    /// `InvalidInput` if the text is not a list of `Key=Value` pairs, has no credential, or has neither an endpoint nor an account.
     fn from_str(text: &str) -> Result<Self> {
         let pairs = pairs(text)?;
         let get = |key: &str| pairs.get(key).copied().filter(|value| !value.is_empty());

@@ -86,12 +86,12 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// A bearer token and its expiry.
+/// A bearer token and its expiry time.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken {
     /// The token, without the prefix `Bearer `.
     pub secret: String,
-    /// The expiry. The client requests a new token five minutes earlier.
+    /// The expiry time. The client requests a new token five minutes earlier.
     pub expires_on: DateTime<Utc>,
 }
 
@@ -106,8 +106,8 @@ pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<AccessToken>> + Se
 
 /// A source of bearer tokens (AUTH-12), such as a managed identity, a service principal or a signed-in developer.
 ///
-/// The client caches a token until shortly before its expiry, so a provider needs no cache. A token that the service refuses is requested again at once. A
-/// provider with its own cache may then return the refused token, and the request fails.
+/// The client caches a token until shortly before its expiry, so a provider needs no cache. If the service refuses a token, the client immediately requests
+/// another one. A provider with its own cache may then return the refused token again, and the request fails.
 ///
 /// The future runs on the thread that drives the client's connections, in a tokio runtime. It must not block.
 ///

@@ -27,8 +27,8 @@ impl Endpoint {
     /// Parses a base URL such as `https://contoso.table.core.windows.net`.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not an `http` or `https` URL, or if it has a query or a user. These may contain a secret, which
-    /// belongs in the credential.
+    /// `InvalidInput` if the text is not an `http` or `https` URL, or if it has a query or user information. These may contain a secret, which belongs in the
+    /// credential.
     pub(crate) fn new(base: &str) -> Result<Self> {
         let url = Url::parse(base.trim_end_matches('/')).map_err(|_| Error::of(EndpointFault::NotAUrl))?;
         if !matches!(url.scheme(), "http" | "https") {
@@ -65,7 +65,7 @@ impl Endpoint {
         self.secure
     }
 
-    /// Returns `true` if the account is in the path, as in URLs of emulators (ACC-2).
+    /// Returns `true` if the account is in the path, as in emulator URLs (ACC-2).
     pub(crate) fn is_path_style(&self) -> bool {
         !self.path.is_empty()
     }
@@ -84,7 +84,7 @@ impl Endpoint {
         self.is_loopback() || self.host.ends_with(".localhost") || account == Some(EMULATOR_ACCOUNT)
     }
 
-    /// Returns the account's secondary endpoint, with `-secondary` after the account in the host or in the path (ACC-1, ACC-2).
+    /// Returns the account's secondary endpoint, in which `-secondary` follows the account name in the host or in the path (ACC-1, ACC-2).
     pub(crate) fn secondary(&self) -> Result<Self> {
         if self.is_path_style() {
             return Self::new(&format!("{}-secondary", self.base));

@@ -1,4 +1,4 @@
-//! HTTP requests to all services: signing, sending and safe retries.
+//! Signs, sends and safely retries the HTTP requests to all services.
 
 mod answer;
 mod failure;

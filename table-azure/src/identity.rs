@@ -17,7 +17,7 @@ impl Credential {
     /// The client requests a token on first use, and again five minutes before the token expires. If no token is available, a request fails with
     /// `AuthenticationFailed`, or with `Io` if the source of tokens cannot be reached. The request is then not sent.
     ///
-    /// After the service refuses a token, the client requests it again. Credentials of the Azure SDK have their own cache, so they may return the refused
+    /// If the service refuses a token, the client requests another one. The credentials in the Azure SDK have their own cache, so they may return the refused
     /// token until it expires. Create a new credential and a new client to obtain another token earlier.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! Reads JSON responses, and creates errors for responses of any other type.
+//! Reads JSON responses, and creates errors for responses that are not JSON.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

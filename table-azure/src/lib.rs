@@ -10,14 +10,14 @@
 //! | endpoint and credential | [`ConnectionString`], [`Target`], [`Credential`] |
 //! | time, retries, secondary endpoint | [`Options`], [`RetryPolicy`] |
 //! | shared access signatures that grant access to part of a table | [`sas`] |
-//! | details of a service error | [`ServiceError`], by `Error::source` |
+//! | details of a service error | [`ServiceError`], returned by `Error::source` |
 //!
 //! | feature | adds |
 //! | --- | --- |
 //! | `blobs` | the blob service, through the `object_store` crate |
 //! | `identity` | bearer tokens from the credentials in the `azure_identity` crate |
 //!
-//! A thread of the client drives its connections, so the client works on any executor. `docs/azure.md` describes endpoints and credentials,
+//! The client works on any executor, because its own thread drives the connections. `docs/azure.md` describes endpoints and credentials,
 //! `docs/parity.md` compares the package with the Azure SDK.
 //!
 //! ```no_run

@@ -9,14 +9,15 @@ use uuid::Uuid;
 /// The name of the property that contains the identifier.
 pub(crate) const PROPERTY: &str = "OperationId";
 
-/// The size that an identifier adds to an entity by the published formula: 8 bytes, 2 bytes per character of the name, 16 bytes for the value (SIZE-2).
+/// The size that an identifier adds to an entity, calculated with the published formula: 8 bytes, 2 bytes per character of the name, 16 bytes for the value
+/// (SIZE-2).
 const ENTITY_BYTES: usize = 8 + 2 * PROPERTY.len() + 16;
-/// The size that an identifier adds to an operation in a request body.
+/// The size that an identifier adds to the request body of an operation.
 const BODY_BYTES: usize =
     r#""OperationId@odata.type":"Edm.Guid","OperationId":"00000000-0000-0000-0000-000000000000","#.len();
 
-/// Returns the limits for the entities of a program if this client adds an identifier to each of them. An identified transaction within these limits is
-/// within the limits of the service.
+/// Returns the limits for a program's entities if this client adds an identifier to each of them. A transaction within these limits does not exceed the limits
+/// of the service once the identifiers are added.
 pub(crate) const fn reserved(service: Limits) -> Limits {
     let mut limits = service;
     limits.properties = limits.properties.saturating_sub(1);

@@ -40,8 +40,8 @@ impl Options {
         Self { retry, ..self }
     }
 
-    /// Stores an identifier of each write in its entities, as the `OperationId` property. The client can then usually determine the outcome of a
-    /// write whose response was lost (CON-11). If it cannot, the error [is ambiguous](table_core::Error::is_ambiguous). The default is off.
+    /// Stores an identifier for each write in the entities that it writes, as the `OperationId` property. The client can then usually determine the outcome of
+    /// a write whose response was lost (CON-11). If it cannot, the error [is ambiguous](table_core::Error::is_ambiguous). The default is off.
     ///
     /// - An identifier takes 46 bytes and is one of the 252 properties of an entity. In a batch, it takes 89 bytes of the request body. The limits in the
     ///   [capabilities](table_core::store::Capabilities::limits) of the client leave room for it. After a lost response, each entity in the write is read.
@@ -61,7 +61,7 @@ impl Options {
         Self { operation_ids, ..self }
     }
 
-    /// Sets the secondary endpoint, for accounts whose secondary is not the account name followed by `-secondary` (ACC-1). Only
+    /// Sets the secondary endpoint. It is needed if the host of the secondary is not the account name followed by `-secondary` (ACC-1). Only
     /// [`AzureTables::secondary_reads`](crate::AzureTables::secondary_reads) and [`AzureTables::service_stats`](crate::AzureTables::service_stats)
     /// use it.
     pub fn secondary_endpoint(self, endpoint: impl Into<String>) -> Self {
@@ -73,7 +73,7 @@ impl Options {
         Self { target: Some(target), ..self }
     }
 
-    /// Signs requests with Shared Key Lite (AUTH-2), which remains valid behind a gateway that rewrites headers.
+    /// Signs requests with Shared Key Lite (AUTH-2), whose signatures remain valid behind a gateway that rewrites headers.
     pub fn shared_key_lite(self, shared_key_lite: bool) -> Self {
         Self { shared_key_lite, ..self }
     }

@@ -15,8 +15,8 @@ use crate::operation_id;
 
 /// The maximum number of custom properties in `$select`. Together with the three system properties, this is the service's limit (SEL-1).
 const MOST_NAMES: usize = 252;
-/// The maximum total length of the path, the filter and `$select` in a URL. The rest of about 32 KiB (FIL-8) is left for the host, a page's position and a
-/// signature.
+/// The maximum total length of the path, the filter and `$select` in a URL. The service accepts URLs of about 32 KiB (FIL-8), so this leaves room for the host,
+/// the position of a page, and a signature.
 const MOST_BYTES: usize = 16 << 10;
 
 impl AzureTables {
@@ -122,14 +122,13 @@ impl AzureTables {
         Ok(Some(StoredRow { row, etag }))
     }
 
-    /// Returns `true` if rows can be returned as read, because they contain no write identifiers to remove: the option is disabled, or the selection
-    /// excludes the property.
+    /// Returns `true` if rows can be returned as read. Then either write identifiers are disabled, or the selection excludes their property.
     pub(crate) fn shows(&self, select: &Select) -> bool {
         !self.identifies() || !select.contains(operation_id::PROPERTY)
     }
 }
 
-/// Returns the requested property names except the system properties.
+/// Returns the names of the requested properties, without the system properties.
 fn custom(select: &Select) -> Option<impl Iterator<Item = &str>> {
     let Select::Names(names) = select else { return None };
     let own = |name: &&str| !matches!(*name, "PartitionKey" | "RowKey" | "Timestamp");
@@ -162,7 +161,7 @@ fn narrow(rows: &Rows, select: &Select) -> Result<Rows> {
     Ok(narrowed)
 }
 
-/// Returns the position of the next page from the response headers (PAGE-2). The row key may be missing or empty. The partition key may also be
+/// Returns the position of the next page, read from the response headers (PAGE-2). The row key may be missing or empty. The partition key may also be
 /// missing, because some servers omit an empty key (AZ-12).
 fn next(operation: &str, answer: &Answer) -> Result<Option<Position>> {
     let partition_key = answer.position(operation, "x-ms-continuation-nextpartitionkey")?;

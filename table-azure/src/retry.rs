@@ -1,4 +1,4 @@
-//! The retry policy of requests (RTY rules).
+//! The policy for retrying requests (RTY rules).
 
 mod after;
 mod budget;
@@ -8,7 +8,7 @@ use std::time::Duration;
 pub(crate) use after::retry_after;
 pub(crate) use budget::Budget;
 
-/// Exponential back-off with jitter, limited in number and time (RTY-2).
+/// Exponential back-off with jitter, limited by the number of retries and by time (RTY-2).
 ///
 /// The client retries after 408, 429, 500, 502, 503, 504, broken connections and timeouts (RTY-1). `docs/lost-answers.md` lists the outcomes of a
 /// retried write (CON-11).
@@ -27,13 +27,13 @@ pub(crate) use budget::Budget;
 pub struct RetryPolicy {
     /// The maximum number of retries after the first attempt.
     pub max_retries: u32,
-    /// The delay before the first retry. Each further delay is twice as long. A jitter of 20 % applies to every delay (RTY-2).
+    /// The delay before the first retry. Each further delay is twice as long. Every delay varies randomly by 20 % (RTY-2).
     pub initial_delay: Duration,
-    /// The maximum delay, before the jitter of 20 % is applied. A longer delay requested by the service takes precedence (RTY-3).
+    /// The maximum delay, before the random variation of 20 %. A longer delay requested by the service takes precedence (RTY-3).
     pub max_delay: Duration,
-    /// The time limit of one attempt. The limit of the service is 30 s (REQ-6).
+    /// The time limit for one attempt. The service itself has a limit of 30 s (REQ-6).
     pub attempt_timeout: Duration,
-    /// The time limit of an entire operation: attempts, delays, and the lookup of an unknown outcome.
+    /// The time limit for an entire operation, including its attempts, the delays between them, and the lookup of an unknown outcome.
     pub operation_timeout: Duration,
     /// The number of retries available to all calls of a client together while almost all requests fail. Ten successes add one retry. While the
     /// budget is exhausted, as in an outage, each request is sent only once. The start and end of this state are logged with `tracing` (target

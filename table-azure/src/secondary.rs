@@ -8,12 +8,11 @@ use table_core::{EntityKey, Error, ErrorCode, Result, TableName, Transaction};
 
 use crate::client::AzureTables;
 
-/// A read-only handle to the tables of an account, for use while the primary is failing. Every second attempt of a read goes to the secondary.
+/// A read-only handle to the tables of an account, for use while the primary is failing. Every second read attempt goes to the secondary.
 /// [`AzureTables::secondary_reads`] creates it.
 ///
 /// The secondary lags by minutes, or by hours while the regions are disconnected. A written entity may be missing or outdated, a deleted entity may
-/// still exist, and a later read may return an earlier state. If the secondary refuses a
-/// read, for example with a 404, the primary decides.
+/// still exist, and a later read may return an earlier state. If the secondary refuses a read, for example with a 404, the read is repeated on the primary.
 ///
 /// Do not base decisions on these reads. The handle rejects every write. Read–modify–write loops, patterns, and lookups of unknown outcomes use
 /// [`AzureTables`], which reads only from the primary.

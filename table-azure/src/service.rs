@@ -25,9 +25,9 @@ use crate::xml::Element;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceStats {
-    /// The status of the replication: `live`, `bootstrap` or `unavailable`.
+    /// The replication status: `live`, `bootstrap` or `unavailable`.
     pub status: String,
-    /// The time up to which all acknowledged writes have been replicated to the secondary, or `None` if the secondary cannot be read.
+    /// All writes acknowledged before this time have been replicated to the secondary. `None` if the secondary cannot be read.
     pub last_sync_time: Option<DateTime<Utc>>,
 }
 
@@ -70,7 +70,7 @@ impl AzureTables {
     /// Returns the settings of the service.
     ///
     /// # Errors
-    /// Any error from the service. `InternalError` for an invalid response.
+    /// Any error from the service. `InternalError` if the response is invalid.
     pub async fn service_properties(&self) -> Result<ServiceProperties> {
         const OPERATION: &str = "get service properties";
         self.run(|client| async move {
@@ -86,7 +86,7 @@ impl AzureTables {
     /// Replaces the settings of the service.
     ///
     /// # Errors
-    /// Any error from the service, for example for more than five CORS rules.
+    /// Any error from the service, for example if `properties` has more than five CORS rules.
     pub async fn set_service_properties(&self, properties: &ServiceProperties) -> Result<()> {
         let request = of_service("set service properties", Method::PUT, "properties")
             .acknowledged_by(&[202])

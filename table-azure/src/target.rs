@@ -1,4 +1,4 @@
-//! Targets (the service, Cosmos DB for Table, or an emulator) and their capabilities (COS, AZ rules).
+//! The target of a client (the service, Cosmos DB for Table, or an emulator) and its capabilities (COS, AZ rules).
 
 use table_core::limits::{Limits, TABLE_NAME_MAX, TransactionMeasure};
 use table_core::store::Capabilities;
@@ -31,7 +31,7 @@ pub enum Target {
 const PART_BYTES: usize = 448;
 /// The maximum length of a RowKey on Cosmos DB, in bytes (COS-2).
 const COSMOS_ROW_KEY_BYTES: usize = 255;
-/// The maximum size of a batch on Cosmos DB, in bytes (COS-2). The documentation says "2 MB"; this is the smallest possible interpretation.
+/// The maximum size of a batch on Cosmos DB, in bytes (COS-2). The documentation says "2 MB"; this is the smallest value that this can mean.
 const COSMOS_BATCH_BYTES: usize = 2_000_000;
 /// The property names that Cosmos DB reserves (COS-4).
 const COSMOS_RESERVED: [&str; 4] = ["id", "rid", "etag", "ResourceId"];
@@ -48,10 +48,10 @@ impl Target {
         }
     }
 
-    /// Returns the capabilities of this kind of service. The server checks keys of 513 to 1,024 code units (ENG-1), except for Azurite, which rejects them
-    /// (AZ-7).
+    /// Returns the capabilities of this kind of service. The client leaves keys of 513 to 1,024 code units to the server, which decides whether to accept them
+    /// (ENG-1). For Azurite, which rejects them, the limit is lower (AZ-7).
     ///
-    /// A transaction is measured by its request body, whose URLs begin with a base URL of `base_bytes` bytes (EGT-3).
+    /// The size of a transaction is that of its request body, in which each URL begins with the base URL of `base_bytes` bytes (EGT-3).
     pub(crate) fn capabilities(self, base_bytes: usize) -> Capabilities {
         let mut limits = if self == Self::Emulator { Limits::PORTABLE } else { Limits::WIDE };
         limits.measure = TransactionMeasure::Body {
@@ -68,7 +68,7 @@ impl Target {
         capabilities
     }
 
-    /// Returns the scope of bearer tokens (AUTH-12).
+    /// Returns the scope for bearer tokens (AUTH-12).
     pub(crate) const fn scope(self) -> &'static str {
         match self {
             Self::Service | Self::Emulator => "https://storage.azure.com/.default",

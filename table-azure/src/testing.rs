@@ -43,10 +43,10 @@ pub struct WireAnswer {
     pub body: Vec<u8>,
 }
 
-/// The reason for which no response was received.
+/// The reason why no response was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
-    /// No connection was made, and therefore nothing was sent.
+    /// No connection was established, so nothing was sent.
     BeforeSending,
     /// The connection broke after the request may have arrived.
     AfterSending,
@@ -68,7 +68,7 @@ pub struct Testing {
     pub wire: Option<Arc<dyn Wire>>,
     /// The seed for random numbers.
     pub seed: Option<u64>,
-    /// `true` to use the timers of the client, as outside of tests; `false` to use those of the caller's runtime, whose clock a test can pause.
+    /// `true` to use the client's own timers, as in production; `false` to use those of the caller's runtime, whose clock a test can pause.
     #[cfg(test)]
     pub(crate) has_own_timers: bool,
 }

@@ -15,7 +15,7 @@ use crate::operation_id;
 
 pub(crate) use request::WriteRequest;
 
-/// The entity size in bytes, by the published formula, above which the size measured by the service may exceed the limit (SIZE-4, ENG-3).
+/// The entity size in bytes, calculated with the published formula, above which the service may measure a size beyond its limit (SIZE-4, ENG-3).
 const NEAR_LIMIT: usize = ENTITY_BYTES - 164;
 
 impl AzureTables {
@@ -51,14 +51,14 @@ impl AzureTables {
         }
     }
 
-    /// Adds an identifier if the options or the caller request one. The result [is identified](Transaction::is_identified) if this client added its
-    /// identifier. A property of that name written by the program proves nothing.
+    /// Adds a write identifier if the options or the caller request one. The result [is identified](Transaction::is_identified) only if this client added the
+    /// identifier, because a property of that name written by the program does not identify the write.
     fn identified(&self, transaction: Transaction) -> Result<Transaction> {
         if !self.identifies() && !transaction.is_identified() {
             return Ok(transaction);
         }
         match operation_id::identified(&transaction, self.service_limits(), Uuid::new_v4()) {
-            // The sender only prefers an identifier, and it does not fit.
+            // The caller prefers an identifier but does not require one, and it does not fit.
             Err(_) if !self.identifies() => {
                 let limits = *transaction.limits();
                 rebuilt(transaction, limits)
@@ -67,7 +67,7 @@ impl AzureTables {
         }
     }
 
-    /// Checks a transaction against the limits of this store and of its kind of service.
+    /// Checks a transaction against the limits of this store and of the service that it uses.
     fn checked(&self, transaction: Transaction) -> Result<Transaction> {
         let limits = self.known_capabilities().limits;
         let transaction = if *transaction.limits() == limits {
@@ -140,7 +140,7 @@ fn warn_of_limit(partition_key: &str, operation: &Operation) {
     }
 }
 
-/// Returns the ETag of a written entity. Deletes have none (ETAG-3).
+/// Returns the ETag of a written entity, or `None` for a delete (ETAG-3).
 pub(crate) fn etag_of(answer: &Answer) -> Option<ETag> {
     ETag::parse(answer.header("etag")).ok()
 }

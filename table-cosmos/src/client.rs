@@ -1,4 +1,4 @@
-//! The client for a database and its tables.
+//! The client for the tables in a database.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,9 +21,9 @@ use crate::options::Options;
 use crate::runtime::Runtime;
 use crate::usage::{self, Charges, Usage, Usages, Verb};
 
-/// The fixed size of an operation in a batch, in bytes: the member names in the item and the operation, the write identifier, and an ETag.
+/// The fixed size of an operation in a batch, in bytes. It covers the member names in the item and the operation, the write identifier, and an ETag.
 const OPERATION_BYTES: usize = 220;
-/// The maximum size in bytes of a transaction's request.
+/// The maximum size in bytes of the request for a transaction.
 pub(crate) const TRANSACTION_BYTES: usize = 2 << 20;
 /// The resolution of Timestamps in ticks. The service stores them in seconds, as `_ts`.
 const TIMESTAMP_STEP: u64 = 10_000_000;
@@ -73,7 +73,7 @@ impl CosmosTables {
         Self::open(account, region, database, options).await
     }
 
-    /// Opens a database with an Azure SDK credential. The tables must already exist, because a token cannot create them.
+    /// Opens a database with an Azure SDK credential. The tables must already exist, because the service does not allow creating them with a token.
     ///
     /// # Errors
     /// `InvalidInput` if the endpoint is invalid; any error that the account returns.
@@ -106,10 +106,10 @@ impl CosmosTables {
         Ok(Self::build(&client, database, options, runtime))
     }
 
-    /// Opens a database with an existing client, such as a client with a proxy, other regions or other limits.
+    /// Opens a database with an existing client, for example one with a proxy, other regions or other limits.
     ///
-    /// The requests of all such stores run on one thread of the process. Requests of the program over the same client share its connections: a connection
-    /// that they open works only while their runtime runs.
+    /// The requests of all such stores run on one thread in the process. If the program itself sends requests through the same client, they use the same
+    /// connections. A connection opened by such a request works only while the program's runtime runs.
     #[must_use]
     pub fn with_client(client: &CosmosClient, database: &str, options: Options) -> Self {
         Self::build(client, database, options, Runtime::shared())
@@ -148,12 +148,12 @@ impl CosmosTables {
         self.0.usages.of(table)
     }
 
-    /// Adds the request units of the current operation to those of queries with this SQL text.
+    /// Adds the request units of the current operation to the recorded charges for queries with this SQL text.
     pub(crate) fn add_page(&self, table: &TableName, form: &str) {
         self.0.usages.add_page(table, form, usage::units());
     }
 
-    /// Returns the charges for pages of queries with this SQL text.
+    /// Returns the recorded charges for pages of queries with this SQL text.
     pub(crate) fn measured(&self, table: &TableName, form: &str) -> Option<Charges> {
         self.0.usages.of_form(table, form)
     }
@@ -221,7 +221,7 @@ impl CosmosTables {
         self.0.runtime.run(verb == Verb::Submit, counted.instrument(within)).await
     }
 
-    /// If the opened container was replaced by another one, compares the new container with the options. On a mismatch, returns an error instead of the
+    /// If another container has replaced the opened one, compares the new container with the options. If they do not match, returns an error instead of the
     /// operation's result.
     async fn compared_again<T>(&self, table: &TableName, verb: Verb, result: Result<T>) -> Result<T> {
         self.containers().forget(table);
@@ -235,7 +235,7 @@ impl CosmosTables {
         }
     }
 
-    /// Runs a change of tables on a clone of the store, on the store's runtime.
+    /// Runs an operation that creates or deletes tables, on a clone of the store and on the store's runtime.
     pub(crate) async fn change<F>(&self, work: impl FnOnce(Self) -> F) -> Result<()>
     where
         F: Future<Output = Result<()>> + Send + 'static,
@@ -243,7 +243,7 @@ impl CosmosTables {
         self.0.runtime.run(true, work(self.clone())).await
     }
 
-    /// Runs a read on a clone of the store, on the store's runtime.
+    /// Runs a read on a clone of the store and on the store's runtime.
     pub(crate) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,
@@ -264,7 +264,7 @@ pub(crate) fn unsharded(runtime: CosmosRuntimeBuilder) -> CosmosRuntimeBuilder {
     }
 }
 
-/// Installs a TLS provider for the process, because the client requires one. Uses ring, unless the program has chosen another provider.
+/// Installs ring as the TLS provider for the process, unless the program has chosen a provider. The client requires one.
 pub(crate) fn provide_tls() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
@@ -283,7 +283,7 @@ impl fmt::Debug for CosmosTables {
     }
 }
 
-/// Formats the store as the name of its database.
+/// Formats the store as its database name.
 impl fmt::Display for CosmosTables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the database {} of Cosmos DB for NoSQL", self.0.name)

@@ -34,7 +34,7 @@ fn definition(mapping: &Mapping) -> PartitionKeyDefinition {
     PartitionKeyDefinition::new(mapping.levels.iter().map(|path| Cow::Owned(path.to_string())).collect())
 }
 
-/// Returns the description of a container to be created.
+/// Returns the description with which a container is created.
 pub(crate) fn properties(table: &TableName, options: &Options) -> ContainerProperties {
     let mapping = options.mapping_in(table.as_str());
     let mut properties = ContainerProperties::new(table.as_str().to_owned(), definition(&mapping))
@@ -118,7 +118,7 @@ impl CosmosTables {
         compare(table, options, &mapping, &properties)?;
         let client = self.current(client, &properties.id, mapping.depth()).await?;
         let container = Container { client, mapping };
-        // A token cannot read the throughput. The container is then used without comparing it.
+        // With a token, the throughput cannot be read. The container is then used without comparing its throughput.
         let throughput = self.compared_throughput(&container).await.unwrap_or_default();
         for difference in differences(table, options, &properties).into_iter().chain(throughput) {
             tracing::warn!(target: "table_cosmos", table = table.as_str(), %difference);
@@ -143,7 +143,7 @@ impl CosmosTables {
     ///
     /// # Errors
     /// - `TableNotFound` or `SchemaMismatch`, as for every request.
-    /// - `AuthorizationFailure` with a token, which cannot read the throughput.
+    /// - `AuthorizationFailure` if the store was opened with a token, because the throughput cannot be read with it.
     pub async fn differences(&self, table: &TableName) -> Result<Vec<Difference>> {
         let table = table.clone();
         self.run(|store| async move {
@@ -173,13 +173,13 @@ impl CosmosTables {
         Ok((client, properties))
     }
 
-    /// Returns the error for a container that was not found, or the error for its database if that is missing, too.
+    /// Returns the error for a container that was not found, or the error for its database if the database is also missing.
     async fn missing(&self, fault: ContainerFault, table: &TableName) -> Error {
         let error = if self.is_database_missing().await { self.no_database() } else { Error::of(fault) };
         error.with_table(table.as_str())
     }
 
-    /// Returns `true` if the database does not exist. Without permission to read the database, this is unknown, and the result is `false`.
+    /// Returns `true` if the database does not exist. Returns `false` if the credential cannot read the database.
     pub(crate) async fn is_database_missing(&self) -> bool {
         matches!(Box::pin(self.database().read(None)).await, Err(error) if failure::is_missing(&error))
     }
@@ -188,15 +188,15 @@ impl CosmosTables {
         Error::of(ContainerFault::NoDatabase(self.database_name().to_owned()))
     }
 
-    /// Returns the container whose name differs only in case (TBL-2).
+    /// Returns the container whose name differs from the table's name only in case (TBL-2).
     ///
     /// # Errors
-    /// `SchemaMismatch` if several containers have such a name.
+    /// `SchemaMismatch` if the names of several containers differ only in case.
     async fn in_another_case(
         &self,
         table: &TableName,
     ) -> Result<Option<(ContainerClient, ContainerProperties)>> {
-        // A token cannot list containers, so the name must be spelled exactly.
+        // With a token, containers cannot be listed, so the name must be spelled exactly.
         let Ok(names) = self.names().await else { return Ok(None) };
         let mut names = names.into_iter().filter(|name| name == table);
         let Some(name) = names.next() else { return Ok(None) };
@@ -256,8 +256,8 @@ impl CosmosTables {
 
     /// Returns a client for the container that currently has this name.
     ///
-    /// The Azure SDK caches the container for a name, and only a point operation refreshes the cache. A query would use the old container, and the
-    /// service would reject its second page.
+    /// The Azure SDK caches the container for a name, and only a point operation refreshes the cache. Without a refresh, a query would use the old container,
+    /// and the service would reject the query's second page.
     async fn current(&self, client: ContainerClient, name: &str, depth: usize) -> Result<ContainerClient> {
         let key = key::partition_key(&vec![String::new(); depth])?;
         // The response is irrelevant, because the request only refreshes the cache.

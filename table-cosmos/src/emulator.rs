@@ -1,4 +1,4 @@
-//! An in-process account for tests and examples, based on the Azure SDK's in-memory emulator.
+//! An in-process Cosmos DB account for tests and examples, based on the Azure SDK's in-memory emulator.
 //!
 //! The emulator is internal to the Azure SDK, which makes no promise of stability. It differs from the service: ids and levels can have any length,
 //! items never expire, and a point read with a prefix of the partition key returns 404.
@@ -37,7 +37,7 @@ const ENDPOINT: &str = "https://eastus.emulator.local";
 /// The name of the database that contains the tables.
 pub const DATABASE: &str = "tables";
 
-/// An account in memory.
+/// An in-memory account.
 ///
 /// ```
 /// # fn main() -> table_core::Result<()> {
@@ -167,7 +167,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// Stores another program's item, given as JSON, under a partition key in the format of the header, such as `["contoso","ada"]`.
+    /// Stores another program's item, given as JSON. The partition key has the format of the request header, such as `["contoso","ada"]`.
     ///
     /// # Errors
     /// `InvalidInput`, with the emulator's status, if the emulator rejects the item.
@@ -254,7 +254,7 @@ impl Emulator {
     }
 }
 
-/// Returns the published request charges for an item of up to 1 KB. Unlike the service, the emulator doubles them each time the item's size doubles.
+/// Returns the published request charges for an item of up to 1 KB. Unlike the service, the emulator doubles the charges each time the item's size doubles.
 fn published_prices() -> RequestUnitChargingModel {
     RequestUnitChargingModel {
         read_base_ru: read_units(0),
@@ -264,7 +264,7 @@ fn published_prices() -> RequestUnitChargingModel {
     }
 }
 
-/// Opens a store whose requests run on their caller's runtime, as the tasks of the emulator do. A test can pause the clock of that runtime.
+/// Opens a store whose requests run on their caller's runtime, like the emulator's tasks. A test can pause that runtime's clock.
 fn opened(client: &CosmosClient, options: Options) -> CosmosTables {
     CosmosTables::build(client, DATABASE, options, Runtime::of_callers())
 }

@@ -13,12 +13,12 @@ const LONGEST: u32 = i32::MAX.unsigned_abs();
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TimeToLive {
-    /// Items never expire, even if they have a time to live.
+    /// Items never expire, even if they have a time to live of their own.
     #[default]
     Off,
-    /// Items expire if they have a time to live.
+    /// Only items with a time to live of their own expire.
     PerItem,
-    /// Items without a time to live expire after the given number of seconds.
+    /// Items without a time to live of their own expire after the given number of seconds.
     Seconds(u32),
 }
 
@@ -31,7 +31,7 @@ impl TimeToLive {
         }
     }
 
-    /// Returns the time to live with a number of seconds that the service accepts.
+    /// Clamps the number of seconds to the range that the service accepts.
     pub(crate) fn clamped(self) -> Self {
         match self {
             Self::Seconds(seconds) => Self::Seconds(seconds.clamp(1, LONGEST)),

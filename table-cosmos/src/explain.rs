@@ -1,4 +1,4 @@
-//! Plans of queries: class, physical partitions, SQL, items read, and warnings.
+//! Query plans: the cost class, the physical partitions, the SQL, the items read, and warnings.
 
 use std::fmt;
 
@@ -28,8 +28,8 @@ pub struct Explain {
     pub text: String,
     /// The items that the service reads.
     pub reads: Reads,
-    /// The minimum and maximum request units. For a query, these are the base charges of its physical partitions; the items read
-    /// are charged in addition.
+    /// The minimum and maximum request units. For a query, these are the base charges for its physical partitions; the items that it reads are charged in
+    /// addition.
     pub units: (f64, f64),
     /// The request units that the service has charged for pages of queries with the same SQL text since the store was opened, or `None` if no such
     /// page was read. The parameters of the queries may differ.
@@ -42,7 +42,7 @@ pub struct Explain {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reads {
-    /// One item, which is read by its id.
+    /// One item, read by its id.
     Item,
     /// The items that match conditions on ids, on the next level or on properties.
     Matching,
@@ -57,7 +57,7 @@ pub enum Reads {
 }
 
 impl Reads {
-    /// Returns the items that the SQL text of a query reads.
+    /// Returns the items that a query reads, given its scope and its SQL.
     fn of(scope: &Scope, sql: &Sql) -> Self {
         match scope {
             Scope::Nothing => Self::Nothing,
@@ -115,7 +115,7 @@ impl CosmosTables {
         .await
     }
 
-    /// Returns the plan of a query for the current physical partitions, with the charges of earlier runs.
+    /// Returns the plan of a query for the current physical partitions, with the recorded charges for earlier runs.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist. `InvalidInput` if the service's list of partitions has a gap (MAP-1).

@@ -1,4 +1,4 @@
-//! Converts errors of the Azure SDK to the errors of table operations.
+//! Converts Azure SDK errors to the errors of table operations.
 
 use azure_data_cosmos::CosmosError;
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
@@ -10,7 +10,7 @@ use crate::usage::REPLACED;
 const FAN_OUT: u16 = 20118;
 /// The sub-status code returned if a partition key has reached 20 GB (LIM-1).
 const LOGICAL_FULL: u16 = 1014;
-/// The sub-status code returned if a replica has not caught up with the session.
+/// The sub-status code returned if a replica lacks writes that the client's session has already seen.
 const SESSION_BEHIND: u16 = 1002;
 /// The sub-status code returned if the container was deleted or replaced.
 const OWNER_NOT_FOUND: u16 = 1003;
@@ -55,14 +55,14 @@ pub(crate) const fn reports_state(status: u16) -> bool {
     matches!(status, 404 | 409 | 410 | 412)
 }
 
-/// Returns `true` if a response has such a status but came from a gateway or a proxy.
+/// Returns `true` if a response has a status that describes such a state, but came from a gateway or a proxy.
 fn is_page(error: &CosmosError) -> bool {
     let (status, sub) = status(error);
     sub == 0 && reports_state(status) && !is_from_service(error)
 }
 
-/// Returns `true` if the error for a later page means that the container was deleted and created again since the previous page was read. The service reports it
-/// by its status. If the Azure SDK detects it first, it reports it only in the error's message.
+/// Returns `true` if the error for a later page means that the container was deleted and created again since the previous page was read. The service reports
+/// this with a status. If the Azure SDK detects it first, only the error's message shows it.
 pub(crate) fn is_container_new(error: &CosmosError) -> bool {
     let is_told = || {
         let message = error.to_string();
@@ -104,7 +104,7 @@ pub(crate) fn is_repeated(error: &CosmosError) -> bool {
     error.diagnostics().is_some_and(|diagnostics| was_repeated(&diagnostics))
 }
 
-/// Returns `true` if the failed operation sent no request, for example because no connection could be opened.
+/// Returns `true` if the failed operation never sent a request, for example because no connection could be opened.
 fn is_unsent(error: &CosmosError) -> bool {
     error.diagnostics().is_some_and(|diagnostics| {
         let requests = diagnostics.requests();
@@ -112,13 +112,13 @@ fn is_unsent(error: &CosmosError) -> bool {
     })
 }
 
-/// The effect of a write, by the status of a response or of one operation in a batch. A batch is atomic, so the status of the operation that failed is that of
-/// the batch.
+/// The effect of a write, derived from the status of a response or of one operation in a batch. A batch is atomic, so the status of the failed operation
+/// applies to the entire batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// The write had no effect and would have none if it was sent again.
+    /// The write had no effect, and would have none if it were sent again.
     Refused,
-    /// The write had no effect and may have one later: its partition is throttled or moving, or another write was in progress.
+    /// The write had no effect, but may succeed later: its partition is throttled or moving, or another write was in progress.
     Busy,
     /// The write may have been applied.
     Unknown,
@@ -145,14 +145,14 @@ pub(crate) fn was_repeated(diagnostics: &DiagnosticsContext) -> bool {
     let earlier = requests.split_last().map(|(_, earlier)| earlier).unwrap_or_default();
     earlier.iter().any(|request| {
         let status = request.status();
-        // The client itself sets the sub-statuses from 20000 on. They mean that no response arrived.
+        // Sub-statuses of 20000 and above are set by the client itself, and mean that no response arrived.
         let is_clients = status.sub_status().is_some_and(|sub| sub.value() >= 20_000);
         request.request_sent().may_have_been_sent()
             && (is_clients || !is_refusal(u16::from(status.status_code())))
     })
 }
 
-/// Returns the error of an unconditional write that the Azure SDK sent twice.
+/// Returns the error for an unconditional write that the Azure SDK sent twice.
 pub(crate) fn repeated_by_client() -> Error {
     let message = "the vendor's client sent the write again after a lost answer, so it may have been applied twice; read the entity";
     Error::new(ErrorCode::InternalError, message).with_rule("CON-11")
@@ -164,7 +164,7 @@ pub(crate) fn not_from_service() -> Error {
     Error::new(ErrorCode::InternalError, message).with_rule("CON-11")
 }
 
-/// Returns the error code of a rejection.
+/// Returns the error code for a rejection.
 pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
     match (status, sub) {
         (400, FAN_OUT) => ErrorCode::Unsupported,
@@ -183,7 +183,7 @@ pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
     }
 }
 
-/// Returns the error of a failed request. `operation` is the verb in the error's message.
+/// Returns the error for a failed request. `operation` is the verb in the error's message.
 pub(crate) fn error(operation: &str, failure: CosmosError) -> Error {
     let (status, sub) = status(&failure);
     if is_page(&failure) {
@@ -197,7 +197,7 @@ pub(crate) fn error(operation: &str, failure: CosmosError) -> Error {
     Error::new(code(status, sub), message).with_source(failure)
 }
 
-/// Returns the help for a rejection, which follows its status in a message.
+/// Returns the advice for a rejection, which follows the status in an error message.
 pub(crate) const fn help(status: u16, sub: u16) -> &'static str {
     match (status, sub) {
         (400, FAN_OUT) => {

@@ -86,7 +86,7 @@ impl Found {
         written_by(&self.json, mapping) == Some(write)
     }
 
-    /// Returns the ETag in the format of the service's requests.
+    /// Returns the ETag in the format that requests use.
     pub(crate) fn sent_etag(&self) -> String {
         sent_etag(&self.etag)
     }
@@ -107,10 +107,10 @@ pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a st
     mapping.own.write.find(json).ok().flatten().and_then(Json::as_str)
 }
 
-/// The number of hexadecimal digits in the identifier of a write.
+/// The number of hexadecimal digits in a write identifier.
 const WRITE_DIGITS: usize = 32;
 
-/// Returns `true` if this library wrote an item. A member of the same name in another program's item is recognised by its format: it is not a write
+/// Returns `true` if this library wrote an item. Another program's item may have a member of the same name, but its value does not have the format of a write
 /// identifier.
 pub(crate) fn is_own(json: &Json, mapping: &Mapping) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -122,7 +122,7 @@ pub(crate) fn etag(text: &str) -> Result<ETag> {
     ETag::parse(&format!("W/{text}"))
 }
 
-/// Returns an ETag in the format of the service. An ETag that comes from a different kind of store is sent unchanged, and matches no item.
+/// Returns an ETag in the format of the service. An ETag from a different kind of store is sent unchanged, and matches no item.
 pub(crate) fn sent_etag(etag: &ETag) -> String {
     let text = etag.to_string();
     text.strip_prefix("W/").unwrap_or(&text).to_owned()

@@ -13,7 +13,7 @@ const ID_BYTES: usize = 1_023;
 /// The maximum length of a level, in bytes (LIM-4).
 const LEVEL_BYTES: usize = 2_048;
 
-/// Returns the levels of a PartitionKey, or `None` if it has a different number of levels.
+/// Returns the levels of a PartitionKey, or `None` if it does not have `depth` levels.
 pub(crate) fn levels(partition_key: &str, depth: usize) -> Option<Vec<String>> {
     if depth == 1 {
         return Some(vec![partition_key.to_owned()]);
@@ -66,7 +66,7 @@ pub(crate) fn id(row_key: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the RowKey that an id represents.
+/// Returns the RowKey represented by an id.
 pub(crate) fn row_key(id: &str) -> &str {
     id.strip_prefix(END).unwrap_or(id)
 }

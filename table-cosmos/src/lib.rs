@@ -2,7 +2,7 @@
 //!
 //! A table is a container and an entity is an item. The levels of a partition key ([`table_core::schema`] describes their declaration) are the paths
 //! `/l1`, `/l2` and `/l3` of the container. A query such as `Event::within("contoso")` therefore uses only the physical partitions of contoso.
-//! Programs that take their store as a parameter run on it unchanged, except for the differences below. Most of the differences are expressed as
+//! Programs that take their store as a parameter run on Cosmos DB unchanged, except for the differences below. Most of the differences are expressed as
 //! [capabilities](table_core::store::Capabilities), which are checked before a request is sent.
 //!
 //! ```no_run
@@ -48,9 +48,9 @@
 //!
 //! # Not tested on an account
 //!
-//! The tests run on the in-memory emulator of the Azure SDK. Where the service differs from the emulator, they inject responses. The status of a
-//! point read with a prefix, the limit of 20 GB, splits that take hours, and request charges are known only from the service's documentation.
-//! `tests/live.rs` runs the behaviour suite and a placement check on the account given by `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY`.
+//! The tests run on the in-memory emulator of the Azure SDK. Where the service differs from the emulator, the tests inject the service's responses. The
+//! following are known only from the service's documentation: the status of a point read with a prefix, the limit of 20 GB, splits that take hours, and request
+//! charges. `tests/live.rs` runs the behaviour suite and a placement check on the account given by `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY`.
 
 mod client;
 mod container;

@@ -26,7 +26,7 @@ const TTL: &str = "ttl";
 
 /// A mapping between the JSON of a container's items and the entities of a table.
 ///
-/// A mapping names the paths of the partition key, and the path and [format](Format) of properties. The RowKey is the `id`.
+/// A mapping specifies the paths of the partition key, and the path and [format](Format) of each mapped property. The RowKey is the `id`.
 ///
 /// ```
 /// use table_core::Entity;
@@ -49,7 +49,7 @@ const TTL: &str = "ttl";
 /// ```
 ///
 /// # Guarantees
-/// - A replace or a merge keeps all members of an item that the mapping does not name, and the text of each value that it does not change.
+/// - A replace or a merge keeps all unmapped members of an item, and the text of each value that it does not change.
 /// - An item is not an entity if it lacks a constant, a level or a required property, or has a value in a different format. Queries skip and report it
 ///   ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)); reads, replaces, merges, upserts and unconditional deletes of its key
 ///   fail with `Corrupted` and change nothing, and an insert fails with `EntityAlreadyExists`.
@@ -65,7 +65,7 @@ pub struct Mapping {
     pub(crate) members: Vec<Member>,
     pub(crate) constants: Vec<(Path, String)>,
     pub(crate) own: Own,
-    /// `true` for the default format, whose items belong to this library. A replace may then discard unknown members.
+    /// `true` for the default format. Its items belong to this library, so a replace may discard unknown members.
     pub(crate) is_standard: bool,
     fault: Option<MappingFault>,
 }
@@ -76,7 +76,7 @@ pub(crate) struct Member {
     pub(crate) name: String,
     pub(crate) path: Path,
     pub(crate) format: Format,
-    /// `true` if an item that another program wrote is not an entity when it lacks the property.
+    /// `true` if the property is required: an item from another program that lacks it is not an entity.
     pub(crate) is_required: bool,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct Own {
 }
 
 impl Mapping {
-    /// Creates the mapping of a container with these partition key paths, from the first level to the last.
+    /// Creates a mapping for a container with these partition key paths, from the first level to the last.
     #[must_use]
     pub fn new<'a>(levels: impl IntoIterator<Item = &'a str>) -> Self {
         let root = Path::own(OWN);
@@ -124,7 +124,7 @@ impl Mapping {
         Self { levels, members: Vec::new(), constants: Vec::new(), own, is_standard: true, fault: None }
     }
 
-    /// Maps a property, given its name in the store, to a path: `Total` to `/total/amount`.
+    /// Maps a property, given by its stored name, to a path, such as `Total` to `/total/amount`.
     ///
     /// If the JSON member is missing or null, the property is absent.
     #[must_use]
@@ -148,7 +148,7 @@ impl Mapping {
         self
     }
 
-    /// Declares that every item of the table has a given string at a path, such as the type of the item: `/type` is `order`.
+    /// Declares that every item of the table has a given string at a path. For example, the item type at `/type` is `order`.
     ///
     /// Queries select only items with this string, and inserted items contain it.
     #[must_use]
@@ -174,7 +174,8 @@ impl Mapping {
         self.members.iter().any(|member| member.format == Format::TimeToLive)
     }
 
-    /// Returns the paths of the levels beyond those of this mapping. An item in the default format must not have them.
+    /// Returns the paths of the default levels that this mapping does not use. An item in the default format must not have members at them. For other mappings,
+    /// the list is empty.
     pub(crate) fn further_levels(&self) -> impl Iterator<Item = &'static str> {
         LEVELS.into_iter().skip(if self.is_standard { self.depth() } else { MOST })
     }
@@ -240,12 +241,12 @@ impl Mapping {
         Some(path)
     }
 
-    /// Records an error, unless an earlier one was recorded.
+    /// Records an error, unless one has already been recorded.
     fn fail(&mut self, fault: MappingFault) {
         self.fault.get_or_insert(fault);
     }
 
-    /// Returns the error for two paths that overlap, if any do.
+    /// Returns an error if two paths overlap.
     fn overlap(&self) -> Option<MappingFault> {
         let members = self.members.iter().map(|member| &member.path);
         let constants = self.constants.iter().map(|(path, _)| path);

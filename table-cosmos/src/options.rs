@@ -1,4 +1,4 @@
-//! Options of a Cosmos DB store: partition key levels, mappings and expiry per table, the throughput of new containers, limits and delays.
+//! Options for a Cosmos DB store: the partition key levels, mapping and expiry of each table, the throughput of new containers, limits and delays.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::throughput::Throughput;
 /// The default maximum number of physical partitions of one query.
 pub(crate) const FAN_OUT: u32 = 100;
 
-/// Options of a store.
+/// Options for a Cosmos DB store.
 ///
-/// A table that is not configured here has one level, which is the PartitionKey.
+/// A table without options has one level, which is its PartitionKey.
 ///
 /// ```
 /// use table_cosmos::Options;
@@ -64,14 +64,14 @@ impl Options {
         Self::default()
     }
 
-    /// Sets the number of levels of a table, from 1 to 3. Other values are clamped (HPK-42). This replaces a mapping of the table.
+    /// Sets the number of levels of a table, from 1 to 3. Other values are clamped (HPK-42). This replaces any mapping of the table.
     #[must_use]
     pub fn levels(self, table: &str, levels: usize) -> Self {
         self.with_mapping(table, Mapping::standard(levels))
     }
 
-    /// Sets whether a table without configured levels or mapping uses the levels of its existing container. Intended for tools that do not know the entity
-    /// types.
+    /// Sets whether a table without configured levels or mapping uses the levels of its existing container. This is intended for tools that do not know the
+    /// entity types.
     ///
     /// By default such a table has one level, and a container with several levels is an error. The container's paths must be `/l1`, `/l2` and `/l3`.
     /// New containers of these tables have one level.
@@ -87,7 +87,7 @@ impl Options {
         Self { adopts_levels: adopt, ..self }
     }
 
-    /// Sets the levels of an entity's table from its schema.
+    /// Sets the levels of an entity's table from the entity's schema.
     #[must_use]
     pub fn levels_of<E: Entity>(self) -> Self {
         self.levels(E::SCHEMA.table, level_names(E::SCHEMA).len())
@@ -105,8 +105,8 @@ impl Options {
     /// Sets the mapping of an entity's table, and checks it against the schema of the entity.
     ///
     /// # Errors
-    /// `InvalidInput` if the number of levels differs from the entity's, if the entity lacks a property or has it with another type, and in
-    /// the cases listed at [`mapping`](Self::mapping).
+    /// `InvalidInput` if the number of levels differs from the entity's, if the entity lacks a mapped property or has it with another type, or in the cases
+    /// listed for [`mapping`](Self::mapping).
     pub fn mapping_of<E: Entity>(self, mapping: Mapping) -> Result<Self> {
         let mapping = mapping.checked_for(E::SCHEMA)?;
         Ok(self.with_mapping(E::SCHEMA.table, mapping))
@@ -149,7 +149,7 @@ impl Options {
     /// Sets how queries treat items that other programs wrote and that are not entities. By default, they are skipped, reported by
     /// [`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items), and logged. If `refuse` is `true`, the query fails with `Corrupted`.
     ///
-    /// Two cases always fail: an unreadable item that this library wrote, and a point read of an item that is not an entity.
+    /// Two cases always fail: a query that reads an unreadable item which this library wrote, and a point read of an item that is not an entity.
     #[must_use]
     pub fn refuse_foreign_items(self, refuse: bool) -> Self {
         Self { refuses_foreign: refuse, ..self }
@@ -163,9 +163,9 @@ impl Options {
 
     /// Enables or disables writes that take effect at most once, even if the network delivers a request twice. They are enabled by default.
     ///
-    /// An unconditional replace, delete or insert-or-replace then reads the entity first and is conditional on its ETag. This costs a point read for
-    /// a single operation, or one query for all operations of a transaction. If disabled, these operations are sent without a condition. Errors
-    /// after a lost response are then ambiguous more often, and a duplicate delivery can undo a later change by another writer.
+    /// If enabled, an unconditional replace, delete or insert-or-replace reads the entity first and is conditional on its ETag. This costs a point read for a
+    /// single operation, or one query for all operations of a transaction. If disabled, these operations are sent without a condition. Errors after a lost
+    /// response are then ambiguous more often, and a request that is delivered twice can undo a later change by another writer.
     ///
     /// Merges, and writes with a given ETag, always take effect at most once.
     #[must_use]
@@ -173,14 +173,14 @@ impl Options {
         Self { exact: enabled, ..self }
     }
 
-    /// Sets the retry policy for operations whose entity another writer changed between the read and the write.
+    /// Sets the retry policy for operations that fail because another writer changed the entity between their read and their write.
     #[must_use]
     pub fn retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
     }
 
-    /// Sets the number of attempts, and the delays between them, for requests to a partition that is being split or moved (MAP-12), and for transactions of
-    /// which an operation is throttled or meets a concurrent write.
+    /// Sets the number of attempts, and the delays between them, for requests to a partition that is being split or moved (MAP-12), and for transactions in
+    /// which an operation is throttled or conflicts with a concurrent write.
     #[must_use]
     pub fn retry_during_splits(self, attempts: usize, backoff: Backoff) -> Self {
         Self { splits: attempts.max(1), split_backoff: backoff, ..self }
@@ -211,7 +211,7 @@ impl Options {
         }
     }
 
-    /// Returns the time to live of a table. If its mapping contains a time to live, the container must allow it.
+    /// Returns the time to live of a table. If its mapping includes a time to live for items, the container must allow items to expire.
     pub(crate) fn time_to_live_in(&self, table: &str) -> TimeToLive {
         let table = table.to_ascii_lowercase();
         let per_item = self.mappings.get(&table).is_some_and(|mapping| mapping.expires());

@@ -1,4 +1,4 @@
-//! Waits between attempts: while a physical partition is being split, merged or moved, and after a response was lost.
+//! Waits between attempts while a physical partition is being split, merged or moved, and after a response has been lost.
 
 use azure_data_cosmos::CosmosError;
 

@@ -1,4 +1,4 @@
-//! Reads items by key and in pages of queries. Each item is checked against the requested levels.
+//! Reads items by key, and in query pages. Checks each item against the requested levels.
 
 mod wanted;
 
@@ -26,7 +26,7 @@ use crate::sql::Sql;
 use crate::{failure, key, usage};
 use wanted::Wanted;
 
-/// The prefix of the Azure SDK's continuation tokens, followed by base64.
+/// The prefix of the Azure SDK's continuation tokens. The rest of a token is base64.
 const TOKEN: &str = "c1.";
 
 impl CosmosTables {
@@ -52,7 +52,7 @@ impl CosmosTables {
         }
     }
 
-    /// Returns the documents with the given `RowKey`s and partition key, by RowKey. A point read reads a single row, and one query reads several rows.
+    /// Returns the documents with the given `RowKey`s and partition key, keyed by RowKey. A point read reads a single row, and one query reads several rows.
     pub(crate) async fn find_items(
         &self,
         table: &TableName,
@@ -105,8 +105,7 @@ impl CosmosTables {
         found.map(|found| found.read(&container.mapping, ItemKey { levels, row_key })).transpose()
     }
 
-    /// Removes a container that no longer exists from the cache, and returns the error. If the database does not exist either, the error names the
-    /// database.
+    /// Removes a container that no longer exists from the cache, and returns the error. If the database does not exist either, the error contains its name.
     pub(crate) async fn gone(&self, table: &TableName, error: CosmosError) -> Error {
         self.containers().forget(table);
         if self.is_database_missing().await {
@@ -115,7 +114,7 @@ impl CosmosTables {
         failure::error("the container no longer exists; the request", error).with_table(table.as_str())
     }
 
-    /// Returns one projected entity, or `None` if it does not exist.
+    /// Returns the selected properties of one entity, or `None` if it does not exist.
     pub(crate) async fn entity(
         &self,
         table: &TableName,
@@ -199,7 +198,7 @@ impl CosmosTables {
         let mut entities = Vec::with_capacity(items.len());
         for raw in items {
             let json = item::parse_raw(raw);
-            // Another program may damage an item that has an identifier of this library.
+            // Another program may damage an item that has a write identifier from this library.
             let is_own = mapping.is_standard && json.as_ref().is_ok_and(|json| item::is_own(json, mapping));
             match json.and_then(|json| item::read(&json, mapping)) {
                 Ok(item) => entities.push(item),
@@ -210,7 +209,7 @@ impl CosmosTables {
         Ok(entities)
     }
 
-    /// Returns the items of one page from the Azure SDK, and the position of the next page.
+    /// Reads one page with the Azure SDK. Returns its items, and the position of the next page.
     async fn items(
         &self,
         table: &TableName,
@@ -266,7 +265,7 @@ impl CosmosTables {
 }
 
 /// Returns the position of the next page. Within one partition key, items are read in the order of their ids, so the position is the last id; otherwise it
-/// is the Azure SDK's token. After a page without items, the next page continues the same query with its token.
+/// is the Azure SDK's token. After a page without items, the next page continues the same query with the Azure SDK's token.
 fn next(scope: &Scope, items: &[RawItem], (after, token): (Option<&str>, String)) -> Position {
     let last = items.last().and_then(|item| item::raw_id(item));
     match (scope, last) {
@@ -275,7 +274,7 @@ fn next(scope: &Scope, items: &[RawItem], (after, token): (Option<&str>, String)
     }
 }
 
-/// Returns `true` if a token of the Azure SDK marks the end of a query. Returns `false` if the token cannot be parsed; the service then ends the query.
+/// Returns `true` if an Azure SDK token marks the end of a query. Returns `false` if the token cannot be parsed; the service then ends the query.
 fn is_end(token: &str) -> bool {
     let state = token.strip_prefix(TOKEN).and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
     let state = state.and_then(|json| serde_json::from_slice::<Json>(&json).ok());

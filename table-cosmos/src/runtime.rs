@@ -1,5 +1,5 @@
-//! The runtime on which the requests over a pool of connections run. A caller's runtime may be blocked, pause or end while other callers use a connection that
-//! it opened.
+//! The runtime on which the requests over a connection pool run. They do not run on a caller's runtime, because that may be blocked, pause or end while other
+//! callers use a connection that it opened.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -8,10 +8,10 @@ use tokio::runtime::{Builder, Handle};
 use tokio::task::JoinHandle;
 use tracing::Instrument;
 
-/// The runtime for the pools of clients that programs have created themselves. Several stores may use such a pool, so no store owns its runtime.
+/// The runtime for connection pools of clients that programs have created themselves. Several stores may use such a pool, so no store owns its runtime.
 static SHARED: LazyLock<Arc<Runtime>> = LazyLock::new(Arc::default);
 
-/// A lazily created runtime with one thread, which always runs. It works under any executor's `block_on`, at the cost of a thread switch per request.
+/// A lazily created runtime with one thread, which never stops running. It works under any executor's `block_on`, at the cost of a thread switch per request.
 #[derive(Debug, Default)]
 pub(crate) struct Runtime {
     own: OnceLock<Own>,
@@ -41,7 +41,7 @@ impl<T> Drop for AbortOnDrop<T> {
 }
 
 impl Runtime {
-    /// Returns the runtime that all stores over clients of the program share.
+    /// Returns the runtime shared by all stores that use a client created by the program.
     pub(crate) fn shared() -> Arc<Self> {
         Arc::clone(&SHARED)
     }

@@ -1,4 +1,4 @@
-//! The scope of a key range: the items of one key, of a prefix of levels, or of the entire container (RT-1 to RT-3).
+//! The scope of a key range: the items with one partition key, with a prefix of levels, or in the entire container (RT-1 to RT-3).
 
 use azure_data_cosmos::FeedScope;
 use table_core::Result;
@@ -50,7 +50,7 @@ impl Scope {
         }
     }
 
-    /// Returns the scope as a type of the Azure SDK.
+    /// Converts the scope to a type of the Azure SDK.
     pub(crate) fn feed(&self) -> Result<FeedScope> {
         Ok(match self.levels() {
             [] => FeedScope::full_container(),

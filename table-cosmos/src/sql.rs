@@ -59,14 +59,14 @@ impl Sql {
             sql.text.push_str(" WHERE ");
             sql.text.push_str(&conditions.join(" AND "));
         }
-        // A partition key is in one physical partition, and its ids are indexed, so ordering costs nothing extra.
+        // All items with one partition key are in one physical partition, and their ids are indexed, so ordering costs nothing extra.
         if matches!(scope, Scope::Key(_)) {
             sql.text.push_str(" ORDER BY c.id");
         }
         sql
     }
 
-    /// Returns the query for the given rows in one partition key.
+    /// Returns the query for the given rows under one partition key.
     pub(crate) fn of_rows(mapping: &Mapping, levels: &[String], rows: &[&str]) -> Self {
         let mut sql = Self::default();
         let mut conditions = sql.levels(mapping, levels);
@@ -76,7 +76,7 @@ impl Sql {
         sql
     }
 
-    /// Returns the query as a type of the Azure SDK.
+    /// Converts the query to a type of the Azure SDK.
     pub(crate) fn into_query(self) -> Result<SqlQuery> {
         let mut query = SqlQuery::from(self.text);
         for (at, value) in self.parameters.into_iter().enumerate() {
@@ -136,7 +136,7 @@ impl Sql {
 
     /// Returns a condition that is true whenever the filter is true.
     fn filter(&mut self, filter: &Filter, mapping: &Mapping) -> Condition {
-        // A stack of conditions. Each has its negation, and `not` swaps both.
+        // A stack of conditions, each with its negation. `not` swaps the two.
         let mut stack: Vec<(Condition, Condition)> = Vec::new();
         let pop = |stack: &mut Vec<_>| stack.pop().unwrap_or((Condition::True, Condition::True));
         for term in filter.terms() {

@@ -1,4 +1,4 @@
-//! A Bicep template for containers, for accounts in which programs do not create containers themselves.
+//! Generates a Bicep template for containers, for accounts in which programs do not create containers themselves.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ impl Options {
     /// Returns a Bicep template that creates the containers of tables in an existing database. They get the levels, throughput, time to live and
     /// indexing policy that [`create_table`](table_core::TableStore::create_table) would set.
     ///
-    /// A program with an Entra ID token cannot create containers (RUST-8). The text is one file for `az deployment group create --template-file`.
+    /// A program with an Entra ID token cannot create containers (RUST-8). The returned text is the file for `az deployment group create --template-file`.
     ///
     /// ```
     /// use table_core::TableName;
@@ -29,7 +29,7 @@ impl Options {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` for the name of the list of tables, which is not a container.
+    /// `InvalidInput` if a name is that of the list of tables, which is not a container.
     pub fn bicep(&self, tables: &[TableName]) -> Result<String> {
         let mut text = format!(
             "param accountName string\nparam databaseName string\n\n\
@@ -74,7 +74,7 @@ fn write_value(text: &mut String, json: &Json, depth: usize) {
     match json {
         Json::Object(members) => {
             text.push_str("{\n");
-            // A feature of `serde_json`, which any crate of the program may enable, keeps members in the order of their insertion.
+            // Any crate of the program may enable the feature of `serde_json` that keeps members in insertion order.
             let mut members: Vec<_> = members.iter().filter(|(_, value)| !value.is_null()).collect();
             members.sort_unstable_by_key(|(name, _)| *name);
             for (name, value) in members {

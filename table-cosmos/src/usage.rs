@@ -1,4 +1,4 @@
-//! The request units charged by the service, for one operation and in total for each table.
+//! The request units that the service charges, for one operation and in total for each table.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -14,18 +14,18 @@ use table_core::TableName;
 pub(crate) const REPLACED: (u16, u16) = (400, 1024);
 
 tokio::task_local! {
-    /// The measurements of the operation that runs on the current task.
+    /// The measurements for the operation that runs on the current task.
     static REQUESTS: Requests;
 }
 
-/// Measurements of the requests of one operation.
+/// Measurements of the requests that one operation sends.
 #[derive(Debug, Default)]
 struct Requests {
     units: Cell<f64>,
     is_replaced: Cell<bool>,
 }
 
-/// Adds the charges of a request that failed.
+/// Adds the charges for a failed request to the current operation.
 pub(crate) fn charge_failed(error: &CosmosError) {
     if let Some(diagnostics) = error.diagnostics() {
         charge(&diagnostics);
@@ -51,7 +51,7 @@ pub(crate) fn charge(diagnostics: &DiagnosticsContext) {
 #[derive(Debug)]
 pub(crate) struct Measured<T> {
     pub(crate) result: T,
-    /// The request units of all requests.
+    /// The request units charged for all requests.
     pub(crate) units: f64,
     /// `true` if the container was replaced by another one with the same name.
     pub(crate) is_replaced: bool,
@@ -130,18 +130,18 @@ pub struct Usage {
     pub submits: Charges,
 }
 
-/// The maximum number of SQL texts per table whose charges are kept. Queries with other texts count only in the total.
+/// The maximum number of SQL texts per table for which charges are kept. The charges for queries with other texts are included only in the total.
 const FORMS: usize = 1_000;
 
 /// The usage of one table.
 #[derive(Debug, Default)]
 struct Counted {
     usage: Usage,
-    /// The charges of pages, by the SQL text of their query. An empty string represents point reads.
+    /// The charges for pages, keyed by the SQL text of their query. An empty string represents point reads.
     forms: HashMap<String, Charges>,
 }
 
-/// The usage of each table, by the table's name in lower case.
+/// The usage of each table, keyed by the table's lower-case name.
 #[derive(Debug, Default)]
 pub(crate) struct Usages(Mutex<HashMap<String, Counted>>);
 

@@ -1,8 +1,8 @@
 //! Commits transactions: a single operation as one request, and several operations as one transactional batch within a partition key.
 //!
 //! A request takes effect at most once, even if the network or the Azure SDK delivers it twice. Every write except an insert therefore reads the
-//! entity first and is conditional on its ETag, which no other version of the item has. The SDK is configured not to retry a write without a
-//! response; [`settle`](CosmosTables::settle) decides instead.
+//! entity first and is conditional on its ETag, which no other version of the item has. The SDK is configured not to retry a write that received no response;
+//! [`settle`](CosmosTables::settle) decides whether to send it again.
 
 mod evidence;
 mod planned;
@@ -21,7 +21,7 @@ use evidence::Evidence;
 use planned::{Context, Planned};
 use send::Refused;
 
-/// The maximum number of attempts to send a request without a response. Each retry requires evidence that the earlier attempts had no effect.
+/// The maximum number of times that a request is sent if no response arrives. Each retry requires evidence that the earlier attempts had no effect.
 const SENDINGS: u32 = 4;
 
 /// A transaction and its target.
@@ -33,14 +33,14 @@ struct Target<'a> {
     write: String,
 }
 
-/// The outcome of sending the requests for a transaction.
+/// The outcome of sending the requests of a transaction.
 enum Settled {
     Committed(Committed),
     /// Another writer changed an entity between the read and the write, so nothing was written.
     RetryLoop(Error),
 }
 
-/// The reason for which a transaction's requests were not acknowledged as committed.
+/// The reason why a transaction's requests were not acknowledged as committed.
 enum Failed {
     /// Nothing was written.
     Refused(Error),
@@ -93,7 +93,7 @@ impl CosmosTables {
         let guarded = planned.iter().any(Planned::is_guarded);
         let (mut unsent, mut unanswered) = (0, 0);
         loop {
-            // The last response, and `true` if a retry would be pointless.
+            // The error from the last response, and `true` if a retry would be pointless.
             let (last, useless) = match self.send(target, planned).await {
                 Ok(sent) if sent.repeated && !guarded => {
                     return Err(Failed::InDoubt(failure::repeated_by_client()));
@@ -219,7 +219,7 @@ fn check_bytes(bytes: usize, operations: usize) -> Result<()> {
     Err(Error::new(code, message).with_rule(rule))
 }
 
-/// Returns the error of an operation that failed with this status and sub-status.
+/// Returns the error for an operation that failed with this status and sub-status.
 fn refusal(
     transaction: &Transaction,
     at: usize,

@@ -1,4 +1,4 @@
-//! Tests that programs which do not use this package need not build the Azure SDK: it does not occur in their dependency trees.
+//! Tests that programs which do not use this package need not build the Azure SDK, because it does not occur in their dependency trees.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

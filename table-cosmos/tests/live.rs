@@ -1,6 +1,6 @@
-//! Tests on an account of Cosmos DB for NoSQL, if one is configured: the behaviour suite, and checks of where keys are placed.
+//! Tests on a Cosmos DB for NoSQL account, if one is configured: the behaviour suite, and checks of key placement.
 //!
-//! `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY` name the account. Without them the suite is skipped with a message. `TABLE_COSMOS_REGION`
+//! `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY` specify the account. Without them the suite is skipped with a message. `TABLE_COSMOS_REGION`
 //! is the region to test in (default: East US). `TABLE_COSMOS_THROUGHPUT` is the throughput of a container (default: 400 RU/s; at 20,000, a
 //! container has several physical partitions). The suite creates a database, and deletes it at the end.
 

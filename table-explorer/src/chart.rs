@@ -58,7 +58,7 @@ pub(crate) fn chart(points: &[(DateTime<Utc>, u64)], label: &str, number: impl F
     }
 }
 
-/// Returns `value * to / most` without overflow.
+/// Returns `value * to / most`, computed without overflow.
 fn scaled(value: u64, to: u64, most: u64) -> u64 {
     let product = u128::from(value) * u128::from(to) / u128::from(most.max(1));
     u64::try_from(product).unwrap_or(to)

@@ -1,10 +1,10 @@
-//! The columns of a grid, one for each property of its rows. The chunks of a long value share one column.
+//! The columns of a grid, one for each property of its rows. A long value is stored in several properties, its chunks, which share one column.
 
 use table_core::limits::{BINARY_BYTES, STRING_UNITS};
 use table_core::schema::ENTITY_TYPE;
 use table_core::{EdmType, TableEntity, Value};
 
-/// The maximum number of chunks of a value.
+/// The maximum number of chunks in which a value is stored.
 const CHUNKS: usize = 16;
 /// The maximum number of columns in a grid. An entity's own page shows all properties.
 const COLUMNS: usize = 14;
@@ -46,8 +46,8 @@ pub(crate) fn is_piece(row: &TableEntity, name: &str) -> bool {
     })
 }
 
-/// Returns the chunks of a value, the first of which has its name. Another chunk follows only a full one, so the properties `Address`, `Address1` and
-/// `Address2` of a program are three values unless they have the sizes of chunks.
+/// Returns the chunks of a value. The first chunk has the value's own name, and only a full chunk is followed by another one. A program's properties `Address`,
+/// `Address1` and `Address2` are therefore three separate values, unless the first two are as long as full chunks.
 fn pieces<'a>(row: &'a TableEntity, name: &str) -> Vec<&'a Value> {
     let mut pieces: Vec<&Value> = row.get(name).into_iter().collect();
     while let Some(last) = pieces.last().filter(|last| pieces.len() < CHUNKS && is_full(last))
@@ -59,7 +59,8 @@ fn pieces<'a>(row: &'a TableEntity, name: &str) -> Vec<&'a Value> {
     pieces
 }
 
-/// Returns `true` if a value has the size of a chunk that another one follows. A text is one code unit shorter if it would otherwise split a character.
+/// Returns `true` if a value is as long as a full chunk, which another chunk may follow. A full text chunk is one code unit shorter if it would otherwise split
+/// a character.
 fn is_full(value: &Value) -> bool {
     match value {
         Value::Binary(bytes) => bytes.len() == BINARY_BYTES,
@@ -100,7 +101,7 @@ mod tests {
         let names: Vec<_> = columns.iter().map(|column| (column.name.as_str(), column.is_chunked)).collect();
         assert_eq!((names, left_out), (vec![("Text", true), ("Age2", false)], 0));
         assert_eq!(joined(&row, "Text"), Some((Value::from(full + &shorter + "c"), 3)));
-        // A property with a number in its name has chunks, too.
+        // A value whose name ends with a number can also have chunks.
         let row = TableEntity::new("p", "r").unwrap().with("Scan1", vec![7_u8; BINARY_BYTES]);
         let row = row.with("Scan11", vec![8_u8]).with("Scan111", vec![9_u8]);
         let (columns, _) = of([&row].into_iter());

@@ -1,4 +1,4 @@
-//! Sample tables in memory: a help desk with indexes, a feed and pending work; a company whose rows can be edited; and sensor readings without a schema.
+//! In-memory sample tables: a help desk with indexes, a change feed and pending work; a company whose rows can be edited; and sensor readings without a schema.
 
 use chrono::{DateTime, Duration, Utc};
 use serde::{Deserialize, Serialize};
@@ -12,9 +12,9 @@ use table_patterns::work::{Backoff, Delivery, Handler, Worker, WorkerOptions};
 
 use crate::state::Source;
 
-/// The name of the sample outbox's queue.
+/// The name of the queue that the sample outbox uses.
 const QUEUE: &str = "helpdesk";
-/// The number of tickets of each tenant.
+/// The number of tickets per tenant.
 const TICKETS: u32 = 60;
 
 #[derive(KeyPart, Clone, Copy, Debug, PartialEq)]
@@ -116,7 +116,7 @@ impl Handler<Closed> for Unreachable {
 /// Creates the sample store.
 ///
 /// # Errors
-/// Any error from an engine in memory, which does not happen in practice.
+/// Any error from the in-memory engine, which does not occur in practice.
 ///
 /// ```
 /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -264,5 +264,5 @@ async fn record(outbox: &Outbox<Engine, Engine>, tenant: &str, ticket: u32) -> R
     Ok(())
 }
 
-/// An image of 16 by 16 pixels.
+/// A sample image of 16 by 16 pixels.
 const BADGE: &[u8] = include_bytes!("../assets/badge.png");

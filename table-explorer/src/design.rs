@@ -18,9 +18,9 @@ const RIGHT: usize = 390;
 /// The maximum number of characters in a line of a node.
 const LINE: usize = 46;
 
-/// Returns an entity type's key, part by part, with its indexes, copies and feeds.
+/// Returns a line with an entity type's key parts, indexes, copies and feeds.
 ///
-/// `states` contains the states of the indexes, if they are known. It is shown instead of the indexes' names.
+/// `states` is the markup for the states of the indexes, if they are known. It replaces the indexes' names.
 pub(crate) fn line(schema: &StoredSchema, states: Option<&Markup>) -> Markup {
     let kind = Kind::Entity(schema);
     html! {
@@ -119,7 +119,7 @@ fn of_word(word: &str) -> Follows {
     Follows { class: "far", title: title.to_owned(), detail }
 }
 
-/// Returns a string, truncated to the width of a node.
+/// Truncates a string to the width of a node.
 fn clipped(found: &str) -> String {
     let text = show::text(found);
     if text.chars().count() <= LINE { text } else { text.chars().take(LINE - 1).chain(['…']).collect() }

@@ -1,4 +1,4 @@
-//! The explorer of one store, which handles all requests.
+//! The explorer for one store, which handles all requests.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl Explorer {
     pub(crate) async fn sample(&self) {
         let State { source, catalog, growth, .. } = &*self.0;
         let Some(engine) = &source.engine else { return };
-        // The catalog is read again, so tables created in the meantime are sampled as well. If it cannot be read, the pages report the error.
+        // The catalog is read again, so tables that were created in the meantime are also sampled. If the catalog cannot be read, the pages report the error.
         if let Ok(known) = catalog.read(&source.tables).await {
             growth.sample(source.names(), engine, &known, Utc::now()).await;
         }

@@ -47,7 +47,7 @@ impl Failure {
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::Input(_) => StatusCode::BAD_REQUEST,
             Self::Refused(_) => StatusCode::CONFLICT,
-            // An error of the store that is not the client's is one of the server behind this one.
+            // An error that the store reports, and that was not caused by the request, comes from the server behind this one.
             Self::Store(error) => StatusCode::from_u16(error.code().status())
                 .ok()
                 .filter(StatusCode::is_client_error)
@@ -55,7 +55,7 @@ impl Failure {
         }
     }
 
-    /// Returns the error code and the rule of an error from the store.
+    /// Returns the code and the rule of an error from the store.
     pub(crate) fn code(&self) -> Option<(String, Option<&'static str>)> {
         match self {
             Self::Store(error) => Some((error.code().to_string(), error.rule())),

@@ -1,8 +1,8 @@
-//! Texts in forms. A browser changes some characters of a text that it receives in a form and sends back.
+//! Texts in forms. When a browser sends back a text that it received in a form, it changes some characters.
 
-/// Returns a text as it is after a browser has sent it back, by the parsing rules of HTML: each line end is a line feed, and U+0000 is U+FFFD.
+/// Returns a text as a browser sends it back, following the parsing rules of HTML: each line end becomes a line feed, and U+0000 becomes U+FFFD.
 ///
-/// Apply it to the stored and to the sent text before comparing them.
+/// Apply this function to both the stored and the received text before comparing them.
 pub(crate) fn returned(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n").replace('\0', "\u{FFFD}")
 }

@@ -1,4 +1,4 @@
-//! The frame of a page: header, navigation, main area, detail pane.
+//! The frame of a page: the header, the navigation, the main area and the detail pane.
 
 use maud::{DOCTYPE, Markup, html};
 use table_core::TableName;
@@ -14,7 +14,7 @@ use crate::reader::Cost;
 use crate::show;
 use crate::state::State;
 
-/// The maximum number of tables in the navigation and in the suggestions of a page. The list of tables contains all.
+/// The maximum number of tables in the navigation and in the suggestions of a page. The page that lists the tables shows all of them.
 const TABLES: usize = 200;
 
 /// A page with its frame.
@@ -35,7 +35,7 @@ pub(crate) struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Returns the complete document, which reports the cost of its reads.
+    /// Returns the complete document, which also shows the cost of the reads.
     pub(crate) fn render(&self, state: &State, known: &Known, cost: Cost) -> Markup {
         let layout = if self.aside.is_some() { "page detailed" } else { "page" };
         html! {
@@ -124,7 +124,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Returns the partitions last shown in the table's tree. Sends no request.
+    /// Returns links to the partitions last shown in the table's tree. Sends no request.
     fn partitions(&self, state: &State, known: &Known, name: &TableName) -> Markup {
         const SHOWN: usize = 30;
         let branches = state.catalog.tree(name);
@@ -182,7 +182,7 @@ fn cost_line(cost: Cost) -> Markup {
     }
 }
 
-/// Returns the dialog with the keyboard shortcuts.
+/// Returns the dialog that lists the keyboard shortcuts.
 fn keys() -> Markup {
     const KEYS: [(&str, &str); 11] = [
         ("?", "these keys"),

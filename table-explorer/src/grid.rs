@@ -1,4 +1,5 @@
-//! The grid with the rows of a page, in key order. Rows of the most frequent kind have columns; each row of another kind is shown on one line.
+//! The grid that shows the rows of a page in key order. Only rows of the most frequent kind have columns for their properties; each row of another kind is
+//! shown on one line.
 
 use maud::{Markup, html};
 use table_core::TableName;
@@ -21,7 +22,7 @@ pub(crate) struct Grid<'a> {
     table: &'a TableName,
     rows: &'a [Keyed<'a>],
     main: Kind<'a>,
-    /// The names of the `RowKey` parts of the main kind.
+    /// The names of the parts of a `RowKey` of the main kind.
     parts: Vec<String>,
     columns: Vec<Column>,
     left_out: usize,
@@ -64,7 +65,7 @@ impl<'a> Grid<'a> {
         Self { has_marks, ..self }
     }
 
-    /// Makes the rows selectable. The detail pane then shows the selected row.
+    /// Makes the rows selectable, so the detail pane shows the selected row.
     pub(crate) fn with_selection(self) -> Self {
         Self { class: "wrap rows selects", ..self }
     }
@@ -103,7 +104,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns, for each row, the row of the main kind to which a row of another kind belongs, according to its key.
+    /// Returns the owner of each row, according to its key: for a row of another kind, the row of the main kind to which it belongs.
     fn owners(&self) -> Vec<Option<&'a Keyed<'a>>> {
         let mut above = None;
         let owner = |row: &'a Keyed<'a>| {
@@ -196,7 +197,7 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// Returns `true` if the key of a row has the key of another row of the partition as its beginning, and more parts.
+/// Returns `true` if the key of `row` consists of the key of `above` and further parts.
 fn is_beneath(row: &Keyed<'_>, above: &Keyed<'_>) -> bool {
     let (key, other) = (row.row.key(), above.row.key());
     let rest = key.row_key.as_str().strip_prefix(other.row_key.as_str());

@@ -1,7 +1,7 @@
-//! The growth of a store: samples of the rows and bytes of each table, taken while the explorer runs.
+//! The growth of a store: samples of the number of rows and bytes in each table, taken while the explorer runs.
 //!
-//! The size of the store is known without reading it. Counting a table's rows requires reading the table. This is done when a page counts the
-//! rows, and automatically only while the store is small.
+//! The size of the store is known without reading it, but counting a table's rows requires reading the table. Tables are read when a page counts their rows;
+//! otherwise, they are read automatically only while the store is small.
 
 mod samples;
 
@@ -20,11 +20,11 @@ use samples::Content;
 
 pub(crate) use samples::{Sample, Samples};
 
-/// The time between two samples.
+/// The interval between two samples.
 pub(crate) const INTERVAL: std::time::Duration = std::time::Duration::from_secs(60);
 /// The maximum size in bytes of an engine whose tables are read automatically for samples.
 pub(crate) const SMALL: u64 = 16 << 20;
-/// The name under which samples of the entire store are kept. No table can have this name.
+/// The table name under which samples of the entire store are kept. No table can have this name.
 pub(crate) const WHOLE: &str = "";
 
 /// Takes samples of the sizes of a store and its tables, and keeps them in a file or in memory.
@@ -33,7 +33,7 @@ pub(crate) struct Growth {
     file: JsonFile<Content>,
     /// The engine's number of writes when its tables were last read. They are read again only if this number has changed.
     read_at: Mutex<Option<u64>>,
-    /// The error for the last sample, if it could not be stored.
+    /// The error that occurred if the last sample could not be stored.
     failure: Mutex<Option<String>>,
 }
 
@@ -47,7 +47,7 @@ impl Growth {
         self.file.path()
     }
 
-    /// Returns the error for the last sample, if it could not be stored.
+    /// Returns the error that occurred if the last sample could not be stored.
     pub(crate) fn failure(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -57,7 +57,7 @@ impl Growth {
         self.file.run(move |content| content.of(&store)).await
     }
 
-    /// Takes a sample of the store's size. If the store is small and has been written to since the last sample, also samples the sizes of its tables.
+    /// Samples the size of the store. If the store is small and has been written to since the last sample, also samples the sizes of its tables.
     pub(crate) async fn sample(
         &self,
         store: StoreNames,
@@ -85,7 +85,7 @@ impl Growth {
             sizes.extend(of_tables(&known.tables, &counts));
         }
         self.note(store, sizes, now).await?;
-        // If the samples were not stored, the tables are read again for the next ones.
+        // If storing the samples failed, the tables are read again for the next samples.
         if is_read {
             *self.read_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.grouped_writes);
         }
@@ -116,7 +116,7 @@ impl Growth {
     }
 }
 
-/// Returns the size of an engine: its files, and the memory used by rows that are not in them.
+/// Returns the size of an engine: the size of its files, plus the memory used by rows that are not yet in the files.
 pub(crate) fn bytes(found: &Statistics) -> u64 {
     found.base_bytes.saturating_add(found.memtable_bytes as u64)
 }

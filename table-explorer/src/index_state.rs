@@ -1,4 +1,4 @@
-//! The states of a table's indexes, and the progress of their backfills, as recorded with the stored schemas.
+//! The states of a table's indexes, and the progress of their backfills (the initial creation of index rows), as recorded with the stored schemas.
 
 use maud::{Markup, html};
 use table_core::{TableEntity, Value};
@@ -16,7 +16,7 @@ pub(crate) struct IndexState {
 /// The phase of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The row of the stored schema was not found.
+    /// The row that stores the schema was not found.
     Unknown,
     Ready,
     Disabled,

@@ -1,4 +1,4 @@
-//! A JSON file shared by several processes. Alternatively, its contents are kept in memory only.
+//! A JSON file shared by several processes. Without a path, the contents are kept only in memory.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::{Failure, Result};
 
-/// Contents that are read from a file before each use and written after each change. Clones share the contents.
+/// File contents that are read before each use and written after each change. Clones share the contents.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonFile<T> {
     /// The path of the file; `None` if the contents are kept in memory and lost when the explorer ends.
@@ -70,8 +70,8 @@ fn read<T: Default + DeserializeOwned>(path: &Path) -> io::Result<T> {
     }
 }
 
-/// Waits until no other process reads and changes the file, by locking a file next to it. Returns `None` if that file cannot be created, for example in a
-/// folder that only others can write to; then no process of this user changes the contents.
+/// Waits until no other process is changing the file, by locking a second file in the same folder. Returns `None` if the second file cannot be created, for
+/// example in a folder to which only other users can write; then no process of this user can change the contents either.
 fn lock(path: &Path) -> io::Result<Option<File>> {
     let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
     let Ok(file) = folder.and_then(|()| private().truncate(false).open(path.with_extension("lock"))) else {
@@ -108,7 +108,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep").join("growth.json");
         std::thread::scope(|scope| {
-            // Each has contents of its own, as another process.
+            // Each explorer has contents of its own, like a separate process.
             for explorer in 0..4_u8 {
                 let file = JsonFile::<Vec<u8>>::at(path.clone());
                 scope.spawn(move || (0..20).for_each(|_| file.run_here(|all| all.push(explorer)).unwrap()));

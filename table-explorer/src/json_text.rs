@@ -1,4 +1,4 @@
-//! Indents JSON. Every token is shown as it is stored: numbers keep their digits, objects their order and their repeated keys.
+//! Indents JSON. Every token is shown as stored: numbers keep their digits, and objects keep the order of their keys and repeated keys.
 
 use serde::de::IgnoredAny;
 

@@ -38,7 +38,7 @@ impl<'a> Keyed<'a> {
         Self { row, kind, segments: kind::segments(&kind, row.key()) }
     }
 
-    /// Returns the names and values of the `RowKey` parts; none for a row without a schema.
+    /// Returns the names and values of the `RowKey` parts. A row without a schema has none.
     pub(crate) fn row_parts(&self) -> impl Iterator<Item = (&str, &str)> {
         let segments = self.segments.iter().flat_map(|(_, row_key)| row_key);
         segments.filter_map(|segment| match segment {
@@ -93,7 +93,7 @@ pub(crate) fn pattern(kind: &Kind<'_>, pieces: &[StoredPiece]) -> Markup {
     }
 }
 
-/// Returns the CSS class with the colour of a part, given by its [label](keys::labels) or the name of its field. The colour depends on the part's position in
+/// Returns the CSS class for the colour of a part, given by its [label](keys::labels) or the name of its field. The colour depends on the part's position in
 /// the entity's key, and is the same on all pages.
 pub(crate) fn colour(kind: &Kind<'_>, name: &str) -> &'static str {
     const CLASSES: [&str; COLOURS] = ["p1", "p2", "p3", "p4", "p5", "p6"];

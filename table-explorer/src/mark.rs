@@ -1,4 +1,4 @@
-//! Marks for selecting rows in a grid: checkbox values that identify entities and their versions in a submitted form.
+//! Marks: the values of the checkboxes that select rows in a grid. A mark identifies an entity and its version in a submitted form.
 
 use table_core::{ETag, EntityKey, TableEntity};
 

@@ -11,14 +11,14 @@ use crate::store_names::StoreNames;
 
 /// The maximum number of queries in the history. Saved queries are kept until a user removes them.
 const HISTORY: usize = 100;
-/// The maximum number of saved queries of all stores, and the maximum length of a query in bytes.
+/// The maximum number of saved queries for all stores together, and the maximum length of a query in bytes.
 const SAVED: usize = 1_000;
 const LONGEST: usize = 16_000;
 
-/// A query in the notebook, stored as the parameters of its page.
+/// A query in the notebook, stored as the URL parameters of its page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Noted {
-    /// The text that identifies the store. Earlier releases wrote the name as shown on pages.
+    /// The text that identifies the store. Earlier releases stored the name that pages show.
     pub(crate) store: String,
     pub(crate) table: String,
     pub(crate) query: String,
@@ -54,10 +54,10 @@ impl Notebook {
             .await
     }
 
-    /// Adds a recent query, or saves a query under a name. An equal recent query, or the saved query with the same name, is replaced.
+    /// Adds a recent query, or saves a query under a name. Replaces an equal recent query, or the saved query with the same name.
     ///
     /// # Errors
-    /// `Input` if a query to save is too long, or if the maximum number of queries is saved.
+    /// `Input` if a query to save is too long, or if the maximum number of saved queries has been reached.
     pub(crate) async fn add(&self, noted: Noted) -> Result<()> {
         if noted.query.len() > LONGEST {
             return match noted.name {
@@ -68,7 +68,7 @@ impl Notebook {
         self.0.run(move |content| content.add(noted)).await?
     }
 
-    /// Removes a saved query or a query from the history, also if it was written under the name of the store.
+    /// Removes a saved query or a query from the history, even if an earlier release stored it under the name of the store.
     pub(crate) async fn remove(&self, store: StoreNames, noted: Noted) -> Result<()> {
         let of_names = [store.identity, store.shown].map(|store| Noted { store, ..noted.clone() });
         let is_removed = move |known: &Noted| of_names.iter().any(|noted| known.is_same(noted));

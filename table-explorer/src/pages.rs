@@ -59,8 +59,8 @@ impl Context<'_> {
         self.state.source.tables.capabilities().ordered
     }
 
-    /// Returns the indexes, copies and feeds declared for a table, and the schemas that this version cannot read. If the list is not empty, the table's entities
-    /// cannot be changed in the explorer.
+    /// Returns the indexes, copies and feeds declared for a table, and the schemas that this version of the library cannot read. If the list is not empty, the
+    /// table's entities cannot be changed in the explorer.
     pub(crate) fn declared(&self, table: &TableName) -> Vec<String> {
         let unread = self.known.unread_of(table).map(|unread| format!("unreadable schema {}", unread.entity));
         self.known.of(table).flat_map(derived::declared).chain(unread).collect()

@@ -1,4 +1,4 @@
-//! Counts reads: each page reports the number of its requests, and the number of rows that they read.
+//! Counts the reads for a page, which reports the number of its requests and the number of rows that they read.
 
 mod counted;
 
@@ -11,7 +11,7 @@ use crate::failure::Result;
 
 pub(crate) use counted::Counted;
 
-/// The maximum number of requests for the first rows of a query.
+/// The maximum number of requests that read the first rows of a query.
 const REQUESTS: usize = 24;
 
 /// Reads the rows for one page, and counts the requests.
@@ -33,7 +33,7 @@ pub(crate) struct Found {
 #[derive(Debug, Default)]
 pub(crate) struct First {
     pub(crate) rows: Vec<TableEntity>,
-    /// `true` if the query has no other rows.
+    /// `true` if these are all rows of the query.
     pub(crate) is_all: bool,
 }
 

@@ -25,7 +25,7 @@ impl Request {
         Self { method: parts.method, path, query, form, headers: parts.headers }
     }
 
-    /// Returns a parameter of the address, if it is not empty.
+    /// Returns a URL parameter, or `None` if it is missing or empty.
     pub(crate) fn query(&self, name: &str) -> Option<&str> {
         self.query
             .iter()
@@ -33,10 +33,10 @@ impl Request {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Returns a parameter of the address, which may be empty.
+    /// Returns a URL parameter, which may be empty.
     ///
     /// # Errors
-    /// `Input` if it is missing.
+    /// `Input` if the parameter is missing.
     pub(crate) fn required(&self, name: &str) -> Result<&str> {
         let found = self.query.iter().find(|(found, _)| found == name);
         found
@@ -44,7 +44,7 @@ impl Request {
             .ok_or_else(|| Failure::Input(format!("the address has no `{name}`")))
     }
 
-    /// Returns a field of the form.
+    /// Returns the value of a form field.
     pub(crate) fn field(&self, name: &str) -> Option<&str> {
         self.form.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }

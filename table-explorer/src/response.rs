@@ -10,11 +10,11 @@ use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 use maud::Markup;
 
-/// The body of a response: complete, or a stream. A stream that fails must not be ended like a complete one; a server of HTTP aborts the response.
+/// The body of a response: complete, or a stream. If a stream fails, an HTTP server must abort the response, so that the client does not take it for complete.
 pub type Body = UnsyncBoxBody<Bytes, io::Error>;
 
-/// The content security policy: it forbids inline code, other origins and framing. The referrer policy is not `no-referrer`, because browsers would then
-/// omit the origin when they send forms.
+/// The content security policy: it forbids inline code, other origins and framing. The referrer policy in [`COMMON`] is not `no-referrer`, because browsers
+/// would then omit the origin when they submit forms.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
     form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -41,7 +41,7 @@ pub(crate) fn page(status: StatusCode, markup: Markup) -> Response<Body> {
     whole(status, "text/html; charset=utf-8", markup.into_string())
 }
 
-/// Returns a redirect to a page. It follows a form or the session's first address.
+/// Returns a redirect to a page, in response to a submitted form or to the session's first address.
 pub(crate) fn see_other(location: &str) -> Response<Body> {
     let mut response = whole(StatusCode::SEE_OTHER, "text/plain; charset=utf-8", "");
     if let Ok(location) = HeaderValue::from_str(location) {

@@ -53,7 +53,7 @@ fn admit(state: &State, request: &Request, host: &str) -> Result<Admitted> {
     }
     let is_open = state.session.is_open(&request.headers, host);
     if let Some(token) = request.query("token").filter(|_| request.path.is_empty()) {
-        // Only a page that a user opens takes the token: the answer to a prefetch may never be used.
+        // The token is consumed only if a user opens the page, because the browser may never use the response to a prefetch.
         let is_opened = request.method == Method::GET && session::is_navigation(&request.headers);
         if let Some(cookie) =
             Some(token).filter(|_| is_opened).and_then(|token| state.session.begin(token, host))

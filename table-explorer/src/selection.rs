@@ -1,5 +1,5 @@
-//! A selection of rows: the fields of the query form. Links, exports, saved queries and the form itself contain the same selection, because only this module
-//! reads it from a query string and writes it to one.
+//! A selection of rows: the fields of the query form. Only this module reads a selection from a query string and writes it to one, so links, exports, saved
+//! queries and the form itself contain the same selection.
 
 use table_core::TableName;
 use table_core::filter::Comparison;
@@ -14,10 +14,10 @@ const MOST: usize = 1_000;
 /// The prefix of parameters for key parts.
 pub(crate) const PART: &str = "part.";
 
-/// A selection of rows. An empty field selects nothing in particular and is not written.
+/// A selection of rows. An empty field does not restrict the selection and is not written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Selection {
-    /// The entity type whose key has the parts.
+    /// The entity type to whose key the parts belong.
     pub(crate) entity: Option<String>,
     /// The conditions on key parts: the name of the part, and its values as [`keys::PartRequest`] reads them.
     pub(crate) parts: Vec<(String, String)>,
@@ -61,8 +61,8 @@ impl Selection {
         Self { partition: Some(exactly(partition_key)), ..Self::default() }
     }
 
-    /// Reads a selection from the parameters of an address, and ignores all other parameters. If a parameter occurs twice, the first one counts, except
-    /// parts and conditions, which are all read.
+    /// Reads a selection from the parameters of an address, and ignores all other parameters. If a parameter occurs twice, the first one is used. Parts and
+    /// conditions may occur several times, and all are read.
     pub(crate) fn read<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut read = Self::default();
         let mut fields = Vec::new();
@@ -101,7 +101,7 @@ impl Selection {
         Self::read(pairs.iter().map(|(name, value)| (&**name, &**value)))
     }
 
-    /// Returns the parameters from which [`read`](Self::read) returns this selection.
+    /// Returns the parameters that [`read`](Self::read) converts back to this selection.
     pub(crate) fn pairs(&self) -> Vec<(String, String)> {
         let part = |(name, values): &(String, String)| (format!("{PART}{name}"), values.clone());
         let mut pairs: Vec<(String, String)> = self.parts.iter().map(part).collect();
@@ -169,18 +169,18 @@ impl Selection {
     }
 }
 
-/// Returns the values of a part without spaces around them. After `=`, spaces belong to the value.
+/// Returns the values of a part without surrounding spaces. After `=`, spaces are part of the value.
 fn written(values: &str) -> &str {
     if values.starts_with('=') { values } else { values.trim() }
 }
 
-/// Returns the string that [`keys::parse_range`] reads as exactly this key. Most keys are written as they are, and others after `=`.
+/// Returns the string that [`keys::parse_range`] reads as exactly this key. Most keys are written unchanged; the others are written after `=`.
 fn exactly(key: &str) -> String {
     let is_exact = keys::parse_range(key).is_ok_and(|range| range == TextRange::exactly(key));
     if is_exact && !key.is_empty() { key.to_owned() } else { format!("={key}") }
 }
 
-/// The fields of one condition as they arrive. A field begins the next condition if this condition already has it or a later one.
+/// The fields of one condition, in the order in which they are read. A field begins the next condition if this condition already has that field or a later one.
 #[derive(Default)]
 struct Fields<'a> {
     property: Option<&'a str>,

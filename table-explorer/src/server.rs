@@ -22,7 +22,7 @@ use crate::response::{self, Body};
 /// The maximum size of a form in bytes. It is larger than any entity.
 const FORM: usize = 8 << 20;
 
-/// A server of one explorer, whose port is bound.
+/// A server for one explorer, with a bound port.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
@@ -31,7 +31,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds an address. Use a loopback address, because any program that can reach the server can read the store with nothing but the token.
+    /// Binds an address. Use a loopback address, because any program that can reach the server and knows the token can read the store.
     ///
     /// # Errors
     /// Any error from the system, for example if the port is in use.
@@ -80,7 +80,7 @@ impl Server {
                 () = &mut end => break,
             };
             let Ok((stream, _)) = accepted else {
-                // Usually the process has no free file descriptor. The end of a connection frees one.
+                // Usually, the process has no free file descriptor. One becomes free when a connection ends.
                 tokio::time::sleep(std::time::Duration::from_millis(10)).await;
                 continue;
             };

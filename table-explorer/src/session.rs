@@ -1,4 +1,4 @@
-//! The session of a browser: it starts with a single-use token in the first address, continues with a cookie, and each form contains a token.
+//! A browser session. It starts with a single-use token in the first address and continues with a cookie. Each form contains a further token.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,14 +10,14 @@ use crate::failure::{Failure, Result};
 
 /// The secrets of one explorer process.
 pub(crate) struct Session {
-    /// The token in the first address; `None` after it was used.
+    /// The token in the first address, or `None` once it has been used.
     first: Mutex<Option<String>>,
     cookie: String,
     form: String,
 }
 
 impl std::fmt::Debug for Session {
-    /// Omits the secrets.
+    /// Formats the session without its secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Session").finish_non_exhaustive()
     }
@@ -46,8 +46,8 @@ impl Session {
 
     /// Consumes the token in the first address. Returns the cookie to set if the token is correct and unused.
     ///
-    /// The name of the cookie contains the port of `host`. Explorers that run at the same time have different ports, and an explorer replaces the cookie of an
-    /// earlier one.
+    /// The name of the cookie contains the port of `host`. Explorers that run at the same time have different ports, so their cookies differ. An explorer
+    /// replaces the cookie of an earlier explorer with the same port.
     pub(crate) fn begin(&self, token: &str, host: &str) -> Option<String> {
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         if !first.as_deref().is_some_and(|expected| is_equal(expected, token)) {
@@ -89,7 +89,7 @@ impl Session {
     }
 }
 
-/// Returns `true` if a user opens the page. A request without the headers of a browser counts as opened by a user.
+/// Returns `true` if a user opens the page. A request without browser headers is treated as opened by a user.
 pub(crate) fn is_navigation(headers: &HeaderMap) -> bool {
     let is = |name: &str, expected: &str| headers.get(name).is_none_or(|value| value == expected);
     let is_prefetch =
@@ -106,10 +106,10 @@ fn cookie_name(host: &str) -> String {
     format!("tables-{}", port(host))
 }
 
-/// Checks that a request names the host to which it was sent. This prevents DNS rebinding. A browser omits port 80.
+/// Checks that the `Host` header is the host to which the request was sent, which prevents DNS rebinding. A browser omits port 80.
 ///
 /// # Errors
-/// `Forbidden` if it names a different host.
+/// `Forbidden` if the header contains a different host.
 pub(crate) fn check_host(headers: &HeaderMap, host: &str) -> Result<String> {
     let named = headers.get(HOST).and_then(|named| named.to_str().ok()).unwrap_or_default();
     let port = port(host);

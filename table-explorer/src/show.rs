@@ -13,8 +13,8 @@ const CELL: usize = 96;
 /// The maximum number of bytes of a binary value shown in a cell.
 const BYTES: usize = 8;
 
-/// Characters that are not displayed or change the direction of others: the properties `Default_Ignorable_Code_Point` and `Bidi_Control` of Unicode, separators of
-/// lines and paragraphs, and U+FFFC, with which keys of the library begin.
+/// Characters that are not displayed, or that change the direction of other characters. They are the characters with the Unicode properties
+/// `Default_Ignorable_Code_Point` and `Bidi_Control`, line and paragraph separators, and U+FFFC, with which the library's internal keys begin.
 const HIDDEN: [RangeInclusive<char>; 19] = [
     '\u{AD}'..='\u{AD}',
     '\u{34F}'..='\u{34F}',
@@ -71,7 +71,7 @@ pub(crate) fn instant(at: DateTime<Utc>) -> Markup {
     html! { time datetime=(precise) title=(precise) { (at.format("%Y-%m-%d %H:%M:%S")) } }
 }
 
-/// Formats a duration in its largest unit, such as `3 min`.
+/// Formats a duration in whole seconds, minutes, hours or days, such as `3 min`.
 pub(crate) fn age(time: chrono::Duration) -> String {
     let seconds = time.num_seconds().max(0);
     match seconds {
@@ -82,7 +82,7 @@ pub(crate) fn age(time: chrono::Duration) -> String {
     }
 }
 
-/// Returns the value of a key part for display: as a time if it is one, and otherwise as text.
+/// Returns the value of a key part for display, formatted as a time if it is one, and otherwise as text.
 pub(crate) fn part(found: &str) -> Markup {
     match found.parse::<DateTime<Utc>>() {
         Ok(at) if found.len() >= 20 => instant(at),

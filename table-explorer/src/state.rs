@@ -27,7 +27,7 @@ pub struct Source {
     pub(crate) identity: Option<String>,
     /// The file that stores saved queries; `None` to keep them in memory.
     pub(crate) notebook: Option<PathBuf>,
-    /// The file that stores the samples of growth; `None` to keep them in memory.
+    /// The file that stores the growth samples; `None` to keep them in memory.
     pub(crate) growth: Option<PathBuf>,
     /// The request counts of other programs, if this process handles their requests.
     pub(crate) load: Option<PartitionLoad>,
@@ -51,7 +51,7 @@ impl Source {
     }
 
     /// Sets the text that identifies the store in files which several explorers share, such as the canonical path of a folder. By default, this is the
-    /// name. Entries that the files contain under the name are still shown.
+    /// name. Entries that an earlier release stored under the name are still shown.
     #[must_use]
     pub fn with_identity(self, identity: impl Into<String>) -> Self {
         Self { identity: Some(identity.into()), ..self }
@@ -63,34 +63,34 @@ impl Source {
         StoreNames { identity, shown: self.name.clone() }
     }
 
-    /// Adds the engine that contains the tables. Pages then show its statistics, checks and queues.
+    /// Adds the engine that contains the tables, so that pages show its statistics and queues and offer its checks.
     #[must_use]
     pub fn with_engine(self, engine: Engine) -> Self {
         let queues = self.queues.or_else(|| Some(DynQueueStore::new(engine.clone())));
         Self { queues, engine: Some(engine), ..self }
     }
 
-    /// Adds queues. Pages then show their poison messages.
+    /// Adds a queue store, so that pages show the poison messages in its queues.
     #[must_use]
     pub fn with_queues(self, queues: DynQueueStore) -> Self {
         Self { queues: Some(queues), ..self }
     }
 
-    /// Stores saved queries and the history of queries in a file, which several explorers may share. The file contains parts of keys, so only its
+    /// Stores saved queries and the query history in a file, which several explorers may share. The file contains parts of keys, so only its
     /// owner can read it.
     #[must_use]
     pub fn with_notebook(self, file: impl Into<PathBuf>) -> Self {
         Self { notebook: Some(file.into()), ..self }
     }
 
-    /// Stores samples of the growth of tables in a file, which several explorers may share. The file contains table names, so only its
+    /// Stores samples of table sizes in a file, which several explorers may share. The file contains table names, so only its
     /// owner can read it.
     #[must_use]
     pub fn with_growth(self, file: impl Into<PathBuf>) -> Self {
         Self { growth: Some(file.into()), ..self }
     }
 
-    /// Adds counts of the requests that other programs send. Pages then show them live. A server in the same process provides such counts, and
+    /// Adds the request counts of other programs, which pages then show live. A server in the same process provides such counts, and
     /// [`CountingStore`](table_inspect::load::CountingStore) counts the requests to any store.
     #[must_use]
     pub fn with_load(self, load: PartitionLoad) -> Self {

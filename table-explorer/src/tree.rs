@@ -12,7 +12,7 @@ use crate::reader::Reader;
 const REQUESTS: usize = 24;
 /// The maximum number of partitions on one page of the tree.
 const PARTITIONS: usize = 200;
-/// The number of keys per request. It is large enough to count small partitions completely.
+/// The number of keys per request. Partitions with fewer rows are counted completely.
 const KEYS: usize = 100;
 
 /// One partition.
@@ -33,7 +33,7 @@ pub(crate) struct Branches {
     pub(crate) next: Option<Place>,
 }
 
-/// A place in the tree: the lower bound of the partitions, and the position that an empty page of the store reached within this range.
+/// A place in the tree: the lower bound of the partitions, and the position within this range that the store returned with an empty page.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) lower: Bound<String>,
@@ -97,7 +97,7 @@ pub(crate) async fn branches(
     Ok(found)
 }
 
-/// Reads a page of the partitions of a store that does not return rows in key order. No partition can be skipped, and one may occur on several pages.
+/// Reads a page of partitions from a store that does not return rows in key order. No partition can be skipped, and a partition may occur on several pages.
 async fn unordered(reader: &Reader, table: &TableName, mut from: Option<Continuation>) -> Result<Branches> {
     let mut found = Branches::default();
     let select = Select::names(["PartitionKey", "RowKey"]);

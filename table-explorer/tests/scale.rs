@@ -1,6 +1,6 @@
 //! Tests with large tables: all pages are read to the end, and the server's requests and memory use stay bounded.
 //!
-//! `EXPLORER_ROWS` sets the number of rows. The tests measure the memory of their process, so they are a separate program and run sequentially.
+//! `EXPLORER_ROWS` sets the number of rows. The tests measure the memory of their process, so they form a separate program and run sequentially.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -77,7 +77,7 @@ async fn with(rows: impl Iterator<Item = (String, String)>) -> (Counting, Browse
     (store, browser)
 }
 
-/// Returns the address of the next page.
+/// Returns the address of the next page, if the page links to one.
 fn next(page: &str) -> Option<String> {
     let tag = page.split("<a ").find(|tag| tag.starts_with("class=\"btn next\" data-next"))?;
     Some(tag.split("href=\"").nth(1)?.split('"').next()?.replace("&amp;", "&"))
@@ -145,7 +145,7 @@ async fn a_tree_of_many_partitions_is_read_to_its_end_with_few_requests() {
         begun.elapsed()
     );
     assert_eq!(shown, partitions);
-    // The sample that keys are inferred from is one more request of the first page.
+    // The first page sends one more request, for the sample from which keys are inferred.
     assert!(
         requests <= 3 * pages as u64 + 1 && pages <= partitions / 190,
         "{requests} requests for {pages} pages"

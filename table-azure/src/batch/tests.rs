@@ -1,4 +1,4 @@
-//! Tests of batch requests and recorded responses, including responses cut off at every position.
+//! Tests of batch requests, and of recorded responses, including ones that are cut off at every position.
 
 use proptest::prelude::*;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -113,8 +113,8 @@ fn egt_39_and_cos_11_line_endings_may_be_mixed() {
     assert_eq!(outcome_of(&refused, 4).unwrap_err().error.operation(), Some(3));
 }
 
-/// Tests two of Azurite's deviations: the response to an insert that requested content lacks the entity, and a batch with too many operations ends with a
-/// stray boundary.
+/// Tests two of Azurite's deviations: its response to an insert lacks the entity even if the request asked for content, and its response to a batch with too
+/// many operations ends with a stray boundary.
 #[test]
 fn az_3_a_created_part_needs_no_body_and_a_stray_boundary_is_not_a_success() {
     let created = SUCCESS.replacen("204 No Content", "201 Created", 1);
@@ -184,7 +184,7 @@ proptest! {
     }
 }
 
-/// The reference parser, which reads a body line by line as the rules of the format define it (EGT-30, EGT-39). The production parser works differently.
+/// The reference parser, which reads a body line by line, following the rules for the format (EGT-30, EGT-39). The production parser works differently.
 fn split_by_lines<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
     let (mut parts, mut start, mut at) = (Vec::new(), None, 0);
     for line in body.split_inclusive(|byte| *byte == b'\n') {
@@ -215,7 +215,7 @@ proptest! {
     }
 }
 
-/// Tests that batches are sent like the requests in the examples EX-17 and EX-21.
+/// Tests that batches are sent in the form of the requests in the examples EX-17 and EX-21.
 #[test]
 fn egt_20_to_25_a_batch_as_it_is_sent() {
     let mut row = RowWriter::new();
@@ -259,8 +259,8 @@ fn req_2_a_merge_is_tunnelled_inside_a_batch_too() {
     assert!(body.contains("\r\nX-HTTP-Method: MERGE\r\n"), "{body}");
 }
 
-/// Tests that a transaction's size is that of its request body in UTF-8, as in the service: 100 entities with 40,000 ASCII characters each fit, although
-/// they take 8 MB in UTF-16.
+/// Tests that a transaction's size is measured like in the service, as the size of its request body in UTF-8. Therefore 100 entities with 40,000 ASCII
+/// characters each fit, although they would take 8 MB in UTF-16.
 #[test]
 fn egt_3_a_transaction_is_measured_by_its_body() {
     for (target, character, fits) in [

@@ -1,8 +1,8 @@
-//! Derives the error code of a rejection from the service's code, or else from the HTTP status (ERR-4, COS-12).
+//! Derives the error code for a rejection from the service's code, or from the HTTP status if the response contains no known code (ERR-4, COS-12).
 
 use table_core::ErrorCode;
 
-/// Returns the error code of a rejection. If only the HTTP status is known, `operation` distinguishes the possible conflicts.
+/// Returns the error code for a rejection. If only the HTTP status is known, `operation` determines which kind of conflict it is.
 pub(crate) fn error_code(status: u16, code: Option<&str>, operation: &str) -> ErrorCode {
     code.and_then(of_name).unwrap_or_else(|| of_status(status, operation))
 }

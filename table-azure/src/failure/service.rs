@@ -46,7 +46,7 @@ impl ServiceError {
         }
     }
 
-    /// Returns the error of one part of a batch, with the status of this part.
+    /// Returns the error for one part of a batch, with the status of this part.
     pub(crate) fn of_part(self, status: u16, body: &ErrorBody) -> Self {
         Self { status, code: body.code.clone(), message: body.message.clone(), ..self }
     }
@@ -83,7 +83,7 @@ impl ServiceError {
 }
 
 impl ServiceError {
-    /// Returns the text for an error: the operation, the service's message, and the request ID.
+    /// Returns the text of the error: the operation, the service's message, and the request ID.
     pub(crate) fn summary(&self) -> String {
         let message = if self.message.is_empty() { "refused without a message" } else { &self.message };
         match &self.request_id {

@@ -14,12 +14,12 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Returns the text of a header. Empty if the header is missing or is not text.
+    /// Returns the text of a header, or an empty string if the header is missing or is not text.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// Returns the position of the next page in a header, or `None` if the header is missing or empty.
+    /// Returns the position of the next page from a header, or `None` if the header is missing or empty.
     ///
     /// # Errors
     /// `InternalError` if the header is not text, because only a missing position means the end of a result.

@@ -13,20 +13,20 @@ use crate::retry::retry_after;
 /// The member of an error body that only table services send (ERR-1).
 const ODATA: &[u8] = b"\"odata.error\"";
 
-/// A failed attempt. After several failed attempts, the last one.
+/// A failed attempt. After several failed attempts, this is the last one.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) error: Error,
-    /// The status, or `None` without a response.
+    /// The status, or `None` if no response was received.
     pub(crate) status: Option<u16>,
-    /// `true` if the body is an error from the service, as shown by its form or by a request ID.
+    /// `true` if the body is an error from the service, recognised by its format or by a request ID.
     pub(crate) known: bool,
     /// `true` if a retry may succeed (RTY-1).
     pub(crate) transient: bool,
-    /// `true` if this attempt or an earlier one may have been applied (CON-11). A later rejection does not clear the flag: the earlier attempt may have
-    /// caused the rejection, or may have been applied before the rejection's cause arose.
+    /// `true` if this attempt or an earlier one may have been applied (CON-11). A later rejection does not clear the flag, because the earlier attempt may have
+    /// caused the rejection, or may have been applied before its cause arose.
     pub(crate) into_ambiguous: bool,
-    /// The delay before the next attempt that the service requests (RTY-3).
+    /// The delay that the service requests before the next attempt (RTY-3).
     pub(crate) after: Option<Duration>,
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct PipelineParts {
     pub(crate) scheme: Scheme,
     /// The value of `x-ms-version`.
     pub(crate) version: &'static str,
-    /// The scope of bearer tokens (AUTH-12).
+    /// The scope for bearer tokens (AUTH-12).
     pub(crate) scope: &'static str,
     pub(crate) retry: RetryPolicy,
     pub(crate) clock: Clock,
@@ -52,7 +52,7 @@ struct Inner {
     pace: Runtime,
 }
 
-/// An endpoint, and connections with the TLS and proxy settings that it needs.
+/// An endpoint, and connections that have the TLS and proxy settings it needs.
 #[derive(Clone, Debug)]
 struct Route {
     endpoint: Endpoint,
@@ -63,7 +63,7 @@ impl Pipeline {
     /// Creates a pipeline with new connections.
     ///
     /// # Errors
-    /// `Io` if the system has no trusted certificates. `InvalidInput` for an endpoint that must not receive the credential.
+    /// `Io` if the system has no trusted certificates. `InvalidInput` if the endpoint must not receive the credential.
     pub(crate) fn new(parts: PipelineParts) -> Result<Self> {
         parts.credential.check_destination(&parts.primary, parts.plain)?;
         let transport = match &parts.testing.wire {
@@ -83,7 +83,7 @@ impl Pipeline {
         Self(Arc::new(Inner { parts, primary, secondary, tokens: Tokens::default(), budget, pace }))
     }
 
-    /// Returns a pipeline for a different endpoint, without a secondary. It shares the connections if both endpoints need the same settings.
+    /// Returns a pipeline for a different endpoint, without a secondary. Both pipelines share their connections if the endpoints need the same settings.
     ///
     /// # Errors
     /// `InvalidInput` for an endpoint that must not receive the credential.
@@ -93,7 +93,7 @@ impl Pipeline {
         Ok(Self::of(parts, primary, None))
     }
 
-    /// Returns a pipeline that also reads from a secondary endpoint. It shares the connections of the primary.
+    /// Returns a pipeline that also reads from a secondary endpoint.
     ///
     /// # Errors
     /// `InvalidInput` for an endpoint that must not receive the credential.
@@ -132,7 +132,7 @@ impl Pipeline {
         &self.0.parts.retry
     }
 
-    /// Returns the deadline of an operation that starts now.
+    /// Returns the deadline for an operation that starts now.
     pub(crate) fn deadline(&self) -> Instant {
         let now = Instant::now();
         // A time limit that overflows the clock never expires.
@@ -144,7 +144,7 @@ impl Pipeline {
         self.send_by(request, self.deadline()).await
     }
 
-    /// Sends a request with the deadline of an operation that started earlier.
+    /// Sends a request, with the deadline of the operation to which it belongs.
     pub(crate) async fn send_by(
         &self,
         request: &Request,
@@ -153,8 +153,8 @@ impl Pipeline {
         self.send_and_read(request, by, Ok).await
     }
 
-    /// Sends a request, and reads its response with `read`. A failure that a successful response contains is the failure of the attempt, so it counts
-    /// as an attempt and is retried if it is transient.
+    /// Sends a request, and reads its response with `read`. If a successful response contains a failure, the whole attempt has failed, and it is retried if the
+    /// failure is transient.
     pub(crate) async fn send_and_read<T>(
         &self,
         request: &Request,

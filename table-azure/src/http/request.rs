@@ -1,4 +1,4 @@
-//! Unsigned requests. They are relative to an endpoint, so they can be sent to the primary or the secondary.
+//! Unsigned requests. Their paths are relative to an endpoint, so they can be sent to the primary or to the secondary.
 
 use bytes::Bytes;
 use reqwest::Method;
@@ -8,9 +8,10 @@ use table_core::{Error, Result};
 use crate::http::encode;
 use crate::http::fault::HttpFault;
 
-/// The request for an operation.
+/// The request that performs an operation.
 ///
-/// A request may be sent several times. It must therefore be a read, or be idempotent, or its sender must determine the outcome of a retry (CON-11, RTY-4).
+/// A request may be sent several times. It must therefore be a read or be idempotent; otherwise, its sender must determine the outcome of a retry (CON-11,
+/// RTY-4).
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     /// The name of the operation, for errors and spans.

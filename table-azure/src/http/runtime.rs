@@ -1,4 +1,4 @@
-//! The runtime of a pool of connections. It drives the connections and timers of all calls, because the runtime of a caller may be blocked, pause or end.
+//! The runtime for a connection pool. It drives the connections and timers of all calls, because a caller's runtime may be blocked, pause or end.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -12,7 +12,7 @@ use tracing::Instrument;
 
 use crate::http::fault::HttpFault;
 
-/// A lazily created runtime with one thread, which always runs.
+/// A lazily created runtime with one thread, which never stops running.
 #[derive(Debug, Default)]
 pub(crate) struct Runtime {
     own: OnceLock<Own>,
@@ -44,7 +44,7 @@ impl<T> Task<T> {
         Self { handle, is_detached: false }
     }
 
-    /// Lets the task continue without its handle.
+    /// Detaches the task, so it continues after its handle is dropped.
     pub(crate) fn detach(mut self) {
         self.is_detached = true;
     }
@@ -91,7 +91,7 @@ impl Runtime {
         Task::new(self.of_call()?.spawn(future.in_current_span())).await.flatten()
     }
 
-    /// Starts a task of a connection or of a token on this runtime.
+    /// Starts a task on this runtime, for a connection or for the renewal of a token.
     ///
     /// # Errors
     /// `Io` if the thread cannot be started.
@@ -102,7 +102,7 @@ impl Runtime {
         Ok(Task::new(self.handle()?.spawn(future.in_current_span())))
     }
 
-    /// Returns the runtime for the timers and tasks of a call.
+    /// Returns the runtime that a call uses for its timers and tasks.
     fn of_call(&self) -> Result<Handle> {
         match Handle::try_current() {
             Ok(handle) if self.follows_callers => Ok(handle),

@@ -9,7 +9,7 @@ use table_core::{Error, Result};
 
 use crate::http::fault::HttpFault;
 
-/// Returns the TLS configuration. If `needed` is `false`, it trusts no certificate, and no certificates are read from the system.
+/// Returns the TLS configuration. If `needed` is `false`, the configuration trusts no certificate, and the system's certificates are not read.
 pub(crate) fn config(needed: bool) -> Result<ClientConfig> {
     let refuse = |error| Error::of(HttpFault::Tls(error));
     // The provider is explicit, so the process-wide default of other crates has no effect.

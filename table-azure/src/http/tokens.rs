@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use crate::credential::{AccessToken, TokenProvider};
 use crate::http::fault::HttpFault;
 
-/// The time between a token's renewal and its expiry.
+/// The time before a token's expiry at which its renewal starts.
 const EARLY: TimeDelta = TimeDelta::minutes(5);
 /// The delay between a failed renewal and the next attempt, while the current token is valid.
 const PAUSE: TimeDelta = TimeDelta::seconds(10);
@@ -23,7 +23,7 @@ pub(crate) struct Tokens(Arc<Mutex<State>>);
 #[derive(Debug, Default)]
 struct State {
     kept: Option<AccessToken>,
-    /// The last renewal. It has ended if its sender is dropped.
+    /// The last renewal. It has ended if its sender has been dropped.
     renewal: Option<watch::Receiver<Option<Result<String>>>>,
     /// The time of the last renewal, if it failed.
     failed: Option<DateTime<Utc>>,
@@ -36,18 +36,18 @@ impl State {
     }
 }
 
-/// The source of new tokens.
+/// The provider of new tokens, and the parameters for its calls.
 #[derive(Clone)]
 pub(crate) struct Source {
     pub(crate) provider: Arc<dyn TokenProvider>,
     pub(crate) scope: &'static str,
     pub(crate) clock: Clock,
-    /// The time limit of a renewal.
+    /// The time limit for a renewal.
     pub(crate) limit: Duration,
 }
 
 impl Tokens {
-    /// Returns the cached token, or a new one. `start` starts the task of a renewal.
+    /// Returns the cached token, or a new one. `start` starts the task that renews the token.
     ///
     /// A token is renewed five minutes before it expires. As long as it is valid, no caller waits for the renewal. Without a valid token, all callers wait
     /// for the same renewal, and receive its error if it fails. A caller that is dropped does not cancel the renewal.
@@ -83,7 +83,7 @@ impl Tokens {
         renewed.clone().unwrap_or_else(|| Err(no_token()))
     }
 
-    /// Drops the cached token if it is `secret`, which the service refused.
+    /// Drops the cached token if it equals `secret`, the token that the service refused.
     pub(crate) fn discard(&self, secret: &str) {
         let mut state = self.state();
         state.kept.take_if(|token| token.secret == secret);
@@ -114,7 +114,7 @@ impl Tokens {
     }
 }
 
-/// The task of a renewal.
+/// The task that renews the token.
 pub(crate) type Renewal = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 fn no_token() -> Error {

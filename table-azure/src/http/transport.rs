@@ -1,4 +1,4 @@
-//! Sends a request once, with pooled connections, a time limit, and a limit on the size of the response.
+//! Sends a request once, over pooled connections, with a time limit and a limit on the response size.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::http::fault::HttpFault;
 use crate::http::{Answer, Runtime, tls};
 use crate::testing::{Broken, Wire, WireRequest};
 
-/// The maximum size of a response in bytes. A page has about 4 MiB; a larger response is not from a table service.
+/// The maximum size of a response in bytes. A page has about 4 MiB, so a response above this limit does not come from a table service.
 const MOST_BYTES: usize = 64 << 20;
 /// The maximum time limit for a new connection.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -52,8 +52,8 @@ impl Settings {
 }
 
 impl Transport {
-    /// Creates a pool of connections. A new connection may take at most half of the time `limit` of an attempt, so an attempt without a connection ends before
-    /// its limit and is known to be unsent.
+    /// Creates a pool of connections. Opening a connection may take at most half of `limit`, the time limit of an attempt. If no connection can be opened, the
+    /// attempt thus ends before its limit, and the request is known to be unsent.
     ///
     /// # Errors
     /// `Io` if the system has no trusted certificates.
@@ -73,7 +73,7 @@ impl Transport {
         Ok(Self { link, runtime: Arc::clone(&self.runtime) })
     }
 
-    /// Returns the settings of the connections, or `None` for a substitute.
+    /// Returns the settings of the connections, or `None` if a test has substituted them.
     #[cfg(test)]
     pub(crate) const fn settings(&self) -> Option<Settings> {
         match &self.link {
@@ -82,12 +82,12 @@ impl Transport {
         }
     }
 
-    /// Creates a transport over a substitute for connections. Its calls use the timers of their caller's runtime.
+    /// Creates a transport that uses a substitute for connections. Its calls use the timers of their caller's runtime.
     pub(crate) fn of_wire(wire: Arc<dyn Wire>) -> Self {
         Self { link: Link::Wire(wire), runtime: Arc::new(Runtime::of_callers()) }
     }
 
-    /// Lets calls use the timers of their caller's runtime.
+    /// Makes calls use the timers of their caller's runtime.
     #[cfg(test)]
     pub(crate) fn with_timers_of_callers(self) -> Self {
         Self { runtime: Arc::new(Runtime::of_callers()), ..self }
@@ -98,7 +98,7 @@ impl Transport {
         &self.runtime
     }
 
-    /// Creates an HTTP client for blobs, whose requests end if the response or its next part does not arrive within `limit`.
+    /// Creates an HTTP client for blobs, whose requests fail if the response or its next part does not arrive within `limit`.
     ///
     /// # Errors
     /// `Io` if the system has no trusted certificates.
@@ -203,7 +203,7 @@ async fn over_wire(
     Ok(Answer { status: answer.status, headers, body: answer.body })
 }
 
-/// The reason for which no response was received.
+/// The reason why no response was received.
 #[derive(Debug)]
 pub(crate) struct TransportError {
     /// `true` if the service may have received the request.
@@ -216,10 +216,10 @@ enum Reason {
     /// An error from the HTTP client, without its URL, which may contain a SAS.
     Http(reqwest::Error),
     TimedOut(Duration),
-    /// The time limit of the operation expired before the request was sent.
+    /// The operation reached its time limit before the request was sent.
     NoTime,
     TooLong,
-    /// The task of the request could not be started, or ended without a result.
+    /// The task that sends the request could not be started, or it ended without a result.
     Task(Error),
     /// A failure injected by a test.
     Broken,
@@ -235,7 +235,7 @@ impl TransportError {
         !matches!(self.reason, Reason::TooLong)
     }
 
-    /// Converts the failure to an error with this code, with the error of the HTTP client as its source.
+    /// Converts the failure to an error with this code, whose source is the HTTP client's error.
     pub(crate) fn into_error(self, operation: &str, code: ErrorCode) -> Error {
         let error = Error::new(code, format!("{operation}: {self}"));
         match self.reason {

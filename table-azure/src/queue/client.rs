@@ -19,7 +19,7 @@ const SCOPE: &str = "https://storage.azure.com/.default";
 
 /// The queues of an account: a [`QueueStore`](table_core::QueueStore) over the REST protocol. Clones share connections.
 ///
-/// The client works on any executor. A thread of the client drives the connections.
+/// The client works on any executor, because its own thread drives the connections.
 ///
 /// # Retries
 /// A request whose response was lost is sent again (RTY-1). A put may then create two messages, and a receive may hide a message from all workers
@@ -92,8 +92,8 @@ impl AzureQueues {
         Self::with_options(endpoint, credential, Options::default())
     }
 
-    /// Creates a client for an endpoint with options. Only the retry policy, the target, the clock and the permission for plain HTTP are used. The
-    /// client never uses a secondary, because messages can be peeked at there, but not received.
+    /// Creates a client for an endpoint with options. Only the retry policy, the target, the clock and the permission for plain HTTP are used. The client never
+    /// uses a secondary, because a secondary allows peeking at messages, but not receiving them.
     ///
     /// # Errors
     /// `InvalidInput` if the endpoint is not a URL. `Io` if the system has no trusted certificates.

@@ -1,4 +1,4 @@
-//! Sends requests to queues and for messages (QUE-3).
+//! Sends requests that act on queues and their messages (QUE-3).
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn at(queue: &QueueName, id: Option<&MessageId>) -> String {
     }
 }
 
-/// Returns the body of a request that puts or updates a message (QUE-4).
+/// Returns the body for a request that puts or updates a message (QUE-4).
 fn body(target: Target, queue: &QueueName, text: &str) -> Result<String> {
     check::text(queue, text)?;
     if let Some(illegal) = xml::first_illegal(text) {
@@ -58,7 +58,7 @@ impl AzureQueues {
         self.pipeline().send(&request).await.map_err(|failure| of_request(queue, failure, reads))
     }
 
-    /// Sends a deletion. A 404 after a lost response counts as success, because the queue or message no longer exists.
+    /// Sends a delete request. A 404 after a lost response counts as success, because the queue or message no longer exists.
     async fn send_deletion(&self, queue: &QueueName, request: Request) -> Result<()> {
         match self.pipeline().send(&request.acknowledged_by(&[204])).await {
             Ok(_) => Ok(()),

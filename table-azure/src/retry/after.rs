@@ -8,7 +8,7 @@ use reqwest::header::HeaderMap;
 use crate::auth::parse_http_date;
 
 /// Returns the delay in `x-ms-retry-after-ms`, or in `Retry-After` as seconds or date, or `None` if neither header is present and valid.
-/// `now` is the client's time, for a response without a `Date`.
+/// `now` is the client's time, which is used if the response has no `Date`.
 pub(crate) fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     // Cosmos DB writes fractions of a millisecond.

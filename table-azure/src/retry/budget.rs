@@ -1,8 +1,8 @@
-//! The retry budget that all calls of a client share. It limits the additional load on a service that is failing.
+//! The retry budget shared by all calls of a client. It limits the additional load that retries put on a failing service.
 
 use std::sync::{Mutex, PoisonError};
 
-/// The cost of one retry in tokens. A success that needed retries returns the tokens of its last retry; any other success returns one token.
+/// The cost of one retry, in tokens. A success after retries returns the tokens of the last retry; any other success returns one token.
 const REPETITION: u32 = 10;
 
 /// A retry budget, shared by all calls of a client.
@@ -20,7 +20,7 @@ struct State {
 }
 
 impl Budget {
-    /// Creates a budget that permits `repetitions` consecutive retries without a success.
+    /// Creates a budget that permits `repetitions` retries before the first success.
     pub(crate) fn new(repetitions: u32) -> Self {
         let most = repetitions.saturating_mul(REPETITION);
         Self { most, state: Mutex::new(State { tokens: most, open: false }) }
@@ -44,7 +44,7 @@ impl Budget {
         false
     }
 
-    /// Records a success. `repeated` is `true` if the request was retried.
+    /// Returns tokens to the budget after a success. `repeated` is `true` if the request was retried.
     pub(crate) fn give_back(&self, repeated: bool) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let tokens = if repeated { REPETITION } else { 1 };

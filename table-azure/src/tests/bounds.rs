@@ -1,4 +1,4 @@
-//! Tests of limits: the time limit of a call and the shared retry budget; and tests of calls that the caller drops.
+//! Tests of the time limit for a call, of the shared retry budget, and of calls that the caller drops.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -60,7 +60,7 @@ async fn rty_2_and_auth_12_a_token_that_never_arrives_ends_the_call() {
     assert!(server.received().is_empty());
 }
 
-/// Tests dropping a call while it waits for a token, for a response, and between two attempts. The next call must be unaffected.
+/// Tests that dropping a call while it waits for a token, for a response, or between two attempts does not affect the next call.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_dropped_call_does_not_affect_the_next() {
     let server = Server::start([Reply::Silence, refusal(503, "ServerBusy"), done()]).await;
@@ -120,7 +120,7 @@ impl Visit for State<'_> {
     fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
 }
 
-/// Tests that in an outage each call is sent only once instead of four times, and that retries resume after successes.
+/// Tests that each call is sent only once during an outage, instead of four times, and that retries resume after successes.
 #[tokio::test(start_paused = true)]
 async fn rty_2_retries_of_all_calls_share_a_bound_and_are_traced() {
     let circuit = Circuit::default();

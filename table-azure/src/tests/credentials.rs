@@ -182,7 +182,7 @@ fn auth_30_the_emulators_key_is_sent_only_to_emulators() {
     }
 }
 
-/// Tests a response that redirects the request to another host. The signature must not be sent there, in a header or in the URL.
+/// Tests that a redirect to another host is not followed, so the signature is not sent there in a header or in the URL.
 #[tokio::test]
 async fn acc_1_no_redirect_is_followed() {
     let elsewhere = Server::start([]).await;
@@ -204,7 +204,7 @@ async fn acc_1_no_redirect_is_followed() {
     assert!(elsewhere.received().is_empty());
 }
 
-/// Tests programs that use other executors and have no tokio runtime. The client then provides one.
+/// Tests that the client works in programs that use other executors and have no tokio runtime. The client then provides a runtime.
 #[test]
 fn the_client_works_with_any_executor() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

@@ -42,7 +42,7 @@ fn is_ambiguous_after(error: &Error, last: ErrorCode) {
     assert_eq!((error.table(), error.key()), (Some("Employee"), Some(("p", "r"))), "{error:?}");
 }
 
-/// Tests that equal content does not prove that a write was applied: another writer may have written the same content, and may have replaced this write.
+/// Tests that equal content does not prove that a write was applied, because another writer may have written the same content.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_refusal_after_a_lost_response_is_ambiguous() {
     for lost in [Reply::Cut, Reply::Silence, refusal(500, "OperationTimedOut"), answer(504, &[], "")] {
@@ -124,7 +124,7 @@ async fn con_11_the_sent_operation_id_proves_the_outcome() {
     assert_eq!(client.outcome_of(&other).await.unwrap_err().rule(), Some("CON-11"));
 }
 
-/// Tests that the call itself looks up the outcome, even if no attempt received a response.
+/// Tests that the call itself looks up the outcome and succeeds, even if no attempt received a response.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_write_that_was_applied_is_a_success() {
     for last in [vec![refusal(412, "UpdateConditionNotSatisfied")], vec![Reply::Cut; 3]] {
@@ -167,7 +167,7 @@ async fn con_11_a_property_of_that_name_is_refused_before_anything_is_sent() {
     assert!(submit(&server.client(Options::new()), [("r", own())]).await.is_ok());
 }
 
-/// Tests a program whose own property has the name and type of the identifier. Its value was stored before the write, so it proves nothing.
+/// Tests a program whose own property has the name and type of the identifier. The value may have been stored before the write, so it proves nothing.
 #[tokio::test(start_paused = true)]
 async fn con_11_an_identifier_of_the_program_proves_nothing() {
     let id = "00000000-0000-0000-0000-000000000007";
@@ -233,7 +233,7 @@ async fn con_11_table_operations_are_ambiguous_after_a_lost_response() {
     assert!(server.client(Options::new()).delete_table(&table()).await.unwrap_err().is_not_found());
 }
 
-/// Tests that a page from a proxy proves nothing about a table or an entity, regardless of its status, and that an error code in a header does.
+/// Tests that a page from a proxy proves nothing about a table or an entity, regardless of its status, whereas an error code in a header does.
 #[tokio::test(start_paused = true)]
 async fn con_11_only_the_service_can_say_that_a_table_exists_or_an_entity_is_missing() {
     let page = |status| answer(status, &["Content-Type: text/html"], "<html><title>Conflict</title></html>");

@@ -108,7 +108,8 @@ async fn auth_12_without_a_token_nothing_is_sent_and_the_error_says_so() {
     }
 }
 
-/// Tests a clock that was an hour ahead when the token was issued, and a token that the service revokes. The service accepts only the second token.
+/// Tests that a refused token is replaced once, if the clock was an hour ahead when the token was issued, and if the token was revoked. The service accepts
+/// only the second token.
 #[tokio::test]
 async fn auth_12_a_refused_token_is_replaced_once() {
     let gone = || refusal(401, "InvalidAuthenticationInfo");

@@ -257,7 +257,7 @@ fn a_page_beyond_the_limit_is_not_requested() {
     assert_eq!(requests_seen([1, 1, 1, 1], 2), [1, 1]);
 }
 
-/// Tests that the end of a result is stated only by the absence of a position. A position that cannot be read is an error.
+/// Tests that only a missing position means the end of a result. A position that cannot be read is an error.
 #[tokio::test]
 async fn page_2_and_12_an_unreadable_position_is_not_the_end_of_the_result() {
     const READABLE: [u8; 1] = *b"t";

@@ -130,7 +130,7 @@ async fn que_5_a_malformed_response_is_an_error_that_names_the_queue() {
     }
 }
 
-/// Tests that a page from a portal or a proxy is never taken as an acknowledgement, and proves nothing about a queue or a message (CON-11).
+/// Tests that a page from a portal or a proxy never counts as an acknowledgement, and proves nothing about a queue or a message (CON-11).
 #[tokio::test(start_paused = true)]
 async fn con_11_a_page_is_no_response_of_a_queue() {
     let html = |status| answer(status, &["Content-Type: text/html"], "<html>");

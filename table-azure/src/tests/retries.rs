@@ -1,4 +1,4 @@
-//! Tests of retries: conditions, delays, limits (RTY rules). Tokio's clock is paused except during delays.
+//! Tests of the conditions, delays and limits of retries (RTY rules). Tokio's clock is paused except during delays.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn key() -> EntityKey {
     EntityKey::new("p", "r").unwrap()
 }
 
-/// Tests throttled requests: above the scalability targets, the service sends 503, and Cosmos DB sends 429 (SCL-3).
+/// Tests that throttled requests are retried. Above the scalability targets, the service sends 503, and Cosmos DB sends 429 (SCL-3).
 #[tokio::test(start_paused = true)]
 async fn rty_1_2_and_4_a_throttled_request_is_retried_with_a_new_signature() {
     let server = Server::start([refusal(503, "ServerBusy"), refusal(429, "TooManyRequests"), done()]).await;

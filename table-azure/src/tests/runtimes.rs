@@ -1,4 +1,4 @@
-//! Tests of callers with different runtimes: no runtime of a caller can stop a connection that another caller uses, and a call returns on any thread.
+//! Tests of callers with different runtimes. No caller's runtime can stop a connection that another caller uses, and a call returns on any thread.
 
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ fn a_dropped_handle_leaves_the_connections_to_the_others() {
     assert_eq!((server.received().len(), server.connections()), (2, 1));
 }
 
-/// Tests calls from synchronous code that async code called: the thread of the caller's runtime is blocked until the call returns.
+/// Tests calls from synchronous code that runs inside async code, so the thread of the caller's runtime is blocked until the call returns.
 #[test]
 fn a_call_returns_while_it_blocks_the_thread_of_the_callers_runtime() {
     let multi_thread = Builder::new_multi_thread().worker_threads(1).build().unwrap();

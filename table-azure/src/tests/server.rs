@@ -1,4 +1,4 @@
-//! A scripted server with one reply for each request, in order. It records requests and verifies their signatures.
+//! A scripted server that sends one reply for each request, in order. It records requests and verifies their signatures.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -30,7 +30,7 @@ pub(super) enum Reply {
     CutBody,
     /// The server reads the request and never responds.
     Silence,
-    /// The server sends the head and a part of the body, then nothing more.
+    /// The server sends the head and a part of the body, and then stops sending without closing the connection.
     SlowBody,
     /// The server sends an endless body.
     Endless,
@@ -294,7 +294,7 @@ async fn endless(stream: &mut TcpStream) {
     }
 }
 
-/// Waits forever, and releases the test's paused clock, so that the client's attempt reaches its time limit.
+/// Releases the test's paused clock, so the client's attempt reaches its time limit, and then waits forever.
 async fn silence() -> ! {
     time::pass();
     std::future::pending().await

@@ -64,7 +64,8 @@ async fn get_1_only_the_requested_entity_is_returned() {
     }
 }
 
-/// Tests errors in the form of Azure Resource Manager, which gateways send. The service sends `odata.error` or a request ID.
+/// Tests that an error in the format of Azure Resource Manager, as gateways send it, proves nothing about an entity or a table. The service sends `odata.error`
+/// or a request ID.
 #[tokio::test]
 async fn get_2_and_con_11_an_error_of_another_api_states_nothing_about_an_entity_or_a_table() {
     let gateway = |status: u16, code: &str| {
@@ -146,8 +147,8 @@ async fn a_batch_response_of_the_wrong_type_is_ambiguous() {
     assert!(submit(&client, operations).await.unwrap_err().is_ambiguous());
 }
 
-/// Tests responses that do not come from the service. A page sent by a portal itself means that nothing was written, but a gateway may have forwarded the
-/// request (CON-11).
+/// Tests that a page which does not come from the service does not acknowledge a write. A portal that responds itself has written nothing, but a gateway may
+/// have forwarded the request (CON-11).
 #[tokio::test]
 async fn con_11_an_html_page_does_not_acknowledge_a_write() {
     for kind in [
@@ -163,7 +164,7 @@ async fn con_11_an_html_page_does_not_acknowledge_a_write() {
     }
 }
 
-/// Tests that a page is never taken as the acknowledgement of a change, whatever its success status (CON-11).
+/// Tests that a page never counts as the acknowledgement of a change, whatever its success status (CON-11).
 #[tokio::test]
 async fn con_11_an_html_page_acknowledges_no_change_of_a_table_its_policies_or_the_settings() {
     for status in [200, 203, 206] {
@@ -182,7 +183,7 @@ async fn con_11_an_html_page_acknowledges_no_change_of_a_table_its_policies_or_t
     }
 }
 
-/// Tests gateways: a 5xx status may mean that the gateway forwarded the request; a 4xx status means that it rejected the request itself.
+/// Tests error pages of gateways. With a 5xx status, the gateway may have forwarded the request; with a 4xx status, it rejected the request itself.
 #[tokio::test]
 async fn con_11_an_error_page_of_a_gateway_leaves_a_write_ambiguous() {
     let client = |server: &Server| server.client(Options::new().retry(crate::RetryPolicy::NONE));

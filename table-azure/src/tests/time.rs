@@ -1,7 +1,7 @@
 //! Controls the paused clock in tests. The clock runs only while the server is intentionally silent, or while no request is in progress.
 //!
 //! A paused clock jumps to its next timer whenever the runtime is idle, and the runtime also counts as idle while bytes are in transit between two sockets.
-//! If the machine delivered them late, a time limit would expire before the response arrives. Tokio does not advance the clock while a blocking task runs,
+//! If the machine delivered them late, a time limit would expire before the response arrived. Tokio does not advance the clock while a blocking task runs,
 //! so each attempt runs one.
 
 use std::cell::Cell;
@@ -51,7 +51,7 @@ impl Drop for Held {
     }
 }
 
-/// Tests a late delivery of bytes. If the clock jumped, the time limits of 10 and 35 s would be exceeded.
+/// Tests that bytes which arrive late do not advance the paused clock. If the clock jumped, the time limits of 10 and 35 s would be exceeded.
 #[tokio::test(start_paused = true)]
 async fn a_late_response_does_not_advance_a_paused_clock() {
     const LATE: Duration = Duration::from_millis(20);

@@ -306,7 +306,7 @@ async fn lit_5_a_plus_is_encoded_and_a_space_is_not_a_plus() {
     assert!(received[1].target.contains("PartitionKey='a%2Bb%20c'"), "{}", received[1].target);
 }
 
-/// Tests the service's metrics tables (Storage Analytics), such as `$MetricsHourPrimaryTransactionsBlob`, with one row per hour and operation.
+/// Tests that the service's metrics tables (Storage Analytics), such as `$MetricsHourPrimaryTransactionsBlob`, can be read but not created.
 #[tokio::test]
 async fn tbl_5_metrics_tables_are_read_and_never_created() {
     let row = r#"{"PartitionKey":"20140423T0900","RowKey":"user;All","Timestamp":"2014-04-23T10:00:00Z","TotalRequests@odata.type":"Edm.Int64","TotalRequests":"7"}"#;

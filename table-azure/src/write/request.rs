@@ -1,4 +1,4 @@
-//! Converts operations to HTTP requests: method, path, condition, body (IFM-1).
+//! Converts operations to HTTP requests with a method, a path, a condition and a body (IFM-1).
 
 use reqwest::Method;
 use table_core::etag::IfMatch;
@@ -9,7 +9,7 @@ use crate::ascii;
 use crate::http::Request;
 use crate::target::Target;
 
-/// A write to one entity, as a separate request or as a part of a batch.
+/// A write to one entity, sent as a separate request or as a part of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WriteRequest {
     pub(crate) operation: &'static str,
@@ -18,7 +18,7 @@ pub(crate) struct WriteRequest {
     pub(crate) tunnelled: bool,
     /// The path relative to the endpoint's base URL.
     pub(crate) path: String,
-    /// The condition. `None` for an insert or an upsert, which are sent without the header (UPS-1).
+    /// The value of the `If-Match` header. `None` for an insert or an upsert, which are sent without it (UPS-1).
     pub(crate) if_match: Option<String>,
     /// `true` if the response must not contain the stored entity (INS-3).
     pub(crate) no_content: bool,

@@ -1,4 +1,4 @@
-//! A recipe for evaluating a design before deployment. From a workload, it computes the load of partitions, the next split, partition keys near their
+//! A recipe that evaluates a design before deployment. From a workload, it computes the partition load, the next split, the partition keys near their size
 //! limit, and alternative orders of the levels.
 
 use table_advice::{Design, Distribution, Step, Workload};

@@ -44,7 +44,7 @@ impl Ledger {
         let points: Vec<&Sent> =
             sent.iter().filter(|sent| !sent.is_query && sent.path.contains("/docs")).collect();
         let queries: Vec<&Sent> = sent.iter().filter(|sent| sent.is_query).collect();
-        // A query by partition key names no physical partition. It uses exactly one, like a point read.
+        // A query by partition key does not specify a physical partition, but uses exactly one, like a point read.
         let named: BTreeSet<&String> = queries.iter().filter_map(|sent| sent.partition.as_ref()).collect();
         let touched = named.len().max(1);
         let one_each = || "1 each".to_owned();
@@ -75,7 +75,7 @@ fn count(rows: usize) -> f64 {
     f64::from(u32::try_from(rows).unwrap_or(u32::MAX))
 }
 
-/// Formats the ledger as a text table. It omits the request units for items read by queries, because no price is published for them.
+/// Formats the ledger as a text table. It omits the request units for items that queries read, because the service publishes no price for them.
 impl fmt::Display for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "| question | rows | points | queries | partitions | RU by the published prices |")?;

@@ -1,4 +1,4 @@
-//! A recipe with orders in a container of another program. A mapping makes them readable and writable as entities.
+//! A recipe that uses orders in another program's container. A mapping makes them readable and writable as entities.
 
 use std::fmt::Write as _;
 

@@ -5,8 +5,8 @@ use std::fmt;
 use crate::expiry::TimeToLive;
 use crate::throughput::Throughput;
 
-/// A difference between a container and the [options](crate::Options). A container whose partition key differs, or whose items expire although the
-/// options request no expiry, is an error instead.
+/// A difference between a container and the [options](crate::Options). If the partition key differs, or items expire although the options request no expiry, an
+/// error is returned instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
@@ -17,7 +17,7 @@ pub enum Difference {
         /// The throughput of the container.
         found: Throughput,
     },
-    /// The container treats a path differently than the indexing policy of new containers.
+    /// The container indexes a path that the indexing policy of new containers excludes, or excludes a path that it indexes.
     Indexing {
         /// The path.
         path: String,

@@ -1,9 +1,9 @@
-//! Errors of containers: missing, already existing, or incompatible with the options.
+//! Errors for containers that are missing, already exist, or are incompatible with the options.
 
 use azure_data_cosmos::models::{PartitionKeyKind, PartitionKeyVersion};
 use table_core::{Fault, TableName};
 
-/// An error of a container.
+/// An error for a container.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum ContainerFault {
     #[error(

@@ -1,4 +1,4 @@
-//! The indexing policy of containers. It covers the members that queries use (levels, ids, properties and their types), but not write identifiers.
+//! The indexing policy for containers. It covers the item members that queries use (levels, ids, properties and their types), but not write identifiers.
 
 use azure_data_cosmos::models::{ContainerProperties, IndexingMode, IndexingPolicy, PropertyPath};
 
@@ -7,7 +7,7 @@ use crate::mapping::Mapping;
 
 /// The indexing path that covers all members.
 const ALL: &str = "/*";
-/// The indexing path of the ETag, which every write changes and no query uses.
+/// The indexing path for the ETag, which every write changes and no query uses.
 const ETAG: &str = "/\"_etag\"/?";
 
 /// Returns the indexing policy for new containers.
@@ -36,7 +36,7 @@ pub(super) fn differences(container: &ContainerProperties, mapping: &Mapping) ->
     differing.collect()
 }
 
-/// Returns `true` if a policy indexes a path. This is determined by the most specific path in the policy that matches.
+/// Returns `true` if a policy indexes a path. The most specific matching path in the policy decides.
 fn is_indexed(policy: &IndexingPolicy, path: &str) -> bool {
     let longest = |paths: &[PropertyPath]| {
         let covering = paths.iter().filter(|rule| covers(&rule.path, path));

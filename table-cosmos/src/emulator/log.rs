@@ -1,4 +1,4 @@
-//! Records how requests to the account are routed. Also contains the type of the account's responses.
+//! A log of requests to the account, which shows how they are routed. Also the type of the account's responses.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -26,17 +26,17 @@ pub struct Sent {
     pub path: String,
     /// `true` if the request queries items.
     pub is_query: bool,
-    /// The number of the physical partition, if the request names one.
+    /// The number of the physical partition, if the request specifies one.
     pub partition: Option<String>,
-    /// The bounds of the range of effective partition keys, if the request names them.
+    /// The bounds of the range of effective partition keys, if the request specifies them.
     pub range: Option<(String, String)>,
-    /// The partition key, if the request names one.
+    /// The partition key, if the request specifies one.
     pub key: Option<String>,
     /// The length of the body in bytes.
     pub bytes: usize,
 }
 
-/// A response of the account.
+/// A response from the account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Answer {

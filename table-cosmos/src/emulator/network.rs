@@ -17,10 +17,10 @@ use tokio::time::timeout;
 
 use crate::emulator::Answer;
 
-/// The time after which a request without a response fails, if the Azure SDK sets none.
+/// The time after which a request without a response fails, if the Azure SDK sets no time limit.
 const PATIENCE: Duration = Duration::from_secs(65);
 
-/// A network between a client and the account, which decides for each request and each response whether it arrives.
+/// A network between a client and the account. It decides whether each request and each response arrives.
 ///
 /// ```
 /// use table_cosmos::emulator::{Broken, Delivery, Emulator, Network, Request};

@@ -18,10 +18,10 @@ pub(crate) struct ItemKey<'a> {
     pub(crate) row_key: &'a str,
 }
 
-/// Returns the document of an entity.
+/// Returns the document that stores an entity.
 ///
-/// `stored` is the document to replace. In other programs' items, the new document keeps the members that the mapping does not name, and the JSON of each
-/// value that does not change.
+/// `stored` is the document to replace. If it is another program's item, the new document keeps the unmapped members, and the JSON of each value that does not
+/// change.
 ///
 /// # Errors
 /// `InvalidInput` if a value cannot be represented in its format. `Corrupted` if the stored document is not an entity of the mapping.
@@ -71,7 +71,7 @@ pub(crate) fn write(
         }
     }
     for (member, _) in mapping.members.iter().zip(written).filter(|(_, written)| !written) {
-        // A null represents an absent property, and stays a null.
+        // A null represents an absent property, and remains a null.
         if stored.is_some_and(|stored| member.path.find(stored).is_ok_and(|found| found.is_some())) {
             member.path.remove(&mut item);
         }
@@ -98,7 +98,7 @@ fn is_same(stored: &Value, value: ValueRef<'_>) -> bool {
     }
 }
 
-/// Returns the entity of a document.
+/// Returns the entity that a document contains.
 ///
 /// # Errors
 /// `Corrupted`, with the readable part of the key, if the document is not an entity of the mapping: it lacks a level or has an additional one
@@ -172,7 +172,7 @@ fn read_key(json: &Json, mapping: &Mapping) -> Result<(Vec<String>, String, Stri
     Ok((levels, partition_key, row_key.to_owned()))
 }
 
-/// Returns the name of a value's JSON type, for a value that is not a string.
+/// Returns the name of the JSON type of a value that is not a string.
 const fn kind(value: Option<&Json>) -> &'static str {
     match value {
         None | Some(Json::Null) => "missing or null",
@@ -193,7 +193,7 @@ fn read_properties(json: &Json, mapping: &Mapping, writer: &mut RowWriter) -> Re
     let types = own.types.find(json).ok().flatten();
     for (name, value) in properties {
         let edm = types.and_then(|types| types.get(name)).map(|edm| edm.as_str().unwrap_or_default());
-        // A property with a path is read only at its path.
+        // A mapped property is read only from its path.
         let value = read_value(value, edm).filter(|_| mapping.member(name).is_none());
         writer.property(name, value.ok_or_else(|| Foreign::Value(name.clone()))?.as_ref());
     }
@@ -207,7 +207,7 @@ fn timestamp(json: &Json) -> Result<u64, Foreign> {
     time.filter(|time| *time <= ticks::MAX).ok_or(Foreign::System)
 }
 
-/// Returns `true` if the documents have the same members, ignoring members that the service adds.
+/// Returns `true` if the documents have equal members, ignoring members that the service adds.
 pub(super) fn is_version_of(found: &Json, written: &Json) -> bool {
     let (Some(found), Some(written)) = (found.as_object(), written.as_object()) else { return false };
     let count = found.keys().filter(|name| *name == "id" || !Mapping::is_system(name)).count();

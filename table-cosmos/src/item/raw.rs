@@ -34,8 +34,8 @@ pub(crate) fn raw_id(item: &RawValue) -> Option<String> {
     serde_json::from_str::<Head<'_>>(item.get()).ok()?.id.map(Cow::into_owned)
 }
 
-/// Returns a number greater than 0 for the container from which an item was read, or `None` if the service sent no resource id. A container that was deleted
-/// and created again has another number.
+/// Returns a number that identifies the container from which an item was read, or `None` if the service sent no resource id. The number is greater than 0, and
+/// it changes if the container is deleted and created again.
 pub(crate) fn incarnation(item: &RawValue) -> Option<u32> {
     let rid = serde_json::from_str::<Place<'_>>(item.get()).ok()?.rid?;
     // The service writes `-` for the `/` of base64.
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn page_9_the_resource_id_of_an_item_identifies_its_container() {
         let of = |rid: &str| incarnation(&RawValue::from_string(format!(r#"{{"_rid": "{rid}"}}"#)).unwrap());
-        // Two items of one container, and an item of another one in the same database.
+        // Two items from one container, and an item from another container in the same database.
         let [first, second, other] =
             ["kuV+AP-3aHwBAAAAAAAAAA==", "kuV+AP-3aHwCAAAAAAAAAA==", "kuV+ALq1x0wBAAAAAAAAAA=="];
         assert!(of(first).is_some_and(|number| number > 0));

@@ -53,13 +53,13 @@ fn write_double(number: f64) -> (Json, Option<&'static str>) {
     (special.into(), Some(SPECIAL))
 }
 
-/// Converts a JSON value with its type, or returns `None` if it is not in a format of that type. A filter in SQL selects each value that can be read, so dates,
-/// GUIDs and binary values have the formats of mapped properties.
+/// Converts a JSON value with its type, or returns `None` if it is not in a format of that type. An SQL filter must select every value that can be read, so
+/// only the formats of mapped properties are accepted for dates, GUIDs and binary values.
 pub(super) fn read_value(json: &Json, edm: Option<&str>) -> Option<Value> {
     Some(match (edm, json) {
         (None, Json::String(text)) => Value::String(text.clone()),
         (None, Json::Bool(value)) => Value::Boolean(*value),
-        // Items without the type of a double with a fraction exist.
+        // Some stored items omit the type of a double that has a fraction.
         (None, Json::Number(number)) => match integer(json).and_then(|number| i32::try_from(number).ok()) {
             Some(number) => Value::Int32(number),
             None => Value::Double(number.as_f64()?),

@@ -14,8 +14,7 @@ const MILLISECOND: u64 = 10_000;
 
 /// The JSON format of a property in a [`Mapping`](crate::Mapping).
 ///
-/// An item with a value in a different format is not an entity: queries skip and report it. Writing a value that the format cannot
-/// represent exactly is an error.
+/// An item with a value in a different format is not an entity: queries skip and report it. A write fails if the format cannot represent a value exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
@@ -27,7 +26,7 @@ pub enum Format {
     Int64,
     /// `Edm.Int64` as a string of digits: `"9007199254740993"`.
     Int64Text,
-    /// `Edm.Double` as a number. NaN and infinities have no JSON number.
+    /// `Edm.Double` as a number. NaN and infinities cannot be stored, because JSON has no numbers for them.
     Double,
     /// `Edm.Boolean` as `true` or `false`.
     Boolean,

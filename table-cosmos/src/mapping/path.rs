@@ -1,4 +1,4 @@
-//! Paths of members in an item, such as `/customer/id`.
+//! Paths to the members of an item, such as `/customer/id`.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub(crate) struct Path {
     sql: String,
 }
 
-/// The error for a path that leads through a value which is not an object.
+/// The error for a path that leads through a value other than an object.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotAnObject;
 
@@ -43,7 +43,7 @@ impl Path {
         (!names.is_empty()).then(|| Self { text: text.to_owned(), names, sql })
     }
 
-    /// Returns the path of a member whose name this library chose. Such a name is never an SQL keyword.
+    /// Returns the path of a member that this library adds. The names of such members are never SQL keywords.
     pub(crate) fn own(name: &str) -> Self {
         Self { text: format!("/{name}"), names: vec![name.to_owned()], sql: format!("c.{name}") }
     }
@@ -59,7 +59,7 @@ impl Path {
         &self.sql
     }
 
-    /// Returns the path in the format of an indexing policy, with a suffix: `?` for the value, `*` for everything below it.
+    /// Returns the path in the format of an indexing policy, with a suffix. `?` indexes only the value, and `*` everything below it.
     pub(crate) fn in_policy(&self, ending: &str) -> String {
         let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let quoted = |name: &String| if is_plain(name) { name.clone() } else { format!("\"{name}\"") };

@@ -1,4 +1,4 @@
-//! Selects the rows of a page: items within the key range of the query that match its filter, in key order.
+//! Selects the rows of a page: the items in the key range of the query that match its filter, in key order.
 
 use table_core::Result;
 use table_core::filter::Matcher;

@@ -134,7 +134,7 @@ impl Sql {
                 };
                 let compared = format!("{place} {sign} {}", self.bind(bound));
                 if is_below {
-                    // If the type of a stored value cannot be widened to the type of the constant, the value compares as less (FIL-16).
+                    // If the type of a stored value cannot be widened to the type of the constant, the value is treated as less than the constant (FIL-16).
                     let lesser = match value {
                         Value::Int64(_) => format!(" OR NOT IS_DEFINED({edm})"),
                         Value::Double(_) => format!(
@@ -159,7 +159,7 @@ impl Sql {
     }
 }
 
-/// The SQL path of a property's value, and that of its stored type.
+/// The SQL paths of a property's value and of its stored type.
 struct Property {
     value: String,
     edm: String,
@@ -176,7 +176,7 @@ impl Property {
 
 /// Returns the operator and the bound for a comparison with the given number, or `None` if the service cannot represent the number.
 ///
-/// Doubles represent all integers up to 2^53. A bound beyond that is rounded, and the comparison is widened.
+/// Doubles represent all integers up to 2^53. An integer beyond that is rounded, and the comparison is widened to include the rounded bound.
 pub(super) fn number(operator: Comparison, value: &Value) -> Option<(&'static str, Json)> {
     match value {
         Value::Int32(number) => Some((sign(operator), (*number).into())),
@@ -198,7 +198,7 @@ pub(super) fn number(operator: Comparison, value: &Value) -> Option<(&'static st
     }
 }
 
-/// Returns a comparison that is true whenever the given comparison of two present values is false. It may also be true in other cases.
+/// Returns a comparison that is true whenever the given comparison of two present values is false. The returned comparison may also be true in other cases.
 const fn opposite(operator: Comparison) -> Comparison {
     match operator {
         Comparison::Eq => Comparison::Ne,

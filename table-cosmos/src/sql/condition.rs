@@ -1,4 +1,4 @@
-//! Conditions in an SQL query. They are not nested, because the service limits the nesting of parentheses.
+//! Conditions in an SQL query. They are not nested, because the service limits how deeply parentheses can be nested.
 
 /// A condition in SQL, or a constant.
 #[derive(Debug, PartialEq, Eq)]

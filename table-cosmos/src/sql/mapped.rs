@@ -17,7 +17,7 @@ impl Sql {
             (Format::Text, Value::String(text)) if operator == Comparison::Eq || is_ordered(text) => {
                 Some((sign(operator), text.as_str().into()))
             }
-            // A number of another type may compare as less, whatever its value is (FIL-16).
+            // A number of another type may be treated as less, whatever its value is (FIL-16).
             (Format::Int32 | Format::TimeToLive | Format::Int64 | Format::Double, number_value)
                 if member.format.edm_type() == value.edm_type() || !is_below(operator) =>
             {
@@ -81,7 +81,7 @@ const fn is_below(operator: Comparison) -> bool {
     matches!(operator, Comparison::Lt | Comparison::Le | Comparison::Ne)
 }
 
-/// Returns the operator and the bound for comparing a number of units with an instant that may lie between two units.
+/// Returns the operator and the bound for comparing a number of time units with an instant that may lie between two units.
 fn whole(operator: Comparison, units: i64) -> Option<(&'static str, Json)> {
     match operator {
         Comparison::Eq => Some(("=", units.into())),

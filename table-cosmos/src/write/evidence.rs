@@ -1,4 +1,4 @@
-//! Determines from the stored entities whether a transaction took effect whose response was lost (CON-11).
+//! Determines from the stored entities whether a transaction whose response was lost took effect (CON-11).
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::write::planned::Planned;
 /// The state of a transaction whose response was lost, determined from its entities.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Evidence {
-    /// The transaction was applied. `None` if another writer has changed some of its entities since, so their `ETag`s are unknown.
+    /// The transaction was applied. `None` if another writer has since changed some of its entities, because the `ETag`s of the transaction are then unknown.
     Applied(Option<Committed>),
     /// The transaction had no effect, and its conditions allow only one effect. It can be sent again.
     NotApplied,

@@ -33,7 +33,7 @@ pub(crate) struct Planned {
     pub(crate) body: Option<Json>,
     /// The ETag that the item must have, in the format that requests use.
     pub(crate) if_match: Option<String>,
-    /// The statuses that reject the request if another writer changed the entity after it was read.
+    /// The statuses of a rejection which mean that another writer changed the entity after it was read.
     races: &'static [u16],
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Planned {
 pub(crate) struct Context<'a> {
     pub(crate) mapping: &'a Mapping,
     pub(crate) levels: &'a [String],
-    /// The identifier of the write.
+    /// The write identifier.
     pub(crate) write: &'a str,
     /// `true` if every change must be conditional on the version that was read.
     pub(crate) exact: bool,
@@ -50,10 +50,10 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Returns `true` if the request of an operation depends on the stored entity, which must then be read first.
+    /// Returns `true` if the request for an operation depends on the stored entity. If so, the entity must be read first.
     ///
     /// A merge needs the stored properties, and so does a replace that keeps members written by other programs. If the context is exact, every unconditional
-    /// change needs the stored ETag, so a second delivery fails.
+    /// change is sent with the stored ETag, so that a second delivery of the request fails.
     pub(crate) const fn reads_first(&self, kind: &OperationKind) -> bool {
         match kind {
             OperationKind::Merge(..) | OperationKind::InsertOrMerge(_) => true,
@@ -78,12 +78,12 @@ pub(crate) const fn creates(kind: &OperationKind) -> bool {
 type Parts = (Verb, Option<Json>, Option<String>, &'static [u16]);
 
 impl Planned {
-    /// Returns the request of an operation, given the item that was read for it.
+    /// Returns the request for an operation, given the item that was read for it.
     pub(crate) fn new(context: Context<'_>, operation: &Operation, stored: Option<&Found>) -> Result<Self> {
         let Context { mapping, levels, write, exact, limits } = context;
         let row_key = operation.row_key.as_str();
         let item_key = ItemKey { levels, row_key };
-        // If a mapping is used, an item that is not an entity of the mapping belongs to another program.
+        // If a mapping is used, an item that does not match it belongs to another program.
         if let Some(stored) = stored.filter(|_| !mapping.is_standard) {
             stored.read(mapping, item_key)?;
         }
@@ -136,7 +136,7 @@ impl Planned {
         Ok(Self { verb, row_key: row_key.to_owned(), body, if_match, races })
     }
 
-    /// Returns the size in bytes of the operation in the body of a request. In a batch, an operation also contains its id and its condition.
+    /// Returns the size in bytes of the operation in a request body. In a batch, an operation also contains its id and its condition.
     pub(crate) fn sent_bytes(&self, in_batch: bool) -> usize {
         let text = |text: &str| Json::from(text).to_string().len();
         let body = self.body.as_ref().map_or(0, |body| body.to_string().len());

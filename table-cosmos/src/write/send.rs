@@ -26,7 +26,7 @@ pub(super) struct Acknowledged {
     pub(super) repeated: bool,
 }
 
-/// The reason for which the planned requests were not acknowledged.
+/// The reason why the planned requests were not acknowledged.
 #[derive(Debug)]
 pub(super) enum Refused {
     /// The operation at this position failed. `repeated` is `true` if the Azure SDK had sent the request before without receiving a response.
@@ -42,7 +42,7 @@ pub(super) enum Refused {
 impl Refused {
     /// Returns `true` if the request had no effect and may succeed if it is sent again later (MAP-12).
     ///
-    /// The Azure SDK itself waits for a throttled container, but not if the status is that of an operation in a batch.
+    /// The Azure SDK itself waits if a request is throttled, but not if only an operation in a batch has that status.
     fn is_temporary(&self) -> bool {
         match self {
             Self::At { status: (status, _), repeated, .. } => {
@@ -56,7 +56,7 @@ impl Refused {
 
 /// Returns the options for all writes. They prevent the Azure SDK from retrying a request that received no response.
 ///
-/// Retries after 429, 449 and 403/3 are not affected, because those requests had no effect.
+/// Retries after 429, 449 and 403/3 are not affected, because the service did not apply those requests.
 fn once() -> OperationOptions {
     OperationOptionsBuilder::new().with_max_failover_retry_count(0).build()
 }

@@ -1,5 +1,5 @@
-//! Tests that run all scenarios of the behaviour suite: on 1, 4 and 64 physical partitions, during splits and merges, with throttling, and on containers of
-//! another program.
+//! Tests that run all scenarios in the behaviour suite: on 1, 4 and 64 physical partitions, during splits and merges, with throttling, and on another program's
+//! containers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -131,7 +131,7 @@ fn map_12_and_rty_1_the_scenarios_are_disturbed() {
             let unrest = store.unrest.as_ref().unwrap();
             assert!(unrest.count() >= 8, "{on:?}: {}", unrest.count());
             if let On::Restless = on {
-                // All splits and merges that were started are complete, and the container no longer has the partitions with which it was created.
+                // All splits and merges that were started are complete. The container no longer has the partitions with which it was created.
                 store.emulator.settled().await;
                 let table = store.list_tables("", None, 10).await.unwrap().names.remove(0);
                 let map = store.store.partitions(&table).await.unwrap();

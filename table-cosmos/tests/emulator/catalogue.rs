@@ -1,4 +1,4 @@
-//! Tests of further patterns on Cosmos DB containers, one for each cell of the table in `docs/cosmos.md`.
+//! Tests of further patterns on Cosmos DB containers. Each cell of the table in `docs/cosmos.md` has one test.
 
 use std::sync::Arc;
 

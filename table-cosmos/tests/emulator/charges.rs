@@ -1,4 +1,4 @@
-//! Tests of the request units of each operation, as reported in its tracing span, in the usage of a table, and in query plans.
+//! Tests of the request units reported for each operation: in its tracing span, in the usage of a table, and in query plans.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -105,7 +105,7 @@ fn hpk_39_the_plan_of_a_query_has_the_charges_of_its_earlier_runs() {
         let of = |key: &str| Query { top: Some(20), ..Query::new(KeyRange::partition(key)) };
         assert!(store.explain(&table, &of("p")).await.unwrap().measured.is_none());
         network.take();
-        // Two pages of one key, and one page of another key: three pages of one form.
+        // Two pages for one key and one page for another key are three pages with the same SQL text.
         let first = store.query(&table, &of("p"), None).await.unwrap();
         let mut pages = vec![network.take()];
         store.query(&table, &of("p"), first.continuation.as_ref()).await.unwrap();
@@ -135,7 +135,7 @@ fn hpk_39_the_plan_of_a_query_has_the_charges_of_its_earlier_runs() {
     });
 }
 
-/// The verb in a span, and its request units.
+/// The verb and the request units recorded in a span.
 type Charged = (String, Option<f64>);
 
 /// A tracing subscriber that records the verb and the request units of each span.
@@ -190,7 +190,7 @@ fn the_span_of_an_operation_has_its_request_units() {
         let network = Watching::new(&account);
         let store = account.open_over(Options::new(), network.clone()).await.unwrap();
         store.query(&table, &Query::new(KeyRange::ALL), None).await.unwrap();
-        // A thread of another test, which has no subscriber, may have registered the callsite of the span.
+        // Another test's thread, which has no subscriber, may have registered the span's callsite.
         tracing::callsite::rebuild_interest_cache();
         network.take();
         spans.0.lock().unwrap_or_else(PoisonError::into_inner).clear();

@@ -89,7 +89,8 @@ fn filter(random: &mut StdRng, depth: usize) -> String {
     }
 }
 
-/// Generates a comparison with the Timestamp. Stores set Timestamps themselves, so results are equal only for distant bounds.
+/// Generates a comparison with the Timestamp. Each store sets its own Timestamps, so the stores return equal results only if the bounds are far from the
+/// current time.
 fn timestamp(operator: &str, random: &mut StdRng) -> String {
     let year = pick(&["1990", "2990"], random);
     format!("Timestamp {operator} datetime'{year}-01-01T00:00:00Z'")
@@ -188,7 +189,7 @@ fn place(map: &PartitionMap, partition_key: &str, depth: usize) -> usize {
     map.partitions().iter().position(|partition| partition.id == id).unwrap()
 }
 
-/// Returns the number of rows whose first levels have the values that a range fixes.
+/// Returns the number of rows whose first levels have the values that the range specifies.
 async fn count(engine: &Engine, table: &TableName, range: &TextRange, depth: usize) -> u64 {
     let partition_key = match range.single() {
         Some(key) => TextRange::exactly(key),
@@ -226,8 +227,8 @@ fn ord_1_and_fil_10_to_18_random_queries_return_the_engines_rows_in_order() {
                 }
                 let (mut ours, rows) = answer(&cosmos, &table, &query).await;
                 let (theirs, _) = answer(&engine, &table, &query).await;
-                // The rows of one partition key are read in order. Over several keys, only each page is in order, and physical partitions follow each
-                // other.
+                // The rows with one partition key are read in order. For several keys, rows are in order only within each page, and one physical partition is
+                // read after another.
                 if query.keys.partition_key.single().is_none() {
                     let places: Vec<usize> = ours.iter().map(|(key, _)| place(&map, key, depth)).collect();
                     assert!(places.is_sorted(), "{places:?} for {query:?}");
@@ -272,7 +273,7 @@ fn rt_11_a_range_over_the_next_level_reads_exactly_its_rows() {
             };
             let (found, read) = answer(&cosmos, &table, &Query::new(keys)).await;
             assert_eq!(found.len(), 10);
-            // The day at the end of the range is in the same level as the bound, so its row is also read.
+            // The day after the range has the same level as the upper bound, so its row is also read.
             assert!(read <= 11, "{read} rows were read");
         }
     });

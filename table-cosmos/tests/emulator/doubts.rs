@@ -41,7 +41,7 @@ pub(crate) fn rule(
 }
 
 struct World {
-    /// The store whose responses are lost.
+    /// The store that loses responses.
     lossy: CosmosTables,
     /// A second store, which loses no responses and reads the stored state.
     sees: CosmosTables,
@@ -96,7 +96,7 @@ fn transaction<const N: usize>(
     transaction
 }
 
-/// Returns every kind of write, each with its row, and with the stored row before and after the write.
+/// Returns every kind of write, each with its row key and with the stored value before and after the write.
 fn writes() -> Vec<(&'static str, Option<i32>, OperationKind, Option<i32>)> {
     let row = || cents_of(2);
     vec![

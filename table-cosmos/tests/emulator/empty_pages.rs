@@ -16,10 +16,10 @@ use crate::runtime;
 /// The name of the header that contains a continuation token, in requests and responses.
 const CONTINUATION: &str = "x-ms-continuation";
 
-/// A mock network that responds to each query without a token with an empty page. The page's token continues the query at its beginning.
+/// A mock network that returns an empty page for each query that has no continuation token. The page's token continues the query at its beginning.
 struct Hollow {
     account: Emulator,
-    /// The bodies of the queries to which it responded with an empty page. A page's token is the index of its query in this list.
+    /// The bodies of the queries for which it returned an empty page. A page's token is the index of its query in this list.
     queries: Mutex<Vec<Vec<u8>>>,
     /// The bodies of continued queries that differ from the query to which their token belongs. The service rejects such queries.
     misused: Mutex<Vec<String>>,

@@ -1,4 +1,4 @@
-//! Tests of bulk writes whose requests are larger than their entities, because the client sends whole items and repeats their ids.
+//! Tests of bulk writes whose requests are larger than the entities that they write, because the client sends whole items and repeats their ids.
 
 use table_core::{Entity, TableName, TableStoreExt};
 use table_cosmos::Options;
@@ -39,7 +39,7 @@ fn egt_3_a_bulk_write_splits_the_batches_that_the_client_enlarges() {
                 let merged =
                     things.bulk().on_progress(|_| transactions += 1).insert_or_merge_all(flags).await;
                 assert_eq!(merged.unwrap().len(), 100);
-                // A larger number of batches would mean that batches without a need were split.
+                // More batches would mean that batches were split unnecessarily.
                 assert!((1..=4).contains(&transactions), "{transactions}");
                 let replaced = things.bulk().insert_or_replace_all(all.clone()).await;
                 assert_eq!(replaced.unwrap().len(), 100);

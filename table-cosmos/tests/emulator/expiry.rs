@@ -22,7 +22,7 @@ struct Session {
     expires_in: Option<i32>,
 }
 
-/// A mock network that records the description of new containers, and describes containers with a time to live.
+/// A mock network that records the descriptions of new containers, and adds a time to live to the descriptions of existing ones.
 struct Expiring {
     account: Emulator,
     default_ttl: Option<i32>,
@@ -82,7 +82,7 @@ fn hpk_43_a_new_container_has_the_time_to_live_of_the_options() {
             (hour.clone(), 3_600.into()),
             (Options::new().time_to_live("Sessions", TimeToLive::PerItem), (-1).into()),
             (Options::new().time_to_live("Sessions", TimeToLive::Seconds(0)), 1.into()),
-            // A property with the time to live of an item needs a container that allows it.
+            // A property that contains an item's time to live requires a container that allows items to expire.
             (per_item(), (-1).into()),
             (per_item().time_to_live("Sessions", TimeToLive::Seconds(60)), 60.into()),
         ];

@@ -1,4 +1,4 @@
-//! Tests of items written by other programs: a point read of such an item fails with its key, and a query skips and reports it.
+//! Tests of items written by other programs. A point read of such an item fails with an error that contains its key, and a query skips and reports it.
 
 use table_core::query::{KeyRange, Query, Select, TextRange};
 use table_core::row::RowWriter;
@@ -113,7 +113,7 @@ fn wire_6_a_scan_does_not_stop_at_an_item_of_another_program() {
     });
 }
 
-/// Tests that a damaged item is never skipped if it has a write identifier, which shows that this library wrote it.
+/// Tests that a damaged item is never skipped if it has a write identifier, because the identifier shows that this library wrote it.
 #[test]
 fn wire_6_a_damaged_item_of_this_library_stops_a_scan() {
     runtime().block_on(async {

@@ -1,4 +1,4 @@
-//! Tests that pages sent by a gateway, a proxy or a captive portal instead of the account are never mistaken for the outcome of a request.
+//! Tests that a page sent by a gateway, a proxy or a captive portal is never mistaken for a response from the account.
 
 use std::fmt;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl fmt::Debug for Portal {
     }
 }
 
-/// Returns a page with an ETag, as web servers send it.
+/// Returns a page with an ETag, like a web server.
 fn page(status: u16) -> Answer {
     let mut page = Answer::new(status, "<html>sign in to the network</html>");
     page.headers.push(("content-type".to_owned(), "text/html".to_owned()));
@@ -53,7 +53,7 @@ fn page(status: u16) -> Answer {
     page
 }
 
-/// A fixture with a store whose table contains the row `there`, and whose requests pass a portal.
+/// A fixture: a store whose table contains the row `there`, and whose requests pass through a portal.
 struct World {
     store: CosmosTables,
     /// A second store, whose requests bypass the portal.
@@ -112,7 +112,7 @@ impl World {
     }
 }
 
-/// The statuses of the pages. The last ones are statuses by which the service reports the state of an item.
+/// The statuses of the pages. With the last ones, the service itself would report the state of an item.
 const STATUSES: [u16; 10] = [200, 201, 204, 207, 302, 403, 404, 409, 410, 412];
 
 fn options() -> [Options; 3] {
@@ -179,7 +179,7 @@ fn writes_a_container(request: &Request) -> bool {
 fn con_11_a_page_of_a_gateway_is_never_the_outcome_of_the_creation_or_deletion_of_a_table() {
     runtime().block_on(async {
         let (old, new) = (TableName::new("Things").unwrap(), TableName::new("Others").unwrap());
-        // The pages with a status of success are read by the Azure SDK.
+        // The Azure SDK itself reads the pages that have a success status.
         for status in [302, 403, 404, 409, 410, 412] {
             for forwards in [false, true] {
                 let account = Emulator::new(false).unwrap();

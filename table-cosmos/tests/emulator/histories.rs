@@ -1,8 +1,8 @@
 //! Tests of random programs that several clients run over a lossy network. Their results are checked against a model (CON-11).
 //!
-//! The network drops requests before or after they are applied, delays and duplicates them, and responds with gateway statuses. All clients
-//! run in one thread and in virtual time. A search for a linearization then checks that all results are possible: an acknowledged write
-//! happened once, a rejected one did not happen, and an ambiguous one happened at most once.
+//! The network loses requests before or after they are applied, delays and duplicates them, and responds with gateway statuses. All clients run on one thread
+//! and in virtual time. A search for a linearization then checks that all results are possible: an acknowledged write happened once, a rejected one did not
+//! happen, and an ambiguous one happened at most once.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -74,7 +74,8 @@ fn con_11_all_responses_over_a_lossy_network_are_consistent() {
     assert!(total.ambiguous > 0, "{total:?}");
 }
 
-/// Tests that results are also consistent without at-most-once writes: more of them are ambiguous, but none is wrong, because each request is sent once.
+/// Tests that results are also consistent if at-most-once writes are disabled. More results are ambiguous, but none is wrong, because each request is sent
+/// once.
 #[test]
 fn con_11_all_responses_without_exact_writes_are_consistent() {
     for seed in 0..histories() / 3 {
@@ -82,7 +83,7 @@ fn con_11_all_responses_without_exact_writes_are_consistent() {
     }
 }
 
-/// Tests another program's container. There, every write reads the item first, even if at-most-once writes are disabled.
+/// Tests that results are consistent in another program's container. There, every write reads the item first, even if at-most-once writes are disabled.
 #[test]
 fn con_11_and_wire_6_answers_over_a_mapped_container_can_be_true() {
     let mapping = Mapping::new(["/owner/id"])

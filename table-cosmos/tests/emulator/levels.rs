@@ -1,4 +1,4 @@
-//! Tests of levels: unchanged entities, points, prefixes, batches, containers with different levels, rejected ids.
+//! Tests of partition key levels: unchanged entities, point reads, prefixes, batches, containers with different levels, and rejected ids.
 
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::row::RowWriter;
@@ -246,7 +246,7 @@ fn a_container_with_another_throughput_is_used_with_a_warning() {
             let expected =
                 Difference::Throughput { asked: Throughput::Manual(400), found: Throughput::Manual(4_000) };
             let found = store.differences(&table).await.unwrap();
-            // A container of another program has the service's own indexing policy.
+            // Another program's container has the service's default indexing policy.
             let indexing = Difference::Indexing { path: "/o/?".to_owned(), indexed: true };
             assert_eq!(found, if differs { vec![indexing, expected] } else { vec![indexing] });
             assert!(found[0].to_string().contains("exclude it"), "{}", found[0]);

@@ -13,7 +13,7 @@ use tokio::time::sleep;
 /// The maximum delay of a request.
 pub(crate) const LATEST: Duration = Duration::from_secs(3);
 
-/// The way in which the network treats a request.
+/// The action that the network takes for a request.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Serve,
@@ -96,9 +96,9 @@ impl Lossy {
 
 /// Returns `true` if delivering a request a second time is harmless, given the status of its first delivery.
 ///
-/// If its entity was deleted in between, a duplicate insert would insert it again. So would a duplicate of a batch that was rejected because of an insert,
-/// if its conditions still hold. HTTP/1.1 never delivers a request twice, so the network duplicates only requests whose condition cannot hold a second
-/// time, as any network may do.
+/// If the entity is deleted between the deliveries, a duplicate insert inserts it again. So does the duplicate of a batch that was rejected because of an
+/// insert, if the conditions of the batch still hold. HTTP/1.1 never delivers a request twice. Any network may, however, duplicate a request whose condition
+/// cannot hold a second time, so this network duplicates only such requests.
 fn is_harmless_twice(request: &Request, status: u16) -> bool {
     let body = String::from_utf8_lossy(&request.body);
     let was_refused_insert = status != 200 && body.contains("\"operationType\":\"Create\"");
@@ -179,7 +179,7 @@ fn answer(status: u16) -> Answer {
     Answer::new(status, "<html>Bad Gateway</html>")
 }
 
-/// Returns a response of the service to a batch, with the status of the failure in one part.
+/// Returns the service's response to a failed batch, with this status in one part.
 fn rolled_back(status: u16) -> Answer {
     let mut answer = Answer::new(207, format!(r#"[{{"statusCode":424}},{{"statusCode":{status}}}]"#));
     answer.headers.push(("x-ms-activity-id".to_owned(), "00000000-0000-0000-0000-000000000001".to_owned()));

@@ -1,4 +1,4 @@
-//! Tests during splits, merges and throttling: writes wait, and pages neither skip nor repeat rows.
+//! Tests that writes wait, and pages neither skip nor repeat rows, during splits, merges and throttling.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -111,7 +111,7 @@ fn map_13_pages_continue_across_a_split_and_a_merge() {
     });
 }
 
-/// Tests random splits and merges between the pages of queries for a tenant and for all rows, with pages of random sizes.
+/// Tests that queries for a tenant and for all rows continue if partitions are randomly split and merged between their pages. Pages have random sizes.
 #[test]
 fn map_13_and_page_1_pages_continue_across_random_splits_and_merges() {
     runtime().block_on(async {

@@ -33,15 +33,15 @@ const REPLACED: [(&str, &str); 4] = [
     ("HALF", "\\ud83d"),
     // A number beyond the range of doubles.
     ("\"HUGE\"", "1e999"),
-    // A time of the last write in the year 10000.
+    // A last write in the year 10000.
     ("\"FUTURE\":0", "\"_ts\":253402300800,\"FUTURE\":0"),
     ("\"BEYOND\":0", "\"_ts\":18446744073709551615,\"BEYOND\":0"),
 ];
 
-/// A mock network that requests JSON as text. Its responses contain documents that the emulator refuses to store.
+/// A mock network that requests JSON as text, and inserts documents that the emulator refuses to store into the responses.
 struct Odd(Emulator);
 
-/// The header with which the Azure SDK requests JSON in a binary form.
+/// The header with which the Azure SDK requests JSON in a binary format.
 const FORMS: &str = "x-ms-cosmos-supported-serialization-formats";
 
 impl Network for Odd {

@@ -1,4 +1,4 @@
-//! Tests of operations: missing databases, throughput and indexing of new containers, request sizes.
+//! Tests of missing databases, of the throughput and indexing of new containers, and of request sizes.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -148,8 +148,8 @@ fn egt_3_a_batch_that_a_transaction_accepts_fits_a_request_and_fills_it() {
     });
 }
 
-/// Tests that a batch too large for one request is rejected before it is sent. In a batch, the id of a replaced item occurs twice. The estimate is
-/// therefore too low for long `RowKey`s, so the request itself is measured, too.
+/// Tests that a batch too large for one request is rejected before it is sent. In a batch, the id of a replaced item occurs twice. The size estimate is
+/// therefore too low for long `RowKey`s, so the request itself is also measured.
 #[test]
 fn egt_3_a_batch_that_does_not_fit_a_request_is_refused_before_it_is_sent() {
     runtime().block_on(async {
@@ -160,7 +160,7 @@ fn egt_3_a_batch_that_does_not_fit_a_request_is_refused_before_it_is_sent() {
         let key = |at: usize| format!("{at:03}{}", "k".repeat(500));
         let small = (0..100).map(|at| (key(at), OperationKind::Insert(row("x"))));
         store.submit(&table, transaction(&store, small)).await.unwrap();
-        // The largest rows of which a transaction accepts a hundred.
+        // The largest row size for which a transaction accepts a hundred rows.
         let full = (15_000..21_000).rev().step_by(10).find_map(|length| {
             let limits = store.capabilities().limits;
             let mut full = Transaction::new(PartitionKey::new("p").unwrap(), limits).unwrap();

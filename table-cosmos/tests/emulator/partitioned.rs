@@ -18,11 +18,11 @@ pub(crate) struct Partitioned {
     pub(crate) store: CosmosTables,
     pub(crate) partitions: u32,
     pub(crate) unrest: Option<Arc<Unrest>>,
-    /// A store for each table whose container has a mapping.
+    /// The stores for tables whose containers have a mapping, keyed by table.
     pub(crate) mapped: Option<Arc<Mutex<HashMap<String, CosmosTables>>>>,
 }
 
-/// Returns a mapping for another program's container that suits any entities.
+/// Returns a mapping for another program's container that can store any entity.
 pub(crate) fn any_mapping() -> Mapping {
     Mapping::new(["/owner/tenant"]).property("Age", "/person/age", Format::Int32).constant("/kind", "entity")
 }

@@ -1,4 +1,4 @@
-//! Tests of patterns that work on whole partitions, on Cosmos DB containers: several entity types in one table, participants (functions that write extra
+//! Tests, on Cosmos DB containers, of patterns that work on whole partitions: several entity types in one table, participants (functions that write extra
 //! rows), and tenants.
 
 use table_core::{Entity, EntitySet, IfMatch, Result, TableEntity, TableStoreExt, Value};

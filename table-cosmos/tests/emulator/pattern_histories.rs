@@ -1,8 +1,8 @@
 //! Tests of random programs that several writers run over a lossy network, with indexes, an outbox, a change feed and a view (CON-11).
 //!
-//! Each writer, the worker and the process that updates the view have their own clients, whose networks lose, delay and duplicate requests. After recovery
-//! over a network without faults, indexes, feed and view must match the entities, each acknowledged increment must have been applied once, and no rejected
-//! increment may have been applied. In half of the histories, the deals are items in another program's container.
+//! Each writer, the worker and the process that updates the view have their own clients, whose networks lose, delay and duplicate requests. After recovery over
+//! a network without faults, the indexes, the feed and the view must match the entities. Each acknowledged increment must have been applied once, and no
+//! rejected increment may have been applied. In half of the histories, the deals are items in another program's container.
 
 mod check;
 
@@ -31,7 +31,7 @@ use crate::histories::histories;
 use crate::lossy::{LATEST, Lossy};
 
 const TEAM: &str = "red";
-/// The number of deals that are only incremented. All other deals are inserted, replaced and deleted.
+/// The number of counted deals, which are only incremented. All other deals are inserted, replaced and deleted.
 const COUNTED: u32 = 2;
 const DEALS: u32 = 4;
 const STATES: [&str; 2] = ["open", "won"];
@@ -52,7 +52,7 @@ struct Deal {
     cents: i64,
 }
 
-/// A row of the view: the row of a state contains the totals of its deals, and each deal also has a row.
+/// A row of the view. Each state of deals has a row that contains the totals for its deals, and each deal also has a row.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Totals")]
 #[partition_key(state)]
@@ -106,7 +106,7 @@ impl Process {
     }
 }
 
-/// An increment of a counted deal by a unique power of two, so the sum shows how often it was applied.
+/// An increment of a counted deal by a unique power of two. The sum therefore shows which increments were applied.
 #[derive(Debug)]
 struct Increment {
     id: u32,

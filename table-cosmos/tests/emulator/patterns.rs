@@ -1,4 +1,4 @@
-//! Tests of patterns that need only a store, on containers, one for each cell of the table in `docs/cosmos.md`.
+//! Tests, on Cosmos DB containers, of patterns that need only a store. Each cell of the table in `docs/cosmos.md` has one test.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Tests the placement of keys in a container: the items in each feed range, and the partition named in the response to each point read. The same test runs
-//! against the emulator and against a real account.
+//! Tests that keys are placed in physical partitions as the model predicts: the items in each feed range, and the partition in the response to each point read.
+//! The same test runs on the emulator and on a real account.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,7 +68,7 @@ pub(crate) async fn keys_lie_where_the_model_places_them(
     }
     assert_eq!(found, keys.iter().cloned().collect());
 
-    // The partitions in the responses to point reads, if they name one.
+    // The partitions in the responses to point reads, if a response contains one.
     let mut named: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
     for levels in &keys {
         let answer = container.read_item(partition_key(levels), "r", None).await.unwrap();

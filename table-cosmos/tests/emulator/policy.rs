@@ -1,4 +1,4 @@
-//! Tests that the indexing policies of new containers are sent as documented in `docs/cosmos.md`.
+//! Tests that the indexing policies sent for new containers equal those documented in `docs/cosmos.md`.
 
 use std::fmt;
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! Tests with documented responses of the service that the emulator never sends, or sends differently. `docs/cosmos.md` lists their sources.
+//! Tests with documented service responses that the emulator never sends, or sends differently. `docs/cosmos.md` lists their sources.
 //!
-//! The client, its retries and its errors are real; a rule injects only the response.
+//! The client, its retries and its errors are real; only the response is injected, by a rule.
 
 use azure_core::http::StatusCode;
 use azure_data_cosmos_driver::fault_injection::{
@@ -140,7 +140,7 @@ pub(crate) fn rolled_back(status: u16, sub_status: u16) -> FaultInjectionResult 
     FaultInjectionResultBuilder::new().with_custom_response(answer.build()).build()
 }
 
-/// Tests that a status in a part of a batch has the meaning of the same status of a whole response.
+/// Tests that a status in one part of a batch is treated like the same status of a whole response.
 #[test]
 fn con_3_con_11_and_map_12_a_part_of_a_batch_is_treated_like_a_whole_response() {
     runtime().block_on(async {
@@ -213,7 +213,7 @@ fn map_12_a_partition_that_stays_gone_is_reported_as_such() {
     });
 }
 
-/// Tests a prefix query whose response contains a row of another tenant, as some clients have returned it.
+/// Tests that a prefix query fails if its response contains another tenant's row. Some clients have returned such rows.
 #[test]
 fn rt_5_and_rt_6_a_row_of_another_tenant_is_an_error_and_never_returned() {
     runtime().block_on(async {
@@ -257,7 +257,7 @@ async fn opening(levels: usize, partition_key: &str, more: Option<i32>) -> Error
     store.get(&table, &key("there"), &Select::All).await.unwrap_err()
 }
 
-/// Tests a container with `defaultTtl`, whose items expire. If it is -1, only items that set a time to live expire.
+/// Tests that a container with `defaultTtl`, whose items expire, is rejected. If `defaultTtl` is -1, only items that set a time to live expire.
 #[test]
 fn hpk_43_a_container_with_expiring_items_or_other_paths_is_refused() {
     runtime().block_on(async {
@@ -274,8 +274,8 @@ fn hpk_43_a_container_with_expiring_items_or_other_paths_is_refused() {
     });
 }
 
-/// Tests containers with the first version of the hash. They were created before May 2019, or by a client that did not request a version. A missing version
-/// means the first one (WIRE-7).
+/// Tests that containers with the first version of the hash are rejected. They were created before May 2019, or by a client that did not request a version. A
+/// missing version means the first version (WIRE-7).
 #[test]
 fn epk_9_and_wire_7_a_container_of_another_hash_is_refused() {
     runtime().block_on(async {

@@ -1,4 +1,4 @@
-//! Tests of containers and databases that are deleted or replaced while a store is open.
+//! Tests of containers and databases that are deleted or replaced while a store is using them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use table_cosmos::{CosmosTables, Options};
 use crate::operation::{row, transaction};
 use crate::runtime;
 
-/// A mock network that adds the sub-status by which the service reports a missing container or database to responses for items.
+/// A mock network. To responses for items, it adds the sub-status with which the service reports a missing container or database.
 struct Owners(Emulator);
 
 impl Network for Owners {
@@ -91,7 +91,8 @@ async fn verb(
     }
 }
 
-/// Tests that a container replaced by one with different paths is rejected. The first call may only detect the replacement; each later call reports the paths.
+/// Tests that a container replaced by one with different paths is rejected. The first call may report only the replacement; each later call reports the
+/// different paths.
 #[test]
 fn hpk_43_a_container_that_was_replaced_by_one_with_other_paths_is_refused() {
     for first in 0..VERBS {

@@ -1,4 +1,4 @@
-//! Tests of callers with different runtimes, over HTTP: no runtime of a caller can stop a connection that another caller uses, and a call returns on any thread.
+//! Tests, over HTTP, of callers with different runtimes. No caller's runtime can stop a connection that another caller uses, and a call returns on any thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ use crate::{bridge, runtime};
 
 /// An account with an empty table, served over HTTP.
 struct World {
-    /// The stores: one with its own client, and two that share a client of the program.
+    /// The stores: one with its own client, and two that share a client created by the program.
     stores: [CosmosTables; 3],
     connections: Arc<AtomicUsize>,
     /// The runtime of the server and of the program's client.
@@ -85,7 +85,7 @@ fn a_connection_outlives_the_pause_and_the_end_of_the_runtime_that_opened_it() {
     write(&other, "f").block_on();
 }
 
-/// Tests calls from synchronous code that async code called: the thread of the caller's runtime is blocked until the call returns.
+/// Tests calls from synchronous code that runs inside async code, so the thread of the caller's runtime is blocked until the call returns.
 #[test]
 fn a_call_returns_while_it_blocks_the_thread_of_the_callers_runtime() {
     let multi_thread = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

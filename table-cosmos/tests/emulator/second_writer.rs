@@ -18,7 +18,7 @@ use table_cosmos::{CosmosTables, Options};
 
 use crate::runtime;
 
-/// A mock network that lets another writer act in between.
+/// A mock network that lets another writer act before it breaks the connection of the first write request.
 struct Overtaken {
     account: Emulator,
     other: CosmosTables,
@@ -220,7 +220,8 @@ impl Network for Kept {
     }
 }
 
-/// Tests another program that reads an item, changes a property and replaces the item. It thereby keeps the identifier of the last write.
+/// Tests that a version written by another program is not mistaken for the one written by this library. The other program reads an item, changes a property and
+/// replaces the item, which keeps the identifier of the last write.
 #[test]
 fn con_11_a_version_of_another_program_is_not_taken_for_the_own_one() {
     runtime().block_on(async {
@@ -238,7 +239,7 @@ fn con_11_a_version_of_another_program_is_not_taken_for_the_own_one() {
     });
 }
 
-/// Tests that without concurrent writes a broken connection causes no error: conditional writes are sent again.
+/// Tests that a broken connection causes no error if no other writer is active, because conditional writes are sent again.
 #[test]
 fn con_11_a_write_that_did_not_arrive_is_sent_again() {
     runtime().block_on(async {

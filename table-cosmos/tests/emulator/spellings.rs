@@ -1,4 +1,4 @@
-//! Tests that reads and filters agree about values in the spellings of other programs: filters find each item that is read as an entity.
+//! Tests that reads and filters agree about values that other programs spell differently: a filter finds every matching item that is read as an entity.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -17,7 +17,7 @@ use crate::runtime;
 const WORLDS: u64 = 8;
 const ITEMS: usize = 160;
 const QUERIES: usize = 80;
-/// The types of properties, as stored in `t`. An empty text is an absent type.
+/// The types of properties, as stored in `t`. An empty string represents an absent type.
 const TYPES: [&str; 7] = ["", "Int64", "Double", "Special", "DateTime", "Guid", "Binary"];
 /// The formats of the mapped properties. Each property has the name of its format.
 const FORMATS: [(&str, Format); 11] = [
@@ -34,7 +34,8 @@ const FORMATS: [(&str, Format); 11] = [
     ("Base64", Format::Base64),
 ];
 
-/// Returns the JSON of a value, as some serializer writes it: a date and time of JavaScript, Python or .NET, an integer with a fraction, a number as a text.
+/// Returns the JSON of a value as written by some serializer, such as a date and time in the format of JavaScript, Python or .NET, an integer with a fraction,
+/// or a number as text.
 fn spelling(random: &mut StdRng) -> Json {
     let of = |texts: &[&str], random: &mut StdRng| texts[random.random_range(0..texts.len())].to_owned();
     match random.random_range(0..5_u32) {

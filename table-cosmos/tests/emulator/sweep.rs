@@ -1,5 +1,5 @@
-//! Tests a program with one fault at each of its requests in turn: each response that the service may send instead of the expected one, before or after the
-//! request is applied, and a caller that drops its call.
+//! Tests a program with one fault at each of its requests in turn. A fault is a different response that the service may send, before or after it applies the
+//! request, or a caller that drops its call.
 
 mod once;
 
@@ -20,7 +20,7 @@ const ROWS: usize = 12;
 /// Opens a store over a network. Requests without a response time out after seconds of virtual time.
 async fn opened(account: &Emulator, network: Arc<dyn Network>, table: &TableName) -> CosmosTables {
     let store = account.open_over(Options::new(), network).await.unwrap();
-    // Opens the container here, because other tests cover the requests for opening it.
+    // Opens the container before the sweep, because other tests cover the requests that open it.
     let _ = store.query(table, &Query::new(KeyRange::partition("none")), None).await;
     store
 }

@@ -1,6 +1,6 @@
 //! Tests that the model of physical partitions agrees with the throttled emulator of the Azure SDK (HPK-9, HPK-12, HPK-14, HPK-16).
 //!
-//! A container in the emulator divides its throughput evenly among its partitions, and admits each partition's share once per second. A workload is
+//! A container in the emulator divides its throughput evenly among its partitions, and each partition can use its share once per second. A workload is
 //! replayed in bursts, one per second. Each burst sends all writes that have not yet been admitted. The number of bursts until all writes are admitted,
 //! divided by the duration of the workload, is the measured utilisation of the hottest partition, which the model predicts. The emulator throttles only
 //! writes.
@@ -25,7 +25,7 @@ const SECONDS: u32 = 4;
 const RATE: f64 = 40.0;
 /// The request units per second of each physical partition.
 const SHARE: u32 = 100;
-/// The window of the emulator's throttling.
+/// The length of the emulator's throttling window.
 const WINDOW: Duration = Duration::from_secs(1);
 /// The largest accepted difference between the model's prediction and the measurement.
 const TOLERANCE: f64 = 0.20;
@@ -56,7 +56,7 @@ struct Reading {
 /// A write: the levels and the id of its item.
 type Write = (Vec<String>, u64);
 
-/// A container, and the workload for it.
+/// A container, with the workload that runs on it.
 struct Case {
     name: &'static str,
     partitions: u32,
@@ -191,7 +191,7 @@ async fn windows(
     let mut admitted: HashMap<u32, Vec<f64>> = HashMap::new();
     while !pending.is_empty() {
         tokio::time::sleep(WINDOW + Duration::from_millis(5)).await;
-        // One burst at a time has the processor.
+        // Only one burst at a time uses the processor.
         let alone = turn.lock().await;
         let (start, mut rest, mut burst) = (Instant::now(), Vec::new(), HashMap::<u32, f64>::new());
         for write in pending {
@@ -263,7 +263,7 @@ fn hpk_9_12_14_and_16_ten_skewed_workloads_load_the_emulator_like_the_model() {
     });
 }
 
-/// Tests two regions with many devices: the recommended order starts with the devices, and the emulator runs it faster.
+/// Tests two regions with many devices. The recommended order of levels starts with the devices, and the emulator runs the workload faster with it.
 #[test]
 fn hpk_8_and_hpk_16_the_recommended_order_is_the_faster_one() {
     runtime().block_on(async {

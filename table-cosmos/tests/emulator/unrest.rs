@@ -25,10 +25,10 @@ const LOCKED: Duration = Duration::from_millis(2);
 const CUTS: [u8; 5] = [0x20, 0x10, 0x30, 0x08, 0x28];
 /// The maximum number of disturbances in one scenario. The emulator's list of partitions grows with each of them.
 const MOST: u32 = 24;
-/// The number of times that a request is throttled. The client retries it nine times, and four threads may throttle it at the same time.
+/// The number of times that one rule throttles a request. The client retries a request nine times, and up to four threads may throttle it at the same time.
 const THROTTLED: u32 = 2;
 
-/// The way in which a scenario's requests are disturbed.
+/// The kind of disturbance for a scenario's requests.
 pub(crate) enum Unrest {
     /// The partitions of each table are split and merged. Scenarios also use their own threads, but the emulator's tasks need a runtime.
     Moves { calls: AtomicU32, maps: Mutex<HashMap<String, PartitionMap>>, runtime: Handle },
@@ -37,7 +37,7 @@ pub(crate) enum Unrest {
     Throttles { calls: AtomicU32, rules: Vec<Arc<FaultInjectionRule>> },
 }
 
-/// Returns `true` if a call causes a disturbance: each of the first calls does, later ones with decreasing frequency.
+/// Returns `true` if a call causes a disturbance. Each of the first calls does, and later calls do so with decreasing frequency.
 const fn is_due(call: u32) -> bool {
     call < 12 || call.is_power_of_two()
 }
@@ -55,7 +55,7 @@ pub(crate) fn throttling() -> Vec<Arc<FaultInjectionRule>> {
         rule.disable();
         rule
     };
-    // A batch is also throttled by the response to one of its operations.
+    // A batch can also be throttled by the response to one of its operations.
     let part = |_| doubts::rule(FaultOperationType::BatchItem, recorded::rolled_back(429, 3200), THROTTLED);
     (0..MOST).map(rule).chain((0..MOST).map(part)).collect()
 }
@@ -110,7 +110,7 @@ impl Unrest {
             Self::Moves { maps, runtime, .. } => {
                 let mut maps = maps.lock().await;
                 let Some(map) = maps.get_mut(table.folded()) else { return Ok(()) };
-                // The previous change is complete, so the numbers of the model equal those of the emulator.
+                // The previous change must be complete, so that the partition numbers in the model equal those in the emulator.
                 emulator.settled().await;
                 let _entered = runtime.enter();
                 shift(map, emulator, table, call)

@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::store_names::StoreNames;
 
-/// The maximum numbers of stores in a file and of tables in a store. If they are exceeded, the least recently sampled ones are dropped, and of the tables that
-/// were last sampled at the same time, the smallest.
+/// The maximum numbers of stores in a file and of tables in a store. If they are exceeded, the least recently sampled stores or tables are dropped first. Of
+/// tables that were last sampled at the same time, the smallest is dropped first.
 const STORES: usize = 16;
 const TABLES: usize = 64;
-/// The density of the samples: for each length of a period in seconds, the number of newest periods whose last samples are kept.
+/// The density of the samples. Each entry contains the length of a period in seconds, and the number of newest periods whose last sample is kept.
 ///
 /// Periods are counted rather than compared with the current time, so a sample with a wrong time removes no other samples.
 const PERIODS: [(i64, usize); 3] = [(60, 61), (HOUR, 49), (DAY, 401)];
 const HOUR: i64 = 3_600;
 const DAY: i64 = 86_400;
 
-/// The samples of each table in a store, by table name.
+/// The samples of each table in a store, keyed by table name.
 pub(crate) type Samples = BTreeMap<String, Vec<Sample>>;
 
 /// The size of a table at one time, stored as an array: seconds since 1970, rows and bytes.
@@ -64,10 +64,10 @@ impl Content {
             .unwrap_or_default()
     }
 
-    /// Adds samples that were taken at the same time. Drops samples, tables and stores that exceed the limits. Samples under the earlier name of the store are
-    /// continued.
+    /// Adds samples that were taken at the same time. Drops samples, tables and stores that exceed the limits. New samples are appended to those recorded under
+    /// the earlier name of the store.
     ///
-    /// While the size of the store alone is sampled and does not change, the content changes only once an hour.
+    /// While only the size of the store is sampled and it does not change, the content changes only once an hour.
     pub(super) fn add(&mut self, store: &StoreNames, added: &[(String, Sample)]) {
         if !self.stores.contains_key(&store.identity) {
             let earlier = self.of(store);
@@ -108,7 +108,7 @@ impl Content {
     }
 }
 
-/// Adds a sample to a table's samples, in order of time. While the size does not change, only the first and the last sample are kept.
+/// Adds a sample to a table's samples, which are in order of time. While the size does not change, only the first and the last sample are kept.
 fn add(samples: &mut Vec<Sample>, sample: Sample) {
     let at = samples.partition_point(|known| known.0 < sample.0);
     let is_last = at == samples.len();
@@ -145,8 +145,8 @@ fn thin(samples: &mut Vec<Sample>) {
 mod tests {
     use super::*;
 
-    /// The maximum number of samples per table: one per minute for an hour, one per hour for two days, and one per day for 400 days, and one more of each
-    /// at the boundaries.
+    /// The maximum number of samples per table: one per minute for an hour, one per hour for two days, one per day for 400 days, and one more of each at the
+    /// boundaries.
     const MOST: usize = 61 + 49 + 401;
 
     fn at(seconds: i64, rows: u64) -> Sample {

@@ -1,4 +1,4 @@
-//! Deletes several rows: those marked in a grid are deleted after a preview, in batches, on condition that their versions are still those shown.
+//! Deletes the rows marked in a grid. They are deleted after a preview, in batches, and only if their versions are still the ones shown.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ const GROUP: usize = 100;
 /// The maximum number of rows in one form.
 const MOST: usize = 1_000;
 
-/// Returns the rows that are marked in the form, in key order.
+/// Returns the rows marked in the form, in key order.
 fn marked(context: &Context<'_>) -> Result<Vec<(EntityKey, ETag)>> {
     let fields = context.request.fields("row");
     if fields.is_empty() {
@@ -46,7 +46,7 @@ fn marked(context: &Context<'_>) -> Result<Vec<(EntityKey, ETag)>> {
     Ok(rows)
 }
 
-/// Returns the button that opens the preview for the marked rows, with its form.
+/// Returns the form with the button that opens the preview of the marked rows.
 pub(crate) fn button(context: &Context<'_>, table: &TableName) -> Markup {
     html! {
         form #(mark::FORM) method="post" action=(link::table(table, "marked")) {
@@ -112,11 +112,12 @@ pub(crate) struct Report {
     failed: Vec<(PartitionKey, Vec<RowKey>, table_core::Error)>,
 }
 
-/// Submits the operations in batches, each within one partition. If a batch is rejected, the other batches are still written. If the client ends the request,
-/// the batches are still written, and the page of the table shows their outcome.
+/// Submits the operations in batches, each within one partition. The batches are written even if another batch is rejected, or if the client ends the request.
+/// In the latter case, the table's page shows the outcome.
 ///
 /// # Errors
-/// `Refused`, before the first batch, if all operations together would leave some parts of a wide entity, or set a sequence back.
+/// `Refused`, before the first batch, if the operations together would delete only some parts of a wide entity (an entity stored in several rows), or set a
+/// sequence back.
 pub(crate) async fn submit(
     context: &Context<'_>,
     table: &TableName,
@@ -138,7 +139,7 @@ pub(crate) async fn submit(
     written.await.map_err(|error| Failure::Refused(format!("the writes were stopped: {error}")))
 }
 
-/// Writes operations in transactions, each of which has as many operations of one partition as the limits of the store allow.
+/// Writes operations in transactions. Each transaction contains as many operations on one partition as the limits of the store allow.
 async fn write(store: &Counted, table: &TableName, operations: Vec<(PartitionKey, Operation)>) -> Report {
     let mut report = Report::default();
     let mut open: Option<Transaction> = None;
@@ -172,7 +173,7 @@ impl Report {
     }
 }
 
-/// Shows the outcome.
+/// Shows the outcome of the submitted operations.
 pub(crate) fn answer(
     context: &Context<'_>,
     table: &TableName,

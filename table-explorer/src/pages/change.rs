@@ -1,4 +1,4 @@
-//! Inserts, edits and deletes entities, conditional on the `ETag`s that were shown. After a conflict, the page shows both values.
+//! Inserts, edits and deletes entities. Edits and deletes are conditional on the `ETag`s that were shown. After a conflict, the page shows both values.
 
 mod form;
 
@@ -46,7 +46,7 @@ pub(super) async fn admit(
     without_options(derived::refuse_torn_writes(&store, table, partition_key, operations).await)
 }
 
-/// Replaces the end of a message about derived rows, which names options of the command.
+/// Replaces the end of a message about derived rows, because it mentions options of the `tables` command.
 fn without_options(outcome: table_inspect::error::Result<()>) -> Result<()> {
     let help = "; plain rows would leave these wrong. Change them through a program with the declaration";
     match outcome {

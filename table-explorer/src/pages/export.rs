@@ -1,4 +1,4 @@
-//! Exports: all rows of a query as JSON lines or CSV, sent page by page.
+//! Exports all rows of a query as JSON lines or CSV, sent page by page.
 
 use std::io;
 
@@ -18,7 +18,7 @@ use crate::response::{self, Body};
 /// The number of rows per request.
 const PAGE: usize = 1_000;
 
-/// Responds with a file. Without selected columns, the result is read once in advance to find their names.
+/// Responds with a file. If no columns are selected, the result is read once in advance to find the column names.
 pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let built = FormQuery::new(context, table, &form_query::selection(context, table))?;
     let query = Query { top: Some(PAGE), ..built.query };
@@ -39,8 +39,8 @@ pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(response)
 }
 
-/// Returns the columns of a query result. Reads the entire result, because the header of an exported file must also name properties that only later
-/// rows have.
+/// Returns the columns of a query result. Reads the entire result, because the header of an exported file must also contain properties that occur only in later
+/// rows.
 async fn columns(store: &DynTableStore, table: &TableName, query: &Query) -> Result<Columns> {
     let (mut columns, mut from) = (Columns::default(), None);
     loop {
@@ -57,9 +57,9 @@ async fn columns(store: &DynTableStore, table: &TableName, query: &Query) -> Res
 
 /// The format of an exported file.
 enum Form {
-    /// JSON lines with types, which preserve every value.
+    /// JSON lines with type annotations. This format preserves every value.
     Lines,
-    /// CSV with types, in the format of `tables export` and `tables import`.
+    /// CSV with type columns, in the format of `tables export` and `tables import`.
     Csv(Columns),
 }
 
@@ -93,7 +93,7 @@ impl Form {
     }
 }
 
-/// The position of a stream of pages.
+/// A stream of pages with its current position.
 struct Stream {
     store: DynTableStore,
     table: TableName,

@@ -1,4 +1,4 @@
-//! The page that reports a failure: the fact, the code with its rule, and how to solve the problem.
+//! The page that reports a failure: the description, the error code with its rule, and advice on solving the problem.
 
 use http::Response;
 use maud::{DOCTYPE, Markup, html};
@@ -10,7 +10,7 @@ use crate::pages::Context;
 use crate::response::{self, Body};
 use crate::show;
 
-/// Returns the failure page within the session.
+/// Returns the failure page for a request that belongs to the session.
 pub(crate) fn page(context: &Context<'_>, failure: &Failure) -> Response<Body> {
     let frame = Frame { title: "Not shown".to_owned(), main: report(failure), ..Frame::default() };
     response::page(failure.status(), frame.render(context.state, &context.known, context.reader.cost()))

@@ -99,7 +99,7 @@ fn item(table: &TableName, partition_key: &PartitionKey, entry: &FeedEntry) -> M
 /// The position in a stream of server-sent events.
 struct Events {
     feed: Feed<Counted>,
-    /// The reader, which counts the requests to the feed.
+    /// The reader, which counts the requests that read the feed.
     reader: Reader,
     table: TableName,
     partition_key: PartitionKey,
@@ -113,7 +113,7 @@ struct Events {
     is_over: bool,
 }
 
-/// Streams the entries that follow those of the page, as server-sent events. Each event contains the markup of one item.
+/// Streams the entries that follow those shown on the page, as server-sent events. Each event contains the markup of one item.
 ///
 /// The identifier of an event is its cursor. When a browser reconnects, it sends the cursor back, so no entry is lost.
 pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
@@ -138,7 +138,7 @@ pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Respons
 }
 
 impl Events {
-    /// Waits for the next event. `None` ends the stream; the browser then reconnects. The last event of a stream that fails is its error.
+    /// Waits for the next event. `None` ends the stream, and the browser then reconnects. If the stream fails, its last event is the error.
     async fn next(&mut self) -> Option<Bytes> {
         if self.is_over {
             return None;

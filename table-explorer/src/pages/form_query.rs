@@ -10,7 +10,7 @@ use crate::failure::{Failure, Result};
 use crate::pages::Context;
 use crate::selection::{Condition, Selection};
 
-/// A query, and the schema that defines the names of its key parts.
+/// A query, with the schema that defines the names of its key parts.
 #[derive(Debug)]
 pub(crate) struct FormQuery<'a> {
     pub(crate) query: Query,
@@ -60,20 +60,20 @@ impl<'a> FormQuery<'a> {
     }
 }
 
-/// Returns the selection in the address. Without an entity type, its parts belong to the first schema of the table.
+/// Returns the selection in the address. If it has no entity type, its key parts belong to the table's first schema.
 pub(crate) fn selection(context: &Context<'_>, table: &TableName) -> Selection {
     let pairs = context.request.query.iter();
     with_entity(context, table, Selection::read(pairs.map(|(name, value)| (name.as_str(), value.as_str()))))
 }
 
-/// Returns a selection with an entity type, if the table stores a schema. The parts then keep their meaning when another schema is stored.
+/// Adds an entity type to a selection, if the table stores a schema. The key parts then keep their meaning even if another schema is stored later.
 pub(crate) fn with_entity(context: &Context<'_>, table: &TableName, selection: Selection) -> Selection {
     let first = || context.known.of(table).next().map(|schema| schema.entity.clone());
     let entity = selection.entity.clone().or_else(first);
     Selection { entity, ..selection }
 }
 
-/// Returns the schema of the entity type of a selection; `None` if the table stores no schema and the selection names no type.
+/// Returns the schema of a selection's entity type, or `None` if the table stores no schema and the selection specifies no type.
 ///
 /// # Errors
 /// `Input` if the table stores no schema of the type.
@@ -110,8 +110,8 @@ fn parts(
     Ok(selection.parts.iter().map(request).collect::<table_inspect::Result<_>>()?)
 }
 
-/// Returns the filter for a condition. The value has the declared type, or else the type inferred from the text. Keys are strings, and the `Timestamp` is
-/// an instant.
+/// Returns the filter for a condition. The value has the declared type of the property, or the type inferred from the text if none is declared. Keys are
+/// strings, and the `Timestamp` is an instant.
 fn compare(schema: Option<&StoredSchema>, condition: &Condition) -> Result<Filter> {
     let Condition { property, operator, value: text } = condition;
     if property.is_empty() {

@@ -13,7 +13,7 @@ use crate::link;
 use crate::pages::Context;
 use crate::show;
 
-/// The maximum number of samples in the table below a chart, newest first.
+/// The maximum number of samples in the table below a chart, which lists the newest first.
 const LISTED: usize = 100;
 /// The number of points in a sparkline.
 const POINTS: u32 = 48;
@@ -59,7 +59,7 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     Ok(frame.render(state, &context.known, context.reader.cost()))
 }
 
-/// Explains when samples are taken, and for which samples tables are read.
+/// Explains when samples are taken, and when tables are read for them.
 fn announcement(context: &Context<'_>, size: u64) -> Markup {
     let growth = &context.state.growth;
     html! {
@@ -182,7 +182,7 @@ fn change(samples: &[Sample], now: DateTime<Utc>) -> Markup {
     }
 }
 
-/// Returns sizes at equal intervals, in thousandths of the largest size. The first and last values are those of the first and last samples.
+/// Returns sizes at equal intervals, in thousandths of the largest size. The first and the last value come from the first and the last sample.
 fn evenly(samples: &[Sample]) -> Vec<u32> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Vec::new() };
     let most = samples.iter().map(|sample| sample.bytes()).max().unwrap_or(0).max(1);

@@ -47,7 +47,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Counts the table. Only the largest partitions are kept, so memory use does not depend on the number of partitions.
+/// Counts the rows and bytes of a table. Only the largest partitions are kept, so memory use does not depend on the number of partitions.
 fn count(engine: &Engine, table: &TableName) -> Result<(TableStatistics, Vec<Size>)> {
     let mut sizes: Vec<Size> = Vec::new();
     let shorten = |sizes: &mut Vec<Size>| {

@@ -1,4 +1,5 @@
-//! The page that draws one partition like the examples in the pattern catalogue: the keys of each row, and its properties as names above values.
+//! The page that draws one partition like the examples in the pattern catalogue. It shows the keys of each row, and the properties with each name above its
+//! value.
 
 use maud::{Markup, html};
 use table_core::query::KeyRange;
@@ -96,7 +97,7 @@ fn drawn(table: &TableName, run: &Run<'_>) -> Markup {
     }
 }
 
-/// Returns the properties of a row in columns, with the name above the value.
+/// Returns the properties of a row in columns, with each name above its value.
 fn properties(table: &TableName, row: &Keyed<'_>) -> Markup {
     let shown: Vec<(&str, &Value)> =
         row.row.iter().filter(|(name, _)| !columns::is_piece(row.row, name)).collect();

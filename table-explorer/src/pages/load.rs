@@ -24,9 +24,9 @@ use crate::state::State;
 const SHOWN: usize = 25;
 /// The width of the bar of the busiest partition.
 const BAR: u64 = 200;
-/// The service's target for a partition, 2,000 entities per second (SCL-1), as a number per minute.
+/// The service's scalability target for a partition, in entities per minute. It is 2,000 entities per second (SCL-1).
 const TARGET: u64 = 2_000 * 60;
-/// The time between two events.
+/// The interval between two events.
 const PAUSE: Duration = Duration::from_secs(1);
 
 pub(crate) fn page(context: &Context<'_>) -> Markup {
@@ -113,7 +113,7 @@ pub(crate) fn share(minute: u64) -> String {
     }
 }
 
-/// Describes a partition's sparkline for readers who cannot see it.
+/// Returns a description of a partition's sparkline for users who cannot see it.
 pub(crate) fn describe(one: &BusyPartition) -> String {
     let most = one.minutes.iter().max().copied().unwrap_or(0);
     format!(

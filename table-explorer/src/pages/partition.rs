@@ -1,4 +1,4 @@
-//! The page about one partition, with some of its rows in key order.
+//! The page about one partition, which shows a page of its rows in key order.
 
 use std::ops::Bound;
 
@@ -53,7 +53,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         @if rows.is_empty() {
             p.empty { "No rows here." @if page.next.is_some() { " The store returned an empty page, and more follow." } }
         }
-        // The script adds the rows of further pages to the grid of the first one, also if one of them has no rows.
+        // The script adds the rows of further pages to the grid on the first page, so the grid is rendered even if one of the pages has no rows.
         @if !rows.is_empty() || from.is_some() || page.next.is_some() { (grid.render("Rows of the partition")) }
         (foot(context, table, (partition_key, under), rows.len(), page.read, page.next.as_ref()))
     };

@@ -1,4 +1,4 @@
-//! Inserts pasted rows: cells from a spreadsheet, CSV or JSON lines. The page shows the resulting rows before anything is written.
+//! Inserts pasted rows, which may be cells from a spreadsheet, CSV or JSON lines. The page shows the resulting rows before anything is written.
 
 mod parse;
 
@@ -32,7 +32,7 @@ pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Res
     change::permit(context, table).await?;
     let text = returned(context.request.field("text").unwrap_or_default());
     let replaces = context.request.field("replace").is_some();
-    // The catalog may lack a schema that a program has stored since it was read.
+    // A program may have stored a schema since the catalog was read.
     let schemas = Known::read(&context.reader.shared()).await?.schemas;
     let lines = parse::lines(&text, table, &schemas)?;
     let faults = faults(&lines);
@@ -62,7 +62,7 @@ async fn write(
     Ok(bulk::answer(context, table, "Paste rows", "written", &report))
 }
 
-/// Returns the reasons for which nothing is written: lines that are not entities, and keys that several lines have.
+/// Returns the reasons why nothing is written: lines that are not entities, and keys that occur in several lines.
 fn faults(lines: &[Record]) -> Vec<String> {
     let mut keys: Vec<_> = lines.iter().filter_map(|line| line.as_ref().ok()).map(TableEntity::key).collect();
     keys.sort();

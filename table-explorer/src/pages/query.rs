@@ -18,7 +18,7 @@ use crate::pages::{Context, bulk, queries, recipe};
 use crate::selection::Selection;
 use crate::show;
 
-/// The price of one request to a storage account, in units of 10⁻¹² dollars. This corresponds to 0.036 cents per 10,000 requests.
+/// The price of one request to a storage account, in units of 10⁻¹² dollars. 10,000 requests cost 0.036 cents.
 const PRICE: u64 = 36_000;
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
@@ -111,7 +111,7 @@ fn requests(plan: &Plan) -> Markup {
     }
 }
 
-/// Returns a query that also selects the property by which rows are classified. The grid does not show it.
+/// Returns a query that also selects the property that determines the kind of a row. The grid does not show this property.
 fn with_kinds(context: &Context<'_>, table: &TableName, query: &Query) -> Query {
     let mut query = query.clone();
     let has_kinds = context.known.of(table).any(|schema| schema.kind.is_some());

@@ -49,7 +49,8 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Returns the query as a command. The command has conditions on key parts if they alone determine the key range, and otherwise a filter with the whole query.
+/// Returns the query as a command. The command contains conditions on key parts if these alone determine the key range; otherwise, it contains a filter that
+/// expresses the whole query.
 fn command(
     table: &TableName,
     selection: &Selection,
@@ -118,7 +119,7 @@ fn python(table: &TableName, filter: &str, select: &str) -> String {
     )
 }
 
-/// Returns a string literal of Python. Characters that hide or reverse text are written by number.
+/// Returns a Python string literal. Characters that hide or reverse text are written as numeric escapes.
 fn python_string(text: &str) -> String {
     let escaped = |character: char| match character {
         '"' | '\\' => format!("\\{character}"),

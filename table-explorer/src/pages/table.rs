@@ -33,7 +33,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         context.state.catalog.keep_tree(table, &found.branches);
     }
     let names: Vec<&str> = schemas.iter().map(|schema| schema.entity.as_str()).collect();
-    // The sample is only read for the first page of the tree.
+    // The sample is read only for the first page of the tree.
     let looks = if schemas.is_empty() && is_first { Some(sample(context, table).await?) } else { None };
     let states = indexes::states(context, table).await?;
     let main = html! {
@@ -89,7 +89,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Returns the place in the address.
+/// Returns the place in the partition tree that the address specifies.
 fn place(context: &Context<'_>) -> Result<Place> {
     let key = |name: &str| context.request.required(name).ok().map(str::to_owned);
     let at = key("at").filter(|at| !at.is_empty());
@@ -98,7 +98,7 @@ fn place(context: &Context<'_>) -> Result<Place> {
     Ok(Place { lower, from: context.request.query("from").map(str::parse).transpose()? })
 }
 
-/// Returns the address of the partitions that begin at a place.
+/// Returns the address of the page whose partitions begin at a place.
 fn address(table: &TableName, Place { lower, from }: &Place) -> String {
     let lower = match lower {
         Bound::Excluded(after) => Some(("after", after.clone())),

@@ -52,7 +52,7 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     Ok(frame.render(context.state, &known, context.reader.cost()))
 }
 
-/// The sizes of the tables, in list order.
+/// The sizes of the tables, in the order of the list.
 #[derive(Default)]
 struct Counts {
     sizes: Vec<Option<Size>>,

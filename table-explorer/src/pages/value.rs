@@ -85,7 +85,7 @@ fn clipped(text: &str) -> Markup {
     html! { (show::stored(&shown)) @if shown.len() < text.len() { "\n… the download has all " (show::characters(text.chars().count())) } }
 }
 
-/// Returns bytes as lines of sixteen, in hexadecimal and as text.
+/// Returns lines of sixteen bytes each, in hexadecimal and as text.
 fn dump(bytes: &[u8]) -> String {
     let line = |(at, line): (usize, &[u8])| {
         let text: String = line

@@ -17,10 +17,10 @@ use crate::show;
 
 pub(crate) use poison::requeue;
 
-/// The number of partitions with work from which on the page reads no others, and the maximum number of rows in each of them.
+/// The number of partitions with work after which the page reads no further partitions, and the maximum number of rows in each of them.
 const PARTITIONS: usize = 20;
 const ROWS: usize = 50;
-/// The number of registered partitions from which on the page reads no others, and the maximum number of requests for their names.
+/// The number of registered partitions after which the page reads no further partitions, and the maximum number of requests for their names.
 const LOOKED_AT: usize = 60;
 const REQUESTS: usize = 24;
 /// The maximum number of queues that are searched for outbox queues.
@@ -40,9 +40,9 @@ struct Waitings {
     found: Vec<Waiting>,
     /// The number of registered partitions that were read.
     read: usize,
-    /// The position behind them; `None` at the end of the registry.
+    /// The position after them, or `None` at the end of the registry.
     next: Option<Continuation>,
-    /// `true` if no other partition is registered.
+    /// `true` if no further partitions are registered.
     is_all: bool,
 }
 
@@ -79,7 +79,8 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Reads registered partitions until enough of them have work. Registrations remain when the work is done, so most of them may have none.
+/// Reads registered partitions until enough of them have work. A partition remains registered after its work is done, so most registered partitions may have
+/// none.
 async fn waiting(context: &Context<'_>) -> Result<Waitings> {
     let query = Query { top: Some(PARTITIONS), ..Query::new(KeyRange::ALL) };
     let mut waiting =
@@ -108,7 +109,7 @@ async fn waiting(context: &Context<'_>) -> Result<Waitings> {
     Ok(waiting)
 }
 
-/// Returns the number of partitions that were read, if it is not that of all, and the link to the next ones.
+/// Returns the number of partitions that were read, unless all were read, and the link to the next partitions.
 fn more(waiting: &Waitings, queue: Option<&str>) -> Markup {
     let address = |next: Option<&Continuation>| {
         let next = next.map(|next| ("from", next.to_string()));

@@ -1,4 +1,4 @@
-//! A client of an explorer that keeps its cookie and follows redirects, like a browser.
+//! A client for an explorer that keeps its cookie and follows redirects, like a browser.
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, COOKIE, HOST, LOCATION, SET_COOKIE};
@@ -7,7 +7,7 @@ use http_body_util::BodyExt;
 use table_core::{DynTableStore, Engine};
 use table_explorer::{Explorer, Source};
 
-/// The host name in requests.
+/// The `Host` header of all requests.
 pub(crate) const HERE: &str = "127.0.0.1:8000";
 
 /// A browser session.
@@ -54,12 +54,12 @@ impl Browser {
         Self { explorer, cookie }
     }
 
-    /// Opens a session with a read-only explorer of an engine.
+    /// Opens a session with a read-only explorer for an engine.
     pub(crate) async fn reading(engine: &Engine) -> Self {
         Self::open(Explorer::new(source(engine))).await
     }
 
-    /// Opens a session with a writable explorer of an engine.
+    /// Opens a session with a writable explorer for an engine.
     pub(crate) async fn writing(engine: &Engine) -> Self {
         Self::open(Explorer::writable(source(engine))).await
     }
@@ -111,7 +111,7 @@ pub(crate) fn hidden(page: &str, name: &str) -> String {
     unescaped(value)
 }
 
-/// Returns a text of a page without the escapes of HTML.
+/// Replaces the HTML escapes in a text from a page with the characters that they represent.
 fn unescaped(text: &str) -> String {
     text.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
@@ -123,7 +123,7 @@ pub(crate) fn links(page: &str) -> Vec<String> {
     links.collect()
 }
 
-/// Returns the fields that a browser sends for the form whose tag contains `mark`: a name and a value each, in order. Boxes are not checked, and no button is
+/// Returns the names and values of the fields that a browser sends for the form whose tag contains `mark`, in order. No checkbox is checked, and no button is
 /// pressed.
 #[allow(dead_code, reason = "the tests of large tables send no forms")]
 pub(crate) fn fields(page: &str, mark: &str) -> Vec<(String, String)> {

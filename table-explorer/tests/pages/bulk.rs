@@ -1,4 +1,4 @@
-//! Tests of changes to several rows. Marked rows are deleted and pasted rows are written in batches, each after a preview.
+//! Tests of changes to several rows: marked rows are deleted, and pasted rows are written, in batches and after a preview.
 
 use http::StatusCode;
 use table_core::limits::Limits;
@@ -150,7 +150,7 @@ async fn a_wide_entity_is_changed_as_a_whole_and_a_sequence_is_not_set_back() {
     for row in [part("a_01"), part("a_02")] {
         table.insert(&row).await.unwrap();
     }
-    // A table of plain rows does not accept the keys of patterns.
+    // A table of plain rows does not accept keys that patterns use.
     let mut transaction = Transaction::new(PartitionKey::new("Sales").unwrap(), Limits::PORTABLE).unwrap();
     let row_key = sequence.key().row_key.clone();
     transaction.push(Operation { row_key, kind: OperationKind::Insert(sequence.to_row().unwrap()) }).unwrap();

@@ -1,5 +1,5 @@
-//! Tests of changes. They are conditional on the `ETag` on which the form was based, rejected if derived rows would become inconsistent, and disabled by
-//! default.
+//! Tests of changes to entities. A change is conditional on the `ETag` on which the form was based, and it is rejected if derived rows would become
+//! inconsistent. Changes are disabled by default.
 
 use http::StatusCode;
 use table_core::{Engine, EntityKey, TableEntity, TableStoreExt, Value};
@@ -7,7 +7,7 @@ use table_explorer::{Explorer, demo};
 
 use crate::browser::{Browser, fields as form, hidden};
 
-/// A text with line ends of several forms, and with a character that HTML replaces.
+/// A text with several kinds of line ends, and with a character that HTML replaces.
 const TEXT: &str = "a\r\n10%\r20%\n\0b";
 
 async fn engine() -> Engine {
@@ -179,14 +179,14 @@ async fn an_entity_with_derived_rows_is_refused_with_the_reason() {
     );
 }
 
-/// Sends a form of a page with further fields.
+/// Submits the form on a page with additional fields.
 async fn send(browser: &Browser, page: &str, path: &str, more: &[(&str, &str)]) -> crate::browser::Answer {
     let fields = form(page, &format!("action=\"{path}\""));
     let own = fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     browser.post(path, &own.chain(more.iter().copied()).collect::<Vec<_>>()).await
 }
 
-/// Returns values of all types, also as long as the form edits them, and longer.
+/// Returns values of all types. Some are just short enough for the form to edit them, and some are longer.
 fn values() -> Vec<Value> {
     let mut values: Vec<Value> =
         [0, 1, 7_999, 8_000, 8_001, 32_000].map(|length| "x".repeat(length).into()).into();

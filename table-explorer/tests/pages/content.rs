@@ -1,4 +1,4 @@
-//! Tests of the pages' contents, with the sample tables.
+//! Tests of the contents of pages, using the sample tables.
 
 use table_explorer::{Explorer, demo};
 

@@ -67,7 +67,7 @@ async fn the_tree_skips_the_rest_of_a_large_partition() {
     let (store, browser) = with(4, 250).await;
     let page = browser.page("/t/Big").await;
     let (requests, rows) = store.take();
-    // The page reads four partitions, the end of the table, and the sample that it infers keys from.
+    // The page reads four partitions, the end of the table, and the sample from which it infers keys.
     assert!(requests <= 6, "{requests}");
     assert!(rows <= 4 * 101 + 201, "{rows} of 1,000 rows were read");
     for partition in 0..4 {

@@ -1,4 +1,4 @@
-//! A store that counts requests, for tests of the requests that pages send, and that can fail.
+//! A store for tests, which counts the requests that pages send, and can make requests fail.
 
 use std::fmt;
 use std::sync::Arc;
@@ -40,26 +40,26 @@ impl Counting {
         }
     }
 
-    /// Returns the store as one that returns rows in no order: the rows of each page are reversed.
+    /// Makes the store an unordered one, by reversing the rows of each page.
     #[allow(dead_code, reason = "the large tables are in order")]
     pub(crate) fn unordered(mut self) -> Self {
         self.capabilities.ordered = false;
         self
     }
 
-    /// Makes all later requests for the second page of a query fail, and loses the answers to all later writes.
+    /// Makes all later requests for the second page of a query fail, and loses the responses to all later writes.
     #[allow(dead_code, reason = "the tests of large tables do not let it fail")]
     pub(crate) fn fail(&self) {
         self.fails.store(true, Ordering::SeqCst);
     }
 
-    /// Answers the next queries with empty pages, as stores do that search many rows for the next one.
+    /// Makes the next queries return empty pages, like a store that has searched many rows without finding a match.
     #[allow(dead_code, reason = "the tests of large tables have no empty pages")]
     pub(crate) fn answer_empty(&self, queries: u64) {
         self.empty.store(queries, Ordering::SeqCst);
     }
 
-    /// Lets all writes wait until it is called with `false`.
+    /// If called with `true`, makes all writes wait until the next call with `false`.
     #[allow(dead_code, reason = "the tests of large tables do not wait")]
     pub(crate) fn hold(&self, holds: bool) {
         self.holds.store(holds, Ordering::SeqCst);
@@ -87,7 +87,7 @@ impl Counting {
         if self.fails.load(Ordering::SeqCst) { lost() } else { Ok(()) }
     }
 
-    /// Returns the requests and the rows since the last call.
+    /// Returns the number of requests and rows since the last call.
     pub(crate) fn take(&self) -> (u64, u64) {
         (self.requests.swap(0, Ordering::SeqCst), self.rows.swap(0, Ordering::SeqCst))
     }

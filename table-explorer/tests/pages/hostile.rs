@@ -1,4 +1,4 @@
-//! Tests with hostile names, keys and values. Pages must display them and never interpret them.
+//! Tests that pages display hostile names, keys and values, and never interpret them.
 
 use table_core::{Engine, TableEntity, TableStoreExt};
 

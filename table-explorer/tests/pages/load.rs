@@ -1,4 +1,4 @@
-//! Tests of the load of partitions: the page, its events, and the pages if no requests are counted.
+//! Tests of the page about partition load: its content, its events, and the pages shown if no requests are counted.
 
 use std::time::Duration;
 

@@ -87,7 +87,7 @@ async fn changes(engine: &Engine, count: usize) {
     }
 }
 
-/// Returns the numbers of the rows whose changes a page lists.
+/// Returns the numbers of the rows whose changes are listed on a page.
 fn sources(page: &str) -> Vec<usize> {
     page.split("<bdi>row-").skip(1).map(|rest| rest.split('<').next().unwrap().parse().unwrap()).collect()
 }

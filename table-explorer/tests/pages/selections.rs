@@ -4,7 +4,7 @@ use table_core::{Engine, Entity, TableEntity, TableStoreExt};
 
 use crate::browser::{Browser, fields, links};
 
-/// Strings with a meaning in ranges, addresses or forms.
+/// Strings that have a special meaning in ranges, addresses or forms.
 const ODD: [&str; 10] = ["", "Ada", "..", "a..b", "a*", "*", "=", "=a*", " a", "5%&x=1+1"];
 const PERSON: &str = "schema 1\nentity Person\ntable People\nPartitionKey team text 0..512 ordered legal\n\
     RowKey \"person_\"\nRowKey name text 0..512 ordered legal\nproperty Note Edm.String\n";
@@ -102,12 +102,12 @@ fn queries() -> Vec<Pairs> {
     all
 }
 
-/// Returns the plan on a page: the class of the query and its filter, or the reason why it is refused.
+/// Returns the plan shown on a page: the class of the query and its filter, or the reason why the query is refused.
 fn plan(page: &str) -> &str {
     page.split("id=\"plan\"").nth(1).unwrap().split("</div>").next().unwrap()
 }
 
-/// Returns the number of rows on a page of a result.
+/// Returns the number of rows on a result page.
 fn rows(page: &str) -> usize {
     page.matches("<a class=\"key\"").count()
 }
@@ -248,7 +248,7 @@ async fn selected_properties_do_not_change_the_kinds_of_rows() {
     assert!(!page.contains("<bdi>EntityType</bdi>") && page.contains("--select Note"), "{page}");
 }
 
-/// A visit, whose partition has only the bucket of the user.
+/// A visit. Its partition key contains the bucket of the user, but not the user.
 #[derive(Entity)]
 #[entity(table = "Visits")]
 #[partition_key("b", bucket(user, 16))]

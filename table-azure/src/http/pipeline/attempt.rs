@@ -1,4 +1,4 @@
-//! Makes one attempt of a request: dates, signs and sends it.
+//! Makes one request attempt: dates, signs and sends the request.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::http::tokens::Source;
 use crate::http::{Answer, Failure, Request};
 
 impl Inner {
-    /// Makes one attempt. A bearer token that the service refuses is renewed once within the attempt: the clock by which it appeared valid may be wrong,
-    /// or it was revoked. The refused request had no effect.
+    /// Makes one attempt. If the service refuses the bearer token, the token is renewed once within the attempt, because the local clock may be wrong or the
+    /// token may have been revoked. The refused request had no effect.
     pub(super) async fn attempt(
         &self,
         request: &Request,

@@ -66,7 +66,7 @@ fn value_of(name: &str) -> BoxedStrategy<Value> {
         "Milliseconds" => instant(10_000),
         "Guid" => any::<u128>().prop_map(|bits| Value::Guid(Uuid::from_u128(bits))).boxed(),
         "Bytes" => prop::collection::vec(any::<u8>(), 0..40).prop_map(Value::Binary).boxed(),
-        // A property without a path.
+        // A property without a path in the mapping.
         _ => value().boxed(),
     }
 }
@@ -127,7 +127,7 @@ fn rest(item: &Json) -> Json {
     without_empty(members.into())
 }
 
-/// Removes the empty objects that remain on a path after its value was removed.
+/// Removes the empty objects that remain on a path after the value at its end was removed.
 fn without_empty(json: Json) -> Json {
     match json {
         Json::Object(members) => {
@@ -168,7 +168,7 @@ fn write_over(row: &Row, write_id: &str, over: Option<&Json>) -> Json {
 }
 
 proptest! {
-    /// Tests two programs that write in turn: this library replaces and merges items, and the other program sets unmapped members.
+    /// Tests two programs that write in turn. This library replaces and merges items, and another program sets unmapped members.
     #[test]
     fn wire_6_a_mapped_item_is_its_model_and_keeps_the_members_of_others(
         first in properties(),

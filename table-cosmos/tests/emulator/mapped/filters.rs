@@ -1,4 +1,4 @@
-//! Tests that random filters on mapped properties select the same entities as in the engine.
+//! Tests that random filters on mapped properties select the same entities in Cosmos DB as in the embedded engine.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

@@ -1,4 +1,4 @@
-//! Tests this library and another program that change the same items: neither loses the other's changes.
+//! Tests that neither this library nor another program loses the other's changes if both change the same items.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -130,7 +130,7 @@ fn con_11_and_wire_6_no_change_of_either_program_is_lost_over_a_lossy_network() 
     }
 }
 
-/// A mock network that repeats its first response to every later read of the item, like a replica that lags behind.
+/// A mock network that returns its first response again for every later read of the item, like a replica that lags behind.
 struct Behind {
     account: Emulator,
     first: Arc<Mutex<Option<Answer>>>,
@@ -174,7 +174,7 @@ async fn submit(store: &CosmosTables, table: &TableName, kind: OperationKind) ->
     Ok(store.submit(table, transaction).await?.remove(0).unwrap())
 }
 
-/// Tests a merge that reads from a replica without the newest version. Properties missing on the replica must be kept.
+/// Tests that a merge keeps properties that are missing on the replica from which it reads, because the replica lacks the newest version.
 #[test]
 fn con_2_a_stale_read_of_a_merge_loses_no_property() {
     runtime().block_on(async {

@@ -32,7 +32,7 @@ pub(super) async fn checked(owner: &Process, increments: &[Increment]) -> Result
         if !is_behind {
             break;
         }
-        // The lease of the follower whose requests failed expires.
+        // The follower whose requests failed still holds a lease, which expires during this sleep.
         sleep(Duration::from_secs(60)).await;
     }
     if is_behind {
@@ -61,7 +61,7 @@ fn check_increments(deals: &[Deal], increments: &[Increment]) -> Result<(), Stri
             _ => {}
         }
     }
-    // If an increment was applied twice, its bit carries into the bit of another increment.
+    // If an increment was applied twice, its bit is carried into the bit of another increment.
     for deal in deals.iter().filter(|deal| deal.id < COUNTED) {
         let own = increments.iter().filter(|increment| increment.id == deal.id);
         let possible = own.fold(0_i64, |sum, increment| sum | 1 << increment.bit);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use table_cosmos::emulator::{Answer, Broken, Delivery, Emulator, Network, Request};
 use tokio::time::sleep;
 
-/// The fate of the chosen request. All other requests are processed normally.
+/// The fault at the chosen request. All other requests are processed normally.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fate {
     /// An error response from the service: status, sub-status, and the requested retry delay in milliseconds.

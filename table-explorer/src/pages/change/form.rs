@@ -12,7 +12,7 @@ use table_inspect::kind::Kind;
 
 /// The maximum size in bytes of a stored value that the form contains. Longer values are kept unchanged.
 const EDITABLE: usize = 8_000;
-/// The number of empty rows in the form for additional properties.
+/// The number of empty rows that the form offers for additional properties.
 const FURTHER: usize = 2;
 
 /// Returns the form for editing an entity: fields for its properties, and the delete button.
@@ -59,7 +59,7 @@ fn hidden(context: &Context<'_>, row: &TableEntity) -> Markup {
     }
 }
 
-/// Returns fields for the properties of `row`. The form contains only the names of long values that are stored already.
+/// Returns fields for the properties of `row`. For a long value that is already stored, the form contains only the name.
 fn properties(row: &TableEntity, stored: &TableEntity) -> Markup {
     let is_kept = |(name, value): &(&str, &Value)| {
         value::show(value).len() > EDITABLE && stored.get(name) == Some(*value)
@@ -74,7 +74,7 @@ fn properties(row: &TableEntity, stored: &TableEntity) -> Markup {
     }
 }
 
-/// Returns the fields of one property. `at` is its position among the edited properties.
+/// Returns the fields for one property. `at` is its position among the edited properties.
 fn property(at: usize, name: &str, edm: EdmType, text: &str, is_new: bool) -> Markup {
     html! {
         div.row.property {

@@ -1,4 +1,4 @@
-//! Positions in a feed: reads and replaces the change number in a serialized cursor.
+//! Reads and replaces the change number in a serialized cursor, which is a position in a feed.
 
 use serde_json::{Value, json};
 use table_patterns::feed::Cursor;

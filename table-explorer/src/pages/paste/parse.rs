@@ -10,7 +10,7 @@ use table_inspect::record::{self, Record};
 use crate::failure::{Failure, Result};
 use crate::pages::paste::MOST;
 
-/// The stored schemas of all tables, each with the name of its table in lower case.
+/// The stored schemas of all tables, each with its lower-case table name.
 type Schemas = [(String, StoredSchema)];
 
 /// Parses pasted text into rows of a table.
@@ -36,8 +36,8 @@ pub(super) fn lines(text: &str, table: &TableName, schemas: &Schemas) -> Result<
     Ok(lines)
 }
 
-/// Converts rows of cells to entities. A property without a type column has the type that the schema of its row declares. In a row of no schema, and for other
-/// properties, the type is guessed from the text.
+/// Converts rows of cells to entities. A property without a type column has the type declared in the schema to which the row belongs. If the row belongs to no
+/// schema, or the schema lacks the property, the type is guessed from the text.
 fn cells(text: &str, table: &TableName, schemas: &Schemas) -> Result<Vec<Record>> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -49,7 +49,7 @@ fn cells(text: &str, table: &TableName, schemas: &Schemas) -> Result<Vec<Record>
     let typed = |(at, guessed): (usize, Record)| {
         let of_schema = declared.iter().find_map(|(schema, records)| {
             let record = records.get(at)?;
-            // A row with a value of another type still belongs to the schema of its key.
+            // A row belongs to the schema that its key matches, even if a value has a type that the schema does not declare.
             let row = record.as_ref().or(guessed.as_ref()).ok()?;
             let is_own =
                 matches!(kind::of(table.as_str(), row, schemas), Kind::Entity(found) if found == *schema);
@@ -63,7 +63,7 @@ fn cells(text: &str, table: &TableName, schemas: &Schemas) -> Result<Vec<Record>
     Ok(records)
 }
 
-/// Reads rows of cells with the types of a schema.
+/// Reads rows of cells, using the types in a schema.
 fn read(text: &str, schema: Option<&StoredSchema>) -> Result<Vec<Record>> {
     let properties = schema.into_iter().flat_map(|schema| &schema.properties);
     let kind =

@@ -12,7 +12,7 @@ use crate::pages::{Context, form_query};
 use crate::selection::{Condition, PART, Selection};
 use crate::show;
 
-/// Returns the sign of an operator.
+/// Returns the symbol for an operator.
 const fn sign(operator: Comparison) -> &'static str {
     match operator {
         Comparison::Eq => "=",
@@ -75,7 +75,7 @@ fn entity(known: &[&str], selection: &Selection) -> Markup {
     }
 }
 
-/// Returns the fields for the parts of the key, followed by the given parts that the key does not have.
+/// Returns the fields for the parts of the key, followed by any parts in the selection that the key does not have.
 fn parts(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
     let known = schema.map(keyed::part_labels).unwrap_or_default();
     let field = |name: &str, class: &str, values: &str| {
@@ -97,7 +97,7 @@ fn parts(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
     }
 }
 
-/// Returns the fields for whole keys, which a table with a schema has only for a given key.
+/// Returns the fields for whole keys. If the table has a schema, a field is shown only if the selection specifies that key.
 fn keys(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
     html! {
         @for (id, label, given) in [("partition", "PartitionKey", &selection.partition), ("row", "RowKey", &selection.row)] {
@@ -111,7 +111,7 @@ fn keys(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
     }
 }
 
-/// Returns the fields for the given conditions, followed by an empty condition.
+/// Returns the fields for the conditions in the selection, followed by an empty condition.
 fn conditions(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
     let empty = Condition { property: String::new(), operator: Comparison::Eq, value: String::new() };
     html! {

@@ -1,4 +1,4 @@
-//! The poison queue of an outbox: its visible entries, and the form that requeues marked ones.
+//! The poison queue of an outbox: its visible entries, and the form that requeues the marked entries.
 
 use http::Response;
 use maud::{Markup, html};
@@ -17,7 +17,7 @@ use crate::show;
 /// The maximum number of entries in the poison queue that the page shows.
 const ENTRIES: usize = 32;
 
-/// Returns the outbox that uses a queue, for access to its poison queue.
+/// Returns an outbox that uses this queue, to access its poison queue.
 fn outbox(context: &Context<'_>, queue: &str) -> Result<Outbox<DynTableStore, DynQueueStore>> {
     let missing = || Failure::Refused("the explorer has no queues of this store".to_owned());
     let queues = context.state.source.queues.clone().ok_or_else(missing)?;
@@ -39,7 +39,7 @@ pub(super) async fn entries(context: &Context<'_>, queue: &str) -> Result<Poison
     Ok(Poison { entries, count })
 }
 
-/// Returns the entries with their boxes, and the number of the entries that are not shown.
+/// Returns the entries with their checkboxes, and the number of entries that are not shown.
 pub(super) fn render(context: &Context<'_>, queue: &str, Poison { entries, count }: &Poison) -> Markup {
     let others = count.saturating_sub(entries.len() as u64);
     html! {
