@@ -1,5 +1,5 @@
-//! Method names from other libraries that entities and stores do not have. A call to such a
-//! method does not compile, and the error message suggests the right method.
+//! Names of methods that other libraries have, and that entities and stores do not. A call to such a method does not compile, and the error message suggests
+//! the right method.
 
 use crate::refused::Refused;
 use crate::store::TableStore;

@@ -118,7 +118,7 @@ async fn granted<S: TableStore>(
     }
 }
 
-/// Returns the store's time, and the time when a program with an older schema was last seen.
+/// Returns the store's time, and the last sighting of an older program or the latest grant to a program with a different schema, whichever is later.
 pub(super) async fn read<S: TableStore>(
     store: &S,
     table: &TableName,
