@@ -36,7 +36,7 @@ pub(crate) struct Paging {
     pub(crate) limit: Option<usize>,
     /// `true` if the query may skip rows of other types. A page may then need more rows than the limit.
     pub(crate) is_mixed: bool,
-    /// Removes ranges whose rows could be mistaken for the entities.
+    /// The function that removes ranges whose rows could be mistaken for the entities, or `None` if no range must be removed.
     pub(crate) around: Option<Around>,
 }
 

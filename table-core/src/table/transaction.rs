@@ -297,7 +297,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts the `WARN` events about tables.
+    /// A subscriber that counts the `WARN` events about tables.
     #[derive(Clone, Default)]
     struct Warnings(Arc<AtomicUsize>);
 

@@ -103,8 +103,8 @@ impl Evolution {
             && self.changes.iter().all(|change| allowed.contains(&change.rule.id))
     }
 
-    /// Returns `true` if both schemas have the same kind, and the same literals and fields in the same order in their keys. Two different types in the same
-    /// table differ in at least one of these.
+    /// Returns `true` if both schemas have the same kind, and their keys contain the same literals and the same values in the same order. Two different types
+    /// in the same table differ in at least one of these.
     pub(crate) fn keeps_form_of_keys(&self) -> bool {
         let others = [
             KIND.id,

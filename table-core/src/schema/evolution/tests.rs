@@ -299,7 +299,7 @@ fn another_name_of_a_key_field_is_not_a_change() {
     assert_eq!(evolution.compatibility(), Compatibility::Same);
 }
 
-/// Returns the rules of the changes when `#[property(also)]` is added to a key field and when it is removed.
+/// Returns the rules that apply if `#[property(also)]` is added to a key field, and those that apply if it is removed.
 fn judged_also(edits: &[(&str, &str)]) -> [Vec<&'static str>; 2] {
     let also = edits.iter().fold(BASE.to_owned(), |text, (from, to)| text.replace(from, to));
     let (without, also): (StoredSchema, StoredSchema) = (BASE.parse().unwrap(), also.parse().unwrap());
@@ -335,7 +335,7 @@ fn a_key_field_that_is_also_a_property_has_the_same_key() {
     assert_eq!(judged_also(&[wider, id[1], copies])[0][0], "EVO-17");
 }
 
-/// The rules for changes that alter the form of keys or the kind of rows.
+/// The rules for changes that give an entity type another kind, or its keys other literals or values.
 const OTHER_FORM: [&str; 8] = ["EVO-9", "EVO-10", "EVO-13", "EVO-14", "EVO-15", "EVO-16", "EVO-17", "EVO-18"];
 
 #[test]
@@ -449,7 +449,7 @@ prop_compose! {
         let labels: BTreeSet<_> = partition_key.iter().chain(&row_key).filter_map(label).map(str::to_owned).collect();
         let mut indexes = indexes;
         for index in indexes.values_mut() {
-            // A field that is not part of the key is a property.
+            // A field that is not part of the key must be a property.
             for piece in index.row_key.iter_mut().chain(index.partition_key.iter_mut().flatten()) {
                 if let StoredPiece::Part { source, .. } = piece
                     && let Source::Key(name) = source
