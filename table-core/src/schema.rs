@@ -1,4 +1,4 @@
-//! The schema of an entity type as constant data.
+//! Schemas of entity types, as constants.
 
 mod alphabet;
 mod description;
@@ -31,7 +31,7 @@ pub use shape::Shape;
 /// The property that contains the [`kind`](EntitySchema::kind) of an entity (PAT-HET-1).
 pub const ENTITY_TYPE: &str = "EntityType";
 
-/// The word in [`keeps`](EntitySchema::keeps) for a field that collects undeclared properties.
+/// The word that [`keeps`](EntitySchema::keeps) contains if the entity has a field that collects undeclared properties.
 pub(crate) const REST: &str = "rest";
 
 /// The schema of one entity type.
@@ -72,12 +72,12 @@ pub struct EntitySchema {
     /// The indexes, in declaration order.
     pub indexes: &'static [IndexSchema],
     /// Derived rows other than indexes: `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`. Also `rest`, if a field
-    /// collects the undeclared properties; this word is not part of the stored schema.
+    /// collects the undeclared properties; the stored schema does not contain this word.
     pub keeps: &'static [&'static str],
 }
 
 impl EntitySchema {
-    /// An empty schema, for a declaration with errors.
+    /// An empty schema. The derive uses it for declarations that contain errors.
     #[doc(hidden)]
     pub const NONE: Self = Self {
         entity: "",
@@ -116,7 +116,7 @@ pub enum KeyPiece {
         field: &'static str,
         /// The codec's [`KeyCodec::NAME`](crate::key::codec::KeyCodec::NAME).
         codec: &'static str,
-        /// The form of the encoded field.
+        /// The form of the encoded field: its length, order and characters.
         form: Form,
     },
 }
@@ -153,7 +153,7 @@ pub struct PropertySchema {
     pub optional: bool,
 }
 
-/// A secondary lookup, whose rows are copies (PAT-INTRA, PAT-INTER) or lists (PAT-IX).
+/// A secondary index. Its rows are copies of entities (PAT-INTRA, PAT-INTER) or lists of keys (PAT-IX).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexSchema {
     /// The name of the index.
@@ -162,7 +162,7 @@ pub struct IndexSchema {
     pub kind: IndexKind,
     /// `true` if a second entity with the same value is rejected (PAT-INTRA-5).
     pub unique: bool,
-    /// The declared maximum number of keys in a list (PAT-IX-4), or `None` for copies.
+    /// The declared maximum number of keys in a list (PAT-IX-4), or `None` if the index stores copies.
     pub at_most: Option<u32>,
     /// `true` if some entities may be absent from the index, because `when` excludes them or because they have no value for the index's key.
     pub sparse: bool,
@@ -174,15 +174,15 @@ pub struct IndexSchema {
     pub partition_key: Option<&'static [KeyPiece]>,
     /// The pieces of the index rows' `RowKey`.
     pub row_key: &'static [KeyPiece],
-    /// The properties that copies include by declaration, or `None` if copies include all properties (PAT-INTRA-6).
+    /// The properties that the declaration includes in copies, or `None` if copies include all properties (PAT-INTRA-6).
     pub include: Option<&'static [&'static str]>,
-    /// The properties that a copy or list entry stores: first the fields of the entity's key that the row's key does not contain, as strings with the
-    /// same text as in keys, then the included properties.
+    /// The properties that a copy or list entry stores: first the entity's key fields that the row's key does not contain, as strings encoded as in the key,
+    /// then the included properties.
     pub properties: &'static [PropertySchema],
 }
 
 impl IndexSchema {
-    /// An empty schema, for an index with errors.
+    /// An empty schema. The derive uses it for index declarations that contain errors.
     #[doc(hidden)]
     pub const NONE: Self = Self {
         name: "",
@@ -198,8 +198,8 @@ impl IndexSchema {
         properties: &[],
     };
 
-    /// Returns `true` if index rows are in the same partition as their entity, and are therefore written in the same transaction (PAT-INTRA-4). Other
-    /// indexes are eventually consistent (PAT-INTER-3).
+    /// Returns `true` if index rows are in the same partition as their entity, so that one transaction writes both (PAT-INTRA-4). Other indexes are
+    /// eventually consistent (PAT-INTER-3).
     ///
     /// ```
     /// # use table_core::Entity;

@@ -1,4 +1,4 @@
-//! The typed handle of one table in a store.
+//! A typed handle to one table in a store.
 
 mod bulk;
 mod decode;
@@ -30,7 +30,7 @@ pub use bulk::{
     Bulk, BulkError, BulkProgress, BulkTarget, BulkVerb, IntoDeletions, IntoEntities, WrittenPositions,
 };
 pub use ext::TableStoreExt;
-// These types are hidden: `table-patterns` uses them through hidden methods of `Table`, and programs do not need them.
+// These types are hidden, because only `table-patterns` uses them, through hidden methods of `Table`.
 #[doc(hidden)]
 pub use layout::{Admission, SchemaWatch, Sightings};
 pub use layout::{LAYOUTS, LEASE, SchemaRecord};
@@ -54,10 +54,10 @@ use crate::set::EntitySet;
 use crate::store::TableStore;
 use crate::table::layout::Standing;
 
-/// A table of entities of type `E` in a store.
+/// A typed handle to a table that stores entities of type `E`.
 ///
-/// Created by [`TableStoreExt::table`]; cheap to clone. Reads take [`Selection`](crate::Selection)s, whose types express their cost. Writes require a
-/// [`PlainEntity`](crate::entity::PlainEntity), which has no derived rows to maintain, or the [`TableEntity`](crate::TableEntity) values of an
+/// Created by [`TableStoreExt::table`]; cheap to clone. Reads take [`Selection`](crate::Selection)s, whose types indicate the cost of the read. Writes
+/// require a [`PlainEntity`](crate::entity::PlainEntity), which has no derived rows to maintain, or the [`TableEntity`](crate::TableEntity) values of an
 /// [`UntypedTable`](crate::UntypedTable).
 ///
 /// ```
@@ -85,19 +85,19 @@ pub struct Table<E, S> {
     name: Result<TableName>,
     /// The retry policy of updates, or `None` for the default.
     retry: Option<Retry>,
-    /// The handle's knowledge of the stored schema, or `None` if the table was not opened.
+    /// The handle's knowledge of the stored schema, or `None` if the table has not been opened.
     standing: Option<Arc<Standing>>,
     of: PhantomData<fn() -> E>,
 }
 
 impl<E, S> Table<E, S> {
-    /// Creates a handle with this table name, instead of the name in the schema of `E`.
+    /// Creates a handle to the table with this name, which replaces the name in the schema of `E`.
     #[must_use]
     pub const fn new(store: S, name: TableName) -> Self {
         Self { store, name: Ok(name), retry: None, standing: None, of: PhantomData }
     }
 
-    /// Sets the policy for retries of [updates](Table::update) after write conflicts.
+    /// Sets the policy for retrying [updates](Table::update) after write conflicts.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry: Some(retry), ..self }
@@ -119,7 +119,7 @@ impl<E, S> Table<E, S> {
 }
 
 impl<E: Entity, S> Table<E, S> {
-    /// Creates a handle to the table that the schema of `E` names.
+    /// Creates a handle to the table named in the schema of `E`.
     #[must_use]
     pub fn of(store: S) -> Self {
         Self { store, name: TableName::new(E::SCHEMA.table), retry: None, standing: None, of: PhantomData }
@@ -127,7 +127,7 @@ impl<E: Entity, S> Table<E, S> {
 }
 
 impl<E: EntitySet, S> Table<E, S> {
-    /// Creates a handle to the table that the schemas of the set's members name.
+    /// Creates a handle to the table named in the schemas of the set's members.
     #[must_use]
     pub fn of_set(store: S) -> Self {
         let name = E::MEMBERS.first().map_or("", |design| design.table);
@@ -142,7 +142,7 @@ impl<E, S: TableStore> Table<E, S> {
     /// Any error from the store.
     pub async fn delete_table(&self) -> Result<bool> {
         let table = self.name()?;
-        // The records are read before the deletion, because another program may create the table again at once and store its schema.
+        // The schema records are read before the table is deleted, because another program may immediately recreate the table and store its own schema.
         let recorded = layout::recorded(&self.store, table).await?;
         let was_there = match self.store.delete_table(table).await {
             Ok(()) => true,

@@ -4,8 +4,7 @@ use crate::key::codec::Alphabet;
 
 const LEGAL: &str = "legal";
 
-/// Formats a set of characters in brackets, as single ASCII characters and ranges, with `-` first if
-/// the set contains it. `é` represents all non-ASCII characters.
+/// Formats a set of characters in brackets, as single ASCII characters and ranges. A `-` in the set comes first. `é` represents all non-ASCII characters.
 pub(super) fn print(alphabet: Alphabet) -> String {
     if alphabet == Alphabet::LEGAL {
         return LEGAL.to_owned();

@@ -1,4 +1,4 @@
-//! A human-readable description of a schema: keys, parts, widths, properties, sizes, indexes.
+//! Formats a schema for human readers: its keys with their parts and widths, its properties with their sizes, and its indexes.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use table_store::EdmType;
 use crate::limits::{ENTITY_BYTES, ENTITY_RESERVE};
 use crate::schema::{EntitySchema, IndexKind, KeyPiece, PropertySchema};
 
-/// The columns of a line: key, content, encoding, width, remark.
+/// The columns of one line: key, content, encoding, width and remark.
 type Line = [String; 5];
 
 /// Prints the schema as a table with one fact per line.
@@ -131,7 +131,7 @@ fn width(edm: EdmType) -> String {
     value_bytes(edm).map_or_else(|| "varying".to_owned(), |bytes| format!("{bytes} bytes"))
 }
 
-/// Returns the size of a value (SIZE-3), or `None` for types of variable size.
+/// Returns the size of a value in bytes (SIZE-3), or `None` for types of variable size.
 const fn value_bytes(edm: EdmType) -> Option<usize> {
     match edm {
         EdmType::Int32 => Some(4),
@@ -146,7 +146,7 @@ const fn is_varying(property: &PropertySchema) -> bool {
     value_bytes(property.edm).is_none()
 }
 
-/// Returns the size of a property (SIZE-2). Values of variable size are not included.
+/// Returns the size of a property in bytes (SIZE-2), without its value if the value has a variable size.
 fn fixed_bytes(property: &PropertySchema) -> usize {
     8 + 2 * property.name.encode_utf16().count() + value_bytes(property.edm).unwrap_or_default()
 }

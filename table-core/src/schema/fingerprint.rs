@@ -1,4 +1,4 @@
-//! Schema fingerprints: hashes of a schema's canonical bytes.
+//! Schema fingerprints: a hash of each schema's canonical bytes.
 
 use std::fmt;
 
@@ -84,7 +84,7 @@ impl StoredSchema {
         text
     }
 
-    /// Returns the position at which a stored entity contains a part's value.
+    /// Returns where a stored entity contains the value of a key part: a property name, or a position in the key.
     fn place(&self, source: &Source) -> String {
         let Source::Key(label) = source else { return name_of(source) };
         let found = |derived| {
@@ -103,7 +103,7 @@ impl StoredSchema {
     }
 }
 
-/// Returns `true` if the codec's value cannot be read back.
+/// Returns `true` if the original value cannot be decoded from the codec's output.
 pub(super) fn is_derived(codec: &str) -> bool {
     codec.starts_with("bucket(")
 }

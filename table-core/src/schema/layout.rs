@@ -1,4 +1,4 @@
-//! Comparison of key layouts: whether a key matches a layout, and whether one key can match two layouts (PAT-HET-1).
+//! Comparison of key layouts: tests whether a key matches a layout, and whether one key can match two layouts (PAT-HET-1).
 
 use crate::key::codec::compound::{Piece, end_of_part};
 use crate::key::codec::{Alphabet, Form};
@@ -43,7 +43,7 @@ fn part<'t>(form: Form, after: &[KeyPiece], text: &'t str) -> Option<&'t str> {
     is_of_form.then_some(rest)
 }
 
-/// Returns `true` if it is proved that no string can [match](fits) both layouts. `false` means that no proof was found.
+/// Returns `true` if provably no string can [match](fits) both layouts. `false` means that no proof was found.
 ///
 /// A proof requires different literals at the start, different lengths, a character that one layout requires and the other excludes, or disjoint sets
 /// of characters at the same distance from the start or the end.
@@ -257,7 +257,7 @@ const fn places_differ(a: &[KeyPiece], b: &[KeyPiece], from_end: bool) -> bool {
     }
 }
 
-/// The possible characters at a distance, in code units, from one end of a string.
+/// The possible characters at a given distance, in code units, from one end of a matching string.
 enum Place {
     /// One of the characters in this set.
     Of(Alphabet),
@@ -294,7 +294,7 @@ const fn place(pieces: &[KeyPiece], units: usize, from_end: bool) -> Place {
     Place::Nothing
 }
 
-/// Returns the character of a string that contains the code unit at `place`. A non-ASCII character represents all non-ASCII characters.
+/// Returns the character that contains the code unit at `place` in a string. For a non-ASCII character, returns the set of all non-ASCII characters.
 const fn unit(text: &str, place: usize) -> Alphabet {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);

@@ -7,14 +7,14 @@ use table_store::EdmType;
 use crate::schema::stored::{StoredProperty, StoredSchema};
 use crate::schema::token::{Tokens, token};
 
-/// The properties that earlier schemas declared and the current schema does not, each with its last type. Rows may contain them until they are replaced.
+/// The properties that earlier schemas declared but the current schema does not, each with its last type. A row may contain them until it is replaced.
 ///
 /// The text format has one property on each line: `Note Edm.String`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RemovedProperties(BTreeMap<String, EdmType>);
 
 impl RemovedProperties {
-    /// Returns the removed properties after `new` has replaced `old`.
+    /// Returns the updated list after the schema `new` has replaced `old`.
     pub(crate) fn after(mut self, old: &StoredSchema, new: &StoredSchema) -> Self {
         self.0.extend(old.properties.iter().map(|property| (property.name.clone(), property.edm)));
         self.0.retain(|name, _| new.properties.iter().all(|property| property.name != *name));
@@ -26,7 +26,7 @@ impl RemovedProperties {
         self.0.contains_key(name)
     }
 
-    /// Returns the properties. All of them are optional, because rows written since the removal lack them.
+    /// Returns the properties. All of them are optional, because rows written after their removal lack them.
     pub(super) fn properties(&self) -> Vec<StoredProperty> {
         let property = |(name, edm): (&String, &EdmType)| StoredProperty {
             name: name.clone(),
@@ -36,7 +36,7 @@ impl RemovedProperties {
         self.0.iter().map(property).collect()
     }
 
-    /// Adds the property of a line. Returns `None` if the line is invalid.
+    /// Parses a line and adds its property. Returns `None` if the line is invalid.
     pub(crate) fn read_line(&mut self, line: &str) -> Option<()> {
         let mut tokens = Tokens::new(line);
         let (name, edm) = (tokens.word()?, EdmType::from_name(&tokens.word()?)?);

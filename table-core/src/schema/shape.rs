@@ -1,4 +1,4 @@
-//! The shape of a declared entity's rows, a byte string with which such rows are recognised in one comparison.
+//! The shape of a declared entity's rows, a byte string that identifies such rows in one comparison.
 
 use std::sync::OnceLock;
 
@@ -7,22 +7,23 @@ use table_store::EdmType;
 use crate::row::VERSION;
 use crate::schema::{ENTITY_TYPE, PropertySchema};
 
-/// The shape of a declaration's rows, computed on first use. Evaluating it in a constant would take more compile time than any function of the entity.
+/// The shape of a declared entity's rows (their property names and types), computed on first use. Computing it in a constant would take more compile time
+/// than any function that is generated for the entity.
 #[derive(Debug)]
 pub struct Shape {
     bytes: OnceLock<Vec<u8>>,
 }
 
 impl Shape {
-    /// Creates a shape that is not computed yet. The shape does not refer to the properties, because the compiler would then evaluate them for the `static`
-    /// that contains the shape.
+    /// Creates a shape whose bytes have not been computed. The shape does not refer to the properties, because the compiler would then evaluate them for the
+    /// `static` that contains the shape.
     #[must_use]
     pub const fn new() -> Self {
         Self { bytes: OnceLock::new() }
     }
 
-    /// Returns the shape's bytes, as a row writer produces them for rows with all of these properties in this order, preceded by `EntityType` if the entity
-    /// has a kind. A row that lacks one of the properties has a different shape. Every call must pass the same arguments.
+    /// Returns the shape's bytes. They equal the bytes that a row writer produces for rows with all of these properties in this order, preceded by
+    /// `EntityType` if the entity has a kind. A row that lacks one of the properties has a different shape. Every call must pass the same arguments.
     #[inline]
     #[must_use]
     pub fn bytes(&self, kind: Option<&'static str>, properties: &[PropertySchema]) -> &[u8] {

@@ -5,10 +5,10 @@ use table_store::EdmType;
 use crate::key::codec::Form;
 use crate::schema::{EntitySchema, IndexKind, IndexSchema, KeyPiece, PropertySchema, REST};
 
-/// An owned [`EntitySchema`], which can be formatted as text and parsed.
+/// An owned form of [`EntitySchema`], which can be formatted as text and parsed.
 ///
 /// - Properties and indexes are sorted by name, because stored data does not depend on the declaration order.
-/// - Rust names are labels. They show whether two key parts were swapped, but are not part of the [fingerprint](Self::fingerprint).
+/// - Rust names are only labels. They reveal swapped key parts, but do not affect the [fingerprint](Self::fingerprint).
 /// - The text format has one fact on each line, for readable diffs. `to_string` writes it, `parse` reads it, and serde uses the same form.
 ///
 /// ```
@@ -123,7 +123,7 @@ pub struct StoredProperty {
     pub optional: bool,
 }
 
-/// An index in a stored schema: a secondary lookup.
+/// A secondary index in a stored schema.
 ///
 /// ```
 /// use table_core::schema::{StoredIndex, StoredSchema};
@@ -155,7 +155,7 @@ pub struct StoredIndex {
     pub row_key: Vec<StoredPiece>,
     /// The properties that copies include, sorted by name, or `None` if copies include all properties.
     pub include: Option<Vec<String>>,
-    /// The properties that a copy stores, sorted by name: key fields of the entity that the copy's key does not contain, and the included properties.
+    /// The properties that a copy stores, sorted by name: the entity's key fields that the copy's key does not contain, and the included properties.
     pub properties: Vec<StoredProperty>,
 }
 
@@ -192,7 +192,7 @@ impl StoredSchema {
         .normal()
     }
 
-    /// Returns the schema with a different table name, for tables that are opened by name.
+    /// Returns the schema with a different table name. Used for tables that are opened by name.
     ///
     /// ```
     /// # use table_core::{Entity, schema::{StoredSchema, compare_schemas}};

@@ -14,7 +14,7 @@ use crate::schema::token::{Tokens, token};
 
 /// The version of the text format that this program writes.
 pub(super) const VERSION: &str = "1";
-/// The word for "all properties". No property has this name.
+/// The word that represents all properties. It is not a valid property name.
 const ALL: &str = "*";
 
 impl fmt::Display for StoredSchema {
@@ -90,7 +90,7 @@ fn write_key(
 ) -> fmt::Result {
     for piece in key {
         match piece {
-            // The text of a literal is always quoted, because a line whose first word is quoted denotes a literal.
+            // A literal is always quoted, because the parser recognises literals by their quotes.
             StoredPiece::Literal(text) => writeln!(f, "{line} {}", serde_json::Value::from(text.as_str()))?,
             StoredPiece::Part { source, codec, form } => {
                 let ordered = if form.ordered { "ordered" } else { "unordered" };
@@ -124,7 +124,7 @@ impl TryFrom<String> for StoredSchema {
 /// Parses the text format.
 ///
 /// # Errors
-/// `FormatTooNew` if the text has a later version; `Corrupted`, with the line, if the text is invalid.
+/// `FormatTooNew` if the text has a later format version; `Corrupted` if the text is invalid (the error contains the line).
 impl FromStr for StoredSchema {
     type Err = Error;
 
@@ -173,7 +173,7 @@ fn read_line(schema: &mut StoredSchema, tokens: &mut Tokens<'_>) -> Option<()> {
     tokens.is_at_end().then_some(())
 }
 
-/// Parses a kind of derived rows, such as `feed` or `copied_by Manager`, with the name if one follows.
+/// Parses a kind of derived rows with its optional name, such as `feed` or `copied_by Manager`.
 fn read_kept(tokens: &mut Tokens<'_>) -> Option<String> {
     let kind = tokens.word()?;
     if tokens.is_at_end() {

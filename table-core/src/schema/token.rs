@@ -1,4 +1,4 @@
-//! Splits a line of a stored schema into words, and formats words: plain if possible, and otherwise as JSON strings.
+//! Splits a line of a stored schema into words, and formats words, as JSON strings if necessary.
 
 use serde_json::{Deserializer, Value};
 
@@ -11,7 +11,7 @@ pub(crate) fn token(text: &str) -> String {
     if bare { text.to_owned() } else { Value::from(text).to_string() }
 }
 
-/// Splits a line into words.
+/// A reader for the words of one line.
 pub(crate) struct Tokens<'a>(&'a str);
 
 impl<'a> Tokens<'a> {

@@ -1,4 +1,4 @@
-//! Bulk writes: any number of entities, written in as many transactions as needed. The bulk write is not atomic (design promise 5).
+//! Bulk writes: write any number of entities, in as many transactions as needed. The bulk write is not atomic (design promise 5).
 
 mod input;
 mod plain;
@@ -79,7 +79,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         Self { progress: Some(Box::new(progress)), ..self }
     }
 
-    /// Skips the entities that an earlier run with the same input has written.
+    /// Skips the entities that an earlier run with the same input wrote.
     pub fn resume(self, written: WrittenPositions) -> Self {
         Self { done: written, ..self }
     }
@@ -171,7 +171,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
                     }
                 }
             }
-            // The entities before an invalid one are written before the error is returned.
+            // The entities before the invalid one are written first, and then the error is returned.
             self.write(window.into_chains(), failure).await?;
             if ended {
                 return Ok(self.done);
@@ -179,8 +179,8 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         }
     }
 
-    /// Writes a window (consecutive entities of the input) and returns the first error in input order. `failure` is an error from before the window was sent,
-    /// if any.
+    /// Writes a window (consecutive entities of the input) and returns the first error in input order. `failure` is the error that occurred before the window
+    /// was sent, if any.
     async fn write(
         &mut self,
         chains: Vec<Vec<Link<T::Batch>>>,
@@ -217,9 +217,9 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     }
 }
 
-/// Commits the transactions to one partition in order and stops at the first one that fails. Returns that transaction's positions and its error. If the error
-/// means that a newer schema forbids the program's writes, they are forbidden in every partition, so `is_refused` is set to stop the writes to the other
-/// partitions too.
+/// Commits the transactions to one partition in order and stops at the first one that fails. Returns the positions of that transaction's entities, and its
+/// error. If the error means that a newer schema forbids the program's writes, they are forbidden in every partition, so `is_refused` is set to stop the
+/// writes to the other partitions too.
 async fn write_chain<T: BulkTarget>(
     target: &T,
     mut chain: Vec<Link<T::Batch>>,
@@ -233,8 +233,8 @@ async fn write_chain<T: BulkTarget>(
         }
         match target.commit(&batch).await {
             Ok(()) => committed(&positions),
-            // The size of some rows is known only after they have been read. A batch that is too large is split in half. A batch that may have been applied is not
-            // written again.
+            // The size of some rows is unknown until the stored rows have been read. A batch that is too large is split in half. A batch that may have been
+            // applied is not written again.
             Err(error) if positions.len() > 1 && !error.is_ambiguous() && target.is_too_large(&error) => {
                 let middle = positions.len() / 2;
                 match target.split(batch, middle) {
@@ -256,10 +256,10 @@ async fn write_chain<T: BulkTarget>(
     None
 }
 
-/// Returns the positions and the error of a batch that failed. If an index refuses an entity of the batch, first commits the entities before it.
+/// Returns the positions and the error of a failed batch. If an index has refused one of its entities, first commits the entities before that entity.
 ///
-/// IMPORTANT: if an index also refuses one of the entities before it, the first error is returned, and nothing is committed. That other entity may need a value
-/// that a later entity of the batch gives up.
+/// IMPORTANT: if an index also refuses one of the entities before it, the first error is returned, and nothing is committed. The earlier entity may need a
+/// unique value that a later entity in the batch releases.
 async fn fail<T: BulkTarget>(
     target: &T,
     Link { mut positions, batch }: Link<T::Batch>,
@@ -280,7 +280,7 @@ async fn fail<T: BulkTarget>(
     (positions, error)
 }
 
-/// Returns `true` if an index refuses an entity, because its unique value belongs to another entity or the list of its value is full.
+/// Returns `true` if an index has refused an entity, because another entity has its unique value or because the list for its value is full.
 fn is_of_index(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::UniqueViolation | ErrorCode::IndexListFull)
 }

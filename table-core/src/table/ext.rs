@@ -1,4 +1,4 @@
-//! Extension methods of stores that create typed and untyped table handles.
+//! Extension methods of stores, which create typed and untyped table handles.
 
 mod refused;
 
@@ -14,7 +14,7 @@ use crate::store::TableStore;
 use crate::table::{Table, list_tables, request};
 use refused::{HasEntities, OpensTables};
 
-/// Extension functions for every [`TableStore`].
+/// Extension methods for every [`TableStore`] that can be cloned.
 ///
 /// ```
 /// use futures_util::TryStreamExt;
@@ -30,14 +30,14 @@ use refused::{HasEntities, OpensTables};
 /// # }).unwrap();
 /// ```
 pub trait TableStoreExt: TableStore + Clone {
-    /// Returns a handle to the table that the schema of `E` names. Sends no request; an invalid name is reported at first use.
+    /// Returns a handle to the table named in the schema of `E`. Sends no request. An invalid name causes an error on first use.
     #[must_use]
     fn table<E: Entity>(&self) -> Table<E, Self> {
         Table::of(self.clone())
     }
 
-    /// Returns a handle to the table of a set. A value of the set is written like the member that it
-    /// contains. Does not compile if a member declares indexes or a feed.
+    /// Returns a handle to the table of an entity set. A value of the set is written as the member that it contains. Does not compile if a member declares
+    /// indexes or a feed.
     ///
     /// ```
     /// use table_core::{Engine, Entity, EntitySet, TableEntity, TableStoreExt};
@@ -114,8 +114,8 @@ pub trait TableStoreExt: TableStore + Clone {
         list_tables(self.clone(), prefix)
     }
 
-    // Methods that other libraries define on entities. No trait of `std` has methods with these names. For a call on an entity, rustc shows the message
-    // of `OpensTables`.
+    // These methods are defined on entities in other libraries. No trait of `std` has methods with these names. For a call on an entity, rustc shows the
+    // message of `OpensTables`.
     refused_of_values! {
         HasEntities: insert(_) save(_) create(_) update(_) upsert(_) delete(_) destroy(_) persist(_) put(_) patch(_) reload(_) refresh(_) query(_) scan(_)
             save_changes() commit() rollback() find_by_id(_) find_all(_) find_many(_) delete_by_id(_) delete_many(_) insert_many(_) insert_into(_) update_many(_)

@@ -38,26 +38,26 @@ use crate::table::fault::TableFault;
 use crate::table::{Table, request};
 
 impl<E: Declared, S: TableStore> Table<E, S> {
-    /// Creates the table if it does not exist, compares the schema of `E`, or the schemas of all members of a set, with the stored schema, and
-    /// returns the handle. For [`TableEntity`](crate::TableEntity), which has no schema, nothing is compared.
+    /// Creates the table if it does not exist, compares the schema of `E`, or the schemas of all members of a set, with the stored schema, and returns the
+    /// handle. [`TableEntity`](crate::TableEntity) has no schema, so nothing is compared for it.
     ///
     /// - If no schema is stored, or the [compatibility](crate::schema::Compatibility) is *same*, *compatible* or *needs backfill*, the schema of `E`
     ///   is stored, and the remaining work is recorded in [`SchemaRecord::pending`].
-    /// - If no schema of `E` is stored, but a schema with keys of the same format is, `E` may be a renamed type. This is an error if the table contains rows
-    ///   with such keys: keep the stored name of the type with `#[entity(schema_name = "…")]`, or call
-    ///   [`accept_schema`](Self::accept_schema).
-    /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed: no member of a set is stored if one
-    ///   is refused.
-    /// - A schema that was stored before and superseded belongs to an older version of the program. That version may run if its schema lacks only
-    ///   optional properties, and indexes, a feed or copies whose backfill has not begun, and if it has or requires further properties. The stored schema is then not changed. In all other
-    ///   cases, opening the table is an error, unless the table has no rows.
+    /// - If no schema of `E` is stored, but a schema with the same key format is, then `E` may be a renamed type. This is an error if the table contains rows
+    ///   with such keys: keep the stored name of the type with `#[entity(schema_name = "…")]`, or call [`accept_schema`](Self::accept_schema).
+    /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed: if the schema of one member of a
+    ///   set is refused, none is stored.
+    /// - A schema that was stored earlier and has been superseded belongs to an older version of the program. That version may run if its schema lacks only
+    ///   optional properties, and indexes, a feed or copies whose backfill has not begun. Its schema may declare or require additional properties. If that
+    ///   version may run, the stored schema is not changed. In all other cases, opening the table is an error, unless the table has no rows.
     ///
     /// Before a write, the handle and its clones check the stored schema again if the last check is older than [five seconds](LEASE). If the program's older
-    /// schema lacks an index, a feed or copies whose backfill has not begun, this check records a sighting of an older program, and the backfill waits for it.
+    /// schema lacks an index, a feed or copies whose backfill has not begun, this check records that an older program was seen (a sighting), and the backfill
+    /// is delayed accordingly.
     ///
-    /// A program with an incompatible schema fails in this function, before it reads or writes a row. Opening a table costs one get in addition to
-    /// the request that creates the table, and an insert if the schema has changed. The first schema of a type in an existing table costs one more query. The
-    /// first schema in a store also creates the table [`LAYOUTS`].
+    /// A program with an incompatible schema fails in this function, before it reads or writes a row. Opening a table costs one get in addition to the
+    /// request that creates the table, and an insert if the schema has changed. Storing the first schema of a type in an existing table costs one additional
+    /// query. Storing the first schema in a store also creates the table [`LAYOUTS`].
     ///
     /// ```
     /// use table_core::{Engine, Entity, ErrorCode, TableStoreExt};
@@ -134,10 +134,10 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         self.create_if_missing().await
     }
 
-    /// Stores the schema of `E` regardless of its compatibility. Call this function after old rows have been rewritten or abandoned.
+    /// Stores the schema of `E` regardless of its compatibility. Call this function after the old rows have been rewritten, or if they are no longer needed.
     ///
-    /// The reason, the compatibility and its rules are recorded in [`SchemaRecord::accepted`]. Rows are not changed. If the schema is already stored, the call
-    /// confirms that all rows have been rewritten: no widened property such as `property Age` is pending any longer.
+    /// The reason, the compatibility and its rules are recorded in [`SchemaRecord::accepted`]. Rows are not changed. If the schema is already stored, the
+    /// call confirms that all rows have been rewritten, so widened properties such as `property Age` are removed from the pending work.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};
@@ -173,9 +173,9 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         read(&self.store, self.name()?, E::SCHEMA.entity).await
     }
 
-    /// Returns the store's current time, and the time of the last sighting of an older program: one that may still write, but whose schema lacks indexes,
-    /// a feed or copies of the stored schema. A [grant](Self::record_grant) to a program with a different schema counts as a sighting at the time when the
-    /// grant expires. Sends one write and three reads.
+    /// Returns the store's current time, and the time when an older program was last seen. An older program may still write, but its schema lacks indexes, a
+    /// feed or copies that the stored schema declares. A [grant](Self::record_grant) to a program with a different schema counts as a sighting at the time
+    /// when the grant expires. Sends one write and three reads.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt};
@@ -191,7 +191,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// `TableNotFound` if no schema was ever stored; any error from the store.
+    /// `TableNotFound` if no schema has ever been stored; any error from the store.
     #[doc(hidden)]
     pub async fn sightings(&self) -> Result<Sightings> {
         let own = self.own_schema()?.fingerprint();
@@ -218,7 +218,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
     ///
     /// # Errors
     /// - `SchemaMismatch` if a program with this schema may not write.
-    /// - `ResourceNotFound` if the handle was not opened.
+    /// - `ResourceNotFound` if the handle has not been opened.
     /// - `UpdateConditionNotSatisfied` if too many conflicts occur; any error from the store.
     #[doc(hidden)]
     pub async fn record_grant(&self, expiry: u64) -> Result<()> {
@@ -238,9 +238,9 @@ impl<E: Entity, S: TableStore> Table<E, S> {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Checks that a write may start now. Intended for handles that write without calling this handle. The check fails if a program with a newer schema has
-    /// opened the table, unless this program maintains everything that the newer schema declares. The check queries the store at most once every
-    /// [five seconds](LEASE), and never for a handle that was not opened. The handle of a set checks all types of the set.
+    /// Checks that a write may start now. Intended for other handles that write to this table directly. The check fails if a program with a newer schema has
+    /// opened the table, unless this program maintains everything that the newer schema declares. The check queries the store at most once every [five
+    /// seconds](LEASE), and never for a handle that has not been opened. The handle of a set checks all types of the set.
     ///
     /// # Errors
     /// `SchemaMismatch` if the check fails; any error from the store.
@@ -254,7 +254,7 @@ impl<E, S: TableStore> Table<E, S> {
     }
 
     /// Makes this handle check, before each write, that the program may still write. The check shares the state of the handle that created `watch`. If that
-    /// handle was not opened, nothing is checked.
+    /// handle has not been opened, nothing is checked.
     #[doc(hidden)]
     #[must_use]
     pub fn watched(self, watch: &SchemaWatch) -> Self
@@ -267,7 +267,7 @@ impl<E, S: TableStore> Table<E, S> {
     }
 
     /// Returns a check for entities with a different schema in a table of the same store. Used by handles that write such entities in addition to entities of
-    /// their own type. The check queries the stored schema if this handle was opened. Clones of this handle share the result.
+    /// their own type. The check queries the stored schema only if this handle has been opened. Clones of this handle share the result.
     #[doc(hidden)]
     #[must_use]
     pub fn admission(&self, design: &EntitySchema, table: TableName) -> Admission<S>
@@ -278,8 +278,8 @@ impl<E, S: TableStore> Table<E, S> {
         Admission { store: self.store.clone(), table, standing, runtime: self.runtime() }
     }
 
-    /// Checks that rows may be replaced entirely, which removes properties that only a newer schema declares. Call [`admit`](Self::admit) first; this check
-    /// uses its result.
+    /// Checks that whole rows may be replaced. A replace would remove properties that only a newer schema declares. Call [`admit`](Self::admit) first; this
+    /// check uses its result.
     ///
     /// # Errors
     /// `SchemaMismatch` if a newer schema has properties that this program does not know (EVO-3).
@@ -291,11 +291,11 @@ impl<E, S: TableStore> Table<E, S> {
         }
     }
 
-    /// Returns the properties that a newer stored schema declares and that this handle's schema lacks. Queries the store at most once every
-    /// [five seconds](LEASE), and never for a handle that was not opened. Unlike [`admit`](Self::admit), this function neither waits nor writes.
+    /// Returns the properties that a newer stored schema declares and that this handle's schema lacks. Queries the store at most once every [five
+    /// seconds](LEASE), and never for a handle that has not been opened. Unlike [`admit`](Self::admit), this function neither waits nor writes.
     ///
-    /// Read the stored entity before calling this function. The result then names all of its newer properties, because these are written only after every
-    /// older handle has read the schema that declares them.
+    /// Read the stored entity before calling this function. The result then contains all newer properties of that entity, because newer programs write such
+    /// properties only after every older handle has read the schema that declares them.
     ///
     /// # Errors
     /// `SchemaMismatch` if the program must not write; any error from the store.
@@ -314,7 +314,7 @@ impl<E, S: TableStore> Table<E, S> {
         SchemaWatch(self.standing.clone())
     }
 
-    /// Reads the stored schema. Returns `true` if it equals this handle's schema, or `None` if the handle was not opened.
+    /// Reads the stored schema. Returns `true` if it equals this handle's schema, or `None` if the handle has not been opened.
     ///
     /// # Errors
     /// `SchemaMismatch` if this program cannot write at the same time as programs with the stored schema; any error from the store.
@@ -339,11 +339,11 @@ impl<E, S: TableStore> Table<E, S> {
 }
 
 impl<E: Entity, S: TableStore> Table<E, S> {
-    /// Changes the stored record of the schema (pending and disabled indexes, feeds and copies, and progress), but not the schema itself. `change` may run
+    /// Changes the stored schema record (pending and disabled indexes, feeds and copies, and backfill progress), but not the schema itself. `change` may run
     /// several times, each time on the current record (CON-3).
     ///
     /// # Errors
-    /// `ResourceNotFound` if no schema is stored because the table was not opened; `UpdateConditionNotSatisfied` if too many conflicts occur.
+    /// `ResourceNotFound` if no schema is stored because the table has never been opened; `UpdateConditionNotSatisfied` if too many conflicts occur.
     #[doc(hidden)]
     pub async fn update_schema_record(&self, change: impl Fn(&mut SchemaRecord)) -> Result<SchemaRecord> {
         let table = self.name()?;

@@ -16,7 +16,7 @@ pub(super) struct LookAhead<St> {
     wanted: Option<usize>,
 }
 
-/// An item that the inner stream returned before the caller requested it.
+/// The result of the last prefetch: an item that the inner stream has returned before the caller requested it, if any.
 enum Waiting {
     Nothing,
     Page(Box<Result<Page>>),
@@ -76,7 +76,7 @@ mod tests {
     use crate::row::RowWriter;
     use table_store::{Error, ErrorCode};
 
-    /// Returns a page with two entities, whose `rows_read` is `number`.
+    /// Returns a page that contains two entities and has `number` as its `rows_read`.
     fn page(number: u64) -> Page {
         let row = RowWriter::new().finish();
         let mut rows = Rows::with_capacity(2, 0);
@@ -86,7 +86,7 @@ mod tests {
         Page { rows, continuation: None, rows_read: Some(number) }
     }
 
-    /// Returns a stream of the pages from 1 to `last`, which counts each page when it is requested.
+    /// Returns a stream of the pages 1 to `last`. Each request for a page increments `asked`.
     fn pages(asked: &Cell<u64>, last: u64) -> impl Stream<Item = Result<Page>> {
         stream::unfold(1, move |number| async move {
             asked.set(number);
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn pending_pages_arrive_in_order_and_an_error_in_its_turn() {
-        /// A stream that is pending at every other poll.
+        /// A stream that returns `Pending` on every other poll.
         struct Slow<St>(Pin<Box<St>>, bool);
 
         impl<St: Stream> Stream for Slow<St> {

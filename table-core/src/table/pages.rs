@@ -18,13 +18,13 @@ use crate::table::layout::{self, SchemaRecord};
 use crate::table::look_ahead::LookAhead;
 use crate::table::request;
 
-/// The number of ranges of a fan-out that are queried concurrently (IMP-5).
+/// The number of ranges that a fan-out (a query over several ranges) reads concurrently (IMP-5).
 const CONCURRENCY: usize = 8;
 
 /// The parameters of a query over key ranges, as set with a query builder.
 #[derive(Clone, Debug)]
 pub(crate) struct Paging {
-    /// The ranges, in key order. An error is reported by the first request.
+    /// The ranges in key order, or an error that the first request returns.
     pub(crate) ranges: Result<Vec<KeyRange>>,
     /// The condition that the entities in the ranges must satisfy.
     pub(crate) filter: Option<Filter>,
@@ -34,9 +34,9 @@ pub(crate) struct Paging {
     pub(crate) top: Option<usize>,
     /// The maximum number of entities in total.
     pub(crate) limit: Option<usize>,
-    /// `true` if rows may be skipped. A page may then need to contain more rows than the limit.
+    /// `true` if the query may skip rows of other types. A page may then need more rows than the limit.
     pub(crate) is_mixed: bool,
-    /// Removes ranges whose rows could be mistaken for the entities.
+    /// The function that removes ranges whose rows could be mistaken for the entities, or `None` if no range must be removed.
     pub(crate) around: Option<Around>,
 }
 
@@ -61,7 +61,7 @@ impl Paging {
         });
     }
 
-    /// Sets the maximum number of entities in total. A query with a limit of 0 would read nothing, so it fails.
+    /// Sets the maximum number of entities in total. A limit of 0 is an error, because the query would read nothing.
     pub(crate) fn limit(&mut self, entities: usize) {
         self.limit = Some(entities).filter(|entities| *entities > 0);
         if entities == 0 && self.ranges.is_ok() {
@@ -69,8 +69,8 @@ impl Paging {
         }
     }
 
-    /// Returns one query for each range. Its first page has at most as many rows as the limit. Later pages are full, because rows of other types may fill pages of
-    /// any size.
+    /// Returns one query for each range. The first page has at most as many rows as the limit. Later pages have the full size, because rows of other types
+    /// might fill smaller pages.
     pub(crate) fn queries(&self) -> Result<Vec<Query>> {
         let top = match (self.top, self.limit) {
             (top, Some(limit)) if !self.is_mixed && (1..top.unwrap_or(PAGE_ENTITIES)).contains(&limit) => {
@@ -95,7 +95,7 @@ impl Paging {
 /// A function that checks a stored schema.
 pub(crate) type CheckRecord = Arc<dyn Fn(Option<&SchemaRecord>) -> Result<()> + Send + Sync>;
 
-/// A check of an entity type's stored schema, which runs before the first request of a query.
+/// A check of an entity type's stored schema. It runs before the first request of a query.
 #[derive(Clone)]
 pub(crate) struct SchemaCheck {
     pub(crate) table: TableName,
@@ -105,7 +105,7 @@ pub(crate) struct SchemaCheck {
 
 impl SchemaCheck {
     async fn run<S: TableStore>(self, store: S) -> Result<()> {
-        // Boxed, because few queries have a check, and the future of each query contains this one.
+        // Boxed to keep the future of each query small: it contains this future, although few queries have a check.
         let stored = layout::read(&store, &self.table, self.entity).boxed().await?;
         (self.check)(stored.as_ref()).map_err(|error| error.with_table(self.table.as_str()))
     }
@@ -120,7 +120,7 @@ impl fmt::Debug for SchemaCheck {
     }
 }
 
-/// The store and table of a query.
+/// The store and the table that a query reads.
 #[derive(Clone, Debug)]
 pub(crate) struct PageSource<S> {
     pub(crate) store: S,
@@ -221,8 +221,8 @@ fn following<S: TableStore>(range: UnderWay<S>) -> impl Stream<Item = Result<Pag
     })
 }
 
-/// Returns `true` if the continuation is the start of a range. Earlier releases wrote the start of a partition as a position without a row, at which no page
-/// of the partition ends.
+/// Returns `true` if the continuation is the start of a range. Earlier releases wrote the start of a partition as a position without a row. No page of that
+/// partition ends at such a position.
 fn is_start(table: &TableName, query: &Query, from: &Continuation) -> bool {
     let of_partition = |partition_key: &str| {
         let position = Position { partition_key: partition_key.to_owned(), row_key: None };

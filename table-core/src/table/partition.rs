@@ -1,4 +1,4 @@
-//! Types that identify the partition of a transaction (EGT-1).
+//! Argument types that identify the partition of a transaction (EGT-1).
 
 use table_store::{Error, Result};
 

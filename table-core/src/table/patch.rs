@@ -25,10 +25,10 @@ use crate::table::{Table, request};
 
 /// A change to some properties of one stored entity; all other properties are kept (MRG-1).
 ///
-/// On a [`Table`], a patch is sent as a single merge, without reading the entity. A merge cannot remove properties (MRG-3), so a patch that sets a property to
-/// `None` reads and replaces the entity. Two mistakes do not compile: setting a field of the key, which never changes (UPD-6), and setting a property
-/// that an index contains, whose old value is unknown. An `Entities` handle of `table-patterns` reads the entity first and can set any property.
-/// [`Table::update`] computes a new value from the old one.
+/// On a [`Table`], a patch is sent as a single merge, without reading the entity. A merge cannot remove properties (MRG-3), so a patch that sets a property
+/// to `None` reads and replaces the entity. Two mistakes do not compile: setting a field of the key, which never changes (UPD-6), and setting a property that
+/// an index contains, because the index update would need the old value. An `Entities` handle of `table-patterns` reads the entity first and can set any
+/// property. [`Table::update`] computes a new value from the old one.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -49,7 +49,7 @@ use crate::table::{Table, request};
 pub struct Patch<'a, T: PatchTarget> {
     target: &'a T,
     key: Selection<T::Entity, Point>,
-    /// The properties to change, each with its new value, or with `None` if the property is removed.
+    /// The properties to change, each with its new value, or with `None` to remove the property.
     values: Result<Vec<(&'static str, Option<Value>)>>,
     if_match: IfMatch,
 }
@@ -163,7 +163,7 @@ impl PatchChange {
 
 /// A column that a [`Patch`] on the handle `T` can set.
 ///
-/// On a [`Table`], these are the [`Settable`] columns.
+/// On a [`Table`], these columns are the [`Settable`] ones.
 ///
 /// ```
 /// use table_core::table::{PatchTarget, SetBy};
@@ -195,7 +195,7 @@ impl<E, S: TableStore, C: Settable<E>> SetBy<Table<E, S>> for C {
 }
 
 impl<E, S: TableStore> Table<E, S> {
-    /// Begins a patch of one entity, which is sent as a merge without a read.
+    /// Begins a patch of one entity. The patch is sent as a merge, without reading the entity, unless it removes a property.
     pub fn patch(&self, key: impl PointKey<E, From = Primary>) -> Patch<'_, Self> {
         Patch::new(self, key.into_point())
     }
@@ -246,8 +246,8 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
 
     /// Sets a property. If it is set twice, the last value is used.
     ///
-    /// `None` removes the property: on a [`Table`], the patch then reads the entity and replaces it if its version is unchanged, and retries after a
-    /// conflict. [`send`](Self::send) fails if a value cannot be stored.
+    /// `None` removes the property. On a [`Table`], such a patch reads the entity, replaces it if its version is unchanged, and retries after a conflict.
+    /// [`send`](Self::send) fails if a value cannot be stored.
     ///
     /// ```
     /// # use table_core::{Entity, TableStoreExt, embedded::Engine};

@@ -1,4 +1,4 @@
-//! Queries of typed entities: the selection, filter, projection and limits. The module [`read`] sends the requests.
+//! Queries of typed entities: selections, filters, projections and limits. The module [`read`] sends the requests.
 
 mod page;
 mod read;
@@ -57,7 +57,7 @@ pub struct EntityQuery<E, S, T = E, F = Primary> {
 impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
     /// Starts a query for a selection that can span several pages: a range, a partition, or a fan-out.
     ///
-    /// To read a point, use [`get`](Self::get); to read the entire table, use [`scan`](Self::scan). A selection from an index reads the copies in the
+    /// To read a single entity, use [`get`](Self::get); to read the entire table, use [`scan`](Self::scan). A selection from an index reads the copies in the
     /// index's table.
     pub fn query<C: PagedOf<E>, F: Source>(
         &self,
@@ -150,8 +150,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         EntityQuery { source: self.source, paging, class: self.class, of: PhantomData, from: PhantomData }
     }
 
-    /// Checks the stored schema of an entity type before the first request. `table` is the table that stores this type. If the check fails, the query
-    /// fails with the same error.
+    /// Makes the query check the stored schema of an entity type before its first request. `table` is the table that stores this type. If the check fails,
+    /// the query fails with the same error.
     #[doc(hidden)]
     pub fn with_schema_check(
         mut self,
@@ -189,7 +189,7 @@ impl<E, S, T, F> EntityQuery<E, S, T, F> {
     }
 }
 
-/// Returns the error for a condition on a property that the copies of an index do not store, which would never match.
+/// Returns an error if a condition uses a property that the copies of an index do not store. Such a condition would never match.
 fn not_stored(index: &IndexSchema, filter: &Filter) -> Option<Error> {
     let names = filter.terms().iter().filter_map(|term| match term {
         Term::Compare { name, .. } | Term::Bool(name) => Some(name.as_ref()),

@@ -1,4 +1,4 @@
-//! Lookups of typed entities: a single point query, or many concurrent ones.
+//! Lookups of typed entities, as a single point query or as many concurrent ones.
 
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
@@ -15,8 +15,8 @@ use crate::table::{Table, request};
 /// The number of point queries that [`Table::get_many`] sends concurrently (IMP-5).
 pub(crate) const CONCURRENCY: usize = 16;
 
-// The functions return a boxed future instead of being `async`: for an `async fn`, rustc checks the bounds of the arguments again at each
-// `.await`, and reports one mistake three times.
+// The functions return a boxed future instead of being `async`: for an `async fn`, rustc checks the bounds of the arguments again at each `.await`, and
+// reports the same mistake three times.
 impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// Returns the plan of a selection, which is computed without I/O (design promise 2).
     ///
@@ -31,7 +31,8 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
 
     /// Returns one entity with its version, or `None` if it does not exist. Sends one request (DQ-2).
     ///
-    /// A lookup in a unique index returns the copy of the entity and the copy's version. A conditional write to the entity with that version fails.
+    /// A lookup in a unique index returns the copy of the entity and the copy's version. That version belongs to the copy, so a conditional write to the
+    /// entity with it fails.
     ///
     /// # Errors
     /// `KeyEncoding` if a given value cannot be encoded in the key; `EntityMismatch` if the stored row is not an `E`.
@@ -123,8 +124,8 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
 
     /// Returns many entities, in the order of the keys, with up to 16 concurrent point queries.
     ///
-    /// Prefer this function to a filter such as `RowKey eq '121' or RowKey eq '322'`, for which the service scans the partition (DQ-7). The entities
-    /// are not a snapshot (CON-9).
+    /// Prefer this function to a filter such as `RowKey eq '121' or RowKey eq '322'`, because the service scans the whole partition for such a filter (DQ-7).
+    /// The entities are not a snapshot (CON-9).
     ///
     /// ```
     /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};

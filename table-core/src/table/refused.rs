@@ -1,4 +1,4 @@
-//! Method names from other libraries that tables do not have. A call to such a method does not compile, and the error message suggests the right method.
+//! Names of methods that other libraries have and tables do not. A call to such a method does not compile, and the error message suggests the right method.
 
 use crate::refused::Refused;
 
@@ -11,7 +11,7 @@ use crate::refused::Refused;
 )]
 pub trait Saves<E>: Refused {}
 
-/// A handle that changes an entity with a method from another library. No handle implements it.
+/// A handle that changes an entity with a method known from another library. No handle implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T209] a table has no method of this name: a change reads the entity, and is repeated if another writer changed it",
     label = "write `update({E}::key(…), |entity| …)`",
@@ -29,7 +29,7 @@ pub trait Changes<E>: Refused {}
 )]
 pub trait Finds<E>: Refused {}
 
-/// A handle with one method that writes many entities. No handle implements this trait.
+/// A handle that writes many entities with one method call. No handle implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T192] a table writes several entities in bulk, or in a transaction",
     label = "write `bulk().insert_all(entities)`",
@@ -46,7 +46,7 @@ pub trait WritesMany<E>: Refused {}
 )]
 pub trait Removes<E>: Refused {}
 
-/// A handle that creates its table with a method from another library. No handle implements it.
+/// A handle that creates its table with a method known from another library. No handle implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T200] a table has no method of this name: `create_if_missing` creates the table and stores its schema",
     label = "write `create_if_missing()`",
@@ -54,7 +54,7 @@ pub trait Removes<E>: Refused {}
 )]
 pub trait Creates<E>: Refused {}
 
-/// A handle that queries a table without naming keys. No handle implements this trait.
+/// A handle that queries a table without a selection of keys. No handle implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T201] a table has no method of this name: a query names the keys to read",
     label = "write `query({E}::partition(…)).collect()`",
@@ -70,7 +70,8 @@ pub trait ReadsAll<E>: Refused {}
 )]
 pub trait Begins<E>: Refused {}
 
-/// Declares methods that users may expect from other libraries. Calling one on a handle does not compile, and the error names the right method.
+/// Declares methods that users may know from other libraries. A call to one of them on a handle does not compile, and the error message suggests the right
+/// method.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_verbs {

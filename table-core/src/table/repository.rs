@@ -43,7 +43,7 @@ pub trait Repository<E: Entity + Send + Sync>:
     /// The type of the store that contains the table.
     type Store: TableStore + Clone;
 
-    /// Returns the table, which has more read functions.
+    /// Returns the typed table handle, which has additional read functions.
     fn as_table(&self) -> &Table<E, Self::Store>;
 
     /// Inserts an entity.

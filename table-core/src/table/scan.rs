@@ -1,4 +1,4 @@
-//! Table scans: reads of all partitions, with a stated reason and limit (design promise 2, DQ-5).
+//! Table scans, which read all partitions and require a stated reason and a limit (design promise 2, DQ-5).
 
 mod refused;
 
@@ -50,7 +50,7 @@ pub struct TableScan<E, S> {
     of: PhantomData<fn() -> E>,
 }
 
-/// A scan under construction on a table of `E`. Its entities are read as `T`.
+/// A scan under construction, with a reason and a limit, on a table of `E`. It reads the entities as `T`.
 ///
 /// ```
 /// use table_core::table::BoundedScan;
@@ -71,7 +71,7 @@ pub struct BoundedScan<E, S, T = E> {
 }
 
 impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
-    /// Starts a scan of the entire table, with a reason: `employees.scan("monthly audit").max_rows(2_000_000)`.
+    /// Starts a scan of the entire table, for a stated reason: `employees.scan("monthly audit").max_rows(2_000_000)`.
     pub fn scan(&self, reason: impl IntoSelection<E, Scan>) -> TableScan<E, S> {
         let selection = reason.into_selection();
         let reason = selection.reason().to_owned();
@@ -123,7 +123,7 @@ pub trait Bounded {}
 #[diagnostic::do_not_recommend]
 impl<E, S, T> Bounded for BoundedScan<E, S, T> {}
 
-/// Functions called on a scan without a limit. They exist only to report the missing limit at compile time.
+/// These functions exist only to report a missing limit at compile time, if they are called on a scan that has none.
 impl<E, S> TableScan<E, S> {
     #[doc(hidden)]
     pub fn collect(self) -> Pending<Result<Vec<E>>>
@@ -160,7 +160,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
     /// Returns the plan of the scan with its reason. The plan is computed without I/O.
     ///
     /// # Errors
-    /// The error from validating the table name, if it is invalid.
+    /// `InvalidResourceName`, `OutOfRangeInput` or `InvalidInput` if the table name is invalid.
     pub fn plan(&self) -> Result<Plan> {
         let plan = Plan::new(self.source.table()?, QueryClass::TableScan, &self.paging.queries()?);
         Ok(Plan { reason: Some(self.reason.clone()), ..plan })
@@ -183,7 +183,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
     fn pages(self) -> impl Stream<Item = Result<(TableName, Page)>> + use<E, S, T> {
         let Self { source, mut paging, reason, max_rows, .. } = self;
         tracing::debug!(reason = reason.as_str(), max_rows, "table scan");
-        // Reading one row more than allowed is enough to detect an excess.
+        // Reading one row more than the limit is enough to detect that the limit is exceeded.
         let enough = usize::try_from(max_rows.saturating_add(1)).unwrap_or(usize::MAX);
         (paging.top, paging.limit) = (Some(PAGE_ENTITIES.min(enough)), Some(enough));
         let table = source.table.clone();

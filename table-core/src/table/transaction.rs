@@ -1,4 +1,4 @@
-//! Typed entity group transactions: atomic writes to one partition, checked while they are added (EGT rules).
+//! Typed entity group transactions: atomic writes to one partition. Each write is checked when it is added (EGT rules).
 
 mod refused;
 
@@ -22,10 +22,10 @@ use crate::transaction::Transaction;
 
 /// Writes of entities in one partition, applied atomically by [`commit`](Self::commit) (EGT-9).
 ///
-/// Every function checks the limits before anything is sent: at most 100 operations (EGT-2), at most 4 MiB (EGT-3), one operation per entity
-/// (EGT-4), one partition (EGT-5), and the limits of an entity. A rejected operation leaves the transaction unchanged. Entities of other types
-/// in the same table are allowed (PAT-CK-3). If a non-empty transaction is dropped without a commit, nothing is written, and an event of level
-/// `WARN` is emitted. For larger writes, use [`Table::bulk`], which is not atomic.
+/// Every function that adds an operation checks the limits before anything is sent: at most 100 operations (EGT-2), at most 4 MiB (EGT-3), one operation per
+/// entity (EGT-4), one partition (EGT-5), and the limits of an entity. A rejected operation leaves the transaction unchanged. Entities of other types in the
+/// same table are allowed (PAT-CK-3). If a non-empty transaction is dropped without a commit, nothing is written, and a `WARN` event is emitted. For larger
+/// writes, use [`Table::bulk`], which is not atomic.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -56,7 +56,7 @@ impl<E, S: TableStore + Clone> Table<E, S> {
     /// Starts a transaction on one partition. No request is sent.
     ///
     /// # Errors
-    /// `KeyEncoding` or `PropertyValueTooLarge` if the partition has no legal key (KEY-8).
+    /// `KeyEncoding` or `PropertyValueTooLarge` if the partition key is not legal (KEY-8).
     pub fn transaction(&self, partition: impl InPartition<E>) -> Result<EntityTransaction<E, S>>
     where
         E: ToEntity,
@@ -207,7 +207,7 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
         self.len() == 0
     }
 
-    /// Returns the total size of the entities by the published formula (SIZE-2, ENG-17).
+    /// Returns the total size of the entities in bytes, by the service's published formula (SIZE-2, ENG-17).
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.transaction.bytes()
@@ -225,8 +225,8 @@ impl<E: ToEntity, S: TableStore> EntityTransaction<E, S> {
     }
 }
 
-/// The uncommitted operations of a transaction and its clones. When they are dropped without a commit, a warning is emitted, unless the drop
-/// follows an error or a panic.
+/// The uncommitted operations of a transaction and its clones. If they are dropped without a commit, a warning is emitted, unless they are dropped after an
+/// error or during a panic.
 #[derive(Clone, Debug, Default)]
 struct Uncommitted(Arc<Operations>);
 
@@ -256,7 +256,7 @@ impl Drop for Operations {
     }
 }
 
-/// Adds an operation after checking that it writes to the partition of the transaction (EGT-5).
+/// Adds an operation. Returns an error if it does not write to the transaction's partition (EGT-5).
 pub(crate) fn push(transaction: &mut Transaction, key: EntityKey, kind: OperationKind) -> Result<()> {
     if key.partition_key != *transaction.partition_key() {
         let fault = TableFault::OtherPartition {
@@ -297,7 +297,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts the `WARN` events about tables.
+    /// A subscriber that counts the `WARN` events about tables.
     #[derive(Clone, Default)]
     struct Warnings(Arc<AtomicUsize>);
 
@@ -320,7 +320,7 @@ mod tests {
         fn exit(&self, _: &Id) {}
     }
 
-    /// Returns the number of warnings that a program emits.
+    /// Returns the number of warnings that `program` emits.
     fn warned(program: impl FnOnce()) -> usize {
         let warnings = Warnings::default();
         tracing::subscriber::with_default(warnings.clone(), program);

@@ -1,4 +1,4 @@
-//! Read-change-write updates: optimistic concurrency with a bounded number of retries (CON-3).
+//! Updates that read, change and write an entity, with optimistic concurrency and a bounded number of retries (CON-3).
 
 mod change;
 mod running;
@@ -32,8 +32,7 @@ reported_once! {
     ReportedFrom: IntoUpdateFrom, Checked;
 }
 
-/// The entity that an update starts with: an entity that was already read, whose `ETag` the first
-/// attempt uses, or the key of an entity that the update reads first.
+/// The entity that an update starts with: an entity that the caller has already read, or the key of an entity that the update reads first.
 ///
 /// ```
 /// use table_core::table::UpdateFrom;
@@ -49,8 +48,8 @@ reported_once! {
 /// ```
 #[derive(Clone, Debug)]
 pub enum UpdateFrom<E> {
-    /// An entity that the caller has read. This saves a request, unless another writer has changed the entity since, or the change removes a property. To
-    /// remove a property, the update must read and replace the row.
+    /// An entity that the caller has read. The first attempt uses its `ETag`. This saves a request, unless another writer has changed the entity in the
+    /// meantime or the change removes a property, which requires the update to read and replace the row.
     Read(Versioned<E>),
     /// The key of an entity to read.
     Key(Selection<E, Point>),
@@ -74,7 +73,7 @@ impl<E> From<Selection<E, Point>> for UpdateFrom<E> {
     }
 }
 
-/// A value that identifies the entity to update: its key, or the entity as it was read.
+/// A value that identifies the entity to update: its key, or the entity that was read.
 ///
 /// ```
 /// use table_core::table::{IntoUpdateFrom, UpdateFrom};
@@ -256,7 +255,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok((etag, stamp))
     }
 
-    /// Reads all stored properties of an entity, provided that it still has the version that the caller has read.
+    /// Reads all stored properties of an entity. Fails unless the entity still has the version that the caller has read.
     async fn stored_at(&self, table: &TableName, key: &EntityKey, etag: &ETag) -> Result<Row> {
         match request::get(&self.store, table, key, &Select::All).await? {
             Some(found) if found.etag == *etag => Ok(found.row),

@@ -35,8 +35,8 @@ impl EntityWrite {
     }
 }
 
-// The bound is on each method, so the error message for an entity with derived rows can name the right handle. The futures are boxed: for an
-// `async fn`, rustc checks the bounds again at each `.await`, and reports one mistake three times.
+// The bound is on each method, so the error message for an entity with derived rows can name the right handle. The futures are boxed: for an `async fn`,
+// rustc checks the bounds again at each `.await`, and reports the same mistake three times.
 impl<E, S: TableStore> Table<E, S> {
     /// Inserts an entity and returns its version.
     ///
@@ -128,14 +128,14 @@ impl<E, S: TableStore> Table<E, S> {
         .boxed()
     }
 
-    /// Submits the write of one entity. Returns the new version, or `None` for a delete.
+    /// Writes one entity. Returns the new version, or `None` for a delete.
     pub(super) async fn write_one(&self, write: EntityWrite) -> Result<Option<ETag>> {
         let EntityWrite { key, kind, written } = write;
         let transaction = request::transaction_of(&self.store, self.name()?, key, kind)?;
         Ok(self.submit(transaction, &[written]).await?.into_iter().next().flatten())
     }
 
-    /// Submits a transaction if its entity types may currently be written. Every write to a typed table goes through here.
+    /// Submits a transaction, after checking that its entity types may currently be written. Every write to a typed table goes through this function.
     ///
     /// # Errors
     /// Any error from [`admit_types`](Self::admit_types) or the store.

@@ -6,10 +6,10 @@ use crate::schema::EntitySchema;
 use crate::store::TableStore;
 use crate::table::Table;
 
-/// The entity types that are written by an operation, or by several operations in a transaction.
+/// The entity types that one or more operations of a transaction write.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WrittenTypes {
-    /// The schemas of the types; empty if the type is unknown, so that every type of the handle counts.
+    /// The schemas of the types; empty if the type is unknown. In this case, every type of the handle is checked.
     designs: &'static [&'static EntitySchema],
     /// `true` if an entity is replaced, which removes all properties that its schema does not declare.
     is_whole: bool,
@@ -20,7 +20,7 @@ impl WrittenTypes {
         Self { designs, is_whole }
     }
 
-    /// Adds these types to those written by the earlier operations in a transaction.
+    /// Adds these types to the types that the transaction's earlier operations write.
     pub(super) fn add_to(self, earlier: &mut Vec<Self>) {
         let names = |written: &Self| written.designs.iter().map(|design| design.entity);
         match earlier.iter_mut().find(|earlier| names(earlier).eq(names(&self))) {

@@ -25,8 +25,8 @@ pub struct Change {
     pub rule: &'static Rule,
     /// A description: "property `Age`: Edm.Int32 becomes Edm.Int64".
     pub what: String,
-    /// The name of the one-time work that [`Compatibility::NeedsBackfill`] requires, such as `index ByEmail`, `keeps feed`, `keeps copies_from Manager` or
-    /// `property Age`.
+    /// The one-time work that [`Compatibility::NeedsBackfill`] requires, such as `index ByEmail`, `keeps feed`, `keeps copies_from Manager` or `property
+    /// Age`.
     pub pending: Option<String>,
 }
 
@@ -76,8 +76,9 @@ impl Evolution {
     /// schema to the older one.
     ///
     /// The newer program must be able to read everything that the older one writes. This is the case if everything that the older schema lacks is either an
-    /// optional property, or an index, feed or copy whose backfill has not begun. The older schema may have further properties and require properties that
-    /// the newer schema lacks or declares as optional. When an older program writes index rows, it copies properties unknown to it from the stored entity.
+    /// optional property, or an index, feed or copy whose backfill has not begun. The older schema may declare additional properties. It may also require
+    /// properties that the newer schema lacks or declares as optional. When an older program writes index rows, it copies properties unknown to it from the
+    /// stored entity.
     pub(crate) fn can_write_concurrently(
         &self,
         (newer, older): (&StoredSchema, &StoredSchema),
@@ -102,8 +103,8 @@ impl Evolution {
             && self.changes.iter().all(|change| allowed.contains(&change.rule.id))
     }
 
-    /// Returns `true` if both schemas have the same kind, and their keys have the same form: the same literals, and parts with the same values, in the
-    /// same order. Two different types in the same table differ in their kind or in the form of their keys.
+    /// Returns `true` if both schemas have the same kind, and their keys contain the same literals and the same values in the same order. Two different types
+    /// in the same table differ in at least one of these.
     pub(crate) fn keeps_form_of_keys(&self) -> bool {
         let others = [
             KIND.id,

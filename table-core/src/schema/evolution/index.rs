@@ -91,7 +91,7 @@ fn stored_otherwise(
     };
     let keeps =
         |index: &StoredIndex, name: &String| index.include.as_ref().is_none_or(|keep| keep.contains(name));
-    // A copy can also contain the text of a field of the entity's key, under the name that a property would have.
+    // A copy can also contain a key field of the entity as text, under the name that the field would have as a property.
     let is_of_entity = |(schema, index): (&StoredSchema, &StoredIndex), name: &String| {
         let own = find(&schema.properties, name);
         match find(&index.properties, name) {

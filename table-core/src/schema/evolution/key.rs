@@ -9,7 +9,7 @@ use crate::schema::fingerprint::is_derived;
 use crate::schema::stored::{Source, StoredPiece, StoredSchema};
 use crate::schema::text::name_of;
 
-/// A key part without the literals before and after it.
+/// A key part (an encoded field), without the literals before and after it.
 #[derive(Clone, Copy)]
 struct Part<'a> {
     source: &'a Source,
@@ -45,7 +45,7 @@ fn literals(key: &[StoredPiece]) -> Vec<String> {
     texts
 }
 
-/// Returns the parts of the `PartitionKey` and the `RowKey`. Several parts with the same source are numbered.
+/// Returns the parts of the `PartitionKey` and the `RowKey`. Parts of one key that have the same source are numbered.
 fn key_parts(schema: &StoredSchema) -> [Vec<Part<'_>>; 2] {
     let mut seen = Vec::new();
     let mut keys = keys(schema).map(parts);
@@ -245,7 +245,7 @@ fn accepts_more(old: Part<'_>, new: Part<'_>) -> bool {
         let names = codec.strip_prefix("one_of(")?.strip_suffix(')')?;
         Some(names.split('|').collect())
     }
-    // The name of a variant may contain `|`, so the form must also contain every text of the old form.
+    // A variant name may contain `|`, which also separates the names. The new alphabet must therefore contain `|` if the old one does.
     let holds_bars = new.form.alphabet.contains('|') || !old.form.alphabet.contains('|');
     let is_within = new.form.min <= old.form.min && old.form.max <= new.form.max && holds_bars;
     is_within

@@ -9,16 +9,16 @@ use crate::schema::evolution::change::Change;
 use crate::schema::evolution::rules::{self, Rule};
 use crate::schema::stored::{StoredProperty, StoredSchema};
 
-/// A property with all its chunks.
+/// A property, including all chunks if its value is split.
 struct Whole<'a> {
     first: &'a StoredProperty,
     is_chunked: bool,
 }
 
-/// The properties of a schema. A stored schema lists each chunk of a value as a property: `Data`, `Data1` to `Data15`.
+/// The properties of a schema. A stored schema lists each chunk of a split value as a separate property: `Data`, `Data1` to `Data15`.
 struct Properties<'a> {
     wholes: BTreeMap<&'a str, Whole<'a>>,
-    /// The name of the whole property for each stored name: `Data` for `Data`, `Data1`, and so on.
+    /// Maps each stored name to its whole property: `Data`, `Data1` and so on to `Data`.
     owners: BTreeMap<&'a str, &'a str>,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Properties<'a> {
     }
 }
 
-/// Compares the properties of two schemas. `removed` are the properties that rows may contain although `old` does not declare them.
+/// Compares the properties of two schemas. `removed` contains the properties that `old` does not declare but rows may still contain.
 pub(super) fn changes(
     old: &StoredSchema,
     removed: &[StoredProperty],
@@ -69,7 +69,8 @@ pub(super) fn changes(
     moved(&removed, &new, " was removed and", changes);
 }
 
-/// Finds the stored names that belong to different properties in both schemas. A value under such a name would be read as part of another value.
+/// Finds the stored names that belong to one property in the old schema and to another in the new schema. A value under such a name would be read as part of
+/// another value.
 fn moved(before: &Properties<'_>, after: &Properties<'_>, history: &str, changes: &mut Vec<Change>) {
     let mut found = BTreeSet::new();
     for (name, owner) in &before.owners {
@@ -93,7 +94,7 @@ fn added(property: &StoredProperty, history: &str) -> Change {
     }
 }
 
-/// Finds the changes of a property that was removed. Some rows may still contain it as it was before its removal, and others lack it.
+/// Finds the changes to a removed property that is declared again. Some rows may still contain its old value; others lack it.
 fn declared_again(before: &Whole<'_>, after: &Whole<'_>, changes: &mut Vec<Change>) {
     let history = " was removed and is declared again";
     changes.push(added(after.first, history));

@@ -1,10 +1,10 @@
-//! The rules of schema evolution: how compatible each kind of change is, and how to remedy its effects.
+//! The rules of schema evolution: the compatibility of each kind of change, and the remedies for its effects.
 
 use std::fmt;
 
 use self::Compatibility::{Compatible, NeedsAcceptance, NeedsBackfill, NeedsRewrite, Refused};
 
-/// The effect of a change on compatibility, from best to worst.
+/// The effect of a change on compatibility. The variants are ordered from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Compatibility {
     /// The change does not affect the stored bytes.
@@ -13,8 +13,8 @@ pub enum Compatibility {
     Compatible,
     /// Old rows can be read, but a new index, or a filter on a widened property, does not find them until a backfill has processed them.
     NeedsBackfill,
-    /// The new schema maintains less than the stored schema promises, as if an older version were started. The change must be accepted explicitly, with
-    /// [`accept_schema`](crate::Table::accept_schema).
+    /// The new schema declares less than the stored schema (for example, it lacks an index), as if an older version had been started, or the type has been
+    /// renamed. The change must be accepted explicitly, with [`accept_schema`](crate::Table::accept_schema).
     NeedsAcceptance,
     /// Old rows cannot be read or found until they are rewritten.
     NeedsRewrite,

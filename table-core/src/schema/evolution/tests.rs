@@ -10,7 +10,7 @@ use crate::key::codec::{Alphabet, Form};
 use crate::schema::IndexKind;
 use crate::schema::stored::{Source, StoredIndex, StoredPiece, StoredProperty};
 
-/// The lines of all chunks of a property, except the first chunk.
+/// Expands to the schema lines of all chunks of a property except the first.
 macro_rules! more_chunks {
     ($name:literal, $edm:literal) => {
         more_chunks!($name, $edm, 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
@@ -69,7 +69,7 @@ const BY_AGE: &str = "index ByAge copies\nindex ByAge RowKey .Age padded 10 orde
 
 const WHOLE: &str = "index ByEmail copies unique\nindex ByEmail RowKey \"email_\"\nindex ByEmail RowKey .Email text 0..512 ordered legal\nindex ByEmail keeps *\n";
 
-/// A rule, and the text replacements in a schema to which it applies.
+/// The number of a rule, and text replacements in a schema that cause a change of this kind.
 type Case = (&'static str, &'static [(&'static str, &'static str)]);
 
 #[rustfmt::skip]
@@ -203,7 +203,7 @@ fn an_older_program_writes_next_to_an_optional_property_and_not_next_to_a_requir
     }
 }
 
-/// The newer program reads everything that the older one writes, because it needs less.
+/// The newer program can read everything that the older one writes, because it requires fewer properties.
 #[test]
 fn an_older_program_writes_next_to_a_program_that_requires_fewer_properties() {
     let older: StoredSchema = BASE.parse().unwrap();
@@ -218,7 +218,7 @@ fn an_older_program_writes_next_to_a_program_that_requires_fewer_properties() {
     }
 }
 
-/// An older program would write one chunk and keep the others, or read only the first one.
+/// An older program would overwrite only the first chunk and keep the others, or read only the first one.
 #[test]
 fn a_program_without_chunks_does_not_write_next_to_a_program_with_chunks() {
     let chunked: StoredSchema = BASE.parse().unwrap();
@@ -229,10 +229,10 @@ fn a_program_without_chunks_does_not_write_next_to_a_program_with_chunks() {
     }
 }
 
-/// The rules for changes after which stored values of a property cannot be read, or are misread.
+/// The rules for changes that make stored values of a property unreadable, or cause them to be misread.
 const MISREAD: [&str; 4] = ["EVO-6", "EVO-7", "EVO-8", "EVO-33"];
 
-/// Compares two schemas. Programs with a third schema, which lacks some of the properties, run in between.
+/// Compares `old` with `new`, after programs with the schema `between`, which may lack some of the properties, have run.
 fn judged_after(old: &StoredSchema, between: &StoredSchema, new: &StoredSchema) -> Evolution {
     let removed = RemovedProperties::default().after(old, between);
     compare_with_removed(between, &removed, new)
@@ -299,7 +299,7 @@ fn another_name_of_a_key_field_is_not_a_change() {
     assert_eq!(evolution.compatibility(), Compatibility::Same);
 }
 
-/// Returns the rules of the changes when `#[property(also)]` is added to a key field and when it is removed.
+/// Returns the rules that apply if `#[property(also)]` is added to a key field, and those that apply if it is removed.
 fn judged_also(edits: &[(&str, &str)]) -> [Vec<&'static str>; 2] {
     let also = edits.iter().fold(BASE.to_owned(), |text, (from, to)| text.replace(from, to));
     let (without, also): (StoredSchema, StoredSchema) = (BASE.parse().unwrap(), also.parse().unwrap());
@@ -309,7 +309,7 @@ fn judged_also(edits: &[(&str, &str)]) -> [Vec<&'static str>; 2] {
     })
 }
 
-/// The variant `a|b` is not the variants `a` and `b`.
+/// Tests that the single variant `draft|final` is not mistaken for the variants `draft` and `final`.
 #[test]
 fn a_variant_with_a_bar_is_not_two_variants() {
     let base = BASE.replace("one_of(draft|final) 5 ordered [a-z]", "one_of(draft|final) 11 ordered [a-z|]");
@@ -326,16 +326,16 @@ fn a_key_field_that_is_also_a_property_has_the_same_key() {
     assert_eq!(judged_also(&[("RowKey stage ", "RowKey .Stage "), stage]), [["EVO-2"], ["EVO-3"]]);
     let optional = ("property Photo E", "property Stage Edm.String optional\nproperty Photo E");
     assert_eq!(judged_also(&[("RowKey stage ", "RowKey .Stage "), optional]), [["EVO-1"], ["EVO-3"]]);
-    // The copies of `ByAge` contain the text from the key, and then the property.
+    // Copies in `ByAge` contain the key field as text before the change, and the property after it.
     let id = [("RowKey id ", "RowKey .Id "), ("property Level", "property Id Edm.Int64\nproperty Level")];
     let copies = ("ByAge property Id Edm.String", "ByAge property Id Edm.Int64");
     assert_eq!(judged_also(&[id[0], id[1], copies]), [vec!["EVO-2", "EVO-29"], vec!["EVO-3", "EVO-29"]]);
-    // The codec differs as well.
+    // In this case, the codec changes as well.
     let wider = ("RowKey id digits(6) 6", "RowKey .Id digits(8) 8");
     assert_eq!(judged_also(&[wider, id[1], copies])[0][0], "EVO-17");
 }
 
-/// The rules for changes that alter the form of keys or the kind of rows.
+/// The rules for changes that give an entity type another kind, or its keys other literals or values.
 const OTHER_FORM: [&str; 8] = ["EVO-9", "EVO-10", "EVO-13", "EVO-14", "EVO-15", "EVO-16", "EVO-17", "EVO-18"];
 
 #[test]
@@ -449,7 +449,7 @@ prop_compose! {
         let labels: BTreeSet<_> = partition_key.iter().chain(&row_key).filter_map(label).map(str::to_owned).collect();
         let mut indexes = indexes;
         for index in indexes.values_mut() {
-            // A field that is not part of the key is a property.
+            // A field that is not part of the key must be a property.
             for piece in index.row_key.iter_mut().chain(index.partition_key.iter_mut().flatten()) {
                 if let StoredPiece::Part { source, .. } = piece
                     && let Source::Key(name) = source
@@ -537,7 +537,7 @@ proptest! {
         }
     }
 
-    /// Any property that cannot be read after a change in one step cannot be read after a change in three steps.
+    /// If a direct change makes a property unreadable, a change through intermediate schemas also reports it.
     #[test]
     fn a_schema_in_between_hides_no_change_of_a_property((old, new) in pair(), between in schema(), last in schema()) {
         let one_step = compare_schemas(&old, &new);

@@ -1,4 +1,4 @@
-//! Tests of layouts against keys: every statement about two layouts must hold for all keys that match them.
+//! Tests that every statement about two layouts holds for all keys that match them.
 
 use proptest::prelude::*;
 

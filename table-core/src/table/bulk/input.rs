@@ -1,4 +1,4 @@
-//! Arguments of bulk writes: the entities to write, and the keys to delete.
+//! Arguments of bulk writes: entities to write and keys to delete.
 
 use std::borrow::Borrow;
 

@@ -14,13 +14,13 @@ use crate::table::written_types::WrittenTypes;
 use crate::transaction::Transaction;
 
 impl<E: ToEntity, S: TableStore> Table<E, S> {
-    /// Creates a bulk write, which is not atomic.
+    /// Creates a builder for bulk writes, which are not atomic.
     pub fn bulk(&self) -> Bulk<'_, Self> {
         Bulk::new(self)
     }
 }
 
-/// An encoded write, with the schemas of the types that the entity may have.
+/// An encoded write of an entity, and the schemas of its possible types.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct BulkWrite {
@@ -29,7 +29,7 @@ pub struct BulkWrite {
     pub(super) schemas: &'static [&'static EntitySchema],
 }
 
-/// A transaction, with the schemas of the types that each of its operations may write.
+/// A transaction, and for each operation the schemas of the types that it may write.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct BulkTransaction {
@@ -38,7 +38,7 @@ pub struct BulkTransaction {
 }
 
 impl BulkTransaction {
-    /// Returns the types that the transaction writes.
+    /// Returns the entity types that the transaction writes.
     fn written(&self) -> Vec<WrittenTypes> {
         let mut written = Vec::new();
         for (operation, schemas) in self.transaction.operations().iter().zip(&self.schemas) {
@@ -127,7 +127,8 @@ impl<E: ToEntity, S: TableStore> BulkTarget for Table<E, S> {
     }
 }
 
-/// Returns `true` if an error means that a transaction rejected an operation only because of the operations already added to it.
+/// Returns `true` if an error with this code may mean that the transaction rejected an operation because of its earlier operations: it is full, or it already
+/// writes the same entity.
 const fn is_full_or_has_it(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::InvalidInput | ErrorCode::RequestBodyTooLarge | ErrorCode::InvalidDuplicateRow)
 }

@@ -7,12 +7,12 @@ use table_store::Result;
 use crate::key::PartitionKey;
 use crate::table::bulk::BulkTarget;
 
-/// The maximum number of entities in one window. Entities in one partition and the same window share transactions.
+/// The maximum number of entities in one window. Entities in the same partition share transactions only within one window.
 const ENTITIES: usize = 4_000;
 /// The maximum size of one window in bytes, by the service's published formula. It limits the memory that a bulk write uses.
 const BYTES: usize = 64 << 20;
 
-/// A batch with the positions of its entities in the input.
+/// A batch, and the positions of its entities in the input.
 pub(super) struct Link<B> {
     pub(super) positions: Vec<usize>,
     pub(super) batch: B,

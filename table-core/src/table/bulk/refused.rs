@@ -1,10 +1,10 @@
-//! Method names of tables and of other libraries that bulk writes do not have. A call to such a method does not compile, and the error message
-//! suggests the right method.
+//! Names of methods that tables or other libraries have and bulk writes do not. A call to such a method does not compile, and the error message suggests the
+//! right method.
 
 use crate::refused::{Refused, refused_methods};
 use crate::table::Bulk;
 
-/// A bulk write of one entity. No bulk write implements this trait; methods that require it exist only to produce an error message.
+/// A bulk write with methods for a single entity. No bulk write implements this trait; methods that require it exist only to produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T233] a bulk write has no method of this name: it writes a list or an iterator of entities",
     label = "write `insert_all(entities)`",

@@ -58,7 +58,7 @@ pub trait BulkTarget: Sync {
     /// A batch of writes to one partition, which fit into one transaction.
     type Batch: Send + Sync;
 
-    /// Encodes a write to an entity.
+    /// Encodes a write of an entity.
     ///
     /// # Errors
     /// Any error from encoding the entity.
@@ -88,20 +88,21 @@ pub trait BulkTarget: Sync {
     /// Returns the size of a batch in bytes, by the service's published formula.
     fn bytes(batch: &Self::Batch) -> usize;
 
-    /// Commits a batch as one transaction, after checking that the handle may write now.
+    /// Commits a batch as one transaction, after checking that the program may write now.
     ///
     /// # Errors
-    /// `SchemaMismatch` if the program must not write; any error from the store. The [operation](Error::operation) is the position in the batch.
+    /// `SchemaMismatch` if the program must not write; any error from the store. The error's [operation](Error::operation) is a position in the batch.
     fn commit(&self, batch: &Self::Batch) -> impl Future<Output = Result<()>> + Send;
 
-    /// Returns `true` if a batch of several writes was rejected because of its size. By default, the code of the error is `RequestBodyTooLarge` (EGT-3).
+    /// Returns `true` if the error means that a batch was rejected because of its size. By default, this is an error with the code `RequestBodyTooLarge`
+    /// (EGT-3).
     ///
     /// [`batch`](Self::batch) and [`push`](Self::push) check the size of the writes, but a store may enlarge them: a merge may be sent as the whole entity.
     fn is_too_large(&self, error: &Error) -> bool {
         error.code() == ErrorCode::RequestBodyTooLarge
     }
 
-    /// Splits a batch into its first `at` writes and the others.
+    /// Splits a batch into two: its first `at` writes, and the remaining writes.
     ///
     /// # Errors
     /// Any error from [`push`](Self::push).

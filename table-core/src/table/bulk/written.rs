@@ -1,4 +1,4 @@
-//! Positions of the entities that a bulk write has written.
+//! The positions of the entities that a bulk write has written, and its errors and progress.
 
 use std::fmt;
 use std::ops::Range;
@@ -92,7 +92,7 @@ pub struct BulkProgress {
     pub transaction: usize,
 }
 
-/// The reason why a bulk write stopped, and the entities that it had written.
+/// An error that stopped a bulk write, and the positions of the entities written by then.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BulkError {
@@ -100,9 +100,9 @@ pub struct BulkError {
     pub source: Error,
     /// The position of the entity that caused the error.
     pub at: Option<usize>,
-    /// The written entities, to be passed to [`Bulk::resume`](super::Bulk::resume).
+    /// The positions of the written entities. Pass them to [`Bulk::resume`](super::Bulk::resume).
     pub written: WrittenPositions,
-    /// The entities whose outcome is unknown (CON-11). Read them before resuming.
+    /// The positions of the entities whose outcome is unknown (CON-11). Read these entities before resuming.
     pub unknown: WrittenPositions,
 }
 

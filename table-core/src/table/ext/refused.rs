@@ -1,11 +1,11 @@
-//! Method names from other libraries that entities and stores do not have. A call to such a
-//! method does not compile, and the error message suggests the right method.
+//! Names of methods that other libraries have, and that entities and stores do not. A call to such a method does not compile, and the error message suggests
+//! the right method.
 
 use crate::refused::Refused;
 use crate::store::TableStore;
 
-/// A store that opens tables: every [`TableStore`] that is `Clone`. Both requirements are one bound, because rustc shows the message of a bound for
-/// a missing method only if no other bound is missing.
+/// A store that opens tables: every [`TableStore`] that is `Clone`. The two requirements are combined into one bound, because rustc shows a bound's message
+/// for a missing method only if no other bound is unsatisfied.
 #[diagnostic::on_unimplemented(
     message = "[T214] `{Self}` has no method of this name, and it is not a store",
     label = "for an entity, write it as a method of its table: `store.table::<…>()`; write `?` after a `Result`, `.await` after a future",
@@ -20,7 +20,8 @@ pub trait OpensTables: TableStore + Clone {}
 #[diagnostic::do_not_recommend]
 impl<S: TableStore + Clone> OpensTables for S {}
 
-/// A store whose entities are read and written without a table. No store implements this trait; methods that require it exist only to produce an error message.
+/// A store that reads and writes entities without a table handle. No store implements this trait; methods that require it exist only to produce an error
+/// message.
 #[diagnostic::on_unimplemented(
     message = "[T215] a store has no method of this name: entities are read and written through their table",
     label = "write `table::<…>()` first, with the type of the entity",

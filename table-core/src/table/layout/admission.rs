@@ -1,4 +1,4 @@
-//! Checks that a program may write entities with a given schema to a table.
+//! A check that a program may write entities with a given schema to a table.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use crate::runtime::Runtime;
 use crate::store::TableStore;
 use crate::table::layout::Standing;
 
-/// A check that entities with a given schema may be written. It queries the store as often as a handle for these entities would.
-/// Created by `Table::admission`.
+/// A check that entities with a given schema may be written. It queries the store as often as a handle for these entities does. Created by
+/// `Table::admission`.
 ///
 /// ```
 /// use table_core::{Engine, Entity, TableName, TableStoreExt};

@@ -18,8 +18,8 @@ use crate::transaction::Transaction;
 
 /// Replaces the stored schemas if each new one is compatible with its predecessor, or if the caller passes a reason in `accepted`.
 ///
-/// All schemas are compared before one of them is written, and one transaction writes them. If a schema is refused, none is changed. Only schemas that one
-/// transaction cannot contain, such as two schemas of one name, are written by further transactions.
+/// All schemas are compared before any is written, and one transaction writes them. If one is refused, none is changed. Schemas that do not fit into one
+/// transaction, such as two schemas with the same name, are written by additional transactions.
 pub(super) async fn store<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -51,7 +51,7 @@ pub(super) async fn store<S: TableStore>(
                 Ok(()) => {
                     written.push((outcome, Stored { settling: layout.settling, ..Stored::default() }));
                 }
-                // The next transaction writes it.
+                // The next transaction writes this schema.
                 Err(_) if !written.is_empty() => {}
                 Err(error) => return Err(error.with_table(LAYOUTS)),
             }
@@ -74,7 +74,7 @@ pub(super) async fn store<S: TableStore>(
                     }
                     continue;
                 }
-                // Another program stored a schema first, so the schemas are compared again.
+                // Another program has stored a schema in the meantime, so the schemas are compared again.
                 Err(error) if error.is_conflict() => race.retry(error).await?,
                 Err(error) => return Err(error),
             }
@@ -88,7 +88,7 @@ pub(super) async fn store<S: TableStore>(
     }
 }
 
-/// Returns the operation that writes a record, unless another program writes it first.
+/// Returns the operation that writes a record. The operation fails if another program has written the record first.
 fn operation(table: &TableName, proposal: &Proposal<'_>, layout: &SchemaRecord) -> Result<Operation> {
     let row_key = record::key(table, &proposal.design.entity)?.row_key;
     let row = layout.to_row(table)?;
@@ -99,7 +99,7 @@ fn operation(table: &TableName, proposal: &Proposal<'_>, layout: &SchemaRecord) 
     Ok(Operation { row_key, kind })
 }
 
-/// Returns the records of a table: the key and the version of each.
+/// Returns the key and the version of each schema record of a table.
 pub(in crate::table) async fn recorded<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -123,7 +123,8 @@ pub(in crate::table) async fn recorded<S: TableStore>(
     }
 }
 
-/// Deletes the records of a table that was deleted. A record that was written since it was read may be of a new table with this name, and is kept.
+/// Deletes the schema records of a deleted table. A record that has been rewritten since it was read is kept, because it may belong to a new table with this
+/// name.
 pub(in crate::table) async fn forget<S: TableStore>(
     store: &S,
     recorded: Vec<(EntityKey, ETag)>,
@@ -166,13 +167,13 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// The creator of a table stores its schema after another program opened the new table.
+    /// Tests the case that the creator of a table stores its schema only after another program has opened the new table.
     #[test]
     fn the_creator_of_a_table_compares_its_schema_with_one_stored_since() {
         block_on(async {
             let (store, table) = (Engine::in_memory(), TableName::new("Company").unwrap());
             let (older, newer) = (schema("property A Edm.String"), schema("property A Edm.Int64"));
-            // A record of an earlier table with this name does not count.
+            // In the second round, a record of an earlier table with this name exists. It must not affect the result.
             for is_again in [false, true] {
                 let before = record::read(&store, &table, "E").await.unwrap();
                 assert_eq!(before.is_some(), is_again);
@@ -204,14 +205,14 @@ mod tests {
             let a = |edm: &str| format!("property A {edm} optional");
             open(&a("Edm.String"), None).await.unwrap();
             open("property B Edm.String optional", None).await.unwrap();
-            // An empty table has no row with the removed property.
+            // The table is empty, so no row contains the removed property.
             open(&a("Edm.Int64"), None).await.unwrap();
             let row = crate::row::RowWriter::new().finish();
             let key = EntityKey::new("p", "r").unwrap();
             request::write(&store, &table, key, OperationKind::Insert(row)).await.unwrap();
             open("property C Edm.String optional", None).await.unwrap();
             open(&a("Edm.Int64"), None).await.unwrap();
-            // The schema with a string is that of an older program.
+            // The schema with `Edm.String` belongs to an older program.
             for edm in ["Edm.String", "Edm.Guid"] {
                 let error = open(&a(edm), None).await.unwrap_err();
                 assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-8")), "{edm}");

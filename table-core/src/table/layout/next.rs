@@ -1,4 +1,4 @@
-//! Decides how a schema is stored: whether it may replace the stored one, and which work is then pending.
+//! Decides whether a schema may replace the stored one, and which work is pending after that.
 
 use table_store::{Error, Result};
 
@@ -19,14 +19,14 @@ pub(super) enum Next {
     /// This schema, or a newer compatible schema, is already stored. No further step is needed.
     Stored(Stored),
     First(Box<SchemaRecord>),
-    /// A new schema must replace the stored schema. Contains the records of both.
+    /// A new schema must replace the stored schema. Contains the new and the stored record.
     Follows(Box<SchemaRecord>, Box<SchemaRecord>),
 }
 
 /// Compares a schema with the stored one.
 ///
 /// # Errors
-/// `SchemaMismatch` if the program may not use the table and the caller passes no reason in `accepted`.
+/// `SchemaMismatch` if the program may not use the table and the caller has passed no reason in `accepted`.
 pub(super) async fn next<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -93,8 +93,8 @@ fn derived_parts(design: &StoredSchema) -> Vec<String> {
     indexes.chain(design.keeps.iter().map(|kept| format!("keeps {kept}"))).collect()
 }
 
-/// Returns a range that contains the `RowKey`s of a schema's entities: all keys with the literal at the start of the `RowKey` as prefix, or all keys
-/// without such a literal.
+/// Returns a range that contains the `RowKey`s of a schema's entities: all keys that start with the leading literal of the `RowKey`, or all keys if the
+/// `RowKey` does not start with a literal.
 fn own_rows(design: &StoredSchema) -> TextRange {
     match design.row_key.as_slice() {
         [StoredPiece::Literal(literal), ..] => TextRange::prefix(literal),
@@ -102,7 +102,7 @@ fn own_rows(design: &StoredSchema) -> TextRange {
     }
 }
 
-/// Returns `true` if a table has no rows with `RowKey`s in a range, except rows that are reserved for patterns.
+/// Returns `true` if no row of a table has a `RowKey` in a range. Rows that are reserved for patterns are ignored.
 async fn is_empty<S: TableStore>(store: &S, table: &TableName, row_key: &TextRange) -> Result<bool> {
     let keys = KeyRange { partition_key: TextRange::ALL, row_key: row_key.clone() };
     let query = Query { select: Select::names(["PartitionKey", "RowKey"]), ..Query::new(keys) };

@@ -7,17 +7,17 @@ use crate::schema::StoredSchema;
 use crate::store::TableStore;
 use crate::table::layout::record::{self, SchemaRecord};
 
-/// The schema of a type for a table, and the record that was read before the table was created or found.
+/// The proposed schema of a type, and the stored record that was read before the table was created or found.
 pub(super) struct Proposal<'d> {
     pub(super) design: &'d StoredSchema,
     pub(super) stored: Option<SchemaRecord>,
-    /// `true` if this program created the table. The record is then of an earlier table. A record that was written since then is of the new table, so the
-    /// schema is compared with it.
+    /// `true` if this program created the table. In this case, `stored` belongs to an earlier table with the same name. A record that has been written since
+    /// then belongs to the new table, so the schema is compared with it.
     pub(super) is_new: bool,
 }
 
 impl Proposal<'_> {
-    /// Reads the record again.
+    /// Reads the stored record again.
     pub(super) async fn read_again<S: TableStore>(&mut self, store: &S, table: &TableName) -> Result<()> {
         let stored = record::read(store, table, &self.design.entity).await?;
         let etag = |record: &Option<SchemaRecord>| record.as_ref().map(|record| record.etag.clone());

@@ -23,7 +23,7 @@ use crate::table::request;
 /// [`TableStoreExt::tables`](crate::TableStoreExt::tables) omits it; [`TableStore::list_tables`] includes it.
 pub const LAYOUTS: &str = "TablesLayouts";
 
-/// The maximum length of one piece of a text, in code units. It is below the limit for a string property (TYPE-11).
+/// The maximum number of code units of a schema's text in one property. It is below the limit for a string property (TYPE-11).
 const PIECE: usize = 32_000;
 
 /// The maximum number of fingerprints of superseded schemas that a record remembers.
@@ -41,10 +41,10 @@ pub struct SchemaRecord {
     pub pending: Vec<String>,
     /// The complete parts that are disabled, such as `index ByEmail`.
     pub disabled: Vec<String>,
-    /// The position of each running backfill, by the name of its pending part.
+    /// The position of each running backfill. The keys are the names of the pending parts.
     pub progress: BTreeMap<String, String>,
-    /// The backfills that have been requested but have not begun, by part, each with the time of the first request in [ticks](crate::ticks), by the store's
-    /// clock.
+    /// The backfills that have been requested but have not begun. Maps each pending part to the time of the first request in [ticks](crate::ticks), by the
+    /// store's clock.
     pub waiting: BTreeMap<String, u64>,
     /// The reason passed to [`accept_schema`](crate::Table::accept_schema), followed by the compatibility and its rules, or `None` if no schema
     /// was accepted.
@@ -55,8 +55,8 @@ pub struct SchemaRecord {
     pub since: Option<u64>,
     /// The fingerprints of the superseded schemas, oldest first.
     pub superseded: Vec<String>,
-    /// `true` while programs with an older schema may replace rows without knowing this schema's optional properties. Before their first write, programs
-    /// with this schema wait; the first of them to finish waiting clears the flag.
+    /// `true` while programs with an older schema may replace rows without knowing this schema's optional properties. Programs with this schema wait before
+    /// their first write, and the first one that has finished waiting clears the flag.
     pub settling: bool,
     /// The properties that rows may contain although the schema does not declare them.
     removed: RemovedProperties,
@@ -108,7 +108,7 @@ impl SchemaRecord {
         self.pending.iter().any(|pending| pending == part) && !self.progress.contains_key(part)
     }
 
-    /// Returns this record with the next generation after `stored`, or with the same generation if only Rust names differ.
+    /// Returns this record as the successor of `stored`, with the next generation number, or with the same number if only Rust names differ.
     pub(super) fn following(mut self, stored: Self, now: u64) -> Self {
         let fingerprint = |schema: &StoredSchema| schema.fingerprint().to_string();
         let (own, before) = (fingerprint(&self.schema), fingerprint(&stored.schema));
@@ -126,7 +126,7 @@ impl SchemaRecord {
         self
     }
 
-    /// Returns `true` if a schema was stored before this record's schema and has been superseded.
+    /// Returns `true` if the given schema is an earlier schema that this record's schema has superseded.
     pub(super) fn supersedes(&self, design: &StoredSchema) -> bool {
         self.superseded.contains(&design.fingerprint().to_string())
     }
@@ -136,7 +136,8 @@ impl SchemaRecord {
         compare_with_removed(&self.schema, &self.removed, design)
     }
 
-    /// Returns the record after all rows have been rewritten. They contain no value with an earlier type of a widened property.
+    /// Returns the record without pending properties. Call this after all rows have been rewritten, because they then contain no value with an earlier type
+    /// of a widened property.
     pub(super) fn rewritten(mut self) -> Self {
         self.pending.retain(|part| !part.starts_with("property "));
         self
@@ -148,7 +149,7 @@ impl SchemaRecord {
         let is_there = |what: &String| match what.split_once(' ') {
             Some(("index", name)) => schema.indexes.iter().any(|index| index.name == name),
             Some(("keeps", word)) => schema.keeps.iter().any(|kept| kept == word),
-            // Rows still contain a removed property, and a later schema may declare it again.
+            // Rows may still contain a removed property, and a later schema may declare it again, so its pending work is kept.
             Some((_, name)) => {
                 removed.contains(name) || schema.properties.iter().any(|property| property.name == name)
             }
@@ -157,7 +158,7 @@ impl SchemaRecord {
         let mut pending: Vec<_> = self.pending.into_iter().filter(is_there).collect();
         let disabled = self.disabled.into_iter().filter(is_there).collect();
         let anew: Vec<_> = evolution.changes.iter().filter_map(|change| change.pending.clone()).collect();
-        // Work that must be repeated starts from the beginning.
+        // Pending work that a change requires again starts from the beginning.
         let continues = |what: &String| pending.contains(what) && !anew.contains(what);
         let (mut progress, mut waiting) = (self.progress, self.waiting);
         progress.retain(|what, _| continues(what));
@@ -256,12 +257,12 @@ fn text<'b>(bag: &'b TableEntity, name: &str) -> Option<&'b str> {
     }
 }
 
-/// Joins the pieces of a text.
+/// Joins the pieces of a text that is split among several properties.
 fn text_in_pieces(bag: &TableEntity, name: &str) -> String {
     (0..).map_while(|at| text(bag, &chunk_name(name, at))).collect()
 }
 
-/// Reads the schema from its stored entity.
+/// Parses the schema that a stored entity contains, and checks its fingerprint.
 pub(super) fn schema_in(bag: &TableEntity) -> Result<StoredSchema> {
     let located = |error: Error| {
         let EntityKey { partition_key, row_key } = bag.key();
@@ -288,17 +289,17 @@ fn cut(text: &str) -> Vec<String> {
     pieces
 }
 
-/// Returns the name of the table of stored schemas.
+/// Returns the name of the table that contains the stored schemas.
 pub(super) fn table() -> Result<TableName> {
     TableName::new(LAYOUTS)
 }
 
-/// Returns the key of the record for an entity type in a table.
+/// Returns the key of an entity type's schema record for a table.
 pub(super) fn key(table: &TableName, entity: &str) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: PartitionKey::new(table.folded())?, row_key: RowKey::new(entity)? })
 }
 
-/// Returns the stored schema of an entity type, or `None`.
+/// Returns the schema record of an entity type, or `None` if no schema is stored.
 pub(in crate::table) async fn read<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -1,4 +1,4 @@
-//! Clears the `settling` flag, which marks a stored schema whose optional properties older programs may not know yet.
+//! Clears the `settling` flag of a stored schema. While the flag is set, older programs may not know all optional properties of the schema.
 
 use table_store::Result;
 

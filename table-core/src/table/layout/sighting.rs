@@ -1,5 +1,6 @@
-//! Sightings of older programs, stored as rows in the same partition as the schema. Their Timestamps, which the store's clock sets, show when an older
-//! program last checked whether it may write. For programs that cannot read the stored schema, a row (a grant) contains the time until which they may write.
+//! Sightings of older programs, stored as rows in the same partition as the schema. Their Timestamps, which are set by the store's clock, show when an older
+//! program last checked whether it may write. Programs that cannot read the stored schema have a row (a grant) that contains the time until which they may
+//! write.
 
 use table_store::{Error, Result, ValueRef};
 
@@ -59,7 +60,7 @@ async fn timestamp<S: TableStore>(store: &S, key: &EntityKey) -> Result<Option<u
     Ok(found.map(|found| found.row.view().timestamp()))
 }
 
-/// Records a sighting of a program with an older schema.
+/// Records that a program with an older schema is still running (a sighting).
 pub(super) async fn leave<S: TableStore>(store: &S, table: &TableName, entity: &str) -> Result<()> {
     write(store, &key(table, OLDER, entity)?).await
 }
@@ -117,7 +118,7 @@ async fn granted<S: TableStore>(
     }
 }
 
-/// Reads the store's time, and then the last sighting of a program with a different schema.
+/// Returns the store's time, and the last sighting of an older program or the latest grant to a program with a different schema, whichever is later.
 pub(super) async fn read<S: TableStore>(
     store: &S,
     table: &TableName,

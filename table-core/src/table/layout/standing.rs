@@ -1,5 +1,5 @@
-//! Tracks what an opened handle knows about the stored schema. A program with an older schema records a row that proves it is still running (a sighting), or
-//! stops writing. A program with a newer schema waits before its first write until all programs with an older schema know its properties.
+//! The state that an opened handle keeps about the stored schema. A program with an older schema records a row that proves it is still running (a sighting),
+//! or stops writing. A program with a newer schema waits before its first write until all programs with an older schema know its properties.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,7 +20,8 @@ use crate::table::layout::{settling, sighting};
 /// The longest time that a handle writes without reading the stored schema again.
 pub const LEASE: Duration = Duration::from_secs(5);
 
-/// The time after which every program that writes knows a stored schema: one lease, and the same time again for requests sent at the end of the lease.
+/// The time after which every writing program has read a newly stored schema: one lease, and the same time again for requests that were sent at the end of
+/// the lease.
 const SETTLED_AFTER: Duration = Duration::from_secs(2 * LEASE.as_secs());
 
 const LEASE_TICKS: u64 = 5 * 10_000_000;
@@ -49,7 +50,7 @@ pub(crate) struct Standing {
     settling: AtomicBool,
     /// The time when this process learned that the schema is stored.
     since: Mutex<Option<Instant>>,
-    /// The states for other schemas whose entities are written together with those of the handle, by table and entity type.
+    /// The states for other schemas whose entities are written together with the handle's entities. The keys are the table and the entity type.
     related: Mutex<BTreeMap<(String, String), Arc<Self>>>,
     /// The states for the other types of a set's handle; empty for the handle of one type.
     members: Vec<Arc<Self>>,
@@ -72,8 +73,8 @@ impl Standing {
         }
     }
 
-    /// Returns the state after a comparison with the stored schema. If this schema lacks announced parts, the first write reads the stored schema again and
-    /// records a sighting.
+    /// Updates the state after a comparison with the stored schema, and returns it. If this schema lacks announced parts, the first write reads the stored
+    /// schema again and records a sighting.
     pub(super) fn opened(self, now: u64, stored: Stored) -> Self {
         self.asked.store(if stored.unknown.announced { 0 } else { now }, Ordering::Relaxed);
         self.learn(stored.unknown.properties);
@@ -150,7 +151,7 @@ impl Standing {
         self.is_leased(now) && !self.settling.load(Ordering::Relaxed)
     }
 
-    /// Returns `true` if the stored schema was read recently enough, and this process has replaced no schema since then.
+    /// Returns `true` if the stored schema was read within the lease, and this process has replaced no schema since then.
     fn is_leased(&self, now: u64) -> bool {
         let is_recent = now.abs_diff(self.asked.load(Ordering::Relaxed)) <= LEASE_TICKS;
         is_recent && self.replaced_schemas() == self.replaced.load(Ordering::Relaxed)
@@ -161,7 +162,7 @@ impl Standing {
         self.exclusive.as_ref().map_or(0, Exclusive::replaced_schemas)
     }
 
-    /// Records a read of the stored schema. The arguments must be determined before the read.
+    /// Records a read of the stored schema. The caller must determine both arguments before the read.
     fn note_asked(&self, replaced: u64, now: u64) {
         self.replaced.store(replaced, Ordering::Relaxed);
         self.asked.store(now, Ordering::Relaxed);
@@ -218,7 +219,7 @@ impl Standing {
         Ok(compared.is_own)
     }
 
-    /// Reads the stored schema and stores the names of the properties that this schema lacks.
+    /// Reads the stored schema, and remembers the names of the properties that this schema lacks.
     async fn compare<S: TableStore>(&self, store: &S, table: &TableName) -> Result<Compared> {
         let Some(stored) = read(store, table, &self.design.entity).await? else {
             return Ok(Compared { is_own: true, lacks_announced: false });
@@ -234,7 +235,7 @@ impl Standing {
         Ok(Compared { is_own, lacks_announced: unknown.announced })
     }
 
-    /// Checks that a row may be replaced entirely, which removes properties that this schema does not declare.
+    /// Checks that a whole row may be replaced. A replace removes properties that this schema does not declare.
     pub(crate) fn admit_whole(&self, table: &TableName) -> Result<()> {
         if self.known_properties().is_empty() {
             return Ok(());

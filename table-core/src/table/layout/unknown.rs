@@ -7,16 +7,16 @@ use crate::schema::StoredSchema;
 use crate::table::fault::TableFault;
 use crate::table::layout::record::SchemaRecord;
 
-/// The parts of a newer schema that an older program does not know. The older program may still write.
+/// The parts of a newer schema that an older program does not know, although it may still write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnknownParts {
-    /// The names of the unknown properties, all optional.
+    /// The names of the unknown properties. All of them are optional.
     pub(super) properties: Vec<String>,
     /// `true` if the unknown parts include indexes, a feed or copies whose backfill has not begun.
     pub(super) announced: bool,
 }
 
-/// The state after opening a table, which either stored the program's schema or kept a newer stored schema.
+/// The result of opening a table: the program's schema was stored, or a newer stored schema was kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stored {
     /// The parts of the stored schema that the program does not know.
@@ -25,7 +25,7 @@ pub(super) struct Stored {
     pub(super) settling: bool,
 }
 
-/// Returns the declarations of the stored schema that an older program's schema lacks.
+/// Returns the parts of the stored schema that an older program's schema lacks.
 ///
 /// # Errors
 /// `SchemaMismatch` if the program cannot write at the same time as programs with the stored schema.

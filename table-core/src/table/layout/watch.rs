@@ -37,14 +37,14 @@ use crate::table::layout::Standing;
 pub struct SchemaWatch(pub(super) Option<Arc<Standing>>);
 
 impl SchemaWatch {
-    /// Returns the properties that a newer stored schema declares and the handle's schema lacks, according to the handle's last read. The result can change
-    /// whenever the handle checks that it may write.
+    /// Returns the properties that a newer stored schema declares and the handle's schema lacks, as of the handle's last read. The result may change whenever
+    /// the handle checks that it may write.
     #[must_use]
     pub fn newer_properties(&self) -> Arc<[String]> {
         self.0.as_ref().map_or_else(Arc::default, |standing| standing.known_properties())
     }
 
-    /// Returns a watch for a different schema in a table of the same store. If the handle was not opened, the watch knows no schemas.
+    /// Returns a watch for a different schema in a table of the same store. If the handle has not been opened, the watch contains no schemas.
     #[must_use]
     pub fn of(&self, design: &EntitySchema, table: &TableName) -> Self {
         Self(self.0.as_ref().map(|standing| standing.related(design, table)))

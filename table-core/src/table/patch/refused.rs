@@ -1,9 +1,9 @@
-//! Method names from other libraries that patches do not have. A call to such a method does not compile, and the error message suggests the right method.
+//! Names of methods that other libraries have and patches do not. A call to such a method does not compile, and the error message suggests the right method.
 
 use crate::refused::{Refused, refused_methods};
 use crate::table::patch::{Patch, PatchTarget};
 
-/// A patch that computes values. No patch implements this trait; methods that require it exist only to produce an error message.
+/// A patch with methods that compute values. No patch implements this trait; methods that require it exist only to produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T206] a patch of `{E}` has no method of this name: it sets properties to values, without reading the stored ones",
     label = "write `table.update({E}::key(…), |entity| …)` to compute a value from the stored one",
@@ -11,7 +11,7 @@ use crate::table::patch::{Patch, PatchTarget};
 )]
 pub trait Computes<E>: Refused {}
 
-/// A patch that removes a property with a method from another library. No patch implements this trait.
+/// A patch that can remove a property with a method known from another library. No patch implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T206] a patch of `{E}` has no method of this name: an optional property is set to `None`",
     label = "write `set({E}::…, None)`",
@@ -19,7 +19,7 @@ pub trait Computes<E>: Refused {}
 )]
 pub trait RemovesBy<E>: Refused {}
 
-/// A patch that is sent with a method named as in another library. No patch implements this trait.
+/// A patch that can be sent with a method known from another library. No patch implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T210] a patch has no method of this name: `send` applies it and returns the new version",
     label = "write `send()`",

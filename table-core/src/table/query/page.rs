@@ -1,4 +1,4 @@
-//! One page of entities, with the position of the next page.
+//! One page of entities, and the position of the next page.
 
 use crate::entity::Versioned;
 use crate::query::Continuation;
@@ -22,6 +22,6 @@ pub struct EntityPage<T> {
     pub items: Vec<Versioned<T>>,
     /// The position of the next page, or `None` for the last page. It does not depend on the store's state and may be saved (PAGE-7).
     pub continuation: Option<Continuation>,
-    /// The number of entities that were read, or `None` if unknown.
+    /// The number of rows that the store read for this page, or `None` if unknown.
     pub rows_read: Option<u64>,
 }

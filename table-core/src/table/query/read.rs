@@ -1,4 +1,4 @@
-//! Sends the requests of a query, and returns its results as pages, streams or collections.
+//! Sends a query's requests, and returns its results as pages, streams or collections.
 
 use futures_core::Stream;
 use futures_util::future::BoxFuture;
@@ -151,8 +151,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(all)
     }
 
-    /// Calls `read` with each stored row and all its properties, and returns the results. For callers that need more than a `T`, such as the key of the index
-    /// row.
+    /// Calls `read` with each stored row and all its properties, and returns the results. Intended for callers that need more than a `T`, such as the key of
+    /// the index row.
     ///
     /// # Errors
     /// Any error from [`page`](Self::page) or `read`.
@@ -175,10 +175,11 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         Ok(all)
     }
 
-    /// Returns the first entity in key order, or `None`. Requests a page of one row first, and full pages if that row does not contain the entity. If the type
-    /// belongs to a set, all pages are full.
+    /// Returns the first entity in key order, or `None`. First requests a page of one row, and then full pages if that row is not an entity of the query. If
+    /// the type belongs to a set, all pages are full.
     ///
-    /// On a store that returns entities in [no order](crate::store::Capabilities::ordered), such as Cosmos DB for Table, it is any of the entities.
+    /// On a store that returns entities in [no order](crate::store::Capabilities::ordered), such as Cosmos DB for Table, this function returns an arbitrary
+    /// entity.
     ///
     /// # Errors
     /// Any error from [`page`](Self::page).

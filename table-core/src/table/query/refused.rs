@@ -1,9 +1,10 @@
-//! Method names from other libraries that queries do not have. A call to such a method does not compile, and the error message suggests the right method.
+//! Names of methods that other libraries have and queries do not. A call to such a method does not compile, and the error message suggests the right method.
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityQuery;
 
-/// A query with an order other than key order. No query implements this trait; methods that require it exist only to produce an error message.
+/// A query that can return entities in an order other than key order. No query implements this trait; methods that require it exist only to produce an error
+/// message.
 #[diagnostic::on_unimplemented(
     message = "[T099] a query reads entities in the order of their keys, from the start or from a continuation",
     label = "a table neither sorts nor skips",
@@ -12,7 +13,7 @@ use crate::table::EntityQuery;
 )]
 pub trait AnyOrder<E>: Refused {}
 
-/// A query whose limit is set with a method named as in another library. No query implements this trait.
+/// A query whose limit can be set with a method known from another library. No query implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T193] a query has no method of this name: `limit` bounds the result, `page_size` one request",
     label = "write `limit(n)`",
@@ -21,7 +22,7 @@ pub trait AnyOrder<E>: Refused {}
 )]
 pub trait Takes<E>: Refused {}
 
-/// A query that joins or aggregates. No query implements this trait.
+/// A query that can join or aggregate entities. No query implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T194] a table reads entities; it does not join, group or add them up",
     label = "a table has no aggregates, except `count()`",
@@ -30,7 +31,7 @@ pub trait Takes<E>: Refused {}
 )]
 pub trait Aggregates<E>: Refused {}
 
-/// A query of typed entities that selects properties. No query implements this trait: queries of [`TableEntity`](crate::TableEntity) have another
+/// A query of typed entities that can select properties by name. No query implements this trait: queries of [`TableEntity`](crate::TableEntity) have another
 /// method of the same name.
 #[diagnostic::on_unimplemented(
     message = "[T195] a query of `{E}` reads some of the properties as a type, not by their names",
@@ -39,7 +40,7 @@ pub trait Aggregates<E>: Refused {}
 )]
 pub trait SelectsByName<E>: Refused {}
 
-/// A query whose results are read with a method from another library. No query implements it.
+/// A query whose results can be read with a method known from another library. No query implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T198] a query has no method of this name: `collect` reads all entities, `first` one",
     label = "write `collect()`, `first()`, `page()` or `stream()`",
@@ -48,7 +49,7 @@ pub trait SelectsByName<E>: Refused {}
 )]
 pub trait ReadsBy<E>: Refused {}
 
-/// A query whose conditions are added with a method from another library. No query implements it.
+/// A query to which conditions can be added with a method known from another library. No query implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T205] a query has no method of this name: a selection names keys, and `filter` takes conditions on properties",
     label = "write `filter({E}::….eq(…))`",
@@ -57,7 +58,7 @@ pub trait ReadsBy<E>: Refused {}
 )]
 pub trait FiltersBy<E>: Refused {}
 
-/// A query that writes. No query implements this trait.
+/// A query that can write entities. No query implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T213] a query reads entities; each is written by its key",
     label = "read the entities, and write each of them",

@@ -1,9 +1,10 @@
-//! Method names from other libraries that transactions do not have. A call to such a method does not compile, and the error message suggests the right method.
+//! Names of methods that other libraries have and transactions do not. A call to such a method does not compile, and the error message suggests the right
+//! method.
 
 use crate::refused::{Refused, refused_by_name, refused_methods};
 use crate::table::EntityTransaction;
 
-/// A transaction that is committed with a method named as in another library. No transaction implements this trait; methods that require it exist only to
+/// A transaction that can be committed with a method known from another library. No transaction implements this trait; methods that require it exist only to
 /// produce an error message.
 #[diagnostic::on_unimplemented(
     message = "[T211] a transaction has no method of this name: `commit` applies its operations, and dropping it discards them",
@@ -12,7 +13,7 @@ use crate::table::EntityTransaction;
 )]
 pub trait EndsBy<E>: Refused {}
 
-/// A transaction that reads. No transaction implements it.
+/// A transaction that can read entities. No transaction implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T231] a transaction on a table has no method of this name: it writes, and does not read",
     label = "read with the table, before the transaction",
@@ -21,7 +22,7 @@ pub trait EndsBy<E>: Refused {}
 )]
 pub trait Reads<E>: Refused {}
 
-/// A transaction that writes with a method from another library. No transaction implements it.
+/// A transaction that writes with a method known from another library. No transaction implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T232] a transaction has no method of this name: each write says what happens if the entity exists",
     label = "write `insert`, `insert_or_replace`, `insert_or_merge`, `replace`, `merge` or `delete`",

@@ -70,12 +70,12 @@ impl<E> InPlace<E> for () {}
 #[diagnostic::do_not_recommend]
 impl<E> InPlace<E> for Never {}
 
-/// The type `!`, which rustc does not yet accept by this name. The return type of `fn() -> !` is nameable.
+/// The type `!`. Rustc does not yet accept this name, except as a return type, so the type is taken from `fn() -> !`.
 type Never = <fn() -> ! as Returns>::Output;
 
 /// A function without arguments.
 pub trait Returns {
-    /// The type of the results.
+    /// The return type of the function.
     type Output;
 }
 

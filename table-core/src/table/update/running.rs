@@ -24,7 +24,7 @@ use crate::table::fault::TableFault;
 use crate::table::read::Found;
 use crate::table::update::change::ChangeResult;
 
-/// An encoded entity before and after its change.
+/// An entity before and after a change, in encoded form.
 pub(super) struct Changed {
     pub(super) before: Row,
     pub(super) after: Row,
@@ -36,7 +36,7 @@ pub(super) struct Changed {
     pub(super) version: Option<Found>,
 }
 
-/// The state of the caller's change, which the boxed future requests and `Update` runs.
+/// The state of the caller's change. The boxed future requests the change, and `Update` runs it.
 #[derive(Default)]
 enum Change {
     #[default]
@@ -56,7 +56,7 @@ impl Changes {
         self.replace(Change::Requested(version));
         poll_fn(|_| match self.replace(Change::None) {
             Change::Made(changed) => Poll::Ready(changed),
-            // No waker is stored: the update runs the change and polls again.
+            // No waker is needed, because the `Update` runs the change and then polls this future again.
             change => {
                 self.replace(change);
                 Poll::Pending

@@ -1,4 +1,4 @@
-//! Tests of stored names whose meaning changes: a name is a property in one release, and a chunk of another property, or a value of another type, in the next.
+//! Tests of stored names whose meaning changes between releases: a property becomes a chunk of another property, or its type changes.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use super::judged_after;
 use crate::schema::evolution::{Evolution, compare_schemas};
 use crate::schema::stored::{StoredProperty, StoredSchema};
 
-/// The declaration of a field: its type, and `true` for an `Option` and for `#[property(chunks)]`.
+/// The declaration of a field: its type, whether it is an `Option`, and whether it has `#[property(chunks)]`.
 type Declared = (EdmType, bool, bool);
 
-/// A declaration's stored schema, and the owner and type of each stored name.
+/// A release of a program: its declaration, its stored schema, and the property and type that each stored name belongs to.
 #[derive(Clone, Debug)]
 struct Release {
     declared: BTreeMap<String, Declared>,
@@ -21,7 +21,7 @@ struct Release {
 }
 
 impl Release {
-    /// Creates a release. A declaration is left out if one of its stored names is taken, because the derive refuses it (T054).
+    /// Creates a release. Omits a declaration if one of its stored names is already used, because the derive macro rejects such declarations (T054).
     fn of(declarations: BTreeMap<String, Declared>) -> Self {
         let text = "schema 1\nentity E\ntable T\nPartitionKey a text 0..512 ordered legal\n";
         let mut schema: StoredSchema = text.parse().unwrap();
