@@ -1,4 +1,4 @@
-//! Writes of index copies in the partition of their entity. A copy is written with the entity, without a read if the index is complete and no newer release
+//! Writes index copies in their entity's partition. A copy is written with the entity, without a read if the index is complete and no newer release
 //! has added properties.
 
 use std::any::Any;
