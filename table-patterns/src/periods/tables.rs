@@ -216,7 +216,8 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(page.names.iter().any(|found| found.folded() == name.folded()))
     }
 
-    /// Keeps the handle of a table that has been opened. Removes the handles of periods that are no longer retained: another process may have dropped their tables.
+    /// Keeps the handle of a table that has been opened. Removes the handles of periods that are no longer retained: another process may have dropped
+    /// their tables.
     fn keep(&self, name: TableName, handle: &Entities<E, S>) {
         let (first, checked, mut opened) = (self.first(), self.clock.now(), self.opened());
         opened.retain(|name, _| Self::start_of(name).is_some_and(|start| start >= first));
