@@ -84,7 +84,7 @@
 //! ```
 //!
 //! # When not to
-//! If the order does not matter, use an [`Intent`](crate::outbox::Intent), which costs nothing once it is processed. No feed covers all partitions:
+//! If the order does not matter, use an [`Intent`](crate::outbox::Intent), which costs nothing once it has been processed. No feed covers all partitions:
 //! each partition has its own feed, and readers merge the feeds.
 
 mod backfill;
@@ -152,7 +152,7 @@ pub struct FeedEntry {
     pub cursor: Cursor,
 }
 
-/// A position in the feed of a partition. It can be stored, as JSON for example, and used by another process.
+/// A position in a partition's feed. It can be stored, for example as JSON, and used by another process.
 ///
 /// If the table was deleted and created again, an old cursor reads the new feed from its beginning. So does a cursor that is behind the end of the feed,
 /// because the table was restored from a backup, until the feed has reached the number of the cursor.
@@ -265,7 +265,7 @@ impl<S: TableStore> Feed<S> {
     ///
     /// # Errors
     /// - `InvalidInput` (EGT-2) if the entries do not fit into the transaction.
-    /// - `UpdateConditionNotSatisfied` (CON-3) if other writers committed to the partition during all attempts.
+    /// - `UpdateConditionNotSatisfied` (CON-3) if another writer committed to the partition during every attempt.
     /// - Any error from [`TableStore::submit`].
     pub async fn submit(
         &self,

@@ -17,7 +17,7 @@
 //! - [`insert_part`](crate::Entities::insert_part) writes the part and touches the parent in one transaction. It fails if the parent does not exist.
 //! - [`delete_with_parts`](crate::Entities::delete_with_parts) removes the parent and all its parts in one transaction, if none of them has
 //!   changed since it was read. A part that is inserted in the meantime changes the version of the parent, so the delete is retried.
-//! - Both functions call the [participants](crate::participant) of the types of the parts.
+//! - Both functions call the [participants](crate::participant) of the parts' types.
 //!
 //! # Cost
 //! Inserting a part takes one request with two operations; it changes the `ETag` of the parent.
@@ -92,8 +92,8 @@ use crate::participant;
 use crate::relation::fault::RelationFault;
 
 impl<P: Entity, S: 'static, O> Entities<P, S, O> {
-    /// Returns `true` if deletes of parts are recorded in the feed: the type of the parent, or a type of its set, declares a feed. The types of the parts are
-    /// not known. Readers of the feed ignore entries of other types.
+    /// Returns `true` if deletes of parts are recorded in the feed: if the parent's type, or a type of its set, declares a feed. The types of the parts are
+    /// not known. Feed readers ignore entries of other types.
     pub(crate) fn records_parts(&self) -> bool {
         self.records_changes() || P::SET_SCHEMAS.iter().any(|of| of.keeps.contains(&"feed"))
     }
@@ -257,7 +257,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
     }
 }
 
-/// A parent, as it was read before its parts.
+/// A parent that was read before its parts.
 struct Parent<E> {
     etag: ETag,
     /// The entity; `None` if its deletion does not depend on its values.

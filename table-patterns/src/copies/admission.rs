@@ -1,5 +1,5 @@
-//! Checks, before a holder (an entity that holds copies) is written through the handle of its source, that this program may write it: a write is
-//! refused if a newer version of the program has extended the holder's schema.
+//! Checks that this program may write a holder (an entity that holds copies) through the handle of its source. The write is refused if a newer version of
+//! the program has extended the holder's schema.
 
 use table_core::name::TableName;
 use table_core::store::TableStore;
@@ -7,7 +7,7 @@ use table_core::{Result, Table};
 
 use crate::copies::relation::Outgoing;
 
-/// A relation, from the side of the source (the copied entity). Checks whether this program may write the relation's holders.
+/// Checks whether this program may write the holders of a relation, from the side of the source (the copied entity).
 #[derive(Clone, Debug)]
 pub(super) struct Given<E: 'static, S> {
     pub(super) relation: &'static Outgoing<E>,

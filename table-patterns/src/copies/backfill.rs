@@ -1,4 +1,4 @@
-//! Backfill of copies declared by a later release: adds the references and copies that older programs did not maintain.
+//! Backfill for copies that a later release has added: adds the references and copies that older programs did not maintain.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -13,7 +13,7 @@ use crate::index::{Derived, RemoteChange};
 
 /// The maximum number of entities in a recorded path.
 const PATH: usize = 64;
-/// The number of visits to one entity from which a path is treated as a cycle. The limit is above 1 because entities of several types may have the same key.
+/// The number of visits to one entity at which a path is treated as a cycle. The limit is above 1 because entities of several types may have the same key.
 const VISITS: usize = 8;
 
 /// Returns the change that makes a worker settle the holders of an entity; `None` if no relation copies a value that differs between `before` and

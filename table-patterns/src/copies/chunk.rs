@@ -16,7 +16,7 @@ use crate::copies::relation::{Refreshed, Relation};
 use crate::entities::{Contribution, EntityPlan};
 use crate::feed::FeedRecorder;
 
-/// The writes that one holder of a source needs.
+/// The writes that make one holder match its source.
 #[derive(Debug)]
 pub(crate) struct HolderStep {
     /// The write of the holder; `None` if the holder does not refer to the source, or needs no write.
@@ -77,7 +77,7 @@ impl HolderStep {
     }
 }
 
-/// Returns the relation that a reference names.
+/// Returns the relation of a reference, found by the stored name.
 pub(super) fn relation<'a>(relations: &'a [Relation], found: &StoredReference) -> Result<&'a Relation> {
     let name = &found.reference.relation;
     let fault = || Error::of(CopyFault::UnknownRelation(name.clone()));

@@ -1,4 +1,4 @@
-//! Errors of copies: changed keys, dangling references, and unknown relations.
+//! Errors from maintaining copies: changed keys, dangling references, and unknown relations.
 
 use table_core::Fault;
 use table_core::key::EntityKey;

@@ -59,7 +59,8 @@ pub(super) async fn read<S: TableStore>(
     requests::in_order(reads, CONCURRENCY).await
 }
 
-/// Returns the deletion of an obsolete reference, conditional on its version, because the holder may renew the reference concurrently.
+/// Returns the operation that deletes an obsolete reference. It is conditional on the reference's version, because the holder may renew the reference
+/// concurrently.
 pub(super) fn dropped(found: StoredReference) -> Option<(RowKey, OperationKind)> {
     Some((found.row_key, OperationKind::Delete(IfMatch::ETag(found.etag?))))
 }

@@ -25,7 +25,7 @@ use crate::index::{Derived, RemoteChange};
 /// The rows that a holder's write adds to its transaction.
 #[derive(Default)]
 struct HolderRows {
-    /// Writes and deletions of references in the holder's partition.
+    /// Operations that write or delete references in the holder's partition.
     references: Vec<(RowKey, OperationKind)>,
     /// The versions of the newly referenced sources in the holder's partition. These are conditions: the transaction fails if a source has changed since
     /// it was copied.
@@ -185,7 +185,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         Ok(found)
     }
 
-    /// Returns the deletion of the holder's reference to a source in the same partition; `None` if the reference is not stored.
+    /// Returns the operation that deletes the holder's reference to a source in the same partition; `None` if the reference is not stored.
     async fn obsolete_reference(
         &self,
         link: &Link<'_, H>,

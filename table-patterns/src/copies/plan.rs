@@ -1,4 +1,4 @@
-//! The plan for the write of an entity with copies. It is completed while related entities are read.
+//! The plan for writing an entity with copies. It is completed while related entities are read.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::entities::{
 use crate::index::{Indexes, ListBlobs, RemoteChange, relay};
 use crate::participant::Participants;
 
-/// The write of one entity, with the additional writes that keep its copies correct.
+/// A planned write of one entity, with the additional writes that keep its copies correct.
 #[derive(Debug)]
 pub(super) struct CopyPlan {
     /// All properties of the entity after the write, including the copies; `None` if the entity is deleted.
@@ -73,8 +73,8 @@ pub(super) struct HolderContext<'a> {
     pub(super) path: &'a [EntityKey],
 }
 
-/// Plans the write of a holder from the row `before` to the row `after`, with its index rows and participants' rows, and
-/// with a step for the entities that copy from the holder, if a value that they copy changes.
+/// Plans the write that changes a holder's row from `before` to `after`, with its index rows and participants' rows. If a value changes that other
+/// entities copy from the holder, the plan also contains a step for these entities.
 pub(super) fn plan_holder<H: Entity>(
     holder: &HolderContext<'_>,
     (table, key): (&TableName, &EntityKey),

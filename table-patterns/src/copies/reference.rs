@@ -1,4 +1,4 @@
-//! References: rows in the partition of a source that point to the holders (the entities with its copies) (PAT-DEN-3).
+//! References: rows in a source's partition that point to its holders, the entities with copies of the source (PAT-DEN-3).
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
 //! The two sides of a relation: the source (the copied entity) and the holder (the entity with the copies). Both structs must declare the relation.
 
-/// An entity that declares itself as the source of a relation, with `#[entity(copied_by(…))]`. Implemented only by `#[derive(Entity)]`.
+/// An entity that is the source of a relation, as declared by `#[entity(copied_by(…))]`. Implemented only by `#[derive(Entity)]`.
 #[diagnostic::on_unimplemented(
     message = "[T182] `{Self}` does not declare `copied_by({D})`",
     label = "the `Source` of this relation",
@@ -8,7 +8,7 @@
 )]
 pub trait Gives<D> {}
 
-/// An entity that declares itself as the holder of a relation's copies, with `#[entity(copies_from(…))]`. Implemented only by `#[derive(Entity)]`.
+/// An entity that holds the copies of a relation, as declared by `#[entity(copies_from(…))]`. Implemented only by `#[derive(Entity)]`.
 #[diagnostic::on_unimplemented(
     message = "[T182] `{Self}` does not declare `copies_from({D})`",
     label = "the `Holder` of this relation",

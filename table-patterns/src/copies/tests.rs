@@ -1,4 +1,4 @@
-//! Tests of copies and the copied entities: the stored layout, concurrent writers, and crashes.
+//! Tests of copies and the entities that they are copied from: the stored layout, concurrent writers, and crashes.
 
 mod chain;
 mod combined;

@@ -1,4 +1,4 @@
-//! The backfill of a feed that a later release declares. The feed is complete once programs that do not maintain it can no longer write.
+//! The backfill for a feed that a later release has added. The feed is complete once programs that do not maintain it can no longer write.
 
 use std::fmt;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::fence::{self, Fence};
 const FEED: &str = "feed";
 /// The name of the feed in the stored schema's list of pending parts.
 const NOTE: &str = "keeps feed";
-/// The stored position of a backfill that has begun. A backfill of a feed has no other position, because it does not scan the rows.
+/// The stored position of a backfill that has begun. A feed backfill has no other position, because it does not scan the rows.
 const START: &str = "begun";
 
 /// A builder for the backfill of a feed. Created by [`Entities::backfill_feed`](crate::Entities::backfill_feed).

@@ -18,7 +18,7 @@ use crate::entities::{
 };
 use crate::feed::{Feed, entries, read};
 
-/// The feed that records changes to the entities of a handle.
+/// The feed that records the changes made through a handle.
 pub(crate) struct FeedRecorder<S> {
     feed: Feed<S>,
     recorder: Arc<dyn RecordChanges>,

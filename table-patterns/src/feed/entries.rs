@@ -69,8 +69,8 @@ pub(super) fn name(property: &'static str, at: usize) -> Cow<'static, str> {
     if at == 0 { Cow::Borrowed(property) } else { Cow::Owned(format!("{property}{at}")) }
 }
 
-/// Returns the write of one row of entries. It replaces any existing row with the same key: each commit also replaces the head, so such a row cannot
-/// have been committed by a feed.
+/// Returns the operation that writes one row of entries. It replaces any existing row with the same key. No feed has committed such a row, because
+/// the commit would also have moved the head past the row's number.
 fn entry_row(records: &[Record], last: u64) -> Result<Operation> {
     let mut writer = RowWriter::with_capacity(records.len() * 3);
     for (at, record) in records.iter().enumerate() {
@@ -158,7 +158,7 @@ impl<S: TableStore> Feed<S> {
         }
     }
 
-    /// Adds the rows of entries and the new head to a transaction. First lists the partition in the registry, if the feed is quiet.
+    /// Adds the rows of entries and the new head to a transaction. If the feed is quiet, first lists the partition in the registry.
     async fn recorded(
         &self,
         (table, partition_key): (&TableName, &PartitionKey),

@@ -54,13 +54,13 @@ impl Head {
         Cursor { feed: self.id, number }
     }
 
-    /// Returns `true` if the cursor is a position in this feed. A cursor behind the end belongs to a later state of the feed, from before its table was
-    /// restored from a backup.
+    /// Returns `true` if the cursor is a position in this feed. A cursor beyond the end is not: it was returned before the table was restored from
+    /// an older backup.
     pub(crate) const fn has(&self, cursor: &Cursor) -> bool {
         cursor.feed == self.id && cursor.number <= self.last
     }
 
-    /// Returns the number of the last change before `from` or before the first entry that is not trimmed. A cursor that is not a position in this feed
+    /// Returns the number of the last change before `from`, or of the last trimmed change if that is later. A cursor that is not a position in this feed
     /// counts as the beginning.
     pub(crate) fn passed(&self, from: &Cursor) -> u64 {
         if self.has(from) { from.number.max(self.floor) } else { self.floor }
@@ -124,7 +124,7 @@ impl Head {
     }
 }
 
-/// Returns `true` if a row is the head of a feed, and `stored` is a later state of the same feed, whose numbers the row would issue again.
+/// Returns `true` if `row` is the head of a feed and `stored` is a later head of the same feed. Writing `row` would make the feed issue numbers twice.
 pub(crate) fn sets_feed_back(row_key: &str, stored: RowView<'_>, row: RowView<'_>) -> Result<bool> {
     if row_key != HEAD {
         return Ok(false);

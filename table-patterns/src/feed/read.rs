@@ -54,7 +54,7 @@ pub struct FeedReader<'a, S> {
     table: TableName,
     partition_key: PartitionKey,
     at: Cursor,
-    /// The head as this reader last read it: all entries up to its end are committed.
+    /// The head, as last read by this reader. All entries up to the end in the head are committed.
     head: Option<Head>,
 }
 
@@ -93,7 +93,7 @@ impl<S: TableStore> FeedReader<'_, S> {
             let place = (&self.table, &self.partition_key);
             let (entries, reached) = self.feed.entries(place, &head, &self.at, limit).await?;
             (self.head, self.at) = (Some(head), reached);
-            // Entries that the remembered head counts may have been trimmed since.
+            // Entries before the end in the remembered head may have been trimmed in the meantime.
             if !entries.is_empty() || known.is_none() {
                 return Ok(entries);
             }

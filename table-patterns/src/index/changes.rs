@@ -139,7 +139,7 @@ pub(crate) fn with_room(index: &IndexSchema, entry: Option<IndexEntry>) -> Resul
     Ok(entry)
 }
 
-/// Returns the index of `E` whose name is that of the schema.
+/// Returns the index of `E` with the same name as the schema.
 pub(crate) fn index_of<E: Entity>(schema: &IndexSchema) -> Option<&'static IndexOf<E>> {
     E::INDEXES.iter().find(|index| index.schema().name == schema.name)
 }

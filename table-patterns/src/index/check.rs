@@ -25,7 +25,7 @@ pub struct IndexReport {
     pub scanned: u64,
     /// The findings, up to the maximum set by [`list_at_most`](IndexCheck::list_at_most).
     pub findings: Vec<Finding>,
-    /// The total number of findings, whether they are listed or not.
+    /// The total number of findings, listed or not.
     pub found: u64,
     /// The number of findings that were repaired.
     pub repaired: u64,

@@ -72,7 +72,7 @@ impl<E: Entity, H> Contributor<E, H> for Indexes {
 }
 
 impl Indexes {
-    /// Adds the write of an index row in the entity's partition.
+    /// Adds the operation that writes an index row in the entity's partition.
     pub(crate) fn add_row<E: Entity>(
         &self,
         one: Change,
@@ -191,7 +191,7 @@ impl<E: Entity, S: TableStore + 'static, O> Entities<E, S, O> {
             let table = self.table_of(index)?;
             let (_, indexes, _) = match tables.entry(table.folded().to_owned()) {
                 Entry::Occupied(known) => known.into_mut(),
-                // IMPORTANT: before the table is created. A claim on the new table is then never mistaken for one on an earlier table.
+                // IMPORTANT: this runs before the table is created. A claim on the new table is then never mistaken for a claim on an earlier table.
                 Entry::Vacant(unknown) => {
                     let found = owners::find(self.table.store(), &table).await?;
                     unknown.insert((table, Vec::new(), found))

@@ -1,4 +1,4 @@
-//! Writes of index copies in the partition of their entity. A copy is written with the entity, without a read if the index is complete and no newer release
+//! Writes index copies in their entity's partition. A copy is written with the entity, without a read if the index is complete and no newer release
 //! has added properties.
 
 use std::any::Any;
@@ -20,7 +20,7 @@ use crate::index::changes::{HoldsEntry, OwnerOf};
 use crate::index::fault::{IndexFault, UniqueViolation};
 use crate::index::whole::with_newer;
 
-/// The change to one index row: a copy of an entity.
+/// A change to one index row that is a copy of an entity.
 #[derive(Clone, Debug)]
 pub(crate) struct CopyChange {
     pub(crate) index: &'static IndexSchema,
@@ -95,7 +95,7 @@ impl CopyChange {
         Ok(())
     }
 
-    /// Returns the operation that replaces the stored row `found`; `None` if nothing must be written.
+    /// Returns the operation that replaces the stored row `found`; `None` if no write is needed.
     fn for_stored(&self, key: &EntityKey, found: Option<&StoredRow>) -> Result<Option<OperationKind>> {
         let Some(StoredRow { row: stored, etag }) = found else {
             return Ok(self.after.as_ref().map(|(_, row)| OperationKind::Insert(row.clone())));

@@ -1,4 +1,4 @@
-//! Collection of orphaned list blobs, which no entity references.
+//! Collects orphaned list blobs: blobs that no entity references.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;

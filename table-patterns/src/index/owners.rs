@@ -1,6 +1,7 @@
 //! Ownership of index keys: two entity types cannot write index entries under the same keys of one table.
 //!
-//! The claims to a table's keys are stored in one row of [`LAYOUTS`], in the partition of that table. They end when the table is deleted and created again.
+//! A *claim* records that an entity type owns certain index keys. The claims to a table's keys are stored in one row of [`LAYOUTS`], in that table's
+//! partition. They end when the table is deleted and created again.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ use table_core::{Error, Result, ValueRef};
 use crate::converge::{self, upsert};
 use crate::index::fault::IndexFault;
 
-/// The `RowKey` of the row with the claims to a table's keys.
+/// The `RowKey` of the row that records which indexes own which keys of a table.
 const ROW_KEY: &str = "\u{FFFC}owners";
 /// The property that stores the claims.
 const OWNERS: &str = "Owners";

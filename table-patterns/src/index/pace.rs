@@ -1,4 +1,4 @@
-//! The rate limit for checks and backfills of indexes.
+//! The rate limit for index checks and backfills.
 
 use table_core::runtime::{Runtime, ticks_of};
 

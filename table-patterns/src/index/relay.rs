@@ -115,8 +115,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Returns an error if a recorded change is about an entity in another partition or table than its record: a writer with access to one partition must
-    /// not cause writes elsewhere.
+    /// Returns an error if a recorded change refers to an entity in a different partition or table than the record: a writer with access to one partition
+    /// must not cause writes elsewhere.
     fn check_source(&self, change: &RemoteChange, call: &Delivery<'_>) -> Result<()> {
         let is_here = change.owner.partition_key == *call.partition_key
             && self.table.name()?.folded() == call.table.folded();

@@ -11,7 +11,7 @@ use table_core::{Error, Result};
 use crate::index::fault::IndexFault;
 use crate::outbox::keys::hash;
 
-/// The effect of a change to an entity on one kind of rows in other partitions or tables: names the rows that may need an update.
+/// The effect of a change to an entity on one kind of rows in other partitions or tables. It lists the rows that may need an update.
 ///
 /// A worker reads the entity itself to compute the desired rows. Changes may therefore be settled late, twice and in any order (PAT-EC-2).
 /// The index entry that results from the change is recorded as a hash, which distinguishes a stale read from the current entity.
@@ -231,7 +231,7 @@ struct Recorded {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<usize>,
     /// The hash of the entry's properties in the order of their names. Older releases record `Hash`, which depends on the order of the struct's fields. A
-    /// release does not compare the hash of the other form.
+    /// release does not compare the other kind of hash.
     #[serde(rename = "Sorted", default, skip_serializing_if = "Option::is_none")]
     hash: Option<u64>,
 }

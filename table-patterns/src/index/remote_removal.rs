@@ -24,7 +24,7 @@ pub(crate) fn remote<E: Entity>() -> impl Iterator<Item = &'static IndexOf<E>> {
     E::INDEXES.iter().filter(|index| !index.schema().is_same_partition())
 }
 
-/// A remote index row with entries of entities in certain partitions.
+/// A remote index row that contains entries of entities in certain partitions.
 pub(crate) struct RemoteEntries {
     index: &'static IndexSchema,
     key: EntityKey,

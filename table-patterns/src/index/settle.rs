@@ -1,4 +1,4 @@
-//! Settles entries of a remote index: makes them match their entity, by the protocol of [`converge`] (PAT-INTER-3, PAT-EC-2).
+//! Settles entries of a remote index: makes them match their entity, with the protocol of [`converge`] (PAT-INTER-3, PAT-EC-2).
 
 mod steps;
 mod verdict;
@@ -89,7 +89,7 @@ struct Entries<'a, E: Entity, S, O> {
     looks: AtomicUsize,
 }
 
-/// Identifies the change that is settled. A later change to the same entity has a larger version.
+/// Identifies the change to settle. A later change to the same entity has a larger version.
 struct Generation {
     origin: Origin,
     version: u64,
@@ -102,7 +102,7 @@ pub(crate) struct Target {
     row: Option<StoredRow>,
 }
 
-/// The rows that are stored at a key, with the desired entry of the entity.
+/// The rows that are stored at a key, with the entry that the entity should have there.
 pub(crate) struct Entry {
     target: Target,
     wanted: Option<Row>,

@@ -69,7 +69,7 @@ pub(crate) fn noted(layout: &SchemaRecord, index: &str) -> IndexState {
 #[derive(Debug)]
 pub(crate) struct States(Vec<AtomicBool>);
 
-/// The states of a handle without indexes.
+/// The states for a handle without indexes.
 pub(crate) static NO_STATES: States = States(Vec::new());
 
 impl States {

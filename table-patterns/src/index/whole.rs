@@ -10,7 +10,7 @@ use table_core::store::TableStore;
 use crate::entities::Entities;
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Completes an index entry of a stored entity: a copy of the whole entity also gets the properties that only programs built from a newer
+    /// Completes a stored entity's index entry: a copy of the whole entity also gets the properties that only programs built from a newer
     /// release know. Any other entry is returned unchanged.
     ///
     /// # Errors

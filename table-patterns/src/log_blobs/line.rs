@@ -58,7 +58,7 @@ pub struct LogLine {
     pub kind: LogKind,
     /// The unique identifier of the line: the writer's random number and its line counter.
     pub id: String,
-    /// The fields that the application has passed.
+    /// The fields passed by the application.
     pub fields: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ impl LogLine {
         out.push('\n');
     }
 
-    /// Parses a line that does not include its LF.
+    /// Parses a line without its trailing LF.
     pub(super) fn parse(line: &str) -> Result<Self> {
         let read = || {
             let mut fields = split(line)?.into_iter();

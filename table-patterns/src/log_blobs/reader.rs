@@ -38,9 +38,9 @@ struct Reading {
     wanted: Wanted,
     /// The hour whose blobs are listed next.
     hour: Option<DateTime<Utc>>,
-    /// The blobs of the current hour that are not read yet, in reverse order.
+    /// The blobs of the current hour that have not been read yet, in reverse order.
     paths: Vec<Path>,
-    /// The ids of the lines in the current hour that were already returned. If a block was written twice, both of its blobs are in the same hour.
+    /// The ids of the lines in the current hour that have already been returned. If a block was written twice, both of its blobs are in the same hour.
     seen: HashSet<String>,
 }
 

@@ -168,7 +168,7 @@ fn log_5_metadata_is_found_regardless_of_the_case_of_its_names() {
     assert!(block_on(reader.collect(from, to, &LogKind::ALL)).is_err());
 }
 
-/// Tests that a read of the hour of a blob's first line includes the blob, although its name contains the hour of its last line.
+/// Tests that a read of one hour includes a blob whose first line is in that hour, although the blob's name contains the hour of its last line.
 #[test]
 fn log_3_a_block_is_in_its_completion_hour_and_found_from_the_previous_one() {
     let (clock, now) = clock("2014-07-31T18:30:00Z");

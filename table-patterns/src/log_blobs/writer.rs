@@ -78,7 +78,7 @@ impl LogWriter {
         Self { bytes: bytes.max(1), ..self }
     }
 
-    /// Sets the age of the oldest buffered line from which a flush is due: at most one hour, because readers search for a line at most one hour later
+    /// Sets the age of the oldest buffered line at which a flush is due: at most one hour, because readers search for a line at most one hour later
     /// (LOG-5).
     #[must_use]
     pub fn flush_after(self, age: Duration) -> Self {
@@ -137,7 +137,7 @@ impl LogWriter {
         Ok(self.is_due())
     }
 
-    /// Returns the number of buffered bytes, which would be lost if the process ended.
+    /// Returns the number of buffered bytes, which are lost if the process ends.
     #[must_use]
     pub fn buffered(&self) -> usize {
         self.blocks.iter().map(|block| block.text.len()).sum()

@@ -27,7 +27,7 @@ pub(super) struct Writer {
     last: Mutex<Last>,
 }
 
-/// The parts of the stamp that was generated last.
+/// The parts of the last generated stamp.
 #[derive(Debug, Default)]
 struct Last {
     ticks: u64,
@@ -141,7 +141,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     }
 }
 
-/// Returns the properties of an event, without those that a write copies from other entities.
+/// Returns an event's own properties, without the properties that a write copies from other entities.
 fn own_values<E: Entity>(key: &EntityKey, row: &Row) -> Result<Row> {
     let mut event = read_as::<E>(key, row)?;
     clear_copies(&mut event);

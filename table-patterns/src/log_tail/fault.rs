@@ -1,4 +1,4 @@
-//! Errors of log tails: invalid stamps, and events that do not contain their stamp.
+//! Log tail errors: invalid stamps, and events that do not contain their stamp.
 
 use std::fmt;
 

@@ -54,17 +54,17 @@ pub struct LogFollower<E, S, C, O = NoOutbox> {
     settle: Duration,
     /// The latest time up to which the log has been read completely.
     horizon: Option<LogStamp>,
-    /// Ranges of the log, from the position onwards, that contain too many events to be returned at once. Each is contained in the previous one.
+    /// Ranges of the log, from the position onwards, that contain too many events for one batch. Each range is contained in the previous one.
     ahead: Vec<Ahead>,
 }
 
-/// A range of the log, from the position to a stamp, that contains more events than may be returned at once.
+/// A range of the log, from the position to a stamp, that contains too many events for one batch.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     upto: LogStamp,
     /// The stamp of an event in the range that is not the oldest one.
     inside: LogStamp,
-    /// `true` if events in the range may have been returned since it was added. The rest may then be few enough to be returned at once.
+    /// `true` if some events in the range may have been returned since the range was added. The remaining events may then fit into one batch.
     begun: bool,
 }
 

@@ -213,7 +213,7 @@ fn rows(prefix: &str, after: Option<LogStamp>, upto: LogStamp) -> TextRange {
     TextRange { lower: Bound::Included(format!("{prefix}{upto}")), upper }
 }
 
-/// Returns the last stamp before the given time; `None` if that time is the first possible one.
+/// Returns the last stamp before the given time; `None` if no earlier time exists.
 fn just_before(instant: DateTime<Utc>) -> Result<Option<LogStamp>> {
     Ok(predecessor(LogStamp::new(instant, 0)?))
 }

@@ -38,7 +38,7 @@ const T6: u64 = 635_442_654_321_234_567;
 /// The number of ticks in a day.
 const DAY: u64 = 864_000_000_000;
 
-/// Creates a clock whose time changes only when the test sets the returned value.
+/// Creates a clock, and a value with which the test sets the clock's time.
 fn standing() -> (Clock, Arc<AtomicU64>) {
     let now = Arc::new(AtomicU64::new(T6));
     let hand = Arc::clone(&now);

@@ -142,8 +142,8 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         self
     }
 
-    /// Begins after the position that an earlier run with the same selection has reached. Without a position, the result is the same, but the run searches
-    /// the part that was already processed again.
+    /// Begins after the position that an earlier run with the same selection has reached. Without a position, the result is the same, but the run
+    /// searches the processed rows again.
     pub fn resume(self, position: EntityKey) -> Self {
         Self { position: Some(position), ..self }
     }

@@ -19,7 +19,7 @@ const CONCURRENCY: usize = 8;
 #[derive(Debug)]
 struct Cursor {
     table: TableName,
-    /// The queries that are not completed. The first one is in progress if a continuation exists.
+    /// The queries that have not been completed. The first one is in progress if a continuation exists.
     queries: VecDeque<Query>,
     from: Option<Continuation>,
     page: Page,

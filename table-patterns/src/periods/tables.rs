@@ -20,7 +20,7 @@ use crate::periods::{Period, PeriodQuery, Periodic};
 
 /// The number of table names per listing request.
 const NAMES: usize = 1_000;
-/// The longest time for which a table that was opened is assumed to exist, as long as for its stored schema ([`LEASE`]).
+/// The longest time for which an opened table is assumed to exist, in ticks: the same time as for its stored schema ([`LEASE`]).
 const LEASE_TICKS: u64 = LEASE.as_secs() * 10_000_000;
 
 /// The tables for entities of type `E`, one per period. See [the pattern](crate::periods).
@@ -216,14 +216,15 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(page.names.iter().any(|found| found.folded() == name.folded()))
     }
 
-    /// Keeps the handle of a table that was opened. Removes the handles of earlier periods, whose tables may have been dropped by another process.
+    /// Keeps the handle of a table that has been opened. Removes the handles of periods that are no longer retained: another process may have dropped
+    /// their tables.
     fn keep(&self, name: TableName, handle: &Entities<E, S>) {
         let (first, checked, mut opened) = (self.first(), self.clock.now(), self.opened());
         opened.retain(|name, _| Self::start_of(name).is_some_and(|start| start >= first));
         opened.insert(name, Opened { handle: handle.clone(), checked });
     }
 
-    /// Removes the handle of a table that was dropped.
+    /// Removes the handle of a table that has been dropped.
     pub(super) fn forget_handle(&self, name: &TableName) {
         self.opened().remove(name);
     }

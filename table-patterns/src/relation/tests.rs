@@ -74,7 +74,7 @@ fn rows(employees: &Employees) -> Vec<String> {
     bags.iter().map(|bag| bag.key().row_key.to_string()).collect()
 }
 
-/// Tests a one-to-many relationship, which transactions maintain (IMP-6).
+/// Tests that transactions maintain a one-to-many relationship (IMP-6).
 #[test]
 fn pat_ck_3_a_part_needs_its_owner() {
     let (employees, store) = employees();

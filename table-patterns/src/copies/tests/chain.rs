@@ -237,7 +237,7 @@ fn pat_den_2_a_bulk_may_contain_a_source_and_its_holders() {
     .unwrap();
 }
 
-/// A member of a ring. It copies the count of the previous member, plus one.
+/// A member of a ring. Its count is the previous member's count plus one.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Rings", copied_by(Before), copies_from(Before))]
 #[partition_key(half)]
@@ -275,7 +275,8 @@ impl CopyRelation for Before {
     }
 }
 
-/// Links members into a ring, whose counts therefore never agree, and lets workers process the changes. Sleeping takes no time.
+/// Links members into a ring, and lets workers process the changes, with sleeps that return at once. Each count must be one more than the previous
+/// member's count, so the counts never agree.
 fn settle_ring(length: u32) {
     let now = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let (read, slept) = (Arc::clone(&now), Arc::clone(&now));

@@ -118,7 +118,7 @@ fn pat_den_2_every_handle_maintains_the_declared_copies() {
     });
 }
 
-/// Tests a transaction that writes two holders of one source: if the source changes after it was read for the first holder, it is read again for both.
+/// Tests that a transaction that writes two holders of one source reads the source again for both, if it changes after the read for the first holder.
 #[test]
 fn con_3_a_source_that_changes_within_a_transaction_is_read_again() {
     for bulk in [false, true] {
@@ -158,7 +158,8 @@ fn con_3_a_source_that_changes_within_a_transaction_is_read_again() {
     }
 }
 
-/// Tests a unit that read a source before a rival changed it: the source never has the version that the unit requires, so another attempt cannot succeed.
+/// Tests a unit of work that has read a source before a rival changed it. The source never has the version that the unit requires, so another attempt
+/// cannot succeed.
 #[test]
 fn upd_3_a_unit_that_read_an_older_source_of_its_holder_is_refused_at_once() {
     let engine = Engine::in_memory();

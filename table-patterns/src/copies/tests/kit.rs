@@ -1,4 +1,4 @@
-//! A fixture for the tests of copies: a company in which departments copy the names of their managers within a partition, and projects in
+//! A fixture for copy tests: a company in which departments copy the names of their managers within a partition, and projects in
 //! another table copy the names of their leads and deputies.
 
 use std::collections::BTreeSet;

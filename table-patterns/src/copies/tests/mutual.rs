@@ -12,7 +12,7 @@ use crate::faults::{Call, Fault, FaultyStore};
 use crate::outbox::Outbox;
 use crate::work::Worker;
 
-/// A person, with a copy of the name of a mentor. Two people may be each other's mentors.
+/// A person, with a copy of a mentor's name. Two people may be each other's mentors.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "People", copied_by(Mentor), copies_from(Mentor))]
 #[partition_key(team)]

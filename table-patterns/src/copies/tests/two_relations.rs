@@ -95,13 +95,13 @@ enum Verb {
     Bulk,
 }
 
-/// The write of a ticket, with the change that a rival makes before one of its reads.
+/// A write of a ticket, with the change that a rival makes before one of the write's reads.
 #[derive(Clone, Debug)]
 struct Write {
     verb: Verb,
     ticket: u32,
     agents: [Option<i32>; 2],
-    /// The number of the read, and the agent that the rival renames.
+    /// The number of the read before which the rival acts, and the agent that it renames.
     rival: Option<(usize, u32)>,
 }
 

@@ -180,7 +180,7 @@ fn pat_den_2_a_reference_to_a_missing_source_is_refused() {
     assert!(company.references().is_empty());
 }
 
-/// The program of an earlier release, whose departments did not copy the names of their managers.
+/// The program as of an earlier release, when departments did not copy the names of their managers.
 mod older {
     use table_core::Entity;
     use table_core::selection::{Point, Selection};
@@ -274,7 +274,7 @@ fn futures_are_send() {
     block_on(sendable(company.employees.delete(Employee::key("Sales", 223), IfMatch::Any))).unwrap();
 }
 
-/// Tests that deleting an entity with its parts clears its holders or is refused because of them, like any other deletion (PAT-DEN-2).
+/// Tests that deleting an entity with its parts clears its holders, or is refused because of them, like any other delete (PAT-DEN-2).
 #[test]
 fn pat_den_2_a_deletion_with_parts_is_refused_or_clears_the_holders() {
     let company = company();

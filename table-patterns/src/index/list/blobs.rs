@@ -1,4 +1,4 @@
-//! Configuration of the blobs for lists: the blob store, the names of blobs, and the grace period for unreferenced blobs.
+//! Configuration of list blobs: the blob store, the blob names, and the grace period for unreferenced blobs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The size of an upload part in bytes. It is larger than 5 MiB, the highest minimum part size of any blob store.
 const PART: usize = 8 << 20;
 
-/// A blob that was uploaded for a list and that no entity references yet.
+/// A blob that has been uploaded for a list, and that no entity references yet.
 pub(crate) struct Upload {
     path: Path,
     born: u64,

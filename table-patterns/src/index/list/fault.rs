@@ -1,4 +1,4 @@
-//! Errors of lists: lists that are full or invalid, and list blobs that cannot be read.
+//! List errors: lists that are full or invalid, and list blobs that cannot be read.
 
 use table_core::Fault;
 use table_core::key::EntityKey;

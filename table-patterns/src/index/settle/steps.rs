@@ -53,7 +53,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         Ok(true)
     }
 
-    /// Returns the write that corrects the copy or list at a key; `None` if it is correct.
+    /// Returns the operation that corrects the copy or list at a key; `None` if the copy or list is already correct.
     async fn step(
         &self,
         key: &EntityKey,

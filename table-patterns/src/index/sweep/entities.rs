@@ -27,7 +27,7 @@ use crate::requests::CONCURRENCY;
 /// Damage found at the key of an entity's index entry.
 struct Wrong {
     kind: FindingKind,
-    /// The entry as it should be.
+    /// The correct entry.
     entry: IndexEntry,
     /// `true` if the key is free for the entry.
     is_free: bool,
@@ -98,7 +98,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(findings.into_iter().flatten().collect())
     }
 
-    /// Returns the damage of an entity's index entry, based on the entity as read with the page.
+    /// Returns the damage to an entity's index entry, based on the entity as read with the page.
     async fn look(&self, table: &TableName, item: &Item) -> Result<Option<Wrong>> {
         let entity: E = read_as(&item.key, &item.found.row).map_err(|error| {
             error
@@ -108,7 +108,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         self.judge((&entity, Some(&item.found.row)), &item.key).await
     }
 
-    /// Confirms the damage of one entity with further reads, and repairs it if requested.
+    /// Confirms the damage to one entity's index entry with further reads, and repairs it if requested.
     async fn entity(&self, key: &EntityKey) -> Result<Option<Finding>> {
         let mut repaired = None;
         let mut race = self.table.retry.start(RACE);

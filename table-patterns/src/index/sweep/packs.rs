@@ -14,7 +14,7 @@ use crate::entities::{Batch, EntityPlan, Outcome, StepRecorder};
 use crate::index::sweep::{Item, Sweep};
 use crate::requests::{self, CONCURRENCY};
 
-/// The entities of one transaction, each with its position in the list of processed entities.
+/// The entities in one transaction, each with its position in the list of processed entities.
 struct Pack {
     positions: Vec<usize>,
     batch: Batch,

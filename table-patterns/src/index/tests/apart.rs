@@ -11,7 +11,7 @@ use table_core::{Entity, ErrorCode};
 use super::kit::Records;
 use crate::EntityStore;
 
-/// The program of an earlier release, without the index.
+/// The program as of an earlier release, before the index was added.
 mod before {
     #[derive(Clone, Debug, PartialEq, table_core::Entity)]
     #[entity(table = "Streams", crate = table_core)]
@@ -47,7 +47,7 @@ struct Event {
     kind: String,
 }
 
-/// A type whose index has `RowKey`s of the same form.
+/// A type whose index has `RowKey`s in the same format.
 #[derive(Clone, Debug, PartialEq, Entity)]
 #[entity(table = "Staff", crate = table_core)]
 #[partition_key(department)]

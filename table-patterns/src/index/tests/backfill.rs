@@ -19,7 +19,7 @@ use crate::EntityStore;
 use crate::index::FindingKind;
 use crate::index::fixture::{Employee, EmployeeByBadge, EmployeeNamesakes, jones};
 
-/// Creates entities with the given IDs in one department. Each list contains three of them.
+/// Creates entities with the given IDs in one department. Three entities share each list.
 fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {
     let one = |id: u32| Staff {
         department: department.to_owned(),
@@ -31,7 +31,8 @@ fn staff(ids: std::ops::Range<u32>, department: &str) -> Vec<Staff> {
     ids.map(one).collect()
 }
 
-/// The number of additional transactions: they record that the pass over the rows has begun, that the rows are complete, and that the index is ready.
+/// The number of transactions that record progress: one when the pass over the rows has begun, one when the rows are complete, and one when the index
+/// is ready.
 const NOTES: usize = 3;
 
 #[test]
@@ -145,7 +146,7 @@ fn imp_5_transactions_of_a_backfill_run_concurrently() {
     .unwrap();
 }
 
-/// Tests an entity that changes before its transaction is written: the transaction is refused, and its entities are then processed one by one.
+/// Tests that, if an entity changes before its transaction is written, the transaction is refused and its entities are then processed one by one.
 #[test]
 fn con_3_an_overtaken_backfill_transaction_is_retried_entity_by_entity() {
     block_on(async {

@@ -134,7 +134,7 @@ fn pat_inter_3_a_cross_partition_backfill_resumes_after_a_crash_at_any_submit() 
     }
 }
 
-/// Tests a repair after the loss of all index rows. The repair, which works like a backfill, dies at each submit in turn.
+/// Tests that a repair restores the index rows after all of them were lost. The repair works like a backfill, and dies at each submit in turn.
 #[test]
 fn pat_intra_4_a_repair_that_crashes_at_any_submit_is_completed_by_the_next() {
     let entities: Vec<_> = (0..30).map(staff).collect();
@@ -198,7 +198,7 @@ impl Live {
     }
 }
 
-/// Generates entities that share few different values, which causes collisions in keys, lists and transactions.
+/// Generates entities with only a few distinct values, so that keys, lists and transactions collide.
 fn some_staff() -> impl Strategy<Value = Staff> {
     (prop::sample::select(vec!["Sales", "Marketing"]), 0_u32..12, 0..5, 17_u8..20, prop::option::of(0_u8..20))
         .prop_map(|(department, id, name, age, email)| Staff {

@@ -1,4 +1,4 @@
-//! Tests of a backfill that a release with other indexes continues. The key ranges of the entities depend on all indexes with partitions in the table.
+//! Tests that a release with different indexes can continue a backfill. The key ranges of the entities depend on all indexes with partitions in the table.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

@@ -31,7 +31,7 @@ pub(super) struct Disturbed {
     pub(super) engine: Engine,
     pub(super) submits: Arc<AtomicUsize>,
     pub(super) gets: Arc<AtomicUsize>,
-    /// The transaction that was submitted last, whether it was applied or not.
+    /// The last submitted transaction, whether or not it was applied.
     pub(super) last: Arc<Mutex<Option<Transaction>>>,
     fault: Arc<Mutex<Option<(usize, Fault)>>>,
     hooks: Arc<Mutex<Vec<Hook>>>,

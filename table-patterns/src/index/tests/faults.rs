@@ -1,4 +1,4 @@
-//! Tests of programs that die before or after any submit: afterwards, the stored rows must be either all old or all new (PAT-INTRA-4).
+//! Tests that, if a program dies before or after any submit, the stored rows are either all old or all new (PAT-INTRA-4).
 
 use pollster::block_on;
 use table_core::embedded::Engine;

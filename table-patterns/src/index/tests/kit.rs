@@ -1,4 +1,4 @@
-//! A fixture for the tests of indexes: an entity, functions that return its expected and its stored rows, and a clock that advances while a caller sleeps.
+//! A fixture for index tests: an entity, functions that return its expected and its stored rows, and a clock that advances while a caller sleeps.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -79,7 +79,7 @@ pub(super) fn staff() -> impl Strategy<Value = Staff> {
     )
 }
 
-/// Rows by table and key. The value is the properties as text.
+/// Rows by table and key. Each value contains the row's properties as text.
 pub(super) type Rows = BTreeMap<(String, EntityKey), String>;
 
 fn text(row: &Row) -> String {

@@ -63,7 +63,7 @@ fn pat_intra_and_ix_2_the_rows_of_an_indexed_insert() {
     .unwrap();
 }
 
-/// Tests the catalogue's rows for employees with indexes in other partitions, and point queries (PAT-INTER-1) and range queries (PAT-INTER-2) of them.
+/// Tests the catalogue's rows for employees with indexes in other partitions, and point queries (PAT-INTER-1) and range queries (PAT-INTER-2).
 #[test]
 fn pat_inter_the_rows_of_a_settled_insert() {
     #[expect(

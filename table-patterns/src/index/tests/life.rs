@@ -1,4 +1,5 @@
-//! Tests of an index's states. An index is built over old rows, online, resumably and at a limited rate; then it is disabled and enabled again.
+//! Tests of an index's states. An index is built for existing rows while other programs write. The build is resumable and has a rate limit. Then the index
+//! is disabled and enabled again.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;

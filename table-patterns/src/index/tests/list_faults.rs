@@ -97,7 +97,7 @@ fn pat_ix_4_a_crash_at_any_table_write_loses_nothing() {
     }
 }
 
-/// Tests another writer's change that moves a list to a blob, changes it or removes it between the read and the write of the tested writer.
+/// Tests that a writer notices if another writer moves the list to a blob, changes it or removes it between the first writer's read and write.
 #[test]
 fn pat_ix_4_an_overtaken_move_starts_again_and_leaves_no_blob() {
     for beyond in [0, 1, usize::MAX] {

@@ -16,7 +16,7 @@ use crate::index::list::{ListForm, Members};
 use crate::outbox::Outbox;
 use crate::work::Worker;
 
-/// A visit, whose day is a part of the `PartitionKey`. The key does not contain the instant, so index rows store it.
+/// A visit. Its day is a part of the `PartitionKey`. The key does not contain the instant, so index rows store it.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -35,7 +35,7 @@ struct Visit {
     guest: String,
 }
 
-/// A ticket, whose number is also a property.
+/// A ticket. Its number is also a property.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -143,7 +143,7 @@ fn pat_ix_a_list_of_entities_whose_key_field_is_also_a_number_stores_keys() {
     .unwrap();
 }
 
-/// Stores a list as an older release does: with the parts of the key in the order of the fields.
+/// Stores a list in the format of an older release: the key parts are in field order.
 fn older(engine: &Engine, members: &str) {
     let list = TableEntity::new("Sales", "tag_new").unwrap().with("MemberDetails", members);
     block_on(engine.untyped("Members").unwrap().insert_or_replace(&list)).unwrap();

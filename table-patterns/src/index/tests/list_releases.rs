@@ -120,7 +120,7 @@ fn world(beyond: usize) -> World {
 }
 
 impl World {
-    /// Returns the rows of lists with their keys.
+    /// Returns the rows that contain lists, with their keys.
     fn lists(&self) -> Vec<TableEntity> {
         let rows =
             |table| block_on(self.engine.untyped(table).unwrap().scan("lists").max_rows(1_000).collect());
@@ -151,7 +151,7 @@ impl World {
         }
     }
 
-    /// Returns `true` if a list has the form of an older release.
+    /// Returns `true` if a list has the format of an older release.
     fn has_older(&self) -> bool {
         self.lists().iter().any(|list| list.get("TaskDetails").is_some())
     }
@@ -166,7 +166,7 @@ enum Verb {
     Put(Texts),
     Delete(Texts),
     Work,
-    /// Makes the stored lists those of an older release.
+    /// Converts the stored lists to the format of an older release.
     Age,
 }
 

@@ -77,7 +77,7 @@ mod branch {
     }
 }
 
-/// A guest of a branch. Its index entries have the same keys as those of a branch's customers.
+/// A guest of a branch. Its index entries have the same keys as the index entries of a branch's customers.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Guests")]
 #[partition_key(tenant)]

@@ -1,4 +1,4 @@
-//! A fixture for the tests of lists: an entity with a list in its partition and a remote list, in a table whose lists can be stored in blobs.
+//! A fixture for the tests of lists: an entity with a list in its partition and a remote list, in a table that can store lists in blobs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub(super) fn jones(id: u32) -> Employee {
 
 pub(super) type People<S = Disturbed> = Entities<Employee, S, Records>;
 
-/// A table with a store that can fail, a blob store that can fail, and a clock that is set by the test.
+/// A table whose table store and blob store can fail, with a clock that the test sets.
 pub(super) struct Scene {
     pub(super) store: Disturbed,
     pub(super) blobs: FaultyBlobs,

@@ -123,7 +123,7 @@ fn pat_inter_3_a_crash_at_any_submit_of_a_settlement_is_recovered() {
     }
 }
 
-/// Tests a worker that is suspended before one of its requests until all other work is settled, and then sends that request and dies. No other process
+/// Tests a worker that is suspended before one of its requests. It resumes after all other work is done, sends that request and dies. No other process
 /// repairs its writes.
 #[test]
 fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {

@@ -241,8 +241,7 @@ fn with_concurrent_writers_a_check_finds_and_a_repair_undoes_nothing() {
     .unwrap();
 }
 
-/// Tests a list member that belongs to no entity when the repair reads it, but belongs to one before the repair writes. The member is then correct
-/// and must remain.
+/// Tests that a repair keeps a list member that belongs to no entity when the repair reads it, but belongs to one before the repair writes.
 #[test]
 fn a_repair_removes_no_member_that_has_just_joined() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Tests of appends whose response is lost, on stores that return other bytes than they were given.
+//! Tests of appends whose response is lost. The store may return rows whose bytes differ from those that were written.
 
 use table_core::queue::QueueName;
 use table_core::selection::Point;
@@ -33,7 +33,7 @@ struct Person {
     name: String,
 }
 
-/// An event with a copy of the name of its person.
+/// An event with a copy of a person's name.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", copies_from(Name))]
 #[partition_key(department)]
@@ -77,7 +77,7 @@ fn lose(store: &FaultyStore<Engine>, code: ErrorCode) {
     });
 }
 
-/// The errors after a transaction took effect: the outcome is unknown, or the client's HTTP stack sent the request a second time.
+/// The errors that a client can receive although its transaction took effect: the outcome is unknown, or the client's HTTP stack sent the request twice.
 const LOST: [ErrorCode; 2] = [ErrorCode::OperationTimedOut, ErrorCode::EntityAlreadyExists];
 
 #[test]

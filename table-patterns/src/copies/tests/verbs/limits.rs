@@ -95,7 +95,7 @@ fn pat_den_2_more_copies_than_a_transaction_allows_are_written_in_batches() {
     company.assert_agreement("one between");
 }
 
-/// Tests a source with more holders in its partition than fit into its transaction: the outbox updates the other holders.
+/// Tests that, if a source has more holders in its partition than fit into its transaction, the outbox updates the remaining holders.
 #[test]
 fn egt_2_copies_beyond_the_transaction_limit_follow_by_the_outbox() {
     use table_core::selection::{Point, Selection};
@@ -173,7 +173,7 @@ fn egt_2_copies_beyond_the_transaction_limit_follow_by_the_outbox() {
     assert_eq!(company.pending(), 0);
 }
 
-/// Tests a source whose references are mostly of a relation that a change does not affect, and fill more than one page.
+/// Tests a source whose references fill more than one page. Most of them belong to a relation that a change does not affect.
 #[test]
 fn pat_den_2_holders_on_later_pages_of_references_follow_by_the_outbox() {
     use table_core::selection::{Point, Selection};
