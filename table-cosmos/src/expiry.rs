@@ -13,12 +13,12 @@ const LONGEST: u32 = i32::MAX.unsigned_abs();
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TimeToLive {
-    /// Items never expire, even if they have a time to live of their own.
+    /// Items never expire, even if they have an individual time to live.
     #[default]
     Off,
-    /// Only items with a time to live of their own expire.
+    /// Only items with an individual time to live expire.
     PerItem,
-    /// Items without a time to live of their own expire after the given number of seconds.
+    /// Items without an individual time to live expire after the given number of seconds.
     Seconds(u32),
 }
 

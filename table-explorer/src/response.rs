@@ -10,7 +10,7 @@ use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 use maud::Markup;
 
-/// The body of a response: complete, or a stream. If a stream fails, an HTTP server must abort the response, so that the client does not take it for complete.
+/// The body of a response: complete, or a stream. If a stream fails, an HTTP server must abort the response, so the client does not take it for complete.
 pub type Body = UnsyncBoxBody<Bytes, io::Error>;
 
 /// The content security policy: it forbids inline code, other origins and framing. The referrer policy in [`COMMON`] is not `no-referrer`, because browsers

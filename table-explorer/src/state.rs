@@ -63,14 +63,14 @@ impl Source {
         StoreNames { identity, shown: self.name.clone() }
     }
 
-    /// Adds the engine that contains the tables, so that pages show its statistics and queues and offer its checks.
+    /// Adds the engine that contains the tables, so pages show its statistics and queues and offer its checks.
     #[must_use]
     pub fn with_engine(self, engine: Engine) -> Self {
         let queues = self.queues.or_else(|| Some(DynQueueStore::new(engine.clone())));
         Self { queues, engine: Some(engine), ..self }
     }
 
-    /// Adds a queue store, so that pages show the poison messages in its queues.
+    /// Adds a queue store, so pages show the poison messages in its queues.
     #[must_use]
     pub fn with_queues(self, queues: DynQueueStore) -> Self {
         Self { queues: Some(queues), ..self }

@@ -9,7 +9,7 @@ impl Credential {
     /// Checks an endpoint before the first request. `plain` is `true` if the options allow credentials over plain HTTP.
     ///
     /// Signatures with the emulator's well-known key may be sent unencrypted. An emulator in a neighbouring container has neither a certificate nor a loopback
-    /// address, and the key is no secret.
+    /// address, and the key is not secret.
     ///
     /// # Errors
     /// `InvalidInput` if the credential must not be sent to the endpoint.

@@ -59,7 +59,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         None
     }
 
-    /// Returns the contributor as `Any`, so that the pattern that attached it can downcast it.
+    /// Returns the contributor as `Any`, so the pattern that attached it can downcast it.
     fn as_any(&self) -> &dyn Any;
 }
 

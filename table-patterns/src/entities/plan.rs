@@ -146,7 +146,7 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
         found: Option<&'a StoredRow>,
     ) -> BoxFuture<'a, Result<Option<PreparedRow>>>;
 
-    /// Returns the row as `Any`, so that the pattern that created it can downcast it.
+    /// Returns the row as `Any`, so the pattern that created it can downcast it.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -212,7 +212,7 @@ pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
     ) -> BoxFuture<'a, Result<Committed>>;
 }
 
-/// Creates an empty merge that changes only an entity's version, so that writers that have read the entity before get a conflict.
+/// Creates an empty merge that changes only an entity's version, so writers that have read the entity before get a conflict.
 pub(crate) fn touch(if_match: IfMatch) -> OperationKind {
     OperationKind::Merge(RowWriter::with_capacity(0).finish(), if_match)
 }

@@ -19,7 +19,7 @@ use crate::requests::CONCURRENCY;
 /// ```
 /// use table_patterns::index::ListPage;
 ///
-/// /// Returns `true` if another page exists.
+/// /// Returns `true` if no page follows.
 /// fn is_last<E>(page: &ListPage<E>) -> bool {
 ///     page.next.is_none()
 /// }

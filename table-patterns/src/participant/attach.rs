@@ -37,7 +37,7 @@ trait OfType: Send + Sync {
         out: &mut Contribution,
     ) -> Result<bool>;
 
-    /// Returns the participants as `Any`, so that they can be downcast.
+    /// Returns the participants as `Any`, so they can be downcast.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -120,7 +120,7 @@ impl<S> WithParticipants<S> {
     }
 }
 
-/// Wraps a store, so that participants can be attached to it later. Participants that are already attached remain attached.
+/// Wraps a store, so participants can be attached to it later. Participants that are already attached remain attached.
 impl<S: TableStore> From<S> for WithParticipants<S> {
     fn from(store: S) -> Self {
         Self::new(store)

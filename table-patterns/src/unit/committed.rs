@@ -29,7 +29,7 @@ impl<T> Committed<T> {
         self.versions.iter().map(|(_, etag)| etag.as_ref())
     }
 
-    /// Returns a written entity with its new version, so that the next write needs no read; `None` if the version is unknown.
+    /// Returns a written entity with its new version, so the next write needs no read; `None` if the version is unknown.
     ///
     /// ```
     /// use table_patterns::unit::Committed;

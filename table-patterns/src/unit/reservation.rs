@@ -19,7 +19,7 @@
 //! If [`MOST_EXPIRED`] consecutive reservations expire while a process waits for them, the process stops waiting and deletes reservations until none
 //! is left. Therefore, rows that another program leaves in the partition delay the process's transactions by at most twenty seconds, whatever their number.
 //!
-//! Every row whose key has the prefix is treated as a reservation, whoever wrote it, and the key order is the queue order. A row in any other
+//! Every row whose key has the prefix is treated as a reservation, regardless of its writer, and the key order is the queue order. A row in any other
 //! format has a hold time of zero and is deleted when it is found, so it cannot hide the reservations after it.
 //!
 //! Reservations are advisory: correctness depends only on the row versions. `docs/models/fairness.rs` models this protocol.

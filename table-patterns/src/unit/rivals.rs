@@ -136,7 +136,7 @@ impl Rivals {
                 queue.pass(&found, ahead).await?;
                 first = None;
             } else {
-                // The pause is a small fraction of the time already waited, so that it extends the wait only a little.
+                // The pause is a small fraction of the time already waited, so it extends the wait only a little.
                 pause = (waited / 16).clamp(read, PAUSES.1);
                 self.runtime.sleep(pause).await;
             }

@@ -37,7 +37,7 @@ pub(super) struct Attempts<'a> {
     race: RetryLoop<'a>,
     /// The last attempt, if the store refused it.
     refused: Option<RefusedRun>,
-    /// `true` once a group commit has been refused. The unit is then committed alone, so that an error can be attributed to it.
+    /// `true` once a group commit has been refused. The unit is then committed alone, so an error can be attributed to it.
     pub(super) is_alone: bool,
     /// The time when the current attempt began.
     began: u64,

@@ -74,7 +74,7 @@ struct State {
     /// `true` once a member has waited too long. From then on, each step of the commit wakes all members, because the member that drove the commit may not be
     /// polled again.
     is_late: bool,
-    /// `true` if the commit has woken all members while one of them was polling it, so that the others could not poll it at that time.
+    /// `true` if the commit has woken all members while one of them was polling it, so the others could not poll it at that time.
     is_woken: bool,
 }
 
@@ -135,7 +135,7 @@ impl Group {
         }
     }
 
-    /// Remembers a stored row, so that the following units can read it without a request.
+    /// Remembers a stored row, so the following units can read it without a request.
     pub(crate) fn remember(&self, row_key: &RowKey, found: Option<&StoredRow>) {
         self.lock().read.insert(row_key.clone(), found.cloned());
     }

@@ -198,7 +198,7 @@ impl Live {
     }
 }
 
-/// Generates entities with only a few distinct values, so that keys, lists and transactions collide.
+/// Generates entities with only a few distinct values, so keys, lists and transactions collide.
 fn some_staff() -> impl Strategy<Value = Staff> {
     (prop::sample::select(vec!["Sales", "Marketing"]), 0_u32..12, 0..5, 17_u8..20, prop::option::of(0_u8..20))
         .prop_map(|(department, id, name, age, email)| Staff {
