@@ -45,11 +45,12 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     ///   is stored, and the remaining work is recorded in [`SchemaRecord::pending`].
     /// - If no schema of `E` is stored, but a schema with the same key format is, then `E` may be a renamed type. This is an error if the table contains rows
     ///   with such keys: keep the stored name of the type with `#[entity(schema_name = "…")]`, or call [`accept_schema`](Self::accept_schema).
-    /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity. Nothing is changed: if the schema of one member of a
-    ///   set is refused, none is stored.
+    /// - *Needs acceptance*, *needs rewrite* and *refused* are errors if the table contains an entity, or if the schema of `E` lacks an index, a feed or copies
+    ///   of the stored schema, which running programs treat as complete. Nothing is changed: if the schema of one member of a set is refused, none is stored.
     /// - A schema that was stored earlier and has been superseded belongs to an older version of the program. That version may run if its schema lacks only
     ///   optional properties, and indexes, a feed or copies whose backfill has not begun. Its schema may declare or require additional properties. If that
-    ///   version may run, the stored schema is not changed. In all other cases, opening the table is an error, unless the table has no rows.
+    ///   version may run, the stored schema is not changed. In all other cases, opening the table is an error, unless the table has no rows and the schema of `E` has every index,
+    ///   feed and copy of the stored schema.
     ///
     /// Before a write, the handle and its clones check the stored schema again if the last check is older than [five seconds](LEASE). If the program's older
     /// schema lacks an index, a feed or copies whose backfill has not begun, this check records that an older program was seen (a sighting), and the backfill

@@ -17,7 +17,7 @@ use crate::index::check::IndexReport;
 use crate::index::fault::IndexFault;
 use crate::index::finding::FindingKind;
 use crate::index::pace::Pacer;
-use crate::index::state::{IndexState, load, note, noted};
+use crate::index::state::{IndexState, is_stored, load, note, noted};
 use crate::index::sweep::{Phase, Sweep};
 use crate::position::Position;
 
@@ -185,6 +185,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     /// # Errors
     /// - `UniqueViolation` after the last page if entities share a value of a unique index, and `IndexListFull` (PAT-IX-4) if a list is too
     ///   small for its entities. The index then stays *building*.
+    /// - `IndexNotReady` if the stored schema does not contain the index.
     /// - Any error from the store: run the backfill again to continue.
     ///
     /// An entity that cannot be read, or whose value no key of the index can contain, is a
@@ -194,6 +195,9 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         let layout = load(&self.table.table, self.table.index_states()).await?;
         let note = note(self.index.name);
         let Some(index) = index_of::<E>(self.index) else { return Ok(report) };
+        if !is_stored(&layout, self.index.name) {
+            return Err(Error::of(IndexFault::NotStored(self.index.name.to_owned())));
+        }
         if noted(&layout, self.index.name) != IndexState::Building && !layout.pending.contains(&note) {
             return Ok(report);
         }

@@ -50,6 +50,12 @@ pub(crate) enum IndexFault {
     )]
     #[fault(IndexNotReady)]
     NoDesign,
+    #[error(
+        "the stored schema lacks index `{0}`, so other programs write entities without entries; store the schema of this program with \
+         `create_if_missing`, or with `accept_schema` if another schema was accepted after it"
+    )]
+    #[fault(IndexNotReady)]
+    NotStored(String),
     #[error("index `{0}` is disabled; call `enable`, then run its backfill")]
     #[fault(IndexNotReady)]
     Disabled(String),

@@ -55,13 +55,20 @@ pub(crate) fn note(index: &str) -> String {
 /// Returns the state of an index according to the stored schema.
 pub(crate) fn noted(layout: &SchemaRecord, index: &str) -> IndexState {
     let note = note(index);
-    if layout.disabled.contains(&note) {
+    if !is_stored(layout, index) {
+        IndexState::Building
+    } else if layout.disabled.contains(&note) {
         IndexState::Disabled
     } else if layout.pending.contains(&note) {
         IndexState::Building
     } else {
         IndexState::Ready
     }
+}
+
+/// Returns `true` if the stored schema contains an index. Otherwise, programs with the stored schema write entities without entries.
+pub(crate) fn is_stored(layout: &SchemaRecord, index: &str) -> bool {
+    layout.schema.indexes.iter().any(|stored| stored.name == index)
 }
 
 /// For each index of an entity type, `true` if the handle knows that the index is ready. A `true` remains until the states are read again; while the value is
@@ -119,6 +126,7 @@ pub(crate) async fn load<E: Entity, S: TableStore>(
 pub(crate) fn not_ready(layout: &SchemaRecord, index: &str) -> Option<Error> {
     let name = index.to_owned();
     let fault = match noted(layout, index) {
+        _ if !is_stored(layout, index) => IndexFault::NotStored(name),
         IndexState::Ready => return None,
         IndexState::Disabled => IndexFault::Disabled(name),
         IndexState::Building if layout.is_announced(index) => IndexFault::Announced(name),

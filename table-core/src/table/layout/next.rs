@@ -63,7 +63,8 @@ pub(super) async fn next<S: TableStore>(
                 Error::of(TableFault::Layout { entity, evolution }).with_table(table.as_str())
             }
         };
-        if !is_empty(store, table, &TextRange::ALL).await? {
+        // IMPORTANT: handles of the stored schema treat its indexes as complete, also in a table that was empty when another program opened it.
+        if !keeps_derived_parts(&stored.schema, design) || !is_empty(store, table, &TextRange::ALL).await? {
             return Err(refusal);
         }
     }
@@ -91,6 +92,12 @@ fn has_other_programs<S: TableStore>(store: &S) -> bool {
 fn derived_parts(design: &StoredSchema) -> Vec<String> {
     let indexes = design.indexes.iter().map(|index| format!("index {}", index.name));
     indexes.chain(design.keeps.iter().map(|kept| format!("keeps {kept}"))).collect()
+}
+
+/// Returns `true` if programs with the schema `next` maintain every index, feed and copy of the schema `stored`.
+fn keeps_derived_parts(stored: &StoredSchema, next: &StoredSchema) -> bool {
+    stored.indexes.iter().all(|index| next.indexes.contains(index))
+        && stored.keeps.iter().all(|kept| next.keeps.contains(kept))
 }
 
 /// Returns a range that contains the `RowKey`s of a schema's entities: all keys that start with the leading literal of the `RowKey`, or all keys if the

@@ -71,6 +71,21 @@ fn an_index_that_a_newer_release_adds_is_not_ready_while_the_older_release_write
 }
 
 #[test]
+fn an_older_release_writes_no_entities_without_entries_to_a_table_that_a_newer_release_created() {
+    let store = Engine::in_memory();
+    let (older, newer) =
+        (PeriodTables::<plain::Login, _>::new(store.clone()), PeriodTables::<indexed::Login, _>::new(store));
+    let now = ticks::now();
+    let handle = block_on(newer.entities_of(now)).unwrap();
+    let by_address = || block_on(handle.query(indexed::Login::by_address("ada", "x")).collect());
+    assert_eq!(by_address().unwrap(), []);
+    let error = block_on(older.insert(&login(now))).unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-21")));
+    assert_eq!(by_address().unwrap(), []);
+    assert_eq!(block_on(handle.scan("a test").max_rows(10).collect()).unwrap(), []);
+}
+
+#[test]
 fn every_table_of_a_period_has_a_stored_schema() {
     let store = Engine::in_memory();
     let logins = PeriodTables::<plain::Login, _>::new(store.clone());

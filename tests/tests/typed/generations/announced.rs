@@ -132,6 +132,46 @@ fn an_index_of_an_empty_table_is_announced_as_well() {
     });
 }
 
+/// Tests that an older program does not replace the schema of an empty table: handles of the newer program treat the index as complete.
+#[test]
+fn an_index_of_an_empty_table_stays_complete_when_an_older_program_starts() {
+    block_on(async {
+        let time = Time::default();
+        let store = time.engine();
+        let new = open(&time, &store).await;
+        assert_eq!(ids(&new, "ada").await, None);
+        let old = table_at::<before::Employee>(&time, &store).create_if_missing().await;
+        assert!(refused(old.map(drop)));
+        new.insert(&indexed::employee(1, "ada")).await.unwrap();
+        assert_eq!(ids(&new, "ada").await, Some(1));
+        assert_eq!(new.states().await.unwrap(), [("ByEmail", IndexState::Ready)]);
+    });
+}
+
+/// Tests that an index is not used once the stored schema lacks it, because programs with that schema write entities without entries.
+#[test]
+fn an_index_that_the_stored_schema_lacks_is_not_ready() {
+    block_on(async {
+        let time = Time::default();
+        let store = time.engine();
+        let new = open(&time, &store).await;
+        new.insert(&indexed::employee(1, "ada")).await.unwrap();
+        let old = table_at::<before::Employee>(&time, &store);
+        old.accept_schema("the release is withdrawn").await.unwrap();
+        old.create_if_missing().await.unwrap().insert(&before::employee(2, "grace")).await.unwrap();
+        assert_eq!(new.states().await.unwrap(), [("ByEmail", IndexState::Building)]);
+        let lookup = new.get(indexed::Employee::by_email("Sales", "grace")).await.unwrap_err();
+        for error in [lookup, backfill(&new).await.unwrap_err()] {
+            assert_eq!(error.code(), ErrorCode::IndexNotReady);
+            assert!(error.to_string().contains("lacks index `ByEmail`"), "{error}");
+        }
+        new.table().accept_schema("the release is back").await.unwrap();
+        let new = open(&time, &store).await;
+        build(&time, &new).await;
+        assert_eq!((ids(&new, "ada").await, ids(&new, "grace").await), (Some(1), Some(2)));
+    });
+}
+
 #[test]
 fn a_value_released_by_an_older_program_is_free_for_a_newer_one() {
     block_on(async {
