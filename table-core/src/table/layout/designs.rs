@@ -225,6 +225,27 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_table_keeps_the_indexes_the_feed_and_the_copies_of_its_schema() {
+        block_on(async {
+            const INDEX: &str = "index ByA copies\nindex ByA RowKey \"a_\"\nindex ByA RowKey .A text 0..512 ordered legal\nindex ByA keeps *\n";
+            for part in ["keeps feed\n", "keeps copied_by Desk\n", "keeps copies_from Desk\n", INDEX] {
+                let (store, table) = (Engine::in_memory(), TableName::new("Company").unwrap());
+                store.create_table(&table).await.unwrap();
+                let open = async |lines: &str, accepted: Option<&str>| {
+                    let before = record::read(&store, &table, "E").await.unwrap();
+                    let schema = schema(&format!("property A Edm.String\n{lines}"));
+                    store_one(&store, &table, (&schema, before), false, accepted).await
+                };
+                open(part, None).await.unwrap();
+                let error = open("", None).await.unwrap_err();
+                assert_eq!(error.code(), ErrorCode::SchemaMismatch, "{part}");
+                open("", Some("nothing reads it")).await.unwrap();
+                open("property B Edm.String optional\n", None).await.unwrap();
+            }
+        });
+    }
+
+    #[test]
     fn the_record_of_a_new_table_is_kept_when_an_earlier_table_is_forgotten() {
         block_on(async {
             let (store, table) = (Engine::in_memory(), TableName::new("Company").unwrap());
