@@ -42,7 +42,7 @@ pub(crate) struct Checkpoint {
 
 /// The result of a job or a merge.
 pub(crate) enum Done {
-    /// The base contains the frozen rows. The `Tail` is the next journal file, if it was made from a file that is no longer needed.
+    /// The frozen rows are now in the base. The `Tail` is the next journal file, if an obsolete file has been reused for it.
     Checkpointed(BaseView, Option<Tail>),
     /// The frozen rows could not be written for lack of disk space or file descriptors. The thread will retry.
     NoRoom(Error),

@@ -1,5 +1,5 @@
 //! Tests that keys are placed in physical partitions as the model predicts: the items in each feed range, and the partition in the response to each point read.
-//! The same test runs on the emulator and on a real account.
+//! The tests of placement run on the emulator, and also on a real account if one is configured.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -11,7 +11,7 @@ use tests::time::Time;
 
 use super::{refused, table_at};
 
-/// What the releases do after the newer one has opened the table.
+/// The outcome for the older release after the newer one has opened the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Older {
     /// The older release continues to write.
@@ -44,7 +44,7 @@ fn run<Old, New>(
         for row in first {
             insert(&old, row).await.unwrap();
         }
-        // A refused release would fail or misread rows, and any other reads what was written.
+        // A release must be refused exactly if it would fail to read a row, or read another value than was written.
         let is_allowed = verdict.compatibility().is_allowed();
         let is_read = read().await.is_ok_and(|found| found == reads[..first.len()]);
         assert_eq!(is_read, verdict.compatibility() <= Compatibility::NeedsAcceptance, "{name}");
