@@ -12,8 +12,8 @@
 //!
 //! In an object store, each file of `rows` and `files` is a sequence of objects of at most about 8 MiB, named by their offset in the file.
 //!
-//! A folder of the embedded engine is backed up as a consistent snapshot of its files. Every other store is backed up by rows: its rows are read in key
-//! order and compared with the previous generation, and only the differences are written, including deletions.
+//! A folder of the embedded engine is backed up as a consistent snapshot of its files. Every other store is backed up row by row: the rows are read in
+//! key order and compared with the previous generation, and only the differences are written, including deletions.
 //!
 //! # Guarantee
 //! - A generation is listed only after all its files are durable. Killing a backup leaves the earlier generations unchanged. The next backup continues

@@ -7,7 +7,7 @@ use table_core::EntityKey;
 /// The number of sample rows in a finding.
 const SAMPLES: usize = 3;
 
-/// A design defect that was found in a table.
+/// A design defect found in a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The number of the violated rule, as documented in `docs/rules`.

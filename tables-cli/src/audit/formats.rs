@@ -1,4 +1,4 @@
-//! Checks the key formats of similar rows: mixed formats, numbers with different widths, unescaped separators.
+//! Checks the key formats of similar rows, and reports mixed formats, numbers of different widths, and unescaped separators.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,7 @@ fn of_key(kind: &Group<'_>, (name, text): KeyOf, findings: &mut Vec<Finding>) {
         *counts.entry(&shape.text).or_default() += 1;
     }
     let Some((usual, count)) = counts.iter().max_by_key(|(_, count)| **count) else { return };
-    // Free text has many shapes, none of which is common.
+    // Free text has many different shapes, and none of them is common.
     if *count * 5 < texts.len() * 4 {
         return;
     }

@@ -1,4 +1,5 @@
-//! Tests of audits, with tables that have a single defect each and with tables without defects.
+//! Tests that an audit finds the defect in tables with a single defect each, and finds nothing in
+//! tables without defects.
 
 use table_core::schema::{IndexKind, StoredIndex, StoredPiece};
 use table_core::{TableEntity, Value, ticks};

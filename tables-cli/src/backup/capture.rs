@@ -175,7 +175,7 @@ impl Capture<'_> {
         if is_full || end.rows > 0 {
             layers.push(Layer { file, end });
         }
-        // IMPORTANT: if a table is continued, an earlier command read its first rows from another snapshot.
+        // IMPORTANT: if the table's backup is being continued, an earlier command has read its first rows from another snapshot.
         let is_snapshot = self.options.is_snapshot && !is_continued;
         let consistency = if is_snapshot { Consistency::OneMoment } else { Consistency::Pages };
         Ok(TableRows {
@@ -190,12 +190,12 @@ impl Capture<'_> {
 
     /// Compares a table with its backup in several passes until both are equal. Each pass adds the changes made since the previous one.
     ///
-    /// A pass that finds no differences has read the same rows as the pass before it. At a time between the two passes, the table therefore contained
-    /// exactly these rows.
+    /// A pass that finds no differences has read the same rows as the pass before it. Therefore, at some time between the two passes, the table
+    /// contained exactly these rows.
     async fn settle(&mut self, mut table: TableRows, id: &str) -> Result<TableRows> {
         let name = TableName::new(table.name.as_str())?;
         for _ in 0..PASSES {
-            // IMPORTANT: no other layer of the table has this number. A continued backup settles a table again.
+            // IMPORTANT: no other layer of the table may have this number, because a continued backup settles the table again.
             let file = format!("{name}-{id}-{}.rows", table.layers.len() + 1);
             let (storage, path) = (&**self.repository.storage(), self.repository.layer(&file));
             let mut layer = LayerWriter::create(storage, &path)?;

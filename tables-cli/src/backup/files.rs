@@ -71,7 +71,7 @@ pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<C
     Ok(CapturedFiles { generation, copied, copied_bytes, kept, collected })
 }
 
-/// Calls a function for each piece of a file, with its offset and length.
+/// Calls a function with the offset and length of each piece of a file, until it returns `false`. Returns `true` if all calls did.
 fn pieces(bytes: u64, mut piece: impl FnMut(u64, usize) -> Result<bool>) -> Result<bool> {
     let mut offset = 0;
     while offset < bytes {
@@ -144,7 +144,7 @@ pub fn restore_folder(from: &Path, to: &Path) -> Result<CopyReport> {
     completed(to, |to| Ok(Engine::restore(from, to)?))
 }
 
-/// Lets `fill` write a folder under a temporary name, and then renames the folder. First removes the remains of killed calls.
+/// Removes the leftovers of killed calls, lets `fill` write a folder under a temporary name, and then gives the folder its final name.
 fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Result<CopyReport> {
     if let Some(parent) = to.parent() {
         std::fs::create_dir_all(parent).map_err(Failure::file(parent.display()))?;
@@ -160,9 +160,9 @@ fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Resul
 /// The engine files of a generation, opened read-only as a backup.
 #[derive(Debug)]
 pub struct View {
-    /// The engine on the folder.
+    /// The engine, opened read-only.
     pub engine: Engine,
-    // If links are supported, the leftover folder of a killed process uses no space. Later backups ignore it.
+    // A killed process leaves this folder behind. If links are supported, it uses no extra space. Later backups ignore it.
     _folder: Option<TempDir>,
 }
 

@@ -24,7 +24,7 @@ pub struct Opened {
 #[derive(Debug)]
 enum Rows {
     Layers(Repository, Vec<TableRows>),
-    // IMPORTANT: the store is dropped before the view, whose folder is then removed.
+    // IMPORTANT: the store must be dropped before the view, because dropping the view removes the folder.
     Files(DynTableStore, #[expect(dead_code, reason = "keeps the folder")] View),
 }
 

@@ -67,7 +67,7 @@ impl Current {
 pub(super) struct Work {
     storage: Arc<dyn Storage>,
     state: State,
-    /// `true` if an earlier command began the generation.
+    /// `true` if an earlier command started the generation.
     pub(super) is_resumed: bool,
 }
 
@@ -142,7 +142,7 @@ impl Work {
         sealed::write(&*self.storage, WORKING, &self.state)
     }
 
-    /// Adds the generation to the repository, with those of its tables that still exist.
+    /// Adds the generation to the repository, without the tables that no longer exist.
     pub(super) fn commit(
         self,
         repository: &Repository,
