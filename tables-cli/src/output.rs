@@ -1,4 +1,4 @@
-//! Output of commands: one format for human readers, and two for programs.
+//! Command output: one format for human readers, and two for programs.
 
 mod grid;
 
@@ -93,13 +93,13 @@ impl<'a> Entities<'a> {
     }
 }
 
-/// A writer of rows of strings: as a table for human readers, or as JSON lines or CSV for programs. Keeps at most 1,000 rows in memory.
+/// A writer for rows of strings: as a table for human readers, or as JSON lines or CSV for programs. Keeps at most 1,000 rows in memory.
 #[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct Rows<'a> {
     format: Format,
     out: &'a mut dyn Write,
     names: &'a [&'a str],
-    /// The keys of the JSON objects and the headings of the CSV, which are different.
+    /// Unique column names, used as JSON keys and CSV headings.
     distinct: Vec<String>,
     held: Vec<Vec<String>>,
     is_begun: bool,
@@ -154,7 +154,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Returns different names for columns. A name that occurs again is numbered, such as `RowKey_2`; a number is skipped if a column has that name.
+/// Returns unique column names. A repeated name gets a number, such as `RowKey_2`; a number is skipped if another column already has that name.
 fn distinct(names: &[&str]) -> Vec<String> {
     let mut distinct: Vec<String> = Vec::new();
     for name in names {

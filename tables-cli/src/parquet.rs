@@ -1,4 +1,4 @@
-//! Parquet files with typed columns, which other programs can read, and which can be imported without loss.
+//! Parquet files with typed columns. Other programs can read them, and they can be imported without loss.
 //!
 //! | property | column |
 //! |---|---|
@@ -44,14 +44,14 @@ const CHECKSUM: &str = "tables.checksum";
 /// The columns that every file contains.
 const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 
-/// Calls the Parquet decoder. For some damaged files, the decoder panics; such files are reported as damaged.
+/// Calls the Parquet decoder. The decoder panics for some damaged files; a panic is reported as a damaged file.
 fn decode<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, FileError> {
     let damaged = |_| FileError::Refused("the Parquet file cannot be read: it is damaged".to_owned());
     // IMPORTANT: the decoder is not used again after an error.
     catch_unwind(AssertUnwindSafe(call)).map_err(damaged)?.map_err(failure)
 }
 
-/// Converts an error for a file: it is either a disk error, or the file is damaged or unsupported.
+/// Converts a Parquet error: the cause is either the disk, or a damaged or unsupported file.
 fn failure(error: ParquetError) -> FileError {
     match error {
         ParquetError::External(cause) => FileError::Io(std::io::Error::other(cause)),

@@ -4,7 +4,7 @@ use table_core::schema::{IndexKind, StoredIndex, StoredPiece, StoredSchema};
 
 use table_inspect::keys;
 
-/// The check of one pattern of an entity type.
+/// A check of one pattern of an entity type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan<'a> {
     /// The pattern, such as `index ByEmail` or `copies`.
@@ -84,7 +84,7 @@ fn is_part(piece: &StoredPiece, source: &table_core::schema::Source, codec: &str
     matches!(piece, StoredPiece::Part { source: other, codec: written, .. } if other == source && written == codec)
 }
 
-/// Returns why a pattern, given as a word in the `keeps` list of a schema, cannot be checked.
+/// Returns why a pattern cannot be checked. `word` is its word in the schema's `keeps` list.
 fn reason_of(word: &str) -> String {
     match word {
         "feed" => "the entries of a feed are numbered by the program's handle".to_owned(),

@@ -98,7 +98,7 @@ impl Import {
         end(&rejections)
     }
 
-    /// Returns an error if one file is given for two purposes. The file of rejected rows would overwrite the imported file or the state file.
+    /// Returns an error if one file is given for two purposes: the rejected rows would overwrite the imported file or the state file.
     fn refuse_shared_files(&self) -> Result<()> {
         let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
         let named = [("--errors", self.errors.as_deref()), ("--state", self.state.as_deref())];
@@ -182,8 +182,8 @@ impl Import {
         Ok(Types { named: named.collect::<Result<_>>()?, guess: self.guess_types })
     }
 
-    /// Reads the file without writing anything. The reasons of rejected rows are written to the standard error, so that the file of an earlier import keeps
-    /// its reasons.
+    /// Reads the file without writing anything. Writes the reasons for rejected rows to standard error, so the rejections file of an earlier import is
+    /// kept.
     fn check(&self, records: Records, out: &mut dyn Write) -> Result<Exit> {
         let (mut count, mut rejections) = (0, 0);
         for record in records {

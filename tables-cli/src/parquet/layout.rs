@@ -86,7 +86,8 @@ impl Seen {
         }
     }
 
-    /// Returns the representations of the property's values, the most frequent first.
+    /// Returns the forms (representations in a column) of the property's values, the most frequent
+    /// first.
     fn forms(&self) -> Vec<Form> {
         let mut forms = Vec::new();
         for (edm, count) in EdmType::ALL.into_iter().zip(self.types) {
@@ -142,7 +143,7 @@ impl Column {
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub(super) columns: Vec<Column>,
-    /// The indexes of each property's columns.
+    /// The indexes of each property's columns, by property name.
     places: HashMap<String, Vec<usize>>,
 }
 

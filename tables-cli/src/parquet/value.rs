@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use table_core::{EdmType, Value, ticks};
 
-/// The representation of a column's values.
+/// The form of a column: the representation of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// A type that has only one representation.
@@ -25,7 +25,7 @@ impl Form {
         }
     }
 
-    /// Returns the suffix of a column's name, for columns that are not named exactly like their property.
+    /// Returns the suffix for the column's name, used if the column is not named exactly like its property.
     pub(super) fn suffix(self) -> &'static str {
         match self {
             Self::Ticks => TICKS,
@@ -53,7 +53,7 @@ impl Form {
     }
 }
 
-/// The suffix of a column with times in units of 100 ns.
+/// The suffix for a column with times in units of 100 ns.
 pub(super) const TICKS: &str = "ticks";
 
 /// A value that a column can contain.

@@ -1,4 +1,4 @@
-//! Checksums of sets of entities, in any order, and checksums of sequences of records.
+//! Checksums of sets of entities, independent of their order, and checksums of sequences of records.
 
 use std::fmt;
 

@@ -26,13 +26,13 @@ fn query(keys: KeyRange) -> Result<Query> {
     Ok(Query { keys, select, ..Query::parse(HAS_WRITE)? })
 }
 
-/// Returns the query for the rows in the target that a transfer could make inconsistent: parts of wide entities, and sequences.
+/// Returns the query for the target's rows that a transfer could make inconsistent: parts of wide entities, and sequences.
 fn guarded() -> Result<Query> {
     let select = Select::names(["PartitionKey", "RowKey", WRITE_ID, sequences::NEXT]);
     Ok(Query { select, ..Query::parse(&format!("{HAS_WRITE} or {IS_SEQUENCE}"))? })
 }
 
-/// The stored parts of the wide entities to which some rows of one partition belong, and the stored sequences among these rows.
+/// The stored parts of the wide entities that some rows of one partition belong to, and the stored sequences among these rows.
 #[derive(Debug, Default)]
 pub(super) struct StoredParts {
     parts: HashMap<String, TableEntity>,
@@ -100,7 +100,7 @@ fn max(left: String, right: String) -> String {
     if order::compare(&left, &right).is_ge() { left } else { right }
 }
 
-/// The wide entities for which the source contains a part from a different write. An entity is kept only as long as more of its parts may follow in key
+/// The wide entities for which the source contains a part from a different write. An entity is kept only while more of its parts may follow in key
 /// order.
 #[derive(Debug, Default)]
 struct Replaced(Vec<EntityKey>);
@@ -119,7 +119,7 @@ impl Replaced {
     }
 }
 
-/// Returns an error if a transfer would replace only some parts of a wide entity in the target, or would set a sequence in the target back.
+/// Returns an error if a transfer would replace only some parts of a wide entity in the target, or would set back a sequence in the target.
 ///
 /// # Errors
 /// `Refused`, with the first such entity or sequence, if one exists; `Refused` if the target has parts or sequences but one of the stores does

@@ -1,5 +1,5 @@
 //! Protects sequences in the target of a transfer. A row that would set a sequence back is rejected, because the sequence would then issue the numbers of
-//! existing entities again.
+//! existing entities a second time.
 
 use table_core::{TableEntity, Value};
 
@@ -21,7 +21,7 @@ fn sequence_of(row: &TableEntity) -> Option<(&str, i64)> {
     }
 }
 
-/// Returns `true` if a row is the row of a sequence.
+/// Returns `true` if a row stores a sequence.
 pub(super) fn is_sequence(row: &TableEntity) -> bool {
     sequence_of(row).is_some()
 }

@@ -18,7 +18,8 @@ async fn fill(store: &DynTableStore) {
     }
 }
 
-/// Returns the four combinations of ordered and unordered stores as source and target. All contain the same rows.
+/// Returns the four combinations of ordered and unordered stores as source and target. All stores contain the
+/// same rows.
 async fn pairs() -> Vec<(DynTableStore, DynTableStore)> {
     let mut pairs = Vec::new();
     for kinds in [(true, true), (true, false), (false, true), (false, false)] {

@@ -19,7 +19,7 @@ const STALE: usize = 1_000;
 #[derive(Default)]
 pub(super) struct Buffer {
     groups: HashMap<PartitionKey, (u64, Group)>,
-    /// The groups in the order in which they were started. An entry is stale if its number differs from that of the partition's current group.
+    /// The groups in the order in which they were started. An entry is stale if its partition's current group has a different number.
     order: VecDeque<(u64, PartitionKey)>,
     begun: u64,
     changes: usize,
@@ -29,9 +29,9 @@ pub(super) struct Buffer {
 /// The result of adding a change.
 #[derive(Default)]
 pub(super) struct Pushed {
-    /// The previous group of the partition, if the change did not fit into it.
+    /// The partition's previous group, if the change did not fit into it.
     pub(super) full: Option<Group>,
-    /// The change with the reason for its rejection, if no group can contain it.
+    /// The change and the reason for its rejection, if no group can contain it.
     pub(super) refused: Option<(Numbered, Error)>,
 }
 
