@@ -14,7 +14,7 @@ use crate::keys::{self, Stored};
 pub use guard::refuse_torn_writes;
 pub use part::{WidePart, part_of, refuse_torn_part};
 
-/// The PartitionKey and the RowKey of a row that exists only in the table of a view.
+/// The PartitionKey and the RowKey of a row that exists only in a view's table.
 pub const VIEW: (&str, &str) = ("view", "\u{FFFC}view_state");
 
 /// Returns `true` for the tables in which patterns register schemas, outboxes and feeds.
@@ -30,9 +30,9 @@ pub fn declared(schema: &StoredSchema) -> Vec<String> {
     indexes.chain(schema.keeps.iter().cloned()).collect()
 }
 
-/// Returns the derived rows in other partitions that a schema declares: copies, feeds, and indexes with a separate PartitionKey or table.
+/// Returns the derived rows outside the entity's partition that a schema declares: copies, feeds, and indexes with a separate PartitionKey or table.
 ///
-/// The entries of a feed are in the same partition, but a separate table lists the partitions that have a feed.
+/// The entries of a feed are in the entity's partition, but a separate table lists the partitions that have a feed.
 #[must_use]
 pub fn remote(schema: &StoredSchema) -> Vec<String> {
     let is_remote =
@@ -78,7 +78,7 @@ fn names(text: &str, table: &TableName) -> bool {
     words.any(|word| word.eq_ignore_ascii_case(table.as_str()))
 }
 
-/// Returns why a table contains only index rows, if another table's schema declares an index that is stored in it.
+/// Returns why a table contains only index rows, if `schema` belongs to another table and declares an index that is stored in this one.
 #[must_use]
 pub fn index_in(schema: &StoredSchema, table: &TableName) -> Option<String> {
     let is_in = |name: &str| name.eq_ignore_ascii_case(table.as_str());
@@ -92,7 +92,7 @@ pub fn index_in(schema: &StoredSchema, table: &TableName) -> Option<String> {
 /// Checks nothing if `bypass_derived` is `true`.
 ///
 /// # Errors
-/// `Derived`, with the declarations or the [`purpose`] of the table, if the check fails; any error from [`purpose`].
+/// `Derived`, with the declarations or the table's [`purpose`], if the check fails; any error from [`purpose`].
 pub async fn refuse_plain_writes(
     store: &DynTableStore,
     table: &TableName,
@@ -144,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    /// A schema that an index of a later release extends.
+    /// A schema with a line that a later release writes for an index in another table.
     const LATER: &str = "schema 1\nentity Later\ntable Lates\nPartitionKey p text 0..512 ordered legal\nelsewhere Directory\n";
     const OWN: &str = "schema 1\nentity Own\ntable Owns\nPartitionKey p text 0..512 ordered legal\n";
 

@@ -33,7 +33,7 @@ impl Columns {
         columns
     }
 
-    /// Adds a column for each of an entity's properties that has none yet.
+    /// Adds a column for each of an entity's properties that does not have one yet.
     pub fn add(&mut self, entity: &TableEntity) {
         for (name, _) in entity.iter() {
             if !self.has(name) {

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use table_core::schema::ENTITY_TYPE;
 use table_core::{TableEntity, Value};
 
-/// The maximum number of different key prefixes that are treated as kinds. Beyond this number, they are treated as values.
+/// The maximum number of different key prefixes that are treated as kinds. If more prefixes are found, they are treated as values.
 const KINDS: usize = 12;
 
-/// Rows of one kind.
+/// The rows of one kind.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
-    /// The value of `EntityType`, if all rows in the group have it.
+    /// The value of `EntityType`, if all rows in the group have the same one.
     pub kind: Option<String>,
     /// The prefix of the kind's row keys.
     pub prefix: String,
@@ -48,8 +48,8 @@ pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>)
     (kinds, rare.into_iter().flat_map(|group| group.rows).collect())
 }
 
-/// Splits a group by the words that follow a common prefix of its keys, if these are only a few different words and each occurs repeatedly. Such words
-/// are literals of the schema, not values.
+/// Splits a group by the words that follow the common prefix of its keys, if only a few different words occur and each occurs repeatedly. Such words
+/// are literals in the schema, not values.
 fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
     let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
     for row in &rows {
