@@ -24,7 +24,7 @@ fn run(folder: &Path, line: &str) -> String {
     masked(&shown, "9999-99-99 99:99:99", "2026-11-25 21:05:09")
 }
 
-/// Replaces every match of a pattern, in which `9` stands for any digit. Used to hide times, which differ between runs.
+/// Replaces every match of a pattern, in which `9` matches any digit. Used to hide times, which differ between runs.
 fn masked(text: &str, form: &str, instead: &str) -> String {
     let (mut masked, mut rest) = (String::new(), text);
     while let Some(first) = rest.chars().next() {
