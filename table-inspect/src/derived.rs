@@ -1,5 +1,5 @@
-//! Finds tables with derived rows, such as index rows, copies and feed entries: tables whose entities declare such rows, and tables that store them.
-//! Writing plain rows to these tables would make the derived rows inconsistent.
+//! Finds tables with derived rows, such as index rows, copies and feed entries. These are the tables whose schemas declare such rows, and the tables that
+//! store them. Writing plain rows to these tables would make the derived rows inconsistent.
 
 mod guard;
 mod part;
@@ -17,7 +17,7 @@ pub use part::{WidePart, part_of, refuse_torn_part};
 /// The PartitionKey and the RowKey of a row that exists only in a view's table.
 pub const VIEW: (&str, &str) = ("view", "\u{FFFC}view_state");
 
-/// Returns `true` for the tables in which patterns register schemas, outboxes and feeds.
+/// Returns `true` if the table is one in which patterns register schemas, outboxes or feeds.
 #[must_use]
 pub fn is_registry(table: &TableName) -> bool {
     [LAYOUTS, OUTBOXES, FEEDS].iter().any(|own| own.eq_ignore_ascii_case(table.as_str()))

@@ -229,7 +229,7 @@ pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<Ind
     schema.indexes.iter().filter_map(row).collect()
 }
 
-/// Returns the key of the entity to which a copy in an index belongs; `None` if the row is a list of keys, or lacks a part of the entity's key.
+/// Returns the key of the entity that a copy in an index belongs to; `None` if the row is a list of keys, or lacks a part of the entity's key.
 #[must_use]
 pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> Option<EntityKey> {
     let partition_key = index.partition_key.as_ref().unwrap_or(&schema.partition_key);

@@ -230,7 +230,7 @@ fn key(partition_key: &str, row_key: &str) -> Result<EntityKey> {
     EntityKey::new(partition_key, row_key).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Returns the tables to which a command applies: the given table, or all tables except internal ones.
+/// Returns the tables that a command applies to: the given table, or all tables except internal ones.
 async fn tables(store: &DynTableStore, name: Option<&str>) -> Result<Vec<TableName>> {
     if let Some(name) = name {
         return Ok(vec![table(name)?]);

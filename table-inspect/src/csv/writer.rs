@@ -23,7 +23,7 @@ impl<W: Write> CsvWriter<W> {
         Self { columns, out: csv::Writer::from_writer(out), has_header: false }
     }
 
-    /// Creates a writer that continues an existing file, and therefore writes no header.
+    /// Creates a writer that continues an existing file. The file already has a header, so none is written.
     pub fn continuing(out: W, columns: Columns) -> Self {
         Self { has_header: true, ..Self::new(out, columns) }
     }

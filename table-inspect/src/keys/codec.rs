@@ -21,7 +21,7 @@ enum Known {
     Ticks,
     /// Inverted ticks: the given number minus the ticks of an instant, which sorts the newest instant first.
     InvertedTicks(u64),
-    /// A [stamp] in a log.
+    /// A log [stamp].
     Stamp,
 }
 

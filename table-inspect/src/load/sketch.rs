@@ -75,7 +75,7 @@ pub(super) struct Sketch {
     passed: usize,
     slots: Vec<Slot>,
     all: Ring<MINUTE>,
-    /// The number of the period in which the weights were last halved.
+    /// The number of the last period in which the weights were halved.
     halved: u64,
 }
 

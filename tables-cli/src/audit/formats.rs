@@ -103,7 +103,7 @@ fn widths(rows: &[(&TableEntity, &Shape)], place: &str, findings: &mut Vec<Findi
     }
 }
 
-/// Reports keys with more separators than most keys have, which means that a part contains the separator. Returns `true` if any were reported.
+/// Reports keys with more separators than most keys have. In such keys, a part contains the separator. Returns `true` if any were reported.
 fn separators(texts: &[(&TableEntity, &str)], place: &str, findings: &mut Vec<Finding>) -> bool {
     for separator in SEPARATORS {
         let count = |text: &str| text.matches(separator).count();

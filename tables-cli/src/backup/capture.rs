@@ -105,12 +105,13 @@ pub async fn capture(
     Ok(Captured { generation, is_resumed, collected })
 }
 
-/// Returns `true` if the table was deleted and created again since the previous page was read. The continuation token is then invalid.
+/// Returns `true` if an error means that the table has been deleted and created again since the previous page was read, so the continuation token
+/// is invalid.
 fn is_recreated(error: &table_core::Error) -> bool {
     error.rule() == Some("PAGE-9")
 }
 
-/// The data shared by all passes over all tables.
+/// The state shared by the passes over all tables.
 struct Capture<'a> {
     repository: &'a Repository,
     store: &'a DynTableStore,
@@ -123,7 +124,7 @@ impl Capture<'_> {
         Query { top: Some(self.options.page), ..Query::new(KeyRange::ALL) }
     }
 
-    /// Returns `true` if all rows of a table must be written again, because the table has too many layers or the layers are too large.
+    /// Returns `true` if all rows of a table must be written again, because the table has too many layers or its layers are too large.
     fn is_full(&self, base: Option<&TableRows>) -> bool {
         let Some((first, later)) = base.and_then(|base| base.layers.split_first()) else { return true };
         let changed: u64 = later.iter().map(|layer| layer.end.bytes).sum();

@@ -39,7 +39,7 @@ pub struct CapturedFiles {
 /// Backs up all writes that were acknowledged before the call, as a new generation.
 ///
 /// # Errors
-/// `Store`, with the error, if `Engine::backup_image` fails, such as `Corrupted` for a damaged file of the engine; any error from the folder.
+/// `Store`, with the error, if `Engine::backup_image` fails (for example `Corrupted` if an engine file is damaged); any error from the folder.
 pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<CapturedFiles> {
     let began = repository.next_time(Utc::now())?;
     let image = engine.backup_image().await?;
@@ -113,7 +113,8 @@ fn is_equal(image: &BackupImage, file: &BackupFile, storage: &dyn Storage, name:
 /// renamed when it is complete; an interrupted restore is completed by the next call.
 ///
 /// # Errors
-/// `Store`, with the code `Corrupted`, the file and the offset, if a file is damaged, and with the code `FolderNotOurs` if the folder is not empty.
+/// `Store`, with the code `Corrupted`, the file and the offset, if a file is damaged; `Store`, with the code `FolderNotOurs`, if the folder is not
+/// empty.
 pub fn restore_files(repository: &Repository, manifest: &str, base: &str, to: &Path) -> Result<CopyReport> {
     let (manifest, base) = (decode(manifest)?, decode(base)?);
     completed(to, |to| {

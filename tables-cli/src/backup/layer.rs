@@ -39,7 +39,7 @@ impl Record {
     }
 }
 
-/// A position between two blocks of a layer, with a summary of the blocks before it.
+/// A position between two blocks of a layer, and a summary of the preceding blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// The number of bytes before the mark.

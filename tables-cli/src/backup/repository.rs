@@ -346,7 +346,7 @@ mod tests {
         assert!(repository.find(None).unwrap_err().to_string().contains("has no generation"));
         let one = "2026-11-25T21:05:09.123Z".parse().unwrap();
         repository.commit(&generation(one)).unwrap();
-        // The clock was set back by an hour.
+        // The clock has been set back by an hour.
         let two = repository.next_time(one - Duration::hours(1)).unwrap();
         repository.commit(&generation(two)).unwrap();
         assert_eq!(repository.ids().unwrap(), ["20261125T210509.123Z", "20261125T210509.124Z"]);

@@ -1,4 +1,4 @@
-//! Checks of index rows in the same partition as their entities.
+//! Checks index rows that are in the same partition as their entities.
 
 use table_core::query::KeyRange;
 use table_core::schema::{StoredIndex, StoredSchema};
@@ -22,7 +22,7 @@ const UNSTEADY: &str = "changes each time that it is read; check again";
 pub enum Fault {
     /// The entity lacks its index row.
     Missing,
-    /// The values of the index row differ from those of its entity.
+    /// The index row's values differ from those of its entity.
     Different,
     /// The index row's entity does not exist, or has a different value.
     Orphaned,
@@ -187,7 +187,7 @@ impl Checked<'_> {
         Ok(Some(unclear(&copy, UNSTEADY.to_owned())))
     }
 
-    /// Reads the rows of a finding again. Returns the defect that they have now, if any.
+    /// Reads a finding's rows again, and returns the defect that they have now, if any.
     pub(super) async fn again(&self, finding: &CopyFinding) -> Result<Option<CopyFinding>> {
         let key = finding.entity.as_ref().map_or(&finding.key, TableEntity::key);
         match keys::read(self.store, self.table, key).await? {
@@ -236,7 +236,7 @@ impl Checked<'_> {
     }
 }
 
-/// Returns the finding of a row that cannot be compared.
+/// Returns the finding for a row that cannot be compared.
 fn unclear(row: &TableEntity, reason: String) -> CopyFinding {
     let key = row.key().clone();
     CopyFinding { key, fault: Fault::Unclear(reason), entity: None, wanted: None, found: None }

@@ -27,7 +27,7 @@ pub(super) fn wanted(
     Ok(Some(copy))
 }
 
-/// Returns the key of the entity to which an index row belongs.
+/// Returns the key of the entity that an index row belongs to.
 pub(super) fn owner(
     schema: &StoredSchema,
     index: &StoredIndex,

@@ -112,7 +112,7 @@ pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) 
     Ok(())
 }
 
-/// Deletes a poison intent. Its work is then never done.
+/// Deletes a poison intent, so its work is never done.
 ///
 /// # Errors
 /// `UpdateConditionNotSatisfied` if the row has changed in the meantime; any error from the store.

@@ -1,4 +1,4 @@
-//! Repairs index rows in the same partition as their entities.
+//! Repairs index rows that are in the same partition as their entities.
 
 use table_core::schema::{StoredIndex, StoredSchema};
 use table_core::{
@@ -13,7 +13,7 @@ use crate::failure::Result;
 pub enum Repaired {
     /// The index row was written or deleted.
     Done,
-    /// A program has written the rows since they were read, and they have no defect now.
+    /// A program has changed the rows since they were read, and they no longer have a defect.
     Unneeded,
     /// The defect remains: only a program or a person can repair it, or a program kept changing the rows.
     Left,

@@ -143,7 +143,7 @@ fn say_rows(captured: &Captured, out: &mut dyn Write) -> Result<()> {
     say(out, &line)
 }
 
-/// Describes when the rows of a generation were read. The tables were read one after another, possibly by several commands.
+/// Describes when a generation's rows were read. The tables were read in sequence, possibly by several commands.
 fn consistency_of(tables: &[TableRows]) -> String {
     if tables.iter().any(|table| table.consistency == Consistency::Pages) {
         Consistency::Pages.to_string()

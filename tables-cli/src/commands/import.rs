@@ -60,7 +60,7 @@ pub(super) struct Import {
     dry_run: bool,
 }
 
-/// The records of a file, each with its line number.
+/// The records in a file, each with its line number.
 type Records = Box<dyn Iterator<Item = Result<(u64, Record)>>>;
 
 impl Import {
@@ -114,7 +114,7 @@ impl Import {
         Ok(())
     }
 
-    /// Returns the records of the file, each with its line number.
+    /// Returns the records in the file, each with its line number.
     fn records(&self) -> Result<Records> {
         let path = self.file.display().to_string();
         let failure = move |error| match error {
@@ -210,7 +210,7 @@ impl Import {
 }
 
 impl Import {
-    /// Checks an entity as the service does, without a request.
+    /// Checks an entity as the service would, without sending a request.
     fn accept(&self, line: u64, entity: TableEntity) -> Result<(), Rejected> {
         let partition_key = entity.key().partition_key.clone();
         let pushed = Change::Write(entity).operation(self.mode).and_then(|operation| {

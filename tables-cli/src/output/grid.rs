@@ -12,7 +12,7 @@ use table_inspect::value;
 /// The maximum number of characters shown in a cell.
 const CELL: usize = 60;
 
-/// Entities formatted as table rows, with columns in the order in which they first occur.
+/// Entities formatted as table rows. The columns are in order of first occurrence.
 #[derive(Debug, Default)]
 pub struct Grid {
     columns: Vec<String>,

@@ -23,7 +23,7 @@ pub(super) enum Values {
     Boolean(Vec<bool>),
 }
 
-/// The values in a column with its definition levels: 1 for each row with a value, and 0 for each row without one.
+/// A column's values and its definition levels: 1 for each row with a value, and 0 for each row without one.
 #[derive(Debug)]
 pub(super) struct Rows {
     pub(super) values: Values,

@@ -19,7 +19,7 @@ pub struct Survey {
     known: HashMap<String, usize>,
 }
 
-/// A property, with the number of its values of each type.
+/// A property, and the number of its values of each type.
 #[derive(Clone, Debug)]
 struct Seen {
     name: String,
@@ -27,7 +27,7 @@ struct Seen {
     types: [u64; 8],
     /// The number of times outside the range that nanoseconds since 1970 can represent in 64 bits.
     distant: u64,
-    /// `true` if any time has a fraction of a microsecond.
+    /// `true` if any time is not a whole number of microseconds.
     is_fine: bool,
 }
 

@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Unsigned,
     /// Days since 1970.
     Days,
-    /// A time as a number of units since 1970. The field is the number of units per second.
+    /// A time, counted in units since 1970. The field is the number of units per second.
     Instant(i64),
     Ticks,
 }

@@ -67,12 +67,12 @@ pub(super) enum Cell<'a> {
     Boolean(bool),
 }
 
-/// Returns the nanoseconds since 1970, a multiple of 100, or `None` outside the years 1678 to 2261.
+/// Returns the nanoseconds since 1970 (a multiple of 100), or `None` if the time is outside the years 1678 to 2261.
 pub(super) fn nanos(instant: DateTime<Utc>) -> Option<i64> {
     since_1970(instant)?.checked_mul(100)
 }
 
-/// Returns the microseconds since 1970, or `None` if the time has a finer fraction.
+/// Returns the microseconds since 1970, or `None` if the time is not a whole number of microseconds.
 pub(super) fn micros(instant: DateTime<Utc>) -> Option<i64> {
     let ticks = since_1970(instant)?;
     (ticks % 10 == 0).then_some(ticks / 10)

@@ -10,7 +10,7 @@ use crate::failure::{Failure, Result};
 /// `Region` and `Levels`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CosmosDatabase {
-    /// The URL of the account.
+    /// The account's URL.
     pub endpoint: String,
     /// The name of the database.
     pub database: String,
@@ -36,7 +36,7 @@ impl fmt::Debug for CosmosDatabase {
 }
 
 impl CosmosDatabase {
-    /// The setting that distinguishes connection strings of Cosmos DB for NoSQL from those of the Table service.
+    /// The setting that distinguishes Cosmos DB for NoSQL connection strings from those of the Table service.
     pub(super) const ENDPOINT: &str = "AccountEndpoint=";
 
     /// Parses a connection string.

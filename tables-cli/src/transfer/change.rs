@@ -60,7 +60,7 @@ impl Change {
 
 /// A change, with the number and the line of the record that it comes from.
 pub(crate) struct Numbered {
-    /// The number of the record, in the order in which changes were added.
+    /// The record's number, in the order of addition.
     pub(crate) number: u64,
     /// The line of the record in the imported file.
     pub(crate) line: u64,

@@ -1,4 +1,4 @@
-//! Protects wide entities and sequences in the target of a transfer. Rejects a row that would mix parts from different writes, or set a sequence back.
+//! Protects wide entities and sequences in the target of a transfer. Rejects rows that would mix parts from different writes, or set a sequence back.
 
 use std::collections::HashMap;
 use std::ops::Bound;
@@ -71,7 +71,7 @@ impl StoredParts {
         Ok(stored)
     }
 
-    /// Returns an error if a row comes from a different write than the stored parts of its entity, or sets a sequence back.
+    /// Returns an error if a row comes from a different write than its entity's stored parts, or would set a sequence back.
     pub(super) fn admit(&self, row: &TableEntity, mode: Mode) -> Result<()> {
         let row_key = row.key().row_key.as_str();
         if let Some(stored) = self.sequences.get(row_key) {
@@ -186,7 +186,7 @@ fn is_guarded(row_key: &str) -> bool {
     part_of(row_key).is_some() || row_key.starts_with(sequences::PREFIX)
 }
 
-/// Returns `true` if a row in the result of a query satisfies a condition. A table that does not exist has no rows.
+/// Returns `true` if any row in a query result satisfies a condition. A table that does not exist has no rows.
 async fn is_any(
     store: &DynTableStore,
     table: &TableName,

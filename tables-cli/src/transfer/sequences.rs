@@ -10,7 +10,7 @@ pub(super) const PREFIX: &str = "\u{FFFC}sequence_";
 /// The property that contains the next number.
 pub(super) const NEXT: &str = "Next";
 
-/// A filter that only `RowKey`s of sequences satisfy.
+/// A filter that selects only rows whose `RowKey` is a sequence's.
 pub(super) const IS_SEQUENCE: &str = "(RowKey ge '\u{FFFC}sequence_' and RowKey lt '\u{FFFC}sequence`')";
 
 /// Returns the name and the next number of a sequence, or `None` for any other row.

@@ -128,7 +128,7 @@ struct File {
 }
 
 impl File {
-    /// Returns the content of a lock object that records the file: its name and its version in the first line, and then its content.
+    /// Returns the content of a lock object that records the file: the first line contains the file's name and version, and its content follows.
     fn record(&self) -> Bytes {
         let version = self.reserved.as_ref();
         let version = version.map(|version| (version.e_tag.as_deref(), version.version.as_deref()));

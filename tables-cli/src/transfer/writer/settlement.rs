@@ -1,4 +1,4 @@
-//! Settles records in the order in which they were added, although their transactions may complete in a different order.
+//! Settles records in the order of their addition, although their transactions may complete in a different order.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ enum Slot {
 pub(super) struct Settlement {
     /// The number of settled records.
     settled: u64,
-    /// The states of the records that follow the settled ones.
+    /// The states of the records after the settled ones.
     slots: VecDeque<Slot>,
     /// The rejections that have been settled but not taken yet.
     rejected: Vec<Rejected>,
