@@ -1,4 +1,5 @@
-//! Tests that every command that writes to tables with derived rows, of each kind, keeps the derived rows correct, or refuses to run and writes nothing.
+//! Tests that every command that writes to tables with derived rows keeps the derived rows correct, or refuses to run and writes nothing. Covers each
+//! kind of derived rows.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,5 @@
-//! Tests that a transfer of a table with derived rows, of each kind, is either rejected, or leaves consistent derived rows in the new store that also
-//! stay consistent.
+//! Tests that a transfer of a table is either rejected, or leaves derived rows that are consistent in the new store and stay consistent. Covers each
+//! kind of derived rows.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

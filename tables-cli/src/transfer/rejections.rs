@@ -20,8 +20,8 @@ impl Rejections {
     /// Opens the file for rejected records, and truncates it to the records that the state counts.
     ///
     /// # Errors
-    /// `Refused` if the state counts records in another file, or if the file is shorter than the state records; `File` if
-    /// it cannot be written.
+    /// `Refused` if the state counts records in another file, or if the file is shorter than recorded in the state; `File`
+    /// if it cannot be written.
     pub fn open(path: Option<&Path>, state: &State) -> Result<Self> {
         let recorded = &state.rejected;
         let full = path.map(std::path::absolute).transpose().map_err(Failure::file("--errors"))?;
