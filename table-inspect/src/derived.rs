@@ -72,7 +72,7 @@ pub async fn purpose(store: &DynTableStore, table: &TableName) -> Result<Option<
     }
 }
 
-/// Returns `true` if the text of a schema contains the name of a table.
+/// Returns `true` if a schema's text contains a table's name.
 fn names(text: &str, table: &TableName) -> bool {
     let mut words = text.split(|character: char| !character.is_ascii_alphanumeric());
     words.any(|word| word.eq_ignore_ascii_case(table.as_str()))
@@ -122,7 +122,7 @@ pub async fn refuse_declared(store: &DynTableStore, table: &TableName) -> Result
 /// Checks that none of a table's schemas declares derived rows.
 ///
 /// # Errors
-/// `Derived`, with the declarations of the first schema that declares derived rows.
+/// `Derived` if a schema declares derived rows; the error contains the declarations of the first such schema.
 pub fn refuse_declarations(table: &TableName, schemas: &[StoredSchema]) -> Result<()> {
     for schema in schemas {
         let declared = declared(schema);

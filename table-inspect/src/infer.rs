@@ -18,7 +18,7 @@ pub use kinds::Group;
 pub use part::Codec;
 pub use properties::Property;
 
-/// A kind of rows in a table, for which a struct is inferred.
+/// A kind of row in a table. A struct is inferred for each kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kind {
     /// The name of the struct.

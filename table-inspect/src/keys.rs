@@ -1,4 +1,4 @@
-//! Splits keys into parts as described by a table's stored schema, shows the parts to users, and converts conditions on them to key ranges.
+//! Splits keys into parts, using a table's stored schema. Shows the parts to users, and converts conditions on them to key ranges.
 
 mod accepted;
 mod codec;

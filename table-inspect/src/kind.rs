@@ -1,4 +1,4 @@
-//! Determines the kinds of rows from their keys: entities, index rows, and internal rows of the library.
+//! Determines the kinds of rows from their keys: entities, index rows, and the library's internal rows.
 
 use std::cmp::Reverse;
 
@@ -18,7 +18,7 @@ pub enum Kind<'a> {
     Entity(&'a StoredSchema),
     /// A row of an index: a copy of an entity, or a list of keys.
     Index(&'a StoredSchema, &'a StoredIndex),
-    /// An internal row, identified by the word in its key: `outbox`, `poison`, `feed` or `guard`.
+    /// An internal row. The field is the word in its key: `outbox`, `poison`, `feed` or `guard`.
     Reserved(&'a str),
     /// A row that matches no schema and is not internal.
     Unknown,
@@ -67,7 +67,7 @@ impl Kind<'_> {
     }
 }
 
-/// Classifies a row of `table` by the schemas of all tables in the store.
+/// Classifies a row of `table`, using the schemas of all tables in the store.
 ///
 /// If a schema has an `EntityType`, only rows with this `EntityType` are its entities. If several schemas match a key, the schema with the most
 /// literal characters is chosen.

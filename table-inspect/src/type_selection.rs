@@ -39,7 +39,7 @@ pub struct TypeSelection {
 struct Pattern {
     partition_key: Vec<StoredPiece>,
     row_key: Vec<StoredPiece>,
-    /// The `EntityType` of the rows, or `None` if they need not have one.
+    /// The rows' `EntityType`, or `None` if they need not have one.
     entity_type: Option<String>,
     /// `true` for the selected type.
     is_selected: bool,

@@ -1,4 +1,5 @@
-//! Backups of any store. A backup consists of generations in a folder or under a prefix of an object store, which can be restored completely or in part.
+//! Backups of any store. A backup consists of generations in a folder or under a prefix of an object store, each of which can be restored completely or
+//! in part.
 //!
 //! # Layout of a backup folder
 //! | file | content |
@@ -17,7 +18,7 @@
 //!
 //! # Guarantee
 //! - A generation is listed only after all its files are durable. Killing a backup leaves the earlier generations unchanged. The next backup continues
-//!   where the killed one stopped, or starts again if another generation has been completed since.
+//!   where the killed one stopped, or starts over if another generation has been completed since.
 //! - Checksums cover every byte. Damaged rows are reported with their file and position, and are never restored.
 //! - Removing a generation never changes other generations, because a layer is deleted only when no generation refers to it.
 

@@ -26,7 +26,7 @@ pub enum Format {
 
 /// The maximum number of rows whose columns are aligned together.
 const GRID_ROWS: usize = 1_000;
-/// The maximum number of rows in CSV output if the columns are not named.
+/// The maximum number of rows in CSV output. All of them are buffered, because the columns are unknown before the last row.
 const CSV_ROWS: usize = 10_000;
 
 /// A writer that formats entities as they arrive. Keeps at most 10,000 rows in memory.
@@ -106,7 +106,7 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Creates a writer of rows with the given columns.
+    /// Creates a writer for rows with the given columns.
     pub fn new(format: Format, out: &'a mut dyn Write, names: &'a [&'a str]) -> Self {
         Self { format, out, names, distinct: distinct(names), held: Vec::new(), is_begun: false }
     }

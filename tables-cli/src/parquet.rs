@@ -12,7 +12,7 @@
 //!
 //! An absent property is null, unlike an empty string. A property with values of several types has one column for each type: the most frequent type
 //! uses the name of the property, and the other types have a suffix, such as `Age@String`. Times that no timestamp unit can represent are in a
-//! column such as `Ends@ticks`, as the number of 100 ns since the year 1.
+//! column such as `Ends@ticks`, as a count of 100 ns units since the year 1.
 //!
 //! Rows are written and read in groups, so memory use does not depend on the size of the
 //! file. The footer contains the number of rows and their checksum.

@@ -18,7 +18,7 @@ pub struct Types {
     pub guess: bool,
 }
 
-/// The records of a CSV file. Keeps one record, of at most 4 MiB, in memory.
+/// The records in a CSV file. Keeps one record, of at most 4 MiB, in memory.
 #[expect(missing_debug_implementations, reason = "contains a reader without `Debug`")]
 pub struct CsvReader<R: Read> {
     reader: csv::Reader<Limited<R>>,
@@ -36,7 +36,7 @@ enum Column {
     Ignored,
     /// A column without a name, whose cells must be empty.
     Unnamed,
-    /// A property, with the index of its type column, if any.
+    /// A property column, and the index of its type column, if any.
     Property {
         name: String,
         types: Option<usize>,

@@ -19,7 +19,7 @@ use crate::keys;
 const SEQUENCE: &str = "\u{FFFC}sequence_";
 /// The property that contains a sequence's next number.
 const NEXT: &str = "Next";
-/// A filter that every row with a `WriteId` satisfies.
+/// A filter that selects all rows with a `WriteId`.
 const HAS_WRITE: &str = "WriteId ge guid'00000000-0000-0000-0000-000000000000'";
 
 /// The `WriteId` of each part of some wide entities, by the part's RowKey.

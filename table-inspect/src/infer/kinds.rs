@@ -19,7 +19,7 @@ pub struct Group<'a> {
     pub rows: Vec<&'a TableEntity>,
 }
 
-/// Returns the kinds, most frequent first, and the rows that are too few to form a kind.
+/// Returns the kinds, most frequent first, and the remaining rows, which have too few similar rows to form a kind.
 pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
     let mut by_type: BTreeMap<Option<&str>, Vec<&TableEntity>> = BTreeMap::new();
     for row in rows {
@@ -38,7 +38,7 @@ pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>)
             None => split(String::new(), members, &mut groups),
         }
     }
-    // A kind with only 1 % of the rows may be a coincidence.
+    // A prefix that fewer than 1 % of the rows share may be a coincidence.
     let is_rare = |group: &Group<'_>| {
         let count = group.rows.len();
         group.kind.is_none() && rows.len() > 1 && (count == 1 || count * 100 < rows.len())
@@ -76,7 +76,7 @@ fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<
     }
 }
 
-/// Separates rows whose key is a word, such as one `sentinel` row per partition, from rows whose keys begin with a digit.
+/// Separates rows whose keys are words, such as a `sentinel` row in each partition, from rows whose keys begin with a digit.
 fn split_constants<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
     let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
     for row in &rows {

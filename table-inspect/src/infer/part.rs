@@ -26,7 +26,7 @@ pub enum Codec {
     Guid,
     /// A GUID of 32 hexadecimal digits.
     GuidSimple,
-    /// A date, or a date and time, in the format of a pattern.
+    /// A date, or a date and time, formatted with this pattern.
     Pattern(&'static str),
 }
 

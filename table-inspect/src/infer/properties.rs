@@ -54,7 +54,7 @@ fn are_chunks(rows: &[&TableEntity], base: &str, names: &[&str]) -> bool {
     names.contains(&name(1).as_str()) && rows.iter().all(is_value)
 }
 
-/// Returns `true` for a chunk of the maximum size, 64 KiB. A chunk of text is one code unit shorter if a surrogate pair does not fit.
+/// Returns `true` if a chunk has the maximum size, 64 KiB. A text chunk may be one code unit shorter, if a surrogate pair would not fit.
 fn is_full(chunk: &Value) -> bool {
     match chunk {
         Value::Binary(bytes) => bytes.len() == 65_536,

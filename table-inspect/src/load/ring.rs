@@ -35,7 +35,7 @@ impl<const N: usize> Ring<N> {
         })
     }
 
-    /// Makes a later period the newest one, and clears the counts of the periods in between.
+    /// Makes a later period the newest one, and clears the counts for the periods in between.
     fn forget_before(&mut self, period: u64) {
         if period <= self.newest {
             return;

@@ -59,7 +59,7 @@ impl Explained {
         }
     }
 
-    /// Adds the findings. Returns `true` if the table has stored schemas.
+    /// Appends the findings to `findings`. Returns `true` if the table has stored schemas.
     pub(super) fn finish(self, findings: &mut Vec<Finding>) -> bool {
         let found = [self.unexplained, self.mistyped];
         findings.extend(found.into_iter().filter(|finding| finding.rows > 0));
@@ -67,7 +67,7 @@ impl Explained {
     }
 }
 
-/// Returns the schemas of the entities in a table.
+/// Returns the schemas of a table's entities.
 fn entities<'a>(
     table: &str,
     schemas: &'a [(String, StoredSchema)],

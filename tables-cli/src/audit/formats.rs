@@ -8,7 +8,7 @@ use crate::audit::finding::Finding;
 use crate::audit::shape::Shape;
 use table_inspect::infer::Group;
 
-/// The characters that are assumed to separate the parts of keys.
+/// The characters that are assumed to separate key parts.
 const SEPARATORS: [char; 8] = ['_', '|', ':', '!', '~', '^', '+', ','];
 
 /// One of an entity's two keys: its name, such as `PartitionKey`, and a function that returns it.

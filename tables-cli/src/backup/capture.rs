@@ -35,7 +35,7 @@ pub struct CaptureOptions {
     pub pause: Duration,
     /// The maximum number of rows per page.
     pub page: usize,
-    /// The number of layers at which a new layer with all rows of a table is written, instead of one with only the changes.
+    /// The number of layers at which the next layer of a table contains all rows instead of only the changes.
     pub layers: usize,
 }
 

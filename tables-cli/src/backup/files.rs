@@ -109,8 +109,8 @@ fn is_equal(image: &BackupImage, file: &BackupFile, storage: &dyn Storage, name:
     })
 }
 
-/// Restores all files of a generation to a folder that is empty or missing. Every block is checked. The folder is created under a temporary name and
-/// renamed when it is complete; an interrupted restore is completed by the next call.
+/// Restores all files of a generation to a folder that is empty or does not exist. Every block is checked. The folder is created under a temporary
+/// name and renamed when it is complete; an interrupted restore is completed by the next call.
 ///
 /// # Errors
 /// `Store`, with the code `Corrupted`, the file and the offset, if a file is damaged; `Store`, with the code `FolderNotOurs`, if the folder is not
@@ -137,7 +137,7 @@ pub fn restore_files(repository: &Repository, manifest: &str, base: &str, to: &P
     })
 }
 
-/// Restores a folder written by `Engine::backup` to a folder that is empty or missing, like [`restore_files`].
+/// Restores a folder written by `Engine::backup` to a folder that is empty or does not exist, like [`restore_files`].
 ///
 /// # Errors
 /// `Store`, with the error, if `Engine::restore` fails.
@@ -200,7 +200,8 @@ impl View {
     }
 }
 
-/// Creates an empty folder that only this user can read, next to the backups, or elsewhere if they are in an object store or on a read-only medium.
+/// Creates an empty folder that only this user can read. It is next to the backups, or elsewhere if they are in an object store or on a read-only
+/// medium.
 fn private_folder(backups: Option<&Path>) -> Result<TempDir> {
     let mut named = tempfile::Builder::new();
     named.prefix("view-");

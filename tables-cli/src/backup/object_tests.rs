@@ -35,7 +35,7 @@ struct Dying {
 }
 
 impl Dying {
-    /// Advances to the next request. Returns whether it is executed, and whether its response arrives.
+    /// Advances to the next request. The first value is `true` if the store executes it, and the second if its response arrives.
     fn next(&self) -> (bool, bool) {
         let left = self.left.load(Ordering::Relaxed);
         if left == usize::MAX {

@@ -118,7 +118,7 @@ impl Opened {
 pub enum BackupRows<'a> {
     /// Rows that are merged from layers.
     Merged(Merged),
-    /// Rows that are read from the files of an engine.
+    /// Rows that are read from engine files.
     Paged(Ordered<'a>),
 }
 

@@ -210,7 +210,8 @@ fn folder() -> tempfile::TempDir {
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
 }
 
-/// A function that opens the storage for one command. With a random number generator, the storage may fail, which ends the command.
+/// A function that opens the storage for one command. If it is given a random number generator, the storage may fail, and the
+/// command then ends.
 pub(super) type Opening<'a> = &'a dyn Fn(Option<&mut StdRng>) -> Arc<dyn Storage>;
 
 /// Runs one random sequence of commands, and compares every generation with the model.

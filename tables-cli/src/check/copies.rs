@@ -222,7 +222,7 @@ impl Checked<'_> {
                 return Ok(Some(CopyFinding { found: Some(copy.clone()), ..unclear(copy, reason) }));
             }
         };
-        // The other values of the row are compared when the entity is read.
+        // The row's other values are compared when the entity is checked.
         let is_its = match keys::read(self.store, self.table, &owner).await? {
             None => false,
             Some(entity) => match wanted(self.schema, self.index, &entity) {

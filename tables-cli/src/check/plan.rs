@@ -1,4 +1,4 @@
-//! Determines which derived rows of a schema can be checked, and why the others cannot.
+//! Determines which of a schema's derived rows can be checked, and why the others cannot.
 
 use table_core::schema::{IndexKind, StoredIndex, StoredPiece, StoredSchema};
 
@@ -34,7 +34,7 @@ pub fn plans(schema: &StoredSchema) -> Vec<Plan<'_>> {
     indexes.chain(keeps).collect()
 }
 
-/// Returns the reason why the rows of an index cannot be checked from the stored schema.
+/// Returns the reason why an index's rows cannot be checked with the stored schema alone.
 fn reason(schema: &StoredSchema, index: &StoredIndex) -> Option<String> {
     if index.kind == IndexKind::List {
         return Some("the members of a list are written by the program's type".to_owned());

@@ -97,7 +97,7 @@ fn can_follow((partition, base): &(String, String), entity: EntityRef<'_>) -> bo
     entity.partition_key == partition && rest.is_some()
 }
 
-/// Adds a row to its entity. Returns `true` if it is the first row of an entity.
+/// Adds a row to its entity. Returns `true` if the row is the first one of an entity.
 fn add(open: &mut Vec<Parts>, entity: EntityRef<'_>) -> Result<bool> {
     let Some(WidePart { base, number, write }) = WidePart::of(entity)? else { return Ok(false) };
     let is_same = |parts: &&mut Parts| parts.key.0 == entity.partition_key && parts.key.1 == base;

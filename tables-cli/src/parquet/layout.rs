@@ -52,7 +52,7 @@ impl Survey {
         at
     }
 
-    /// Returns the columns for all entities that were added.
+    /// Returns the columns for all entities added so far.
     #[must_use]
     pub fn layout(&self) -> Layout {
         let [partition, row, timestamp] = KEYS;

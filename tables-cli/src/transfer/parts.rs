@@ -17,7 +17,7 @@ use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::ordered::{Entities, Ordered, OrderedEntities, Paged};
 use crate::transfer::sequences::{self, IS_SEQUENCE, is_sequence, refuse_lowered};
 
-/// A filter that every row with a `WriteId` satisfies.
+/// A filter that selects all rows with a `WriteId`.
 const HAS_WRITE: &str = "WriteId ge guid'00000000-0000-0000-0000-000000000000'";
 
 /// Returns the query for the rows with a `WriteId` in a key range.

@@ -67,7 +67,7 @@ impl Rejections {
         self.records.count
     }
 
-    /// Returns the data about rejected records that is stored in a state file.
+    /// Returns the data about rejected records that a state file stores.
     #[must_use]
     pub const fn records(&self) -> &RejectedRecords {
         &self.records

@@ -159,7 +159,7 @@ impl Writer {
         }
         self.bytes_under_way += group.bytes();
         let (store, table, mode) = (self.store.clone(), self.table.clone(), self.mode);
-        // The task is spawned, so transactions in flight make progress while the next group is read.
+        // The task is spawned, so that transactions in progress continue while the next group is read.
         let guards_parts = self.guards_parts;
         let task = tokio::spawn(async move { group.write(&store, &table, mode, guards_parts).await });
         self.under_way.push(Box::pin(async move {

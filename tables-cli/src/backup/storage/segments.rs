@@ -1,4 +1,5 @@
-//! Growing files in an object store, where objects cannot grow. Each file is a sequence of objects, named by their offset in the file.
+//! Implements growing files in an object store, where objects cannot grow. Each file is a sequence of objects, named by their offset
+//! in the file.
 
 use std::io::Read;
 use std::sync::Arc;

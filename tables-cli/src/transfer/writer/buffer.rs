@@ -12,7 +12,7 @@ use crate::transfer::writer::group::Group;
 pub(super) const CHANGES: usize = 20_000;
 /// The size of the buffered changes, in bytes, at which the oldest group is written.
 pub(super) const BYTES: usize = 16 << 20;
-/// The maximum number of stale entries in `order`, which refer to groups that have been written.
+/// The maximum number of stale entries in `order`. A stale entry refers to a group that has already been written.
 const STALE: usize = 1_000;
 
 /// The groups that have not been written yet.
