@@ -49,7 +49,7 @@ impl<'a> Entities<'a> {
     /// Writes one entity, or buffers it until the columns are known.
     ///
     /// # Errors
-    /// `File` if the output cannot be written.
+    /// `Refused` if CSV output has more than 10,000 rows; `File` if the output cannot be written.
     pub fn push(&mut self, entity: TableEntity) -> Result<()> {
         match self.format {
             Format::Json => {
