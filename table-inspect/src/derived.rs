@@ -1,5 +1,5 @@
-//! Finds tables with derived rows, such as index rows, copies and feed entries: tables whose entities declare such rows, and tables that store them.
-//! Writing plain rows to these tables would make the derived rows inconsistent.
+//! Finds tables with derived rows, such as index rows, copies and feed entries. These are the tables whose schemas declare such rows, and the tables that
+//! store them. Writing plain rows to these tables would make the derived rows inconsistent.
 
 mod guard;
 mod part;
@@ -14,10 +14,10 @@ use crate::keys::{self, Stored};
 pub use guard::refuse_torn_writes;
 pub use part::{WidePart, part_of, refuse_torn_part};
 
-/// The PartitionKey and the RowKey of a row that exists only in the table of a view.
+/// The PartitionKey and the RowKey of a row that exists only in a view's table.
 pub const VIEW: (&str, &str) = ("view", "\u{FFFC}view_state");
 
-/// Returns `true` for the tables in which patterns register schemas, outboxes and feeds.
+/// Returns `true` if the table is one in which patterns register schemas, outboxes or feeds.
 #[must_use]
 pub fn is_registry(table: &TableName) -> bool {
     [LAYOUTS, OUTBOXES, FEEDS].iter().any(|own| own.eq_ignore_ascii_case(table.as_str()))
@@ -30,9 +30,9 @@ pub fn declared(schema: &StoredSchema) -> Vec<String> {
     indexes.chain(schema.keeps.iter().cloned()).collect()
 }
 
-/// Returns the derived rows in other partitions that a schema declares: copies, feeds, and indexes with a separate PartitionKey or table.
+/// Returns the derived rows outside the entity's partition that a schema declares: copies, feeds, and indexes with a separate PartitionKey or table.
 ///
-/// The entries of a feed are in the same partition, but a separate table lists the partitions that have a feed.
+/// The entries of a feed are in the entity's partition, but a separate table lists the partitions that have a feed.
 #[must_use]
 pub fn remote(schema: &StoredSchema) -> Vec<String> {
     let is_remote =
@@ -72,13 +72,13 @@ pub async fn purpose(store: &DynTableStore, table: &TableName) -> Result<Option<
     }
 }
 
-/// Returns `true` if the text of a schema contains the name of a table.
+/// Returns `true` if a schema's text contains a table's name.
 fn names(text: &str, table: &TableName) -> bool {
     let mut words = text.split(|character: char| !character.is_ascii_alphanumeric());
     words.any(|word| word.eq_ignore_ascii_case(table.as_str()))
 }
 
-/// Returns why a table contains only index rows, if another table's schema declares an index that is stored in it.
+/// Returns why a table contains only index rows, if `schema` belongs to another table and declares an index that is stored in this one.
 #[must_use]
 pub fn index_in(schema: &StoredSchema, table: &TableName) -> Option<String> {
     let is_in = |name: &str| name.eq_ignore_ascii_case(table.as_str());
@@ -92,7 +92,7 @@ pub fn index_in(schema: &StoredSchema, table: &TableName) -> Option<String> {
 /// Checks nothing if `bypass_derived` is `true`.
 ///
 /// # Errors
-/// `Derived`, with the declarations or the [`purpose`] of the table, if the check fails; any error from [`purpose`].
+/// `Derived`, with the declarations or the table's [`purpose`], if the check fails; any error from [`purpose`].
 pub async fn refuse_plain_writes(
     store: &DynTableStore,
     table: &TableName,
@@ -122,7 +122,7 @@ pub async fn refuse_declared(store: &DynTableStore, table: &TableName) -> Result
 /// Checks that none of a table's schemas declares derived rows.
 ///
 /// # Errors
-/// `Derived`, with the declarations of the first schema that declares derived rows.
+/// `Derived` if a schema declares derived rows; the error contains the declarations of the first such schema.
 pub fn refuse_declarations(table: &TableName, schemas: &[StoredSchema]) -> Result<()> {
     for schema in schemas {
         let declared = declared(schema);
@@ -144,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    /// A schema that an index of a later release extends.
+    /// A schema with a line that a later release writes for an index in another table.
     const LATER: &str = "schema 1\nentity Later\ntable Lates\nPartitionKey p text 0..512 ordered legal\nelsewhere Directory\n";
     const OWN: &str = "schema 1\nentity Own\ntable Owns\nPartitionKey p text 0..512 ordered legal\n";
 

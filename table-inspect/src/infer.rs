@@ -18,12 +18,12 @@ pub use kinds::Group;
 pub use part::Codec;
 pub use properties::Property;
 
-/// A kind of rows in a table, for which a struct is inferred.
+/// A kind of row in a table. A struct is inferred for each kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kind {
     /// The name of the struct.
     pub name: String,
-    /// The value of `EntityType`, if all rows of the kind have it.
+    /// The value of `EntityType`, if all rows of the kind have the same one.
     pub kind: Option<String>,
     /// The pieces of the PartitionKey.
     pub partition_key: Vec<Piece>,
@@ -37,14 +37,14 @@ pub struct Kind {
     pub notes: Vec<String>,
 }
 
-/// The declarations that the rows of a table suggest.
+/// The declarations inferred from the rows of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inference {
     /// The name of the table.
     pub table: String,
     /// The kinds, most frequent first.
     pub kinds: Vec<Kind>,
-    /// Keys of rows that belong to no kind, because too few rows are similar.
+    /// The keys of rows that belong to no kind, because too few rows are similar to them.
     pub unexplained: Vec<(String, String)>,
     /// The number of rows.
     pub rows: usize,
@@ -83,7 +83,7 @@ pub fn groups(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
     kinds::group(rows)
 }
 
-/// Returns the pieces into which the keys of one kind are split.
+/// Splits the keys of one kind into pieces.
 #[must_use]
 pub fn pieces(keys: &[&str]) -> Vec<Piece> {
     key::pieces(keys)
@@ -119,9 +119,9 @@ fn of_group(group: &Group<'_>, names: &mut name::Names) -> Kind {
     Kind { name, kind: group.kind.clone(), partition_key, row_key, properties, rows: rows.len(), notes }
 }
 
-/// Returns a note about a part with only a few different values, whose codec is therefore uncertain.
+/// Returns a note about a part that has only a few different values, so that its codec is uncertain.
 fn doubt(piece: &Piece) -> Option<String> {
-    /// The minimum number of different values from which a codec's match is considered reliable.
+    /// The minimum number of different values at which a matching codec is considered reliable.
     const ENOUGH: usize = 5;
     let Piece::Part { field, codec, texts, .. } = piece else { return None };
     let different = texts.iter().collect::<std::collections::HashSet<_>>().len();

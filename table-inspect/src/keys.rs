@@ -1,4 +1,4 @@
-//! Splits keys into parts as described by a table's stored schema, shows the parts to users, and converts conditions on them to key ranges.
+//! Splits keys into parts, using a table's stored schema. Shows the parts to users, and converts conditions on them to key ranges.
 
 mod accepted;
 mod codec;
@@ -27,7 +27,7 @@ pub use split::{Segment, segments};
 /// The table that contains the stored schemas of all tables in a store.
 pub const SCHEMAS: &str = table_core::table::LAYOUTS;
 
-/// Reads the stored schemas of a table, one per entity type. The list is empty if no program with a schema has opened the table.
+/// Reads the stored schemas of a table, one per entity type. The list is empty if no program with a schema has ever opened the table.
 ///
 /// # Errors
 /// Any error from the store; `Corrupted` or `FormatTooNew` if this version cannot read a schema.
@@ -36,7 +36,7 @@ pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<Sto
     stored.into_iter().map(|stored| stored.schema).collect()
 }
 
-/// Reads the stored schemas of all tables, each with the name of its table in lower case.
+/// Reads the stored schemas of all tables, each with its table's name in lower case.
 ///
 /// # Errors
 /// Any error from [`schemas`].
@@ -45,7 +45,7 @@ pub async fn all_schemas(store: &DynTableStore) -> Result<Vec<(String, StoredSch
     stored.into_iter().map(|stored| Ok((stored.table, stored.schema?))).collect()
 }
 
-/// A stored schema as it was read.
+/// A stored schema, which may be unreadable for this version.
 #[derive(Debug)]
 pub struct Stored {
     /// The name of the table, in lower case.
@@ -58,7 +58,7 @@ pub struct Stored {
     pub schema: Result<StoredSchema>,
 }
 
-/// Reads the stored schemas of all tables, also those that this version cannot read.
+/// Reads the stored schemas of all tables, including those that this version cannot read.
 ///
 /// # Errors
 /// Any error from the store.
@@ -91,7 +91,8 @@ async fn read_schemas(store: &DynTableStore, keys: KeyRange) -> Result<Vec<Store
     }
 }
 
-/// Reads a schema from a row whose properties store its text in pieces of at most 32,000 characters. Returns `None` for a row that stores no schema.
+/// Reads a schema from a row. The row's properties store the schema's text in pieces of at most 32,000 characters. Returns `None` if the row stores
+/// no schema.
 ///
 /// # Errors
 /// `Corrupted` or `FormatTooNew` if this version cannot read a schema.
@@ -99,7 +100,7 @@ pub fn schema_of(row: &table_core::TableEntity) -> Result<Option<StoredSchema>> 
     Ok(text_of(row).map(|text| text.parse::<StoredSchema>()).transpose()?)
 }
 
-/// Returns the text of a schema, or `None` for a row that stores no schema.
+/// Returns the text of a schema, or `None` if the row stores no schema.
 fn text_of(row: &table_core::TableEntity) -> Option<String> {
     if row.key().row_key.as_str().starts_with('\u{FFFC}') {
         return None;
@@ -112,7 +113,7 @@ fn text_of(row: &table_core::TableEntity) -> Option<String> {
     Some((0..).map_while(piece).collect())
 }
 
-/// One part of a key, decoded.
+/// One decoded part of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The name of the field or property.
@@ -129,7 +130,7 @@ pub fn name_of(source: &Source) -> &str {
     }
 }
 
-/// Returns `true` if a property name corresponds to a Rust field name, as `EmployeeId` does to `employee_id`.
+/// Returns `true` if a property name corresponds to a Rust field name, such as `EmployeeId` to `employee_id`.
 #[must_use]
 pub fn is_field(field: &str, property: &str) -> bool {
     field.replace('_', "").eq_ignore_ascii_case(property)
@@ -146,13 +147,13 @@ pub fn decode(schema: &StoredSchema, key: &EntityKey) -> Option<Vec<Part>> {
     Some(labels.into_iter().zip(parts).map(part).collect())
 }
 
-/// Returns `true` if a string matches the pieces of a key.
+/// Returns `true` if a string matches a key's pieces.
 #[must_use]
 pub fn fits(pieces: &[StoredPiece], text: &str) -> bool {
     split::split(pieces, text).is_some()
 }
 
-/// Returns the parts of a key as stored, each with its source, codec and encoded value, or `None` if the pieces cannot produce this key.
+/// Returns the stored parts of a key, each with its source, codec and encoded value, or `None` if the pieces cannot produce this key.
 #[must_use]
 pub fn parts(pieces: &[StoredPiece], text: &str) -> Option<Vec<(Source, String, String)>> {
     let parts = split::split(pieces, text)?;
@@ -160,7 +161,7 @@ pub fn parts(pieces: &[StoredPiece], text: &str) -> Option<Vec<(Source, String, 
     Some(parts.into_iter().map(owned).collect())
 }
 
-/// Returns the pattern of a key for display, such as `empid_{id}`.
+/// Returns a key's pattern for display, such as `empid_{id}`.
 #[must_use]
 pub fn pattern(pieces: &[StoredPiece]) -> String {
     let text = |piece: &StoredPiece| match piece {

@@ -1,5 +1,5 @@
-//! Inspects tables with the help of their stored schemas: splits keys into parts, classifies rows, and converts values to text. Also infers declarations
-//! from rows.
+//! Inspects tables using their stored schemas: splits keys into parts, classifies rows, and converts values to text. Also infers declarations from
+//! rows.
 //!
 //! ```
 //! use table_core::EntityKey;

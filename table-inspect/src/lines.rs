@@ -1,4 +1,5 @@
-//! JSON lines: one entity per line, in the service's format with types, without loss.
+//! JSON Lines: one entity per line, in the service's format with type annotations. Preserves every
+//! value.
 //!
 //! ```
 //! use table_core::TableEntity;
@@ -29,7 +30,7 @@ pub fn write(out: &mut dyn Write, entity: &TableEntity) -> Result<()> {
     Ok(out.write_all(b"\n")?)
 }
 
-/// The records of a file of JSON lines. Blank lines are skipped.
+/// The records in a JSON Lines file. Blank lines are skipped.
 #[expect(missing_debug_implementations, reason = "contains a reader without `Debug`")]
 pub struct LineReader<R: BufRead> {
     input: R,
@@ -42,7 +43,8 @@ impl<R: BufRead> LineReader<R> {
         Self { input, line: 0 }
     }
 
-    /// Returns the line of the last returned record, counted from 1; 0 before the first record.
+    /// Returns the line number of the last returned record, counted from 1; 0 before the first
+    /// record.
     #[must_use]
     pub const fn line(&self) -> u64 {
         self.line

@@ -1,4 +1,4 @@
-//! The load of partitions: counts the requests to each partition of a store, in bounded memory.
+//! Partition load: counts the requests to each partition of a store, in bounded memory.
 
 mod ring;
 mod sketch;
@@ -14,11 +14,11 @@ use sketch::Sketch;
 pub use sketch::{BusyPartition, COUNTED, HOUR, MINUTE};
 pub use store::CountingStore;
 
-/// Request counts of a store's busiest partitions. Clones share the counts.
+/// The request counts of a store's busiest partitions. Clones share the counts.
 ///
 /// At most [`COUNTED`] partitions are counted. The "Space-Saving" algorithm chooses them by weights that are halved every ten minutes. A partition
-/// that receives more than one in [`COUNTED`] of the recent requests is always counted. A partition's counts are exact from the time at which it was
-/// chosen, so they are never too high.
+/// that receives more than one in [`COUNTED`] of the recent requests is always counted. A partition's counts start when it is chosen and are exact
+/// from then on, so they are never too high.
 ///
 /// ```
 /// use table_inspect::load::PartitionLoad;
@@ -39,7 +39,7 @@ pub struct PartitionLoad {
 }
 
 impl PartitionLoad {
-    /// Creates empty counts that use this clock.
+    /// Creates empty counts that use the given clock.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
         Self { clock, sketch: Arc::default() }
@@ -51,7 +51,7 @@ impl PartitionLoad {
         self.sketch.lock().unwrap_or_else(PoisonError::into_inner).record(table, partition_key, now);
     }
 
-    /// Returns the counted partitions that received a request in the last hour, with the recently busiest first.
+    /// Returns the counted partitions that have received a request in the last hour, in descending order of their recent load.
     #[must_use]
     pub fn busiest(&self) -> Vec<BusyPartition> {
         let now = self.clock.now();
@@ -65,7 +65,7 @@ impl PartitionLoad {
         self.sketch.lock().unwrap_or_else(PoisonError::into_inner).of(table, partition_key, now)
     }
 
-    /// Returns the number of requests to all partitions in the last minute, including partitions without counts.
+    /// Returns the number of requests to all partitions in the last minute, including partitions that are not counted individually.
     #[must_use]
     pub fn last_minute(&self) -> u64 {
         let now = self.clock.now();
@@ -80,7 +80,7 @@ impl Default for PartitionLoad {
 }
 
 impl fmt::Debug for PartitionLoad {
-    /// Formats the counts without keys, because keys are user data.
+    /// Formats the counts without the keys, because keys are user data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PartitionLoad").finish_non_exhaustive()
     }

@@ -1,4 +1,4 @@
-//! The records in a file: entities, or lines that do not contain a valid entity.
+//! Records in a file: entities, or lines that do not contain a valid entity.
 
 use std::fmt;
 use std::io;
@@ -15,7 +15,7 @@ pub struct Rejected {
     pub line: u64,
     /// The column, counted from 1; 0 for the entire record.
     pub column: usize,
-    /// The cause, and how to correct it.
+    /// The cause, and advice on how to correct it.
     pub reason: String,
 }
 
@@ -32,10 +32,10 @@ impl fmt::Display for Rejected {
     }
 }
 
-/// The error that ends reading or writing a file.
+/// An error that ends the reading or writing of a file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The file, or an entity to be written to it, has the wrong format. The message states the fact and how to solve the problem.
+    /// The file, or an entity to write to it, has the wrong format. The message states the fact and how to solve the problem.
     #[error("{0}")]
     Refused(String),
     /// The input or the output failed.

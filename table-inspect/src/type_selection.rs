@@ -1,4 +1,4 @@
-//! The entities of one type in a table whose key parts satisfy conditions.
+//! Selects the entities of one type in a table, by conditions on their key parts.
 
 use table_core::ValueRef;
 use table_core::query::{EntityRef, KeyRange};
@@ -9,9 +9,9 @@ use crate::error::{Error, Result};
 use crate::keys::{self, PartConditions, PartRequest};
 use crate::kind::{self, Kind, RESERVED};
 
-/// The entities of one type in a table, restricted by conditions on the parts of their keys.
+/// A selection of the entities of one type in a table, restricted by conditions on their key parts.
 ///
-/// A row belongs to the type if [`kind::of`] returns the type. The parts of a wide entity belong to the type of the entity.
+/// A row belongs to the type if [`kind::of`] returns the type. The parts of a wide entity belong to the entity's type.
 ///
 /// ```
 /// use table_core::schema::StoredSchema;
@@ -28,29 +28,29 @@ use crate::kind::{self, Kind, RESERVED};
 /// ```
 #[derive(Clone, Debug)]
 pub struct TypeSelection {
-    /// The kinds of rows in the table, those with the most literal characters first.
+    /// The kinds of rows in the table, in descending order of the number of literal characters in their keys.
     kinds: Vec<Pattern>,
     schema: StoredSchema,
     conditions: PartConditions,
 }
 
-/// The pattern of the keys of one kind of row.
+/// The key pattern of one kind of row.
 #[derive(Clone, Debug)]
 struct Pattern {
     partition_key: Vec<StoredPiece>,
     row_key: Vec<StoredPiece>,
-    /// The `EntityType` of the rows, or `None` if they need not have one.
+    /// The rows' `EntityType`, or `None` if they need not have one.
     entity_type: Option<String>,
     /// `true` for the selected type.
     is_selected: bool,
 }
 
 impl TypeSelection {
-    /// Selects the entities of the type `entity`, or of the only type of the table. `schemas` are the stored schemas of all tables. The name of a type may
-    /// differ in case if it is then still the only one.
+    /// Selects the entities of the type `entity`, or of the table's only type. `schemas` are the stored schemas of all tables. The case of the type's name
+    /// is ignored if the name is then still unambiguous.
     ///
     /// # Errors
-    /// `Condition` if no schema is stored for the table or the type, if several types are possible, and for conditions that [`keys::key_range`] refuses.
+    /// `Condition` if no schema is stored for the table or the type, if several types are possible, or if [`keys::key_range`] rejects the conditions.
     pub fn new(
         table: &str,
         schemas: &[(String, StoredSchema)],
@@ -81,7 +81,7 @@ impl TypeSelection {
         &self.schema
     }
 
-    /// Returns a range that contains the keys of all selected entities, and possibly other keys.
+    /// Returns a range that contains the keys of all selected entities. It may contain other keys, too.
     #[must_use]
     pub const fn keys(&self) -> &KeyRange {
         self.conditions.keys()
@@ -90,10 +90,10 @@ impl TypeSelection {
     /// The properties that [`contains`](Self::contains) reads.
     pub const PROPERTIES: [&'static str; 2] = [ENTITY_TYPE, WidePart::WRITE_ID];
 
-    /// Returns `true` if a row is selected. The row must contain those of the [`PROPERTIES`](Self::PROPERTIES) that are stored.
+    /// Returns `true` if a row is selected. If the store contains any of the [`PROPERTIES`](Self::PROPERTIES), `row` must contain them.
     ///
     /// # Errors
-    /// `Corrupted` for a row that cannot be read.
+    /// `Corrupted` if the row cannot be read.
     pub fn contains(&self, row: EntityRef<'_>) -> Result<bool> {
         if row.row_key.starts_with(RESERVED) {
             return Ok(false);
@@ -118,7 +118,7 @@ impl TypeSelection {
     }
 }
 
-/// Returns the schema of a type of a table, or of its only type.
+/// Returns the schema of a table's given type, or of its only type.
 fn schema_of<'a>(
     table: &str,
     schemas: &'a [(String, StoredSchema)],

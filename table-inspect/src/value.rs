@@ -1,4 +1,4 @@
-//! Converts values to strings, as shown in tables and CSV, and strings from CSV and command lines to values.
+//! Converts values to strings, as shown in tables and CSV. Converts strings from CSV and command lines to values.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -33,10 +33,10 @@ pub fn show(value: &Value) -> String {
     }
 }
 
-/// Parses a value of a type.
+/// Parses a value of the given type.
 ///
 /// # Errors
-/// The expected format, for use in a message.
+/// The expected format, for use in a message, if the text does not have it.
 pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
     Ok(match edm {
         EdmType::String => Value::String(text.to_owned()),
@@ -58,10 +58,11 @@ pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
     })
 }
 
-/// Guesses the type of a string without a declared type: an integer, a number, a Boolean, an instant or a GUID, or otherwise a string.
+/// Guesses the type of a string that has no declared type: an integer, a number, a Boolean, an instant or a GUID, and otherwise a string.
 ///
-/// A type is guessed only if its value is written as the same text, so that a phone number with `+`, a code such as `1E5`, `007` or `75-05-8`, or a hash of
-/// 32 digits remains a string. A fraction may end in zeros. An instant may have an offset, or be a date, or a date and a time.
+/// A type is guessed only if the value would be written as the same text. Therefore, a phone number with `+`, a code such as `1E5`, `007` or `75-05-8`, or
+/// a hash of 32 digits remains a string. As exceptions, a fraction may end in zeros, and an instant may have an offset, be a date, or be a date and a
+/// time.
 #[must_use]
 pub fn guess(text: &str) -> EdmType {
     const GUESSES: [EdmType; 6] =
@@ -80,8 +81,8 @@ pub fn guess(text: &str) -> EdmType {
     GUESSES.into_iter().find(fits).unwrap_or(EdmType::String)
 }
 
-/// Returns `true` if a text is an instant in RFC 3339, or exactly the text that is written for a date, or for a date and a time. chrono also reads numbers
-/// with fewer digits, such as `75-05-8`, and blanks and signs.
+/// Returns `true` if a text is an RFC 3339 instant, or exactly the text that would be written for a date or for a date and a time. chrono also reads
+/// numbers with fewer digits, such as `75-05-8`, and blanks and signs.
 fn is_written_instant(text: &str) -> bool {
     let whole = if text.contains('.') { without_zeros(text) } else { text };
     let without = |at: NaiveDateTime| without_zeros(&at.format("%Y-%m-%dT%H:%M:%S.%f").to_string()) == whole;
@@ -91,7 +92,7 @@ fn is_written_instant(text: &str) -> bool {
             || text.parse().is_ok_and(|date: NaiveDate| date.format("%Y-%m-%d").to_string() == text))
 }
 
-/// Returns a decimal fraction without the zeros at its end.
+/// Returns a decimal fraction without its trailing zeros.
 fn without_zeros(fraction: &str) -> &str {
     fraction.trim_end_matches('0').trim_end_matches('.')
 }

@@ -47,8 +47,8 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Creates an audit of a table. The schemas are those of all tables in the store, each with the name of its table in lower case. At most `sample`
-    /// rows are held in memory.
+    /// Creates an audit of a table. `schemas` are the stored schemas of all tables in the store, each with its table's name in lower case. At most
+    /// `sample` rows are held in memory.
     #[must_use]
     pub fn new(table: &str, schemas: Vec<(String, StoredSchema)>, sample: usize) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl Audit {
         }
     }
 
-    /// Returns the number of rows that were added.
+    /// Returns the number of rows added so far.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows
@@ -69,7 +69,7 @@ impl Audit {
 
     /// Adds the next row.
     pub fn push(&mut self, row: TableEntity) {
-        // Internal rows of the patterns sort after all others and have special formats.
+        // The patterns' internal rows sort after all other rows and have their own key formats.
         if row.key().row_key.as_str().starts_with('\u{FFFC}') {
             return;
         }

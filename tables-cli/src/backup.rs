@@ -1,4 +1,5 @@
-//! Backups of any store. A backup consists of generations in a folder or under a prefix of an object store, which can be restored completely or in part.
+//! Backups of any store. A backup consists of generations in a folder or under a prefix of an object store, each of which can be restored completely or
+//! in part.
 //!
 //! # Layout of a backup folder
 //! | file | content |
@@ -12,12 +13,12 @@
 //!
 //! In an object store, each file of `rows` and `files` is a sequence of objects of at most about 8 MiB, named by their offset in the file.
 //!
-//! A folder of the embedded engine is backed up as a consistent snapshot of its files. Every other store is backed up by rows: its rows are read in key
-//! order and compared with the previous generation, and only the differences are written, including deletions.
+//! A folder of the embedded engine is backed up as a consistent snapshot of its files. Every other store is backed up row by row: the rows are read in
+//! key order and compared with the previous generation, and only the differences are written, including deletions.
 //!
 //! # Guarantee
 //! - A generation is listed only after all its files are durable. Killing a backup leaves the earlier generations unchanged. The next backup continues
-//!   where the killed one stopped, or starts again if another generation has been completed since.
+//!   where the killed one stopped, or starts over if another generation has been completed since.
 //! - Checksums cover every byte. Damaged rows are reported with their file and position, and are never restored.
 //! - Removing a generation never changes other generations, because a layer is deleted only when no generation refers to it.
 

@@ -41,7 +41,7 @@ use crate::program::Lasting;
 use crate::rows::all_tables;
 use crate::store::StoreOptions;
 
-/// The advice that is shown if a command needs rows in key order and the store does not return them in that order.
+/// The advice shown if a command needs rows in key order and the store does not return them in that order.
 const ORDER_HELP: &str = "copy the tables to a folder with `tables copy`, and use the folder";
 
 /// Query, change, copy and back up tables of Azure Table Storage, an emulator, a table-server or a folder.
@@ -129,7 +129,7 @@ enum Command {
 }
 
 impl Command {
-    /// Returns `true` for a command that has no purpose without a reader of its output, so it ends when the output is closed.
+    /// Returns `true` if a command's only purpose is its output, so the command ends when the output is closed.
     const fn only_shows(&self) -> bool {
         matches!(
             self,
@@ -230,7 +230,7 @@ fn key(partition_key: &str, row_key: &str) -> Result<EntityKey> {
     EntityKey::new(partition_key, row_key).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Returns the tables to which a command applies: the given table, or all tables except internal ones.
+/// Returns the tables that a command applies to: the given table, or all tables except internal ones.
 async fn tables(store: &DynTableStore, name: Option<&str>) -> Result<Vec<TableName>> {
     if let Some(name) = name {
         return Ok(vec![table(name)?]);

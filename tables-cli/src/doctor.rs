@@ -1,4 +1,4 @@
-//! Diagnoses why a store cannot be used, in a sequence of steps that ends at the first failure.
+//! Diagnoses why a store cannot be used. The sequence of steps ends at the first failure.
 
 mod account;
 mod folder;
@@ -46,7 +46,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Examines a store, and a table if a name is given. The examination ends at the first failure.
+/// Examines a store, and a table if a name is given, up to the first failure.
 pub async fn examine(location: &Location, table: Option<&str>) -> Vec<Step> {
     match location {
         Location::Memory => vec![Step::passed("memory", "a store in memory is always empty and usable")],

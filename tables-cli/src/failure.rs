@@ -13,7 +13,8 @@ pub enum Exit {
     Nothing = 1,
     /// The command line is invalid or contradictory.
     Usage = 2,
-    /// The command, or the store for a condition or an invalid value, refused to run. It changed nothing, except for changes that its message reports.
+    /// The command refused to run, or the store rejected a condition or an invalid value. Nothing has changed, except for changes that the message
+    /// reports.
     Refused = 3,
     /// The store, the network or the disk failed.
     Store = 4,
@@ -37,7 +38,7 @@ pub enum Failure {
     /// An error from the store, with its code, key and rule.
     #[error("{0}")]
     Store(#[from] table_core::Error),
-    /// An error in accessing a file, with the file's name.
+    /// A file could not be accessed.
     #[error("{path}: {source}")]
     File {
         /// The path, or `-` for standard input and output.
@@ -67,7 +68,7 @@ impl From<FileError> for Failure {
 }
 
 impl Failure {
-    /// Returns the failure of a file operation.
+    /// Returns the failure for a file operation.
     pub fn file(path: impl fmt::Display) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_string();
         move |source| Self::File { path, source }
@@ -79,7 +80,7 @@ impl Failure {
         match self {
             Self::Usage(_) => Exit::Usage,
             Self::Refused(_) => Exit::Refused,
-            // A retry of the same command would fail again.
+            // Retrying the same command would fail again.
             Self::Store(error)
                 if error.is_precondition_failed()
                     || error.is_already_exists()
@@ -91,7 +92,7 @@ impl Failure {
         }
     }
 
-    /// Returns a hint about the usual cause of an error from the store. The error's own message cannot mention the options of this command.
+    /// Returns a hint about the usual cause of an error from the store. The error's own message cannot mention this command's options.
     #[must_use]
     pub fn next_step(&self) -> Option<&'static str> {
         use table_core::ErrorCode as Code;

@@ -13,7 +13,7 @@ pub enum Measure {
     /// The number of rows.
     #[default]
     Rows,
-    /// The bytes of its rows, by the service's formula.
+    /// The size of its rows in bytes, calculated with the service's published formula.
     Bytes,
 }
 
@@ -24,7 +24,7 @@ pub struct Partition {
     pub name: String,
     /// The number of rows.
     pub rows: u64,
-    /// The number of bytes of the rows.
+    /// The size of the rows in bytes.
     pub bytes: u64,
 }
 
@@ -37,7 +37,7 @@ impl Partition {
     }
 }
 
-/// The sizes of a table's partitions. Rows must be added in key order. Only the largest partitions and the cells of the printed heat strip are kept in memory.
+/// The sizes of a table's partitions. Rows must be added in key order. Keeps only the largest partitions and the cells of the heat strip in memory.
 ///
 /// ```
 /// use tables_cli::heat::{Heat, Measure};
@@ -59,7 +59,7 @@ pub struct Heat {
     partitions: u64,
     current: Option<Partition>,
     largest: Vec<Partition>,
-    /// The size of the largest partition in each cell of the heat strip. Each cell covers `every` consecutive partitions.
+    /// The size of the largest partition in each cell of the heat strip. Each cell represents `every` consecutive partitions.
     cells: Vec<u64>,
     every: u64,
 }
@@ -172,7 +172,7 @@ impl Heat {
     }
 }
 
-/// Returns a part of a total in percent.
+/// Returns part of a total in percent.
 #[expect(clippy::cast_precision_loss, reason = "shown with limited precision")]
 fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }

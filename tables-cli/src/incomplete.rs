@@ -1,4 +1,4 @@
-//! Files and folders that are still incomplete. Each has a temporary name of its own, so that two commands with the same target do not share it.
+//! Files and folders that are still incomplete. Each has a unique temporary name, so two commands with the same target do not share it.
 
 use std::fs::{File, Metadata, TryLockError};
 use std::io::ErrorKind;
@@ -8,7 +8,7 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::failure::{Failure, Result};
 
-/// The words before and after the random characters of a temporary name: `company.jsonl.tables-k3XdPq.part` becomes `company.jsonl`.
+/// The text before the random characters of a temporary name: `company.jsonl.tables-k3XdPq.part` becomes `company.jsonl`.
 const MARK: &str = ".tables-";
 const END: &str = ".part";
 
@@ -20,8 +20,8 @@ pub(crate) fn part_of(path: &Path, extension: &str) -> PathBuf {
     name.into()
 }
 
-/// A file that gets its final name when it is complete. It is removed if the value is dropped before. Other commands recognise by its lock that it is
-/// in use. A target that is not a regular file, such as a device or a pipe, cannot be replaced: it is written directly.
+/// A file that gets its final name when it is complete. If the value is dropped earlier, the file is removed. The file is locked, so other commands can
+/// see that it is in use. A target that is not a regular file, such as a device or a pipe, cannot be replaced and is written directly.
 #[derive(Debug)]
 pub(crate) struct Incomplete {
     file: Content,
@@ -37,10 +37,11 @@ enum Content {
 }
 
 impl Incomplete {
-    /// Creates an empty file next to `path`, or next to the file to which the link `path` leads. It has the permissions of the file that it can replace.
+    /// Creates an empty file next to `path`, or next to the target of the link if `path` is a link. It has the permissions of the file that it may
+    /// replace.
     ///
     /// # Errors
-    /// `File` if it cannot be created.
+    /// `File` if the file cannot be created.
     pub(crate) fn create(path: &Path) -> Result<Self> {
         if is_special(path) {
             let file = File::options().write(true).open(path).map_err(Failure::file(path.display()))?;
@@ -59,7 +60,7 @@ impl Incomplete {
         }));
         loop {
             let file = named.tempfile_in(folder).map_err(Failure::file(path.display()))?;
-            // IMPORTANT: `remove_remains` removes a file only under its lock, so a file that exists after it was locked is kept.
+            // IMPORTANT: `remove_remains` removes a file only while holding its lock, so a file that exists after this command has locked it remains.
             let is_taken = matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
             if !is_taken && file.path().exists() {
                 if let Some(permissions) = permissions.filter(|_| cfg!(unix)) {
@@ -78,7 +79,7 @@ impl Incomplete {
         }
     }
 
-    /// Returns the temporary path, or the path of a target that is written directly.
+    /// Returns the temporary path, or the target's path if the target is written directly.
     pub(crate) fn path(&self) -> &Path {
         match &self.file {
             Content::Named(file) => file.path(),
@@ -92,10 +93,10 @@ impl Incomplete {
         matches!(self.file, Content::Named(_))
     }
 
-    /// Makes the content durable and gives the file its final name. `replaces` determines whether a file of this name is replaced.
+    /// Makes the content durable and gives the file its final name. `replaces` determines whether an existing file with this name is replaced.
     ///
     /// # Errors
-    /// `Refused` if a file of this name exists and may not be replaced; `File` if the content or the name cannot be written.
+    /// `Refused` if a file with this name exists and `replaces` is `false`; `File` if the content or the name cannot be written.
     pub(crate) fn complete(self, replaces: bool) -> Result<()> {
         let Self { file, path } = self;
         let Content::Named(file) = file else { return Ok(()) };
@@ -108,30 +109,30 @@ impl Incomplete {
     }
 }
 
-/// Returns `true` if a path leads to something that is neither a file nor a folder, such as a device or a pipe.
+/// Returns `true` if a path refers to something that is neither a file nor a folder, such as a device or a pipe.
 fn is_special(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// Returns the path of the file or folder to which a path leads over links, or the path itself if it does not exist.
+/// Follows the links in a path, and returns the path of the target. Returns the path itself if it does not exist.
 fn target_of(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns the failure of a command that would replace a file.
+/// Returns the failure for a command that would replace a file.
 fn exists(path: &Path) -> Failure {
     Failure::Refused(format!("{} exists; pass `--force` to replace it", path.display()))
 }
 
-/// Returns an error if a file exists and may not be replaced. A device or a pipe is written, not replaced.
+/// Returns an error if a file exists and must not be replaced. Devices and pipes are accepted, because they are written, not replaced.
 ///
 /// # Errors
-/// `Refused`, with the path.
+/// `Refused`, with the path, if the file exists and `replaces` is `false`.
 pub(crate) fn refuse_existing(path: &Path, replaces: bool) -> Result<()> {
     if path.exists() && !is_special(path) && !replaces { Err(exists(path)) } else { Ok(()) }
 }
 
-/// A folder that gets its final name when it is complete. It is removed if the value is dropped before.
+/// A folder that gets its final name when it is complete. If the value is dropped earlier, the folder is removed.
 #[derive(Debug)]
 pub(crate) struct IncompleteFolder {
     /// A file that marks the folder as in use.
@@ -142,7 +143,7 @@ impl IncompleteFolder {
     /// Reserves the name of a folder next to `path`. The folder itself does not exist yet.
     ///
     /// # Errors
-    /// `File` if the file that marks it cannot be created.
+    /// `File` if the file that marks the folder as in use cannot be created.
     pub(crate) fn create(path: &Path) -> Result<Self> {
         Ok(Self { mark: Incomplete::create(path)? })
     }
@@ -152,10 +153,10 @@ impl IncompleteFolder {
         folder_of(self.mark.path())
     }
 
-    /// Gives the folder its final name. An empty folder of this name is replaced.
+    /// Gives the folder its final name. An empty folder with this name is replaced.
     ///
     /// # Errors
-    /// `File` if the folder cannot be renamed, for example because the folder of this name is not empty.
+    /// `File` if the folder cannot be renamed, for example because a folder with this name is not empty.
     pub(crate) fn complete(self) -> Result<()> {
         let path = &self.mark.path;
         // Not every system can rename a folder to the name of an existing empty folder.
@@ -171,12 +172,13 @@ impl IncompleteFolder {
 
 impl Drop for IncompleteFolder {
     fn drop(&mut self) {
-        // After `complete`, no folder has this name. A folder that cannot be removed only uses space.
+        // After `complete`, the temporary folder no longer exists. A folder that cannot be removed only takes up space.
         let _ = std::fs::remove_dir_all(self.path());
     }
 }
 
-/// Removes the incomplete files and folders that killed commands left next to `path`. Remains that cannot be removed are ignored: they only use space.
+/// Removes the incomplete files and folders that killed commands left next to `path`. Ignores those that cannot be removed, because they only take up
+/// space.
 pub(crate) fn remove_remains(path: &Path) {
     let path = target_of(path);
     let (folder, prefix) = split(&path);
@@ -193,7 +195,7 @@ pub(crate) fn remove_remains(path: &Path) {
     }
 }
 
-/// Returns the folder of a path, and the beginning of the temporary names for it.
+/// Returns the folder that contains a path, and the beginning of the path's temporary names.
 fn split(path: &Path) -> (&Path, String) {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -206,7 +208,7 @@ fn split(path: &Path) -> (&Path, String) {
     (folder, format!("{beginning}{MARK}"))
 }
 
-/// Returns the temporary path of a folder that a file marks as in use.
+/// Returns the temporary path of the folder that a file marks as in use.
 fn folder_of(mark: &Path) -> PathBuf {
     part_of(mark, "folder")
 }

@@ -1,4 +1,4 @@
-//! Output of commands: one format for human readers, and two for programs.
+//! Command output: one format for human readers, and two for programs.
 
 mod grid;
 
@@ -26,7 +26,7 @@ pub enum Format {
 
 /// The maximum number of rows whose columns are aligned together.
 const GRID_ROWS: usize = 1_000;
-/// The maximum number of rows in CSV output if the columns are not named.
+/// The maximum number of rows in CSV output. All of them are buffered, because the columns are unknown before the last row.
 const CSV_ROWS: usize = 10_000;
 
 /// A writer that formats entities as they arrive. Keeps at most 10,000 rows in memory.
@@ -49,7 +49,7 @@ impl<'a> Entities<'a> {
     /// Writes one entity, or buffers it until the columns are known.
     ///
     /// # Errors
-    /// `File` if the output cannot be written.
+    /// `Refused` if CSV output has more than 10,000 rows; `File` if the output cannot be written.
     pub fn push(&mut self, entity: TableEntity) -> Result<()> {
         match self.format {
             Format::Json => {
@@ -93,20 +93,20 @@ impl<'a> Entities<'a> {
     }
 }
 
-/// A writer of rows of strings: as a table for human readers, or as JSON lines or CSV for programs. Keeps at most 1,000 rows in memory.
+/// A writer for rows of strings: as a table for human readers, or as JSON lines or CSV for programs. Keeps at most 1,000 rows in memory.
 #[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct Rows<'a> {
     format: Format,
     out: &'a mut dyn Write,
     names: &'a [&'a str],
-    /// The keys of the JSON objects and the headings of the CSV, which are different.
+    /// Unique column names, used as JSON keys and CSV headings.
     distinct: Vec<String>,
     held: Vec<Vec<String>>,
     is_begun: bool,
 }
 
 impl<'a> Rows<'a> {
-    /// Creates a writer of rows with the given columns.
+    /// Creates a writer for rows with the given columns.
     pub fn new(format: Format, out: &'a mut dyn Write, names: &'a [&'a str]) -> Self {
         Self { format, out, names, distinct: distinct(names), held: Vec::new(), is_begun: false }
     }
@@ -154,7 +154,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Returns different names for columns. A name that occurs again is numbered, such as `RowKey_2`; a number is skipped if a column has that name.
+/// Returns unique column names. A repeated name gets a number, such as `RowKey_2`; a number is skipped if another column already has that name.
 fn distinct(names: &[&str]) -> Vec<String> {
     let mut distinct: Vec<String> = Vec::new();
     for name in names {

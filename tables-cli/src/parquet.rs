@@ -1,4 +1,4 @@
-//! Parquet files with typed columns, which other programs can read, and which can be imported without loss.
+//! Parquet files with typed columns. Other programs can read them, and they can be imported without loss.
 //!
 //! | property | column |
 //! |---|---|
@@ -12,7 +12,7 @@
 //!
 //! An absent property is null, unlike an empty string. A property with values of several types has one column for each type: the most frequent type
 //! uses the name of the property, and the other types have a suffix, such as `Age@String`. Times that no timestamp unit can represent are in a
-//! column such as `Ends@ticks`, as the number of 100 ns since the year 1.
+//! column such as `Ends@ticks`, as a count of 100 ns units since the year 1.
 //!
 //! Rows are written and read in groups, so memory use does not depend on the size of the
 //! file. The footer contains the number of rows and their checksum.
@@ -44,14 +44,14 @@ const CHECKSUM: &str = "tables.checksum";
 /// The columns that every file contains.
 const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 
-/// Calls the Parquet decoder. For some damaged files, the decoder panics; such files are reported as damaged.
+/// Calls the Parquet decoder. The decoder panics for some damaged files; a panic is reported as a damaged file.
 fn decode<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, FileError> {
     let damaged = |_| FileError::Refused("the Parquet file cannot be read: it is damaged".to_owned());
     // IMPORTANT: the decoder is not used again after an error.
     catch_unwind(AssertUnwindSafe(call)).map_err(damaged)?.map_err(failure)
 }
 
-/// Converts an error for a file: it is either a disk error, or the file is damaged or unsupported.
+/// Converts a Parquet error: the cause is either the disk, or a damaged or unsupported file.
 fn failure(error: ParquetError) -> FileError {
     match error {
         ParquetError::External(cause) => FileError::Io(std::io::Error::other(cause)),

@@ -1,4 +1,4 @@
-//! Code shared by all command-line programs: parsing arguments, the runtime, reporting errors, and the exit code.
+//! Code shared by all command-line programs: argument parsing, the runtime, error reports, and the exit code.
 
 use std::io::{BufWriter, Error, ErrorKind, Write};
 use std::process::ExitCode;
@@ -9,7 +9,8 @@ use crate::failure::{Exit, Failure, Result};
 
 /// Parses the command line, runs the command with standard output, reports a failure, and returns the exit code.
 ///
-/// A reader such as `head` may close the standard output early. This is not a failure. All other failures are reported, also after the output was closed.
+/// A reader such as `head` may close standard output early. This is not a failure. All other failures are reported, even after the output has been
+/// closed.
 pub fn program<C: Parser>(run: impl AsyncFnOnce(C, &mut (dyn Write + Send)) -> Result<Exit>) -> ExitCode {
     let command = match C::try_parse() {
         Ok(command) => command,
@@ -45,7 +46,7 @@ fn report(failure: &Failure) -> Exit {
     failure.exit()
 }
 
-/// Returns `true` if an error, or one of its causes, is that the reader of the output closed it.
+/// Returns `true` if an error, or one of its causes, means that the reader has closed the output.
 fn is_closed(error: &Error) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(found) = cause {
@@ -57,7 +58,7 @@ fn is_closed(error: &Error) -> bool {
     false
 }
 
-/// The output of a command whose work does not end when the reader closes the output. The rest of the output is lost.
+/// The output of a command that continues its work after the reader has closed the output. Further output is then lost.
 pub(crate) struct Lasting<'a>(pub(crate) &'a mut (dyn Write + Send));
 
 impl Write for Lasting<'_> {

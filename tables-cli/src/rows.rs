@@ -58,7 +58,7 @@ pub struct Selection {
     /// Only entities of this type
     #[arg(long, value_name = "TYPE")]
     pub entity: Option<String>,
-    /// Rows by their keys.
+    /// Selects rows by their keys.
     #[command(flatten)]
     pub keys: KeySelection,
     /// Only rows that satisfy an OData condition, such as "Age ge 30 and Active eq true"
@@ -105,9 +105,9 @@ impl Selection {
 /// The rows that a command reads.
 #[derive(Clone, Debug)]
 pub struct Selected {
-    /// The query that returns the rows, and possibly rows of other types.
+    /// The query that returns the rows. It may also return rows of other types.
     pub query: Query,
-    /// The entity type of the rows, with conditions on the parts of their keys. `None` if rows of every type are selected.
+    /// The rows' entity type, with conditions on the parts of their keys; `None` if rows of every type are selected.
     pub entities: Option<Arc<TypeSelection>>,
 }
 
@@ -124,13 +124,13 @@ impl Selected {
         Self { query: Query { select, ..self.query }, ..self }
     }
 
-    /// Returns those of a table's schemas whose entities can be selected.
+    /// Returns the schemas in `all` whose entities can be selected.
     #[must_use]
     pub fn schemas(&self, all: &[StoredSchema]) -> Vec<StoredSchema> {
         self.entities.as_ref().map_or_else(|| all.to_vec(), |entities| vec![entities.schema().clone()])
     }
 
-    /// Returns the query of a page. If an entity type is selected, it also requests the properties by which the type is recognised.
+    /// Returns the query for a page. If an entity type is selected, the query also requests the properties that identify the type.
     fn request(&self) -> Query {
         let select = match (&self.entities, &self.query.select) {
             (Some(_), Select::Names(names)) => {
@@ -142,7 +142,7 @@ impl Selected {
         Query { select, ..self.query.clone() }
     }
 
-    /// Returns the rows of a page that are selected, with the selected properties.
+    /// Returns the selected rows of a page, with the selected properties.
     fn of_page(&self, rows: Rows) -> Result<Rows> {
         let Some(entities) = &self.entities else { return Ok(rows) };
         let mut selected = Rows::default();
@@ -179,7 +179,7 @@ pub struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    /// Creates a reader of the pages with some rows, which starts with the first page.
+    /// Creates a reader for the selected rows, which starts with the first page.
     #[must_use]
     pub fn new(store: &'a DynTableStore, table: &'a TableName, selected: impl Into<Selected>) -> Self {
         let selected = Box::new(selected.into());

@@ -1,4 +1,4 @@
-//! Stores: the locations of tables, and how commands open them.
+//! Stores: their locations, and how commands open them.
 
 mod cosmos;
 mod location;
@@ -25,7 +25,7 @@ pub enum Purpose {
     Write,
     /// The command writes, and may create the folder.
     Create,
-    /// The command serves the store to other programs, and may create the folder. The engine gets a cache of the default size.
+    /// The command serves the store to other programs, and may create the folder. The engine's cache has the default size.
     Serve,
 }
 
@@ -37,7 +37,7 @@ const CACHE: usize = 32 << 20;
 pub struct Store {
     /// The store that commands use.
     pub tables: DynTableStore,
-    /// The engine, if the store is a folder or in memory. Used by commands that only an engine supports.
+    /// The engine, if the store is a folder or in memory. Some commands only work with an engine.
     pub engine: Option<Engine>,
     /// The location as shown in messages, without secrets.
     pub shown: String,
@@ -68,10 +68,10 @@ impl Store {
         Ok(Self { tables, engine, shown, identity: location.identity() })
     }
 
-    /// Returns an error if the store does not return rows in key order. Called by commands that need this order.
+    /// Returns an error if the store does not return rows in key order. `help` describes an alternative.
     ///
     /// # Errors
-    /// `Refused`, with a message that names an alternative, if the store does not return rows in key order.
+    /// `Refused` if the store does not return rows in key order.
     pub fn require_key_order(&self, help: &str) -> Result<()> {
         if self.tables.capabilities().ordered {
             return Ok(());
@@ -79,7 +79,7 @@ impl Store {
         Err(Failure::Refused(format!("{} does not return rows in key order; {help}", self.shown)))
     }
 
-    /// Returns the engine, for commands that only a folder supports.
+    /// Returns the engine, for commands that only work with a folder.
     ///
     /// # Errors
     /// `Refused` if the store is an account.
@@ -114,7 +114,7 @@ fn open_folder(path: &Path, purpose: Purpose) -> Result<Engine> {
     })
 }
 
-/// The options that name the store of a command.
+/// The options that determine a command's store.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct StoreOptions {
     /// The store: a folder, `memory:`, a connection string, an account URL with a shared access signature, `UseDevelopmentStorage=true`,
@@ -127,18 +127,18 @@ pub struct StoreOptions {
 }
 
 impl StoreOptions {
-    /// Opens the store that the options name.
+    /// Opens the store given by the options.
     ///
     /// # Errors
-    /// `Usage` if no store is named; any error from [`Store::open`].
+    /// `Usage` if no store is given; any error from [`Store::open`].
     pub async fn open(&self, purpose: Purpose) -> Result<Store> {
         Store::open(&self.location()?, purpose).await
     }
 
-    /// Returns the location of the store that the options name.
+    /// Returns the location of the store given by the options.
     ///
     /// # Errors
-    /// `Usage` if no store is named; any error from [`locate`](Self::locate).
+    /// `Usage` if no store is given; any error from [`locate`](Self::locate).
     pub fn location(&self) -> Result<Location> {
         let text = self.store.as_deref().ok_or_else(|| {
             let help = "no store is named; pass `--store FOLDER`, `--store CONNECTION_STRING`, or set `TABLES_STORE`";
@@ -147,10 +147,10 @@ impl StoreOptions {
         self.locate(text)
     }
 
-    /// Returns the location that a string denotes, using the profiles.
+    /// Returns the location that a string describes, using the profiles.
     ///
     /// # Errors
-    /// `Usage` if the string denotes no location; `Refused` if the profile does not exist or cannot be read.
+    /// `Usage` if the string does not describe a location; `Refused` if the profile does not exist or cannot be read.
     pub fn locate(&self, text: &str) -> Result<Location> {
         match text.strip_prefix('@') {
             Some(name) => Profiles::read(self.config.as_deref())?.location(name),

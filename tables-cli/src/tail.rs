@@ -28,7 +28,7 @@ pub struct Tail {
     table: TableName,
     selected: Selected,
     schemas: Vec<StoredSchema>,
-    /// `true` if newer rows sort before older rows; `None` until two rows have been read, because a single row does not show the order.
+    /// `true` if newer rows sort before older rows; `None` until two rows have been read, because a single row does not reveal the order.
     is_descending: Option<bool>,
     /// The RowKey of the newest row that was returned.
     last: Option<String>,
@@ -37,7 +37,8 @@ pub struct Tail {
 impl Tail {
     /// Returns the newest rows, at most `lines`, oldest first.
     ///
-    /// If the newest rows sort first, this reads only the pages with `lines` rows; otherwise, it reads the entire range. Keeps `lines` rows and one page in memory.
+    /// If the newest rows sort first, reads only as many pages as contain `lines` rows; otherwise, reads the entire range. Keeps `lines` rows and one page
+    /// in memory.
     ///
     /// # Errors
     /// Any error from the store.
@@ -81,7 +82,7 @@ impl Tail {
         Ok((tail, newest.into()))
     }
 
-    /// Returns the rows that were added since the last call, oldest first.
+    /// Returns the rows that have been added since the last call, oldest first.
     ///
     /// # Errors
     /// Any error from the store.
@@ -162,7 +163,7 @@ mod tests {
     async fn a_partition_with_few_rows_is_followed_in_either_order() {
         let newest_first = |n: u64| format!("{:019}", ticks::MAX - (638_000_000_000_000_000 + n));
         for key in [&newest_first as &dyn Fn(u64) -> String, &|n| format!("{n:06}")] {
-            // The rows at the beginning, and the rows that are added before each poll.
+            // The number of rows at the beginning, and the numbers of rows added before each poll.
             for (begin, steps) in
                 [(0, [1, 1, 1]), (0, [0, 1, 2]), (0, [2, 1, 3]), (1, [0, 1, 1]), (1, [2, 0, 1])]
             {

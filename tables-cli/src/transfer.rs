@@ -1,4 +1,4 @@
-//! Transfers of rows: file formats, batched writes, comparison in key order, and state files from which a killed command can resume.
+//! Transfers of rows: file formats, batched writes, comparison in key order, and state files that let a killed command resume.
 
 pub(crate) mod change;
 pub mod checksum;

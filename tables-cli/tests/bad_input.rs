@@ -1,4 +1,5 @@
-//! Tests of invalid input: each error states the position and the expected input, and nothing is written partially.
+//! Tests that an error about invalid input states the position and the expected input, and that nothing is written
+//! partially.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -112,7 +113,8 @@ fn a_folder_in_use_is_read_and_not_written() {
     drop(held);
 }
 
-/// Tests that the file of rejected rows must differ from all other files of the command, because it is emptied at the start.
+/// Tests that the file for rejected rows must differ from all other files of the command, because it is emptied at the
+/// start.
 #[test]
 fn the_file_of_rejected_rows_is_no_other_file_of_the_command() {
     let folder = tempfile::tempdir().unwrap();
@@ -149,7 +151,7 @@ fn a_store_that_vanishes_is_named_and_the_copy_continues_afterwards() {
     assert!(text.contains("1 row, verified"), "{text}");
 }
 
-/// Tests a full disk, simulated by a device that rejects every write.
+/// Tests that a full disk is reported. A device that rejects every write simulates it.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_reported_and_no_file_is_left_half_written() {
@@ -194,7 +196,7 @@ fn files_of_the_user_with_the_extension_part_are_kept() {
 fn a_row_that_the_store_rejects_is_named_by_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    // The first record ends in line 3.
+    // The first record ends on line 3.
     std::fs::write(at.join("in.csv"), "PartitionKey,RowKey,A,a-b\np,1,\"x\ny\",\n\np,2,x,wrong\np,3,x,\n")
         .unwrap();
     let (exit, text) = refused(at, "import Things DIR/in.csv --store DB");

@@ -1,4 +1,5 @@
-//! Tests the chapter about the tool: its commands are run in order in one folder, and must print the output that the chapter shows.
+//! Tests the chapter about the tool: runs its commands in order in one folder, and checks that they print the output shown in the
+//! chapter.
 //!
 //! `TABLES_UPDATE=1 cargo test -p tables-cli --test book` writes the output into the chapter.
 
@@ -17,7 +18,7 @@ fn run(folder: &Path, line: &str) -> String {
     let output =
         Command::new(env!("CARGO_BIN_EXE_tables")).current_dir(folder).args(&words[1..]).output().unwrap();
     let shown = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
-    // The engine names folders by their absolute path, which differs from run to run.
+    // The engine refers to folders by their absolute paths, which differ between runs.
     let shown = shown.replace(&folder.display().to_string(), "/home/ada");
     let shown = masked(&shown, "99999999T999999.999Z", "20261125T210509.123Z");
     masked(&shown, "9999-99-99 99:99:99", "2026-11-25 21:05:09")

@@ -1,4 +1,4 @@
-//! Tests of the program with a standard output that its reader has closed: the work and the exit code do not depend on the reader.
+//! Tests that the program's work and exit code do not change if the reader of its standard output has closed it.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Tests of the tool on a database of Cosmos DB for NoSQL, whose connection string is in `TABLES_COSMOS_STORE`:
+//! Tests the tool on a Cosmos DB for NoSQL database. `TABLES_COSMOS_STORE` contains its connection string:
 //!
 //! ```text
 //! cargo build -p table-cosmos --features emulator --example served
@@ -27,7 +27,7 @@ fn store() -> Option<String> {
     store
 }
 
-/// Creates a folder with some rows whose keys have one level, and some whose keys have three levels.
+/// Creates a folder with rows whose keys have one level, and rows whose keys have three levels.
 fn fill(folder: &Path) {
     let mut events = String::from("PartitionKey,RowKey,Kind,Count@type,Count\n");
     for (number, tenant) in ["contoso", "fabrikam", "é 東京 🚀"].iter().cycle().take(240).enumerate() {
@@ -51,7 +51,7 @@ fn tables_are_copied_to_containers_and_back_and_changed_there() {
     let on = |line: &str| shown(at, &line.replace("COSMOS", &format!("'{cosmos}'")));
     let checksum = |store: &str| on(&format!("count Events --checksum --store {store}"));
 
-    // The copy uses the three levels of the `Events` container, and creates `Company` with one level.
+    // The copy uses the existing `Events` container, which has three levels, and creates `Company` with one level.
     on("copy Events --store DB --to COSMOS");
     on("copy Company --store DB --to COSMOS");
     assert!(on("ls --store COSMOS -o json").contains("Company"));

@@ -1,5 +1,5 @@
-//! Tests of `check`, `repair` and `poison`: everything that the stored schema describes is repaired as a program would repair it, and the rest is rejected
-//! with the reason.
+//! Tests `check`, `repair` and `poison`. Defects that the stored schema describes are repaired as a program would repair them; for all others, the command
+//! is rejected with the reason.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -102,7 +102,7 @@ fn indexes_in_the_partition_are_checked_and_repaired_as_the_program_would() {
     Company  Employee  index ByEmail  ok     6 entities, 6 index rows
     Company  Employee  index ByGrade  ok     6 entities, 4 index rows
     ");
-    // Other tools delete an index row, change another, and delete the entity of a third.
+    // Other tools delete one index row, change a second one, and delete the entity of a third one.
     shown(at, "delete Company --row email_n1@contoso.com --bypass-derived --store DB");
     shown(at, "put Company Sales age_030_000002 Email=other --bypass-derived --store DB");
     shown(at, "put Company Sales email_gone@contoso.com Id=77 --bypass-derived --store DB");
@@ -140,7 +140,7 @@ fn a_value_taken_by_another_entity_is_left_to_the_user() {
 }
 
 mod unknown {
-    //! Tests of derived rows that only the user's program can maintain, and not this tool.
+    //! Tests derived rows that only the user's program can maintain, not this tool.
 
     use super::*;
 

@@ -1,4 +1,5 @@
-//! Tests the examples in the help of every command by running them in a shell, in a folder with the required files.
+//! Tests that the examples in every command's help run successfully in a shell, in a folder with the required
+//! files.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -38,7 +39,7 @@ fn examples(command: &clap::Command) -> Vec<String> {
     lines
 }
 
-/// Fills a folder with everything that the examples need.
+/// Fills a folder with the files and tables that the examples need.
 fn prepare(at: &Path) {
     block_on(async {
         let engine = Engine::open(at.join("data/company")).unwrap();

@@ -1,5 +1,5 @@
-//! Tests of commands whose process dies at a random request, against a model. After another process has completed the command, the rows, numbers and files
-//! must equal those of an uninterrupted command.
+//! Tests commands whose process dies at a random request. After another process has completed the command, the rows, numbers and files must equal those of
+//! an uninterrupted command.
 
 #![expect(
     clippy::unwrap_used,
@@ -44,7 +44,7 @@ fn table() -> TableName {
     TableName::new("Things").unwrap()
 }
 
-/// Returns a folder in a memory file system if the machine has one, because state files are written after every record.
+/// Returns a folder in an in-memory file system if the machine has one, because state files are written after every record.
 fn folder() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
@@ -224,7 +224,7 @@ async fn killed_backups_and_restores_contain_each_row_once() {
         for model in [&first, &second] {
             let engine = filled(model).await;
             let (captured, died) = killed(&mut random, [&engine], async |[store]| {
-                // A process that does not die makes a generation, and the next one continues from it.
+                // A process that does not die completes a generation, and the next process continues from it.
                 let repository = Repository::create(folder.path(), "a store")?;
                 let options = CaptureOptions { pause, ..CaptureOptions::default() };
                 let captured = capture(&repository, &store, &options).await?;
@@ -264,7 +264,7 @@ async fn killed_backups_and_restores_contain_each_row_once() {
     assert!(resumed.get() > 5, "{resumed:?}");
 }
 
-/// Tests that a restore continues over rows from an interrupted run, but writes nothing if the table also contains a row from another program.
+/// Tests that a restore accepts rows from an interrupted run, but writes nothing if the table also contains a different row from another program.
 #[tokio::test]
 async fn a_restore_that_would_overwrite_another_row_is_refused() {
     let mut random = StdRng::seed_from_u64(7);

@@ -1,7 +1,8 @@
-//! Tests of commands that the operating system kills at any moment and that are then started again. The final rows must be those of an uninterrupted
+//! Tests commands that the operating system kills at any moment and that are then started again. The final rows must be those of an uninterrupted
 //! command.
 //!
-//! `TABLES_KILLS` sets the number of kills for each command; the default is small. `TABLES_PROGRAM` names another program, such as an optimised one.
+//! `TABLES_KILLS` sets the number of kills for each command; the default is small. `TABLES_PROGRAM` is the path of another program to test, such as
+//! an optimised one.
 //! `tests/interrupted.rs` stops the same commands at each request.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
@@ -36,8 +37,8 @@ fn run(folder: &Path, line: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Prepares a command, kills and restarts it at random moments until it completes, and checks
-/// its result. This is repeated until it was killed often enough.
+/// Prepares a command, kills and restarts it at random moments until it completes, and checks its result. Repeats this until the command has been
+/// killed often enough.
 fn kill(at: &Path, line: &str, prepare: impl Fn(), check: impl Fn()) {
     let mut random: StdRng = rand::make_rng();
     prepare();
@@ -56,7 +57,7 @@ fn kill(at: &Path, line: &str, prepare: impl Fn(), check: impl Fn()) {
                 std::thread::sleep(Duration::from_millis(1));
             }
             if child.try_wait().unwrap().is_some() {
-                // The machine is faster than before, so kills must come earlier.
+                // The machine has become faster, so kills must come earlier.
                 whole = if attempt == 0 { begun.elapsed() } else { whole };
                 break;
             }
@@ -117,7 +118,7 @@ fn killed_imports_copies_syncs_and_deletions_lose_and_duplicate_nothing() {
         || remove(at, &["copied", "copy.state"]),
         || is_whole("copied"),
     );
-    // Returns a mirror that has additional rows and lacks some rows.
+    // Creates a mirror that has additional rows and lacks some rows.
     let different = || {
         remove(at, &["mirror"]);
         run(at, "import Things in.jsonl --store mirror");
@@ -155,7 +156,7 @@ fn killed_backups_and_restores_lose_and_duplicate_nothing() {
         run(at, "delete Things --partitions p1* --yes --store data");
         run(at, "put Things other 1 A=1 --store data");
         let after = run(at, "count Things --checksum --store data");
-        // Kills backups to an empty folder, and to a folder with an earlier generation.
+        // Kills backups to an empty folder, and backups to a folder with an earlier generation.
         let (first, next) = (format!("{form}-first"), format!("{form}-next"));
         for to in [&first, &next] {
             let backup = format!("backup {to} --format {form} --store data");
@@ -177,7 +178,7 @@ fn killed_backups_and_restores_lose_and_duplicate_nothing() {
         for (to, generation, wanted) in
             [("newest", "", &after), ("oldest", &oldest(at, &next) as &str, &before)]
         {
-            // One table is restored into an existing store, and everything into a new folder.
+            // Restores one table into an existing store, and all tables into a new folder.
             for table in [" Things", ""] {
                 let restore = format!("restore {next} {to}{table}{generation}");
                 let is_restored = || {
@@ -189,7 +190,7 @@ fn killed_backups_and_restores_lose_and_duplicate_nothing() {
     }
 }
 
-/// Returns the option that selects the oldest generation in a folder of backups.
+/// Returns the option that selects the oldest generation in a backup folder.
 fn oldest(at: &Path, backups: &str) -> String {
     let generations = run(at, &format!("backup ls {backups} -o csv"));
     let id = generations.lines().nth(1).and_then(|line| line.split(',').next()).unwrap();

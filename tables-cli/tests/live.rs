@@ -1,5 +1,5 @@
-//! Tests of `check` and `repair` on a store to which a program writes between any two of their requests. They find and repair the same faults as in a store
-//! without a program.
+//! Tests that `check` and `repair` find and repair the same defects in a store in use, where a program writes between any two requests, as in an unused
+//! store.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -30,7 +30,7 @@ struct Employee {
     age: i32,
 }
 
-/// The number of entities that the program changes. The others keep their values and their faults.
+/// The number of entities that the program changes. All others keep their values and their defects.
 const CHANGING: u32 = 60;
 const PAGE: usize = 40;
 
@@ -103,7 +103,7 @@ impl TableStore for Live {
     }
 }
 
-/// Returns the `RowKey`s and the faults of an index.
+/// Returns the `RowKey`s and defects found in an index.
 async fn faults(store: &DynTableStore, name: &TableName, schema: &StoredSchema) -> Vec<(String, Fault)> {
     let mut faults = Vec::new();
     let found = check_copies(store, name, (schema, &schema.indexes[0]), async |finding| {
@@ -132,7 +132,7 @@ async fn a_program_that_writes_during_a_check_or_a_repair_causes_no_fault() {
         let live = DynTableStore::new(Arc::new(Live { engine: engine.clone(), employees, random }));
         assert_eq!(faults(&live, &name, &schema).await, []);
 
-        // A row without a fault in an entity that does not change, and rows with a fault in entities that change.
+        // Deletes the index row of an entity that does not change, and adds wrong index rows for entities that change.
         let rows = engine.untyped("Company").unwrap();
         let index_row = |email: &str| EntityKey::new("Sales", format!("email_{email}")).unwrap();
         let missing = &emails[CHANGING as usize];
@@ -154,7 +154,7 @@ async fn a_program_that_writes_during_a_check_or_a_repair_causes_no_fault() {
         assert_eq!(left, []);
         assert_eq!(faults(&quiet, &name, &schema).await, []);
 
-        // A program writes an entity between the check of its index row and the repair.
+        // A program writes an entity after its index row has been checked and before it is repaired.
         rows.delete(&index_row(missing), IfMatch::Any).await.unwrap();
         let mut findings = Vec::new();
         let found = check_copies(&quiet, &name, checked, async |finding| {

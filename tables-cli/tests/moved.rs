@@ -1,5 +1,5 @@
-//! Tests of transfers of tables with each kind of derived rows. The transfer is either rejected, or the derived rows are consistent in the new store and
-//! stay consistent.
+//! Tests that a transfer of a table is either rejected, or leaves derived rows that are consistent in the new store and stay consistent. Covers each
+//! kind of derived rows.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -35,7 +35,7 @@ const TRANSFERS: &[(&str, bool)] = &[
     ("restore DIR/rows DB", false),
 ];
 
-/// Transfers a table with one kind of derived rows to empty stores, and then writes a plain row there. Returns the combinations that went wrong.
+/// Transfers a table with one kind of derived rows to empty stores, and then writes a plain row to each. Returns the combinations that went wrong.
 fn wrong_transfers(kind: Kind) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
@@ -59,7 +59,7 @@ fn wrong_transfers(kind: Kind) -> Vec<String> {
             }
             continue;
         }
-        // Before a program opens the table, which would store its schema.
+        // This must run before a program opens the table, because opening it stores its schema.
         let put = tables(at, &format!("put {name} a id_0009 Name=other --store DB")).0;
         let is_accepted = match &put {
             Ok(_) => true,
@@ -97,7 +97,7 @@ struct Plain {
     name: String,
 }
 
-/// Opens a folder with its outbox, and runs `step`.
+/// Opens the engine and the outbox in a folder, and runs `step`.
 fn with_outbox(folder: &Path, step: impl AsyncFnOnce(&Engine, Outbox<Engine, Engine>)) {
     block_on(async {
         let engine = Engine::open(folder).unwrap();

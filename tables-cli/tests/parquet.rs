@@ -1,4 +1,4 @@
-//! Tests of exporting and importing Parquet files, and of importing files that other programs wrote (`tests/foreign/write.py`).
+//! Tests the export and import of Parquet files, and the import of files written by other programs (`tests/foreign/write.py`).
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -86,7 +86,7 @@ mod with_parquet {
         }
     }
 
-    /// Returns the rows of a table as JSON lines, without their versions.
+    /// Returns a table's rows as JSON lines, without their versions.
     fn rows_of(at: &Path, table: &str) -> String {
         let mut words = table.split(' ');
         let (name, store) = (words.next().unwrap(), words.collect::<Vec<_>>().join(" "));

@@ -1,5 +1,5 @@
-//! Tests of the number of requests: `check` looks up few rows other than the defective ones, and an import writes few transactions, whatever the order of
-//! its rows.
+//! Tests that commands send few requests: `check` looks up few rows other than the defective ones, and an import writes few transactions, whatever the
+//! order of its rows.
 
 #![expect(clippy::expect_used, reason = "a test panics where a result is not the expected one")]
 

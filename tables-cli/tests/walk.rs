@@ -1,6 +1,7 @@
 //! Tests that twenty consecutive commands print the same output on a folder and on a `table-server`.
 //!
-//! `TABLES_WALK_STORE` names another store without tables, such as the connection string of Azurite, which must give the same output.
+//! `TABLES_WALK_STORE` sets another store without tables, such as the connection string of Azurite, which must produce the same
+//! output.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -57,7 +58,7 @@ fn every_store_gives_the_same_output() {
     let other = std::env::var("TABLES_WALK_STORE").ok();
     for store in [Some(account.string.clone()), other].into_iter().flatten() {
         for (folder, server) in of_folder.iter().zip(walk(&store)) {
-            // Only a folder knows its rows and bytes without counting.
+            // Only a folder can report its rows and bytes without counting.
             if !folder.starts_with("$ tables ls") {
                 assert_eq!(*folder, server);
             }

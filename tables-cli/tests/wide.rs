@@ -1,4 +1,4 @@
-//! Tests of `check` on wide entities: parts from different writes and missing parts are found, and rows of other entities are not reported.
+//! Tests that `check` finds parts from different writes and missing parts of wide entities, and does not report rows of other entities.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,7 +25,7 @@ struct YearOfCounts {
     days: [Option<i32>; 366],
 }
 
-/// Writes ten entities of two parts, and a row that lies between the parts of one entity.
+/// Writes ten entities with two parts each, and a row that lies between the parts of one entity.
 fn fill(at: &Path) {
     block_on(async {
         let engine = Engine::open(at.join("db")).unwrap();
@@ -92,7 +92,7 @@ fn an_audit_explains_the_parts_of_wide_entities_by_the_schema_of_the_whole() {
     assert!(!text.contains("ENT-2"), "{text}");
 }
 
-/// Adds a third part to an entity, as if a program with a newer declaration had written it together with the other parts.
+/// Adds a third part to an entity, as if a program with a newer declaration had written all its parts together.
 fn add_third_part(at: &Path) {
     block_on(async {
         let engine = Engine::open(at.join("db")).unwrap();
@@ -130,7 +130,7 @@ fn transfers_that_keep_other_parts_of_a_replaced_entity_are_refused() {
     }
     shown(at, &format!("sync Counts --store {other} --to DB"));
     shown(at, "check Counts --store DB");
-    // Equal parts are no other write.
+    // Equal parts do not count as a different write.
     shown(at, &format!("copy Counts --store {other} --to DB"));
     shown(at, "import Counts DIR/all.jsonl --store DB");
     shown(at, "check Counts --store DB");

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use table_core::TableEntity;
 
-/// The columns that every file contains, before the columns of the properties.
+/// The columns that every file contains, before the property columns.
 pub(super) const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 
-/// The properties that have columns, in the order in which they were added.
+/// The properties that have columns, in the order of addition.
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
     names: Vec<String>,
@@ -33,7 +33,7 @@ impl Columns {
         columns
     }
 
-    /// Adds a column for each of an entity's properties that has none yet.
+    /// Adds a column for each of an entity's properties that does not have one yet.
     pub fn add(&mut self, entity: &TableEntity) {
         for (name, _) in entity.iter() {
             if !self.has(name) {
@@ -47,7 +47,7 @@ impl Columns {
         self.known.contains(name)
     }
 
-    /// Returns the names of the properties, in order.
+    /// Returns the property names, in order.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }

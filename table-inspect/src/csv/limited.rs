@@ -1,4 +1,4 @@
-//! An input wrapper that counts lines, fails if a record is too long, and detects whether the last quote is closed.
+//! An input wrapper that counts lines, fails if a record is too long, and detects an unclosed quote at the end of the input.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The maximum size in bytes of one record. It is larger than any entity needs.
 pub(super) const RECORD: usize = 4 << 20;
 
-/// Lines appended to the input. They become separate records, unless the last quote in the input is not closed: then they become part of the last cell.
+/// Lines appended to the input. They become separate records, unless the last quote in the input is unclosed: then they become part of the last cell.
 const AFTER: &[u8] = b"\n\0\n";
 
 /// The state shared between a reader and its [`Limited`] input.
@@ -20,10 +20,10 @@ struct State {
     left: usize,
     /// The position in the input.
     offset: u64,
-    /// The number of bytes of [`AFTER`] that have been read.
+    /// The number of bytes from [`AFTER`] that have been read.
     after: usize,
     is_behind_return: bool,
-    /// Line ends that were read but not yet counted: the position of the last byte, and `true` for CR LF.
+    /// The line ends that have been read but not counted yet: the position of the last byte, and `true` for CR LF.
     ends: VecDeque<(u64, bool)>,
     /// The number of lines before the first uncounted line end.
     line: u64,
@@ -54,26 +54,26 @@ impl Watch {
         state.after > 0 && position > state.offset + 1
     }
 
-    /// Returns `true` if the cells come from the lines appended to the input.
+    /// Returns `true` if the cells come from the appended lines.
     pub(super) fn is_after(&self, position: u64, cells: &csv::ByteRecord) -> bool {
         self.is_beyond(position) && cells.len() == 1 && cells.get(0) == Some(b"\0")
     }
 
-    /// Permits reading another record.
+    /// Allows the reader to read another record.
     pub(super) fn renew(&self) {
         self.state().left = RECORD;
     }
 
-    /// Returns `true` if a record exceeded the limit.
+    /// Returns `true` if a record has exceeded the size limit.
     pub(super) fn is_spent(&self) -> bool {
         self.state().left == 0
     }
 
-    /// Returns the line number of the record that begins at the given position, or after the line ends at that position. Calls must pass ascending
-    /// positions.
+    /// Returns the line number of the record that begins at the given position, or right after line ends at that position. Positions must be passed in
+    /// ascending order.
     pub(super) fn line_at(&self, start: u64) -> u64 {
         let (mut state, mut at) = (self.state(), start);
-        // The CSV reader ends a record at the carriage return, so the next record starts with the line feed.
+        // The CSV reader ends a record at the carriage return, so the next record seems to start with the line feed.
         while let Some((end, is_pair)) = state.ends.front().copied() {
             if end < at {
                 state.line += 1;

@@ -1,4 +1,4 @@
-//! A reader of CSV files.
+//! Reads CSV files.
 
 use std::io::Read;
 
@@ -9,16 +9,16 @@ use crate::csv::limited::{Limited, Watch};
 use crate::record::{FileError, Record, Rejected, Result};
 use crate::value;
 
-/// The types of the columns that have no `@type` column.
+/// The types of columns that have no `@type` column.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
-    /// Types by the name of the property.
+    /// Types, by property name.
     pub named: Vec<(String, EdmType)>,
-    /// `true` to guess a type for each value in all other columns, instead of reading them as strings.
+    /// `true` to guess the type of each value in all other columns; `false` to read their values as strings.
     pub guess: bool,
 }
 
-/// The records of a CSV file. Keeps one record, of at most 4 MiB, in memory.
+/// The records in a CSV file. Keeps one record, of at most 4 MiB, in memory.
 #[expect(missing_debug_implementations, reason = "contains a reader without `Debug`")]
 pub struct CsvReader<R: Read> {
     reader: csv::Reader<Limited<R>>,
@@ -32,11 +32,11 @@ pub struct CsvReader<R: Read> {
 enum Column {
     PartitionKey,
     RowKey,
-    /// A column that contains types, or values that the store itself sets.
+    /// A column that contains types, or values that the store sets itself.
     Ignored,
     /// A column without a name, whose cells must be empty.
     Unnamed,
-    /// A property, with the index of its type column, if any.
+    /// A property column, and the index of its type column, if any.
     Property {
         name: String,
         types: Option<usize>,
@@ -44,7 +44,7 @@ enum Column {
 }
 
 impl<R: Read> CsvReader<R> {
-    /// Reads the header of a file whose cells are separated by commas.
+    /// Reads the header of a comma-separated file.
     ///
     /// # Errors
     /// `Refused` if a key column is missing, a column occurs twice, or a type column has no value column; `Io` if the input cannot be read.
@@ -52,7 +52,7 @@ impl<R: Read> CsvReader<R> {
         Self::separated(input, b',', types)
     }
 
-    /// Reads the header of a file whose cells are separated by `separator`, such as tabs in cells copied from a spreadsheet.
+    /// Reads the header of a file with the given cell separator, such as a tab for cells copied from a spreadsheet.
     ///
     /// # Errors
     /// Any error from [`new`](Self::new).
@@ -112,7 +112,7 @@ impl<R: Read> CsvReader<R> {
             "RowKey" => Column::RowKey,
             "" => Column::Unnamed,
             "Timestamp" | "odata.etag" => Column::Ignored,
-            // Other programs export the ETag of an entity under this name. A property with this name has a column for its type.
+            // Other programs export an entity's ETag under this name. If the file has a type column for it, it is an ordinary property.
             "ETag" if !names.iter().any(|other| other == "ETag@type") => Column::Ignored,
             name if name
                 .strip_suffix(TYPE)
@@ -132,7 +132,7 @@ impl<R: Read> CsvReader<R> {
         Ok(Self { reader, watch, header, types, line: 0 })
     }
 
-    /// Returns the line of the last returned record, counted from 1; 0 before the first record.
+    /// Returns the line number of the last returned record, counted from 1; 0 before the first record.
     #[must_use]
     pub const fn line(&self) -> u64 {
         self.line
@@ -184,7 +184,7 @@ impl<R: Read> CsvReader<R> {
         for (at, column) in self.header.iter().enumerate() {
             let Column::Property { name, types } = column else { continue };
             let (text, declared) = (text(at)?, types.map_or(Ok(""), text)?);
-            // An empty cell without a type is an absent property.
+            // An empty cell without a type means that the property is absent.
             if text.is_empty() && declared.is_empty() {
                 continue;
             }
@@ -231,7 +231,7 @@ impl<R: Read> Iterator for CsvReader<R> {
     }
 }
 
-/// Returns an error for a file in UTF-16, which Excel writes as "Unicode text".
+/// Returns an error if the file is in UTF-16, which Excel writes as "Unicode text".
 fn refuse_encoding(header: &csv::ByteRecord) -> Result<()> {
     let first = header.get(0).unwrap_or_default();
     let is_utf16 = first.starts_with(b"\xff\xfe") || first.starts_with(b"\xfe\xff") || first.contains(&0);

@@ -18,12 +18,12 @@ pub struct CsvWriter<W: Write> {
 }
 
 impl<W: Write> CsvWriter<W> {
-    /// Creates a writer, which first writes the names of the columns.
+    /// Creates a writer. The first line that it writes contains the column names.
     pub fn new(out: W, columns: Columns) -> Self {
         Self { columns, out: csv::Writer::from_writer(out), has_header: false }
     }
 
-    /// Creates a writer that continues an existing file, and therefore writes no header.
+    /// Creates a writer that continues an existing file. The file already has a header, so none is written.
     pub fn continuing(out: W, columns: Columns) -> Self {
         Self { has_header: true, ..Self::new(out, columns) }
     }
@@ -36,10 +36,11 @@ impl<W: Write> CsvWriter<W> {
         Ok(())
     }
 
-    /// Writes one entity. An absent property has an empty value and an empty type; an empty string has a type.
+    /// Writes one entity. For an absent property, both the value and the type are empty; for an empty string, only
+    /// the value is.
     ///
     /// # Errors
-    /// `Refused` for a property that has no column, because an export must not lose values; `Io` if the output fails.
+    /// `Refused` if a property has no column, because an export must not lose values; `Io` if the output fails.
     pub fn write(&mut self, entity: &TableEntity) -> Result<()> {
         self.begin()?;
         let (partition, row) = (entity.key().partition_key.as_str(), entity.key().row_key.as_str());
@@ -59,7 +60,7 @@ impl<W: Write> CsvWriter<W> {
         Ok(())
     }
 
-    /// Writes the header if no entities were written, and returns the output.
+    /// Writes the header if no entity has been written, and returns the output.
     ///
     /// # Errors
     /// `Io` if the output fails.

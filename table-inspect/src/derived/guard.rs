@@ -1,5 +1,5 @@
-//! Protects wide entities and sequences from plain writes. Their schemas declare no derived rows, but a plain write can replace one part of several, or set
-//! a sequence back.
+//! Protects wide entities and sequences from plain writes. Their schemas declare no derived rows, but a plain write can replace only one of an entity's
+//! parts, or set a sequence back.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -17,20 +17,20 @@ use crate::keys;
 
 /// The prefix of a sequence's `RowKey`, followed by the sequence's name.
 const SEQUENCE: &str = "\u{FFFC}sequence_";
-/// The property of a sequence that contains its next number.
+/// The property that contains a sequence's next number.
 const NEXT: &str = "Next";
-/// A filter that every row with a `WriteId` satisfies.
+/// A filter that selects all rows with a `WriteId`.
 const HAS_WRITE: &str = "WriteId ge guid'00000000-0000-0000-0000-000000000000'";
 
-/// The `WriteId` of each part of some wide entities, by RowKey.
+/// The `WriteId` of each part of some wide entities, by the part's RowKey.
 type Parts = BTreeMap<String, Uuid>;
 
-/// Checks that all writes to a partition together keep its wide entities whole and set no sequence back.
+/// Checks a set of writes to a partition: together, they must keep its wide entities whole and must not set a sequence back.
 ///
-/// The writes may delete all parts of a wide entity, change properties of its parts, or replace all its parts by parts of another write.
+/// The writes may delete all parts of a wide entity, change properties of its parts, or replace all its parts with parts from another write.
 ///
 /// # Errors
-/// `Derived`, with the wide entity or the sequence; any error from the store.
+/// `Derived`, with the wide entity or the sequence, if the check fails; any error from the store.
 pub async fn refuse_torn_writes(
     store: &DynTableStore,
     table: &TableName,
@@ -58,7 +58,7 @@ pub async fn refuse_torn_writes(
     }
 }
 
-/// Returns an error if a write to the row of a sequence lowers or removes its next number.
+/// Returns an error if a write to a sequence's row lowers or removes its next number.
 async fn refuse_lowered(
     store: &DynTableStore,
     table: &TableName,
@@ -92,7 +92,7 @@ async fn refuse_lowered(
     )))
 }
 
-/// Reads the parts of the wide entities to which the written rows may belong. If no row can be a part, no request is sent.
+/// Reads the parts of the wide entities that the written rows may belong to. If no row can be a part, sends no request.
 async fn stored_parts(
     store: &DynTableStore,
     table: &TableName,
@@ -154,7 +154,7 @@ fn of<'a>(parts: &'a Parts, base: &str) -> BTreeMap<&'a str, Uuid> {
     parts.iter().filter(|(row_key, _)| is_of(row_key)).map(|(key, write)| (key.as_str(), *write)).collect()
 }
 
-/// Returns `true` if the writes changed the parts and left parts of different writes, or only some parts of a write.
+/// Returns `true` if the writes have changed the parts and left parts from different writes, or only some parts of a write.
 fn is_torn(before: &BTreeMap<&str, Uuid>, after: &BTreeMap<&str, Uuid>) -> bool {
     let Some(one) = after.values().next() else { return false };
     let is_mixed = after.values().any(|write| write != one);
@@ -193,7 +193,7 @@ mod tests {
         (RowKey::new(row_key).unwrap(), OperationKind::Delete(IfMatch::Any))
     }
 
-    /// Returns `true` if the writes are refused.
+    /// Returns `true` if the writes are rejected.
     fn is_refused(writes: Vec<(RowKey, OperationKind)>) -> bool {
         let operations: Vec<_> =
             writes.into_iter().map(|(row_key, kind)| Operation { row_key, kind }).collect();

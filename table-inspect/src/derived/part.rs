@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::error::{Error, Result};
 
-/// The property whose value is equal in all parts stored by the same write.
+/// The name of the property whose value is equal in all parts stored by the same write.
 pub(super) const WRITE_ID: &str = "WriteId";
 
 /// A row that is a part of a wide entity: it has a `WriteId`, and its RowKey ends with `_01`, `_02` and so on.
@@ -21,13 +21,13 @@ pub struct WidePart<'a> {
 }
 
 impl<'a> WidePart<'a> {
-    /// The property whose value is equal in all parts stored by the same write.
+    /// The name of the property whose value is equal in all parts stored by the same write.
     pub(crate) const WRITE_ID: &'static str = WRITE_ID;
 
-    /// Returns the row as a part of a wide entity, or `None` if it is not one.
+    /// Returns the row as a part of a wide entity, or `None` if it is not a part.
     ///
     /// # Errors
-    /// `Corrupted` for a row that cannot be read.
+    /// `Corrupted` if the row cannot be read.
     pub fn of(entity: EntityRef<'a>) -> Result<Option<Self>> {
         let Some((base, number)) = part_of(entity.row_key) else { return Ok(None) };
         Ok(match entity.row.find(WRITE_ID, &mut 0)? {
@@ -37,7 +37,7 @@ impl<'a> WidePart<'a> {
     }
 }
 
-/// Returns the wide entity's RowKey and the number of the part, or `None` if a part cannot have this RowKey.
+/// Returns the wide entity's RowKey and the part's number, or `None` if no part can have this RowKey.
 #[must_use]
 pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
     let (base, number) = row_key.rsplit_once('_')?;
@@ -49,7 +49,7 @@ pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
 /// Returns an error if a row would replace a part of a wide entity with a part from another write. Changing other properties of the part is allowed.
 ///
 /// # Errors
-/// `Derived`, with the key of the wide entity.
+/// `Derived`, with the wide entity's key, if the row would do so and `bypass_derived` is `false`.
 pub fn refuse_torn_part(stored: &TableEntity, row: &TableEntity, bypass_derived: bool) -> Result<()> {
     let write = match stored.get(WRITE_ID) {
         Some(write @ Value::Guid(_)) if !bypass_derived => write,

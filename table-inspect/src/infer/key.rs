@@ -25,7 +25,7 @@ pub enum Piece {
     },
 }
 
-/// Returns the parts among pieces.
+/// Returns the pieces that are parts.
 pub(super) fn parts_mut(pieces: &mut [Piece]) -> impl Iterator<Item = &mut Piece> {
     pieces.iter_mut().filter(|piece| matches!(piece, Piece::Part { .. }))
 }
@@ -35,14 +35,14 @@ fn part(codec: Codec, texts: &[&str]) -> Piece {
     Piece::Part { field: String::new(), codec, texts, is_property: false }
 }
 
-/// Returns the pieces of several keys.
+/// Splits several keys into pieces.
 pub(super) fn pieces(keys: &[&str]) -> Vec<Piece> {
     let mut pieces = cut(keys);
     end_texts(&mut pieces);
     pieces
 }
 
-/// Marks each part before a literal as not containing the literal's first character, which follows from how the keys were split.
+/// Marks each text part before a literal as not containing the literal's first character, if no key contains it there.
 fn end_texts(pieces: &mut [Piece]) {
     for at in 1..pieces.len() {
         let (front, behind) = pieces.split_at_mut(at);
@@ -84,7 +84,7 @@ fn cut(keys: &[&str]) -> Vec<Piece> {
     vec![part(Codec::Text, keys)]
 }
 
-/// Appends pieces, and joins neighbouring literals.
+/// Appends pieces, and joins adjacent literals.
 fn join(pieces: &mut Vec<Piece>, more: Vec<Piece>) {
     for piece in more {
         match (pieces.last_mut(), piece) {
@@ -109,7 +109,7 @@ fn split(keys: &[&str], separator: &str, count: usize) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the prefix that all keys share: text up to a separator, or letters before digits of the same width.
+/// Returns the prefix that all keys share: text up to a separator, or letters followed by the same number of digits.
 fn common_prefix<'a>(keys: &[&'a str]) -> &'a str {
     let Some(first) = keys.first() else { return "" };
     let mut prefix = *first;
@@ -128,7 +128,7 @@ fn common_prefix<'a>(keys: &[&'a str]) -> &'a str {
     digits.trim_end_matches(|last: char| last.is_alphanumeric())
 }
 
-/// Splits off a GUID at the end of every key. Its hyphens would otherwise be treated as separators.
+/// Splits off a GUID at the end of every key, because its hyphens would otherwise be treated as separators.
 fn before_guid<'a>(keys: &[&'a str]) -> Option<(Vec<&'a str>, String, Vec<&'a str>)> {
     let ends = keys
         .iter()

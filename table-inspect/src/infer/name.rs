@@ -11,18 +11,18 @@ const KEYWORDS: [&str; 52] = [
     "where", "while", "yield", "union",
 ];
 
-/// Names that the written declarations use for other types.
+/// The names of other types that the printed declarations use.
 const TYPES: [&str; 9] = ["Self", "Option", "Some", "None", "Vec", "String", "DateTime", "NaiveDate", "Uuid"];
 
-/// The names that are already in use.
+/// The names that have already been used.
 #[derive(Debug, Default)]
 pub(super) struct Names(HashSet<String>);
 
 impl Names {
-    /// Returns an unused name: the given name, with a number appended if it is already used.
+    /// Returns an unused name: the given name, with a number appended if it has already been used.
     pub(super) fn take(&mut self, name: &str) -> String {
         let name = match name {
-            // No character of the string can be part of a name.
+            // None of the string's characters can be part of a name.
             "" => "property".to_owned(),
             name if KEYWORDS.contains(&name) => format!("{name}_"),
             name => name.to_owned(),
@@ -45,7 +45,7 @@ impl Names {
     }
 }
 
-/// Converts a string to the name of a field, such as `EmailAddress` to `email_address`.
+/// Converts a string to a field name, such as `EmailAddress` to `email_address`.
 pub(super) fn snake(text: &str) -> String {
     let mut name = String::new();
     let mut before = None;
@@ -58,7 +58,8 @@ pub(super) fn snake(text: &str) -> String {
             }
             continue;
         }
-        // A word starts at a capital after a lower-case letter, and at the last of several consecutive capitals.
+        // A word starts at a capital letter after a lower-case letter, and at the last of several consecutive
+        // capital letters.
         let ends_capitals = characters.peek().is_some_and(char::is_ascii_lowercase);
         let begins = character.is_ascii_uppercase()
             && before.is_some_and(|before: char| !before.is_ascii_uppercase() || ends_capitals);
@@ -72,7 +73,7 @@ pub(super) fn snake(text: &str) -> String {
     if name.starts_with(|first: char| first.is_ascii_digit()) { format!("_{name}") } else { name.to_owned() }
 }
 
-/// Returns the default name of a field's property, such as `EmailAddress` for `email_address`.
+/// Returns the default property name for a field, such as `EmailAddress` for `email_address`.
 pub(super) fn pascal(field: &str) -> String {
     field
         .split('_')

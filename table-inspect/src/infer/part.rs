@@ -26,12 +26,12 @@ pub enum Codec {
     Guid,
     /// A GUID of 32 hexadecimal digits.
     GuidSimple,
-    /// A date, or a date and time, in the format of a pattern.
+    /// A date, or a date and time, formatted with this pattern.
     Pattern(&'static str),
 }
 
 impl Codec {
-    /// Returns a codec that reproduces all strings, or `None` if no codec does.
+    /// Returns the codec that reproduces all strings, or `None` if no codec does.
     pub(super) fn of(texts: &[&str]) -> Option<Self> {
         let all = |is: fn(&str) -> bool| texts.iter().all(|text| is(text));
         let width = texts.first()?.len();
@@ -68,7 +68,7 @@ impl Codec {
         are_numbers.then_some(Self::Unpadded)
     }
 
-    /// Returns the Rust type of the field.
+    /// Returns the Rust type for the field.
     pub(super) const fn rust_type(&self) -> &'static str {
         match self {
             Self::Text | Self::Without(_) => "String",
@@ -97,7 +97,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if adjacent encodings represent similar times.
+    /// Returns `true` if adjacent encoded values represent adjacent times.
     pub(super) const fn follows_time(&self) -> bool {
         matches!(self, Self::Ticks | Self::InvertedTicks | Self::Pattern(_))
     }
@@ -129,9 +129,9 @@ fn is_recent(count: u64) -> bool {
     ticks::to_datetime(count).is_some_and(|instant| YEARS.contains(&chrono::Datelike::year(&instant)))
 }
 
-/// Returns the date pattern that fits all strings.
+/// Returns the date pattern that matches all strings.
 fn pattern(texts: &[&str]) -> Option<&'static str> {
-    /// Patterns in declarations, each with the corresponding chrono pattern for a date with a time.
+    /// The patterns used in declarations, each with the corresponding chrono pattern for a date and a time.
     const PATTERNS: [(&str, &str); 8] = [
         ("yyyyMMdd", "%Y%m%d"),
         ("yyyy-MM-dd", "%Y-%m-%d"),
@@ -150,7 +150,8 @@ fn pattern(texts: &[&str]) -> Option<&'static str> {
     PATTERNS.iter().find(|pattern| fits(pattern)).map(|(pattern, _)| *pattern)
 }
 
-/// Returns `true` if the text is a date that would be written back identically. This is checked because chrono also accepts blanks and signs in numbers.
+/// Returns `true` if the text is a date that would be written back identically. This must be checked, because chrono also accepts blanks and signs in
+/// numbers.
 fn is_date(text: &str, pattern: &str, format: &str) -> bool {
     let instant = if !contains_hour(pattern) {
         NaiveDate::parse_from_str(text, format).ok().and_then(|date| date.and_hms_opt(0, 0, 0))

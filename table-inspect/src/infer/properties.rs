@@ -23,7 +23,7 @@ pub struct Property {
     values: Vec<Option<Value>>,
 }
 
-/// Returns the properties of rows, in the order in which they first occur.
+/// Returns the properties of the rows, in the order in which they first occur.
 pub(super) fn of(rows: &[&TableEntity], has_kind: bool, notes: &mut Vec<String>) -> Vec<Property> {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in rows.iter().flat_map(|row| row.iter()) {
@@ -41,7 +41,7 @@ pub(super) fn of(rows: &[&TableEntity], has_kind: bool, notes: &mut Vec<String>)
     whole.map(|name| property(rows, name, chunked.contains(&name), notes)).collect()
 }
 
-/// Returns `true` if the properties `names` are chunks of one value: in every row, all chunks except the last one are full.
+/// Returns `true` if the properties in `names` are chunks of one value: in every row, all chunks except the last one are full.
 fn are_chunks(rows: &[&TableEntity], base: &str, names: &[&str]) -> bool {
     let name = |at: usize| if at == 0 { base.to_owned() } else { format!("{base}{at}") };
     let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
@@ -54,7 +54,7 @@ fn are_chunks(rows: &[&TableEntity], base: &str, names: &[&str]) -> bool {
     names.contains(&name(1).as_str()) && rows.iter().all(is_value)
 }
 
-/// Returns `true` for a chunk of the maximum size, 64 KiB. A chunk of text is one code unit shorter if a surrogate pair does not fit.
+/// Returns `true` if a chunk has the maximum size, 64 KiB. A text chunk may be one code unit shorter, if a surrogate pair would not fit.
 fn is_full(chunk: &Value) -> bool {
     match chunk {
         Value::Binary(bytes) => bytes.len() == 65_536,
@@ -75,7 +75,7 @@ fn property(rows: &[&TableEntity], name: &str, is_chunked: bool, notes: &mut Vec
     Property { name: name.to_owned(), field: String::new(), edm, optional, is_chunked, values }
 }
 
-/// Makes the part use a property's field if the property has the same value as the key part in every row.
+/// Makes the part use a property's field if the property equals the key part in every row.
 pub(super) fn unify(piece: &mut Piece, properties: &mut [Property]) {
     let Piece::Part { field, codec, texts, is_property } = piece else { return };
     let is_same = |property: &Property| {
@@ -92,7 +92,8 @@ pub(super) fn unify(piece: &mut Piece, properties: &mut [Property]) {
     }
 }
 
-/// Returns `true` if the codec encodes this value as `text`, and a field of the codec's type can be stored as a property of the value's type.
+/// Returns `true` if the codec encodes this value as `text`, and a field with the codec's type can be stored as a property with the value's
+/// type.
 fn writes(codec: &Codec, value: &Value, text: &str) -> bool {
     match (codec, value) {
         (Codec::Text | Codec::Without(_), Value::String(value)) => value == text,

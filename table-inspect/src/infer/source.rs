@@ -60,10 +60,11 @@ impl Inference {
     }
 }
 
-/// Returns the lints that the declaration allows. A new declaration should satisfy them, but an existing table may violate them.
+/// Returns the lints that the declaration must allow. New declarations should satisfy these lints, but an existing table may
+/// violate them.
 fn allow(kind: &Kind) -> String {
     let mut parts = kind.partition_key.iter().filter(|piece| matches!(piece, Piece::Part { .. }));
-    // A key without parts also counts as hot, because all of its rows are in one partition.
+    // A PartitionKey without parts also counts as hot, because all rows are in one partition.
     let is_hot = parts.all(|piece| matches!(piece, Piece::Part { codec, .. } if codec.follows_time()));
     if is_hot {
         ", allow(hot_partition, reason = \"the layout of existing rows\")".to_owned()
@@ -128,7 +129,7 @@ fn write_property(property: &Property, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     }
 }
 
-/// Returns the pieces of a key in the syntax of a declaration.
+/// Returns the pieces of a key in declaration syntax.
 fn pieces(pieces: &[Piece]) -> String {
     let piece = |piece: &Piece| match piece {
         Piece::Literal(text) => format!("{text:?}"),

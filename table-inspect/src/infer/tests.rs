@@ -1,4 +1,5 @@
-//! Tests of inference from sample rows. Complete declarations are tested in `tests/inferred`, where they are also compiled.
+//! Tests that declarations are inferred from sample rows. Complete declarations are tested in `tests/inferred`, where they
+//! are also compiled.
 
 use table_core::Value;
 

@@ -1,4 +1,4 @@
-//! The texts of a key part that a condition accepts, and the range of keys that contain them.
+//! The encoded texts of a key part that a condition accepts, and the range of keys that contain them.
 
 use std::ops::Bound;
 
@@ -18,9 +18,9 @@ pub(super) enum Accepted {
     One(String),
     /// All texts between two bounds, both included.
     Between {
-        /// The first text, or the beginning of the first texts. `None` if the range has no lower bound.
+        /// The first text, or the prefix of the first texts. `None` if the range has no lower bound.
         first: Option<String>,
-        /// The last text, or the beginning of the last texts. `None` if the range has no upper bound.
+        /// The last text, or the prefix of the last texts. `None` if the range has no upper bound.
         last: Option<String>,
     },
     /// All texts with this prefix.
@@ -31,7 +31,8 @@ impl Accepted {
     /// Returns the texts that a condition accepts.
     ///
     /// # Errors
-    /// `Condition` for a value that the part cannot have, for a prefix of a part without prefixes, and for a range of a part without an order.
+    /// `Condition` if the part cannot have the value, if the condition is a prefix and the part does not support prefixes, or if it is a range and the
+    /// part has no order.
     pub(super) fn new(piece: &StoredPiece, values: &Values) -> Result<Self> {
         let StoredPiece::Part { source, codec, form } = piece else { return Ok(Self::Prefix(String::new())) };
         let name = name_of(source);
@@ -57,13 +58,13 @@ impl Accepted {
         }
     }
 
-    /// Returns `true` if the condition accepts a text of the part.
+    /// Returns `true` if the condition accepts an encoded text of the part.
     pub(super) fn accepts(&self, text: &str, form: &Form) -> bool {
         match self {
             Self::One(one) => one == text,
             Self::Prefix(prefix) => text.starts_with(prefix),
             Self::Between { first, last } => {
-                // A bound of a fixed width can be the beginning of several texts, such as the stamps of one instant.
+                // A bound of fixed width can be the prefix of several texts, such as the stamps of one instant.
                 let is_at = |bound: &str| form.is_fixed() && text.starts_with(bound);
                 first.as_ref().is_none_or(|first| order::compare(first, text).is_le())
                     && last.as_ref().is_none_or(|last| order::compare(text, last).is_le() || is_at(last))
@@ -96,8 +97,8 @@ impl Accepted {
     }
 }
 
-/// Returns `true` if keys sort by this part regardless of the pieces after it. Otherwise a value can sort after a longer value that begins with it: in keys
-/// such as `name_id`, `ab_` sorts after `abZ_`.
+/// Returns `true` if keys sort by this part regardless of the pieces after it. Otherwise, a value may sort after a longer value that begins with it: in
+/// keys such as `name_id`, `ab_` sorts after `abZ_`.
 fn keeps_order(form: &Form, behind: &[StoredPiece]) -> bool {
     form.is_fixed()
         || match behind.first() {

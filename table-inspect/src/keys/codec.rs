@@ -21,12 +21,12 @@ enum Known {
     Ticks,
     /// Inverted ticks: the given number minus the ticks of an instant, which sorts the newest instant first.
     InvertedTicks(u64),
-    /// A [stamp] of a log.
+    /// A log [stamp].
     Stamp,
 }
 
 impl Known {
-    /// Returns the codec with this name in stored schemas, such as `digits(6)`.
+    /// Returns the codec that has this name in stored schemas, such as `digits(6)`.
     fn of(name: &str) -> Option<Self> {
         match name {
             "ticks" => return Some(Self::Ticks),
@@ -43,7 +43,7 @@ impl Known {
     }
 }
 
-/// Returns the value of a part in the format that users read. A string that the codec cannot have produced is returned unchanged.
+/// Returns a part's value in the format that users read. A string that the codec cannot have produced is returned unchanged.
 #[must_use]
 pub fn decode(codec: &str, text: &str) -> String {
     let instant = |ticks: u64| ticks::to_datetime(ticks).map(show);
@@ -63,7 +63,7 @@ pub fn decode(codec: &str, text: &str) -> String {
 /// Returns the encoding of a value that a user has written.
 ///
 /// # Errors
-/// `Condition` for a value that the part cannot have.
+/// `Condition` if the part cannot have the value.
 pub(super) fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
     let StoredPiece::Part { source, codec, form } = piece else { return Ok(String::new()) };
     let refuse = |reason: String| {
@@ -105,10 +105,11 @@ pub(super) fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
     Ok(text)
 }
 
-/// Returns the string with which the encodings of a value begin: of an instant, that of all stamps at this instant; of any other value, its encoding.
+/// Returns the prefix of a value's encodings: for an instant in a stamp, the text that all stamps of this instant share; for any other value, the
+/// entire encoding.
 ///
 /// # Errors
-/// `Condition` for a value that the part cannot have.
+/// `Condition` if the part cannot have the value.
 pub(super) fn beginning(piece: &StoredPiece, value: &str) -> Result<String> {
     let stamps = match piece {
         StoredPiece::Part { codec, .. } if codec == stamp::CODEC => stamp::beginning(value),
@@ -126,10 +127,10 @@ pub fn can_encode(codec: &str) -> bool {
         || codec.starts_with("digits(")
 }
 
-/// Returns the encoding of a stored value in a key part.
+/// Returns the encoding that a stored value has in a key part.
 ///
 /// # Errors
-/// The reason, if the codec is not supported or cannot encode the value.
+/// The reason, as text, if the codec is not supported or cannot encode the value.
 pub fn encode_value(
     codec: &str,
     form: &table_core::key::codec::Form,
@@ -148,7 +149,7 @@ pub fn encode_value(
             let left = ticks::from_datetime(*at).and_then(|ticks| from.checked_sub(ticks));
             left.map(|left| format!("{left:0>0$}", form.min)).ok_or_else(unknown)?
         }
-        // Index rows store the parts of a key in encoded form.
+        // Index rows store the parts of a key in their encoded form.
         (_, Value::String(text)) if can_encode(codec) && is_variant(codec, text) => text.clone(),
         _ => return Err(unknown()),
     };
@@ -157,12 +158,12 @@ pub fn encode_value(
     if is_text { Ok(text) } else { Err(unknown()) }
 }
 
-/// Returns the names of the variants that an enum's codec writes, separated by `|`.
+/// Returns the names of an enum codec's variants, separated by `|`.
 fn variants(codec: &str) -> Option<&str> {
     codec.strip_prefix("one_of(")?.strip_suffix(')')
 }
 
-/// Returns `true` if the codec is not that of an enum, or the text is the name of one of its variants.
+/// Returns `true` if the codec is not an enum's, or if the text is the name of one of the enum's variants.
 fn is_variant(codec: &str, text: &str) -> bool {
     variants(codec).is_none_or(|names| names.split('|').any(|name| name == text))
 }
@@ -175,7 +176,7 @@ fn unpadded(digits: &str) -> String {
     }
 }
 
-/// Replaces each digit with 9 minus the digit. Other characters are kept, because the check of the format rejects them later.
+/// Replaces each digit with 9 minus the digit. Keeps other characters, because the format check rejects them later.
 fn complement(digits: &str) -> String {
     let distance = |digit: char| digit.to_digit(10).and_then(|digit| char::from_digit(9 - digit, 10));
     digits.chars().map(|digit| distance(digit).unwrap_or(digit)).collect()
@@ -187,20 +188,21 @@ pub(super) fn counts_down(codec: &str) -> bool {
     codec == stamp::CODEC || codec.starts_with("inverted(") || codec.starts_with("desc(")
 }
 
-/// Returns `true` if the greater of two values, as users write them, has the smaller encoding, so the ends of a range must be swapped. Users write the
-/// encoding itself of a codec that is not known here, such as `desc(hex)`.
+/// Returns `true` if the greater of two values, as users write them, has the smaller encoding. The ends of a range must then be swapped. For a codec
+/// that is not known here, such as `desc(hex)`, users write the encoding itself.
 #[must_use]
 pub(super) fn is_descending(codec: &str) -> bool {
     matches!(Known::of(codec), Some(Known::InvertedDigits | Known::InvertedTicks(_) | Known::Stamp))
 }
 
-/// Returns `true` if a prefix of a value is encoded as a prefix of its encoding, so prefixes can be queried.
+/// Returns `true` if the encoding of a value's prefix is a prefix of the value's encoding, so prefixes can be queried.
 #[must_use]
 pub(super) fn keeps_prefixes(codec: &str) -> bool {
     matches!(codec, "text" | "caret") || codec.starts_with("without(")
 }
 
-/// Returns `true` if the values that users read sort, as strings, like their encodings. Numbers and instants do not: `50` sorts before `6`.
+/// Returns `true` if the values that users read sort, as strings, in the same order as their encodings. Numbers and instants do not: `50` sorts before
+/// `6`.
 #[must_use]
 pub fn sorts_as_shown(codec: &str) -> bool {
     matches!(Known::of(codec), None | Some(Known::Escaped)) && !counts_down(codec)

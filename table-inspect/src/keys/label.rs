@@ -1,22 +1,22 @@
-//! Labels: the names by which users refer to the parts of a key. The name of a field never refers to a text from which the field cannot be read.
+//! Labels: the names by which users refer to the parts of a key. A field's name never refers to a part from which the field's value cannot be determined.
 
 use table_core::schema::{Source, StoredPiece, StoredSchema};
 
 use crate::keys::name_of;
 
-/// The name prefixes of codecs that lose information: several values of the field can have the same text.
+/// The name prefixes of codecs that lose information: several values of the field can have the same encoding.
 const DERIVED: [&str; 6] = ["bucket(", "hash(", "truncate(", "folded(", "replaced(", "first("];
 
-/// Returns `true` if several values can have the same text in this codec, such as the bucket of a user.
+/// Returns `true` if several values can have the same encoding in this codec, such as the bucket of a user.
 #[must_use]
 pub(crate) fn is_derived(codec: &str) -> bool {
     DERIVED.iter().any(|derived| codec.starts_with(derived))
 }
 
-/// Returns the labels of the parts of a `PartitionKey` and a `RowKey`, in order.
+/// Returns the labels for the parts of a `PartitionKey` and a `RowKey`, in order.
 ///
-/// The name of a field is the label of the first part from which the field can be read, and of all parts with the same codec. Each other part of the field
-/// has a suffix: a bucket of `id` is `id@bucket`.
+/// A field's name is the label of the first part from which the field's value can be determined, and of all parts with the same codec. The field's other
+/// parts have a suffix: a bucket of `id` is `id@bucket`.
 #[must_use]
 pub fn labels(partition_key: &[StoredPiece], row_key: &[StoredPiece]) -> Vec<String> {
     let parts: Vec<(&str, &str)> = partition_key.iter().chain(row_key).filter_map(part_of).collect();
@@ -32,7 +32,7 @@ pub fn labels(partition_key: &[StoredPiece], row_key: &[StoredPiece]) -> Vec<Str
     parts.iter().map(label).collect()
 }
 
-/// Returns the schema with the label of each part as its source.
+/// Returns the schema with each part's label as its source.
 pub(super) fn labelled(schema: &StoredSchema) -> StoredSchema {
     let mut labelled = schema.clone();
     let labels = labels(&schema.partition_key, &schema.row_key);
@@ -47,7 +47,7 @@ pub(super) fn labelled(schema: &StoredSchema) -> StoredSchema {
     labelled
 }
 
-/// Returns the name and the codec of a part, or `None` for a literal.
+/// Returns the name and the codec of a part, or `None` if the piece is a literal.
 fn part_of(piece: &StoredPiece) -> Option<(&str, &str)> {
     match piece {
         StoredPiece::Literal(_) => None,

@@ -12,11 +12,11 @@ use crate::keys::codec;
 use crate::keys::split::split;
 use crate::reserved::RESERVED;
 
-/// Returns `true` if the first rows of one partition in `range` are the newest: all types whose row keys can be in the range begin with the same literals and
-/// parts, of which the range has a single value, followed by the same inverted time.
+/// Returns `true` if the first rows of one partition in `range` are the newest. This holds if, for all types whose row keys can be in the range, the keys
+/// begin with the same literals and parts, each part has a single value in the range, and the same inverted time follows.
 ///
-/// This follows from the stored schemas, or from the keys of `rows`, the first rows of the range, if no schema is stored for a type in the range. A row that
-/// is neither of these types nor an index row or an internal row can be newer than the first rows.
+/// The keys' structure is known from the stored schemas. If no schema is stored for a type in the range, it is inferred from the keys of `rows`, the first
+/// rows of the range. Rows that belong to none of these types, and are neither index rows nor internal rows, may be newer than the first rows.
 #[must_use]
 pub fn is_newest_first(schemas: &[StoredSchema], rows: &[TableEntity], range: &TextRange) -> bool {
     let common = common_prefix(range);
@@ -33,7 +33,7 @@ pub fn is_newest_first(schemas: &[StoredSchema], rows: &[TableEntity], range: &T
     leading.all(|other| other.as_ref() == Some(&of_first)) && entities.all(is_known)
 }
 
-/// Returns `true` if the keys of these rows begin with an inverted time, possibly after literals that all keys in the range have.
+/// Returns `true` if the keys of these rows begin with an inverted time, possibly after literals that all keys in the range share.
 fn is_newest_first_by_keys<'a>(rows: impl Iterator<Item = &'a TableEntity>, common: &str) -> bool {
     let keys: Vec<&str> = rows.map(|row| row.key().row_key.as_str()).collect();
     let mut end = 0;
@@ -46,7 +46,7 @@ fn is_newest_first_by_keys<'a>(rows: impl Iterator<Item = &'a TableEntity>, comm
     false
 }
 
-/// Returns `true` if a range contains strings with the literal at the beginning of these pieces.
+/// Returns `true` if a range contains strings that start with the leading literal of these pieces.
 fn can_be_within(pieces: &[StoredPiece], range: &TextRange) -> bool {
     let mut within = match pieces.first() {
         Some(StoredPiece::Literal(literal)) => TextRange::prefix(literal),
@@ -56,7 +56,7 @@ fn can_be_within(pieces: &[StoredPiece], range: &TextRange) -> bool {
     !within.is_empty()
 }
 
-/// Returns `true` for an internal row, and for a row of an index.
+/// Returns `true` for internal rows and index rows.
 fn is_derived(schemas: &[StoredSchema], row: &TableEntity) -> bool {
     let row_key = row.key().row_key.as_str();
     let is_of_index =
@@ -65,8 +65,9 @@ fn is_derived(schemas: &[StoredSchema], row: &TableEntity) -> bool {
     row_key.starts_with(RESERVED) || !schemas.iter().any(is_entity) && schemas.iter().any(is_of_index)
 }
 
-/// Returns the literals and codecs of the pieces up to the first part of which the range has several values, if that part is descending. All strings in
-/// the range have the first `common` bytes of `row_key`. Returns `None` if the part is ascending, and if the pieces cannot produce the key.
+/// Returns the literals and codecs of the pieces up to the first part that has several values in the range, if that part is descending. `common` is the
+/// number of leading bytes of `row_key` that all strings in the range share. Returns `None` if the part is ascending, or if the pieces cannot produce the
+/// key.
 fn leading<'a>(pieces: &'a [StoredPiece], row_key: &str, common: usize) -> Option<Vec<&'a str>> {
     let mut parts = split(pieces, row_key)?.into_iter();
     let (mut end, mut leading) = (0, Vec::new());
@@ -79,7 +80,7 @@ fn leading<'a>(pieces: &'a [StoredPiece], row_key: &str, common: usize) -> Optio
             StoredPiece::Part { codec, form, .. } => {
                 end += parts.next().map_or(0, |(_, _, text)| text.len());
                 leading.push(codec);
-                // Without a fixed width, a longer value can begin like this one.
+                // Unless the part has a fixed width, a longer value can begin with this one.
                 let is_single = if form.is_fixed() { end <= common } else { end < common };
                 if !is_single {
                     return codec::counts_down(codec).then_some(leading);

@@ -1,4 +1,4 @@
-//! Conditions on parts of keys, as given on a command line: `department=Sales`, `id=100..199`, `email=ada*`.
+//! Conditions on key parts, as given on a command line: `department=Sales`, `id=100..199`, `email=ada*`.
 
 use std::ops::Bound;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use crate::keys::label::labelled;
 use crate::keys::values::Values;
 use crate::keys::{codec, name_of, pattern};
 
-/// A condition on one part of a key.
+/// A condition on one key part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartRequest {
     name: String,
@@ -20,8 +20,8 @@ pub struct PartRequest {
 }
 
 impl PartRequest {
-    /// Creates a condition on the key part `name`. `values` describes the wanted values: `Sales`, `100..199` or `ada*`. After `=`, one value follows, which may
-    /// contain `..` and end with `*`: `=v1..2`.
+    /// Creates a condition on the key part `name`. `values` describes the accepted values: `Sales`, `100..199` or `ada*`. Text after a leading `=` is a
+    /// single value, which may contain `..` and end with `*`: `=v1..2`.
     ///
     /// # Errors
     /// `Condition` if a bound of a range ends with `*`.
@@ -29,13 +29,13 @@ impl PartRequest {
         Ok(Self { name: name.to_owned(), values: Values::parse(values)? })
     }
 
-    /// Creates a condition that a part has exactly this value. The value may contain `..` and `*`, which then have no special meaning.
+    /// Creates a condition that a part has exactly this value. In this value, `..` and `*` have no special meaning.
     #[must_use]
     pub fn exactly(name: &str, value: &str) -> Self {
         Self { name: name.to_owned(), values: Values::Exactly(value.to_owned()) }
     }
 
-    /// Creates a condition that a part is between two values, both included. An empty value leaves that bound open.
+    /// Creates a condition that a part is between two values, both included. An empty value means that this side has no bound.
     #[must_use]
     pub fn between(name: &str, lower: &str, upper: &str) -> Self {
         Self { name: name.to_owned(), values: Values::Between(lower.to_owned(), upper.to_owned()) }
@@ -52,7 +52,7 @@ impl PartRequest {
         self.name.eq_ignore_ascii_case(label)
     }
 
-    /// Returns the texts of a part that the condition accepts.
+    /// Returns the encoded texts of a part that the condition accepts.
     pub(super) fn accepted(&self, piece: &StoredPiece) -> Result<Accepted> {
         Accepted::new(piece, &self.values)
     }
@@ -69,8 +69,8 @@ impl FromStr for PartRequest {
     }
 }
 
-/// Returns the range that a string describes: `A..B` (both included, each may be empty), `A*`, or a single value. After `=`, one value follows, which may be
-/// empty, contain `..` and end with `*`: `=v1..2`.
+/// Returns the range that a string describes: `A..B` (both included, each may be empty), `A*`, or a single value. Text after a leading `=` is a single
+/// value, which may be empty, contain `..` and end with `*`: `=v1..2`.
 ///
 /// # Errors
 /// `Condition` if a bound ends with `*`.
@@ -93,18 +93,19 @@ pub fn parse_range(text: &str) -> Result<TextRange> {
     })
 }
 
-/// Returns a key range that contains all keys whose parts satisfy all conditions. The conditions name the parts by their [labels](crate::keys::labels).
+/// Returns a key range that contains all keys whose parts satisfy all conditions. The conditions refer to the parts by their
+/// [labels](crate::keys::labels).
 ///
-/// The range can contain other keys. [`PartConditions`](crate::keys::PartConditions) distinguishes them.
+/// The range may contain other keys, too. [`PartConditions`](crate::keys::PartConditions) excludes them.
 ///
 /// # Errors
-/// `Condition` for a part that the schema does not have, for a value that the part cannot have, and for conditions that do not form a range,
-/// such as a condition after a part that has no condition or a range.
+/// `Condition` if the schema does not have a part, if a part cannot have the value, or if the conditions do not form a range, for example because an
+/// earlier part has no condition or only a range.
 pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyRange> {
     key_range_of_sources(&labelled(schema), requests)
 }
 
-/// Returns the range of [`key_range`] for conditions that name the parts by their sources, for callers with their own labels.
+/// Returns the range of [`key_range`] for conditions that refer to the parts by their sources. Used by callers with their own labels.
 ///
 /// # Errors
 /// Any error from [`key_range`].
@@ -121,7 +122,7 @@ pub fn key_range_of_sources(schema: &StoredSchema, requests: &[PartRequest]) -> 
     Ok(KeyRange { partition_key, row_key })
 }
 
-/// Returns the error for a condition on a part that the labelled schema does not have.
+/// Returns the error for a condition on a part that does not exist in the labelled schema.
 fn unknown_part(schema: &StoredSchema, name: &str) -> Error {
     let known: Vec<_> =
         schema.partition_key.iter().chain(&schema.row_key).filter_map(source_of).map(name_of).collect();
@@ -137,9 +138,9 @@ fn unknown_part(schema: &StoredSchema, name: &str) -> Error {
     })
 }
 
-/// Returns the range of key strings that contain the known parts: a single string if all parts are known, and otherwise all strings with a prefix.
+/// Returns the range of key strings that contain the known parts: a single string if all parts are known, otherwise all strings with a prefix.
 ///
-/// If a value is invalid, the prefix ends there, as for an unknown value.
+/// If a value is invalid, it counts as unknown, and the prefix ends there.
 #[must_use]
 pub fn row_range<'a>(pieces: &[StoredPiece], value: impl Fn(&str) -> Option<&'a str>) -> TextRange {
     let mut prefix = String::new();
@@ -158,7 +159,7 @@ pub fn row_range<'a>(pieces: &[StoredPiece], value: impl Fn(&str) -> Option<&'a 
     TextRange::exactly(prefix)
 }
 
-/// Returns the source of a part, or `None` for a literal.
+/// Returns a part's source, or `None` if the piece is a literal.
 #[must_use]
 pub fn source_of(piece: &StoredPiece) -> Option<&table_core::schema::Source> {
     match piece {
@@ -167,7 +168,7 @@ pub fn source_of(piece: &StoredPiece) -> Option<&table_core::schema::Source> {
     }
 }
 
-/// Returns the range of strings for one key. Parts with a single value form a prefix, which ends at the first part without one.
+/// Returns the range of strings for one key. Parts with a single value form a prefix, which ends at the first part without a single value.
 fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRange> {
     let mut prefix = String::new();
     for (at, piece) in pieces.iter().enumerate() {
@@ -193,7 +194,7 @@ fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRa
             range.intersect(&accepted.range(&prefix, form, behind));
         }
         return match one {
-            // No value satisfies the conditions, so that conditions on later parts do not matter.
+            // No value satisfies the conditions, so conditions on later parts do not matter.
             Some(_) => Ok(range),
             None => refuse_conditions(behind, requests, source).map(|()| range),
         };
@@ -201,7 +202,7 @@ fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRa
     Ok(TextRange::exactly(prefix))
 }
 
-/// Returns an error for conditions on parts after a part without a single value, because keys do not support them.
+/// Returns an error if a part after the first part without a single value has a condition, because keys do not support this.
 fn refuse_conditions(
     behind: &[StoredPiece],
     requests: &[PartRequest],

@@ -25,7 +25,8 @@ pub(super) fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<
                 parts.insert(0, (source, codec.as_str(), part));
                 Some(parts)
             };
-            // The longest text is tried first, because the part usually ends the key, or precedes a literal that the part cannot contain.
+            // The longest text is tried first. It usually fits, because the part ends the key or precedes a literal that it cannot
+            // contain.
             (0..=text.len()).rev().find_map(fits)
         }
     }
@@ -47,7 +48,7 @@ pub enum Segment {
     },
 }
 
-/// Returns the segments of a key string, in order, or `None` if these pieces cannot produce it.
+/// Returns the segments of a key string, in order, or `None` if these pieces cannot produce the string.
 #[must_use]
 pub fn segments(pieces: &[StoredPiece], text: &str) -> Option<Vec<Segment>> {
     let mut parts = split(pieces, text)?.into_iter();

@@ -1,13 +1,13 @@
-//! The stamps of a log: the inverted ticks of an instant, `_`, and an inverted tie breaker in 16 hexadecimal digits. The newest stamp sorts first.
+//! Log stamps: the inverted ticks of an instant, `_`, and an inverted tie breaker in 16 hexadecimal digits. The newest stamp sorts first.
 
 use table_core::ticks;
 
 use crate::keys::instant::{show, ticks_of};
 
-/// The codec of stamps in stored schemas.
+/// The name of the stamp codec in stored schemas.
 pub(super) const CODEC: &str = "logstamp";
 
-/// Returns the instant of a stamp, followed by `_` and the tie breaker unless that is 0. Returns `None` for a string that is not a stamp.
+/// Returns the instant of a stamp, followed by `_` and the tie breaker unless that is 0. Returns `None` if the string is not a stamp.
 #[must_use]
 pub(super) fn decode(text: &str) -> Option<String> {
     let (inverted, tie) = text.split_once('_')?;
@@ -18,7 +18,7 @@ pub(super) fn decode(text: &str) -> Option<String> {
     }
 }
 
-/// Returns the stamp of a value that [`decode`] returned. Without a tie breaker, the tie breaker is 0.
+/// Returns the stamp for a value returned by [`decode`]. If the value contains no tie breaker, 0 is used.
 #[must_use]
 pub(super) fn encode(value: &str) -> Option<String> {
     let (instant, tie) = match value.split_once('_') {
@@ -28,7 +28,7 @@ pub(super) fn encode(value: &str) -> Option<String> {
     Some(format!("{}{:016x}", beginning(instant)?, !tie))
 }
 
-/// Returns the characters with which all stamps of an instant begin.
+/// Returns the prefix that all stamps of an instant share.
 #[must_use]
 pub(super) fn beginning(instant: &str) -> Option<String> {
     Some(format!("{:019}_", ticks::invert(ticks_of(instant)?)?))

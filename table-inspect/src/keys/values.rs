@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 pub(super) enum Values {
     /// One value.
     Exactly(String),
-    /// All values between two values, both included. An empty bound is open.
+    /// All values between two values, both included. An empty value means that this side has no bound.
     Between(String, String),
     /// All values with this prefix.
     Prefix(String),
@@ -30,7 +30,8 @@ impl Values {
     }
 }
 
-/// Returns an error if a bound of a range ends with `*`. A bound is one value, so the range `2024..2025*` does not contain `2025-01`.
+/// Returns an error if a bound of a range ends with `*`. A bound is a single value: the range `2024..2025*` would not contain
+/// `2025-01`.
 fn refuse_prefix(bound: &str) -> Result<()> {
     if !bound.ends_with('*') {
         return Ok(());

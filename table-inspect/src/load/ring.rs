@@ -1,6 +1,6 @@
-//! Counts for the newest `N` periods of time.
+//! Counts for the newest `N` time periods.
 
-/// The counts of the newest `N` periods. Each period has a number, which increases with time.
+/// The counts for the newest `N` periods. Each period has a number, which increases with time.
 #[derive(Clone, Debug)]
 pub(super) struct Ring<const N: usize> {
     counts: [u32; N],
@@ -15,7 +15,8 @@ impl<const N: usize> Default for Ring<N> {
 }
 
 impl<const N: usize> Ring<N> {
-    /// Adds one to a period's count. A period before the newest one, which occurs if the clock was set back, counts as the newest one.
+    /// Adds one to a period's count. If the clock has been set back, the period may be before the newest one; then the newest one is
+    /// used.
     pub(super) fn add(&mut self, period: u64) {
         self.forget_before(period);
         if let Some(count) = self.counts.get_mut(slot::<N>(self.newest)) {
@@ -23,7 +24,7 @@ impl<const N: usize> Ring<N> {
         }
     }
 
-    /// Returns the counts of the `N` periods up to and including this one, oldest first.
+    /// Returns the counts for the `N` periods up to and including this one, oldest first.
     pub(super) fn up_to(&self, period: u64) -> [u32; N] {
         let period = period.max(self.newest);
         let oldest = period.saturating_sub(N as u64 - 1);
@@ -34,7 +35,7 @@ impl<const N: usize> Ring<N> {
         })
     }
 
-    /// Makes a later period the newest one, and clears the counts of the periods in between.
+    /// Makes a later period the newest one, and clears the counts for the periods in between.
     fn forget_before(&mut self, period: u64) {
         if period <= self.newest {
             return;

@@ -1,4 +1,4 @@
-//! The "Space-Saving" algorithm with decaying weights, and a history of each counted partition.
+//! The "Space-Saving" algorithm with decaying weights and a history for each counted partition.
 
 use std::cmp::Reverse;
 use std::hash::{BuildHasher, RandomState};
@@ -17,22 +17,22 @@ const SECOND: u64 = 10_000_000;
 const SHORT: u64 = 5 * SECOND;
 const LONG: u64 = 60 * SECOND;
 const HALVED_AFTER: u64 = 600 * SECOND;
-/// The number of hashes that are compared at once.
+/// The number of hashes that are compared together.
 const GROUP: usize = 16;
 
 /// The requests to one partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BusyPartition {
-    /// The name of the table, as it was counted.
+    /// The name of the table, as passed to the counter.
     pub table: String,
     /// The `PartitionKey`.
     pub partition_key: String,
     /// The number of requests in each five-second period of the last minute, oldest first.
     pub seconds: [u32; MINUTE],
-    /// The number of requests in each minute of the last hour, oldest first. The last minute is not complete.
+    /// The number of requests in each minute of the last hour, oldest first. The most recent minute is incomplete.
     pub minutes: [u32; HOUR],
-    /// An estimate of the number of requests, weighted towards recent ones. It may be too high by up to the weight of the partition that this one
+    /// An estimate of the number of requests, weighted towards recent ones. It may be too high, by at most the weight of the partition that this one has
     /// replaced.
     pub weight: u64,
 }
@@ -65,17 +65,17 @@ pub(super) struct Sketch {
     hasher: RandomState,
     /// The hash of the partition in each slot. Comparing hashes is faster than comparing keys.
     hashes: Vec<u32>,
-    /// The weight of the partition in each slot. For each request to a partition that is not counted, these numbers are searched for the smallest weight,
-    /// which reads one KiB; if they were stored in the slots, it would read 50 KiB.
+    /// The weight of the partition in each slot. Each request to a partition that is not counted searches for the least weight. This reads one KiB; it
+    /// would read 50 KiB if the weights were stored in the slots.
     weights: Vec<u64>,
-    /// A lower bound of all weights.
+    /// A lower bound for all weights.
     least: u64,
-    /// The number of leading slots whose weights are above `least`. Weights only grow until they are halved, so the search for the least weight does
-    /// not visit these slots again.
+    /// The number of leading slots with weights above `least`. Weights only grow until they are halved, so the search for the least weight can skip these
+    /// slots.
     passed: usize,
     slots: Vec<Slot>,
     all: Ring<MINUTE>,
-    /// The number of the period in which the weights were last halved.
+    /// The number of the last period in which the weights were halved.
     halved: u64,
 }
 
@@ -136,7 +136,7 @@ impl Sketch {
             same_hash.find_map(|(at, _)| self.slots.get(at).is_some_and(is_same).then_some(at))
         };
         let (groups, rest) = self.hashes.as_chunks::<GROUP>();
-        // A comparison of an entire group has no branches, so the compiler uses vector instructions.
+        // The comparison of an entire group has no branches, so the compiler uses vector instructions.
         let may_have =
             |group: &[u32; GROUP]| group.iter().fold(0, |any, known| any | u32::from(*known == hash)) > 0;
         let mut candidates = groups.iter().enumerate().filter(|(_, group)| may_have(group));
@@ -188,7 +188,7 @@ impl Sketch {
 }
 
 impl Slot {
-    /// Assigns a slot to a different partition. The strings keep their allocated memory.
+    /// Assigns a slot to a different partition. Its strings keep their allocated memory.
     fn assign(&mut self, table: &str, partition_key: &str) {
         self.table.clear();
         self.table.push_str(table);

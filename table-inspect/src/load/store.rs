@@ -9,9 +9,10 @@ use table_core::{Continuation, EntityKey, Page, Query, Result, TableName, TableS
 
 use super::PartitionLoad;
 
-/// A store wrapper that records each request to a partition in a [`PartitionLoad`]. A program can use it to show its own load.
+/// A store wrapper that records each request to a partition in a [`PartitionLoad`]. A program can use it to display its own
+/// load.
 ///
-/// A request that reads several partitions is not recorded, because it is unknown which of them it loads.
+/// A request that reads several partitions is not recorded, because it is unknown which of them bear the load.
 ///
 /// ```
 /// use table_core::{BlockOn, Engine, TableEntity, TableStoreExt};

@@ -10,7 +10,7 @@ use super::*;
 
 const SECOND: u64 = 10_000_000;
 
-/// Returns an empty `PartitionLoad`, and the time that its clock shows, in ticks.
+/// Returns an empty `PartitionLoad`, and the time of its clock, in ticks.
 fn load() -> (PartitionLoad, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(ticks::UNIX_EPOCH));
     let clock = Arc::clone(&time);
@@ -70,7 +70,8 @@ fn tables_are_told_apart_and_keys_are_not_printed() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Tests that, even with more partitions than slots, frequent partitions are always counted, no count is too high, and no weight is too low.
+    /// Tests that, even if the partitions outnumber the slots, frequent partitions are always counted, no count is too high, and no weight is
+    /// too low.
     #[test]
     fn frequent_partitions_are_counted(requests in vec((0..3_u8, 0..4_000_u16), 1..4_000)) {
         let (load, _) = load();

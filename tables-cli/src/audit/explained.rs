@@ -8,7 +8,8 @@ use crate::audit::wide;
 use table_inspect::keys;
 use table_inspect::kind::{self, Kind};
 
-/// Checks the rows of a table against the stored schemas of the store: entities of the table, and index rows of any table that are stored in this one.
+/// Checks a table's rows against the stored schemas. A row is explained if it matches a schema as an entity of this table, or as an index row that
+/// some table stores in it.
 #[derive(Debug)]
 pub(super) struct Explained {
     table: String,
@@ -19,7 +20,7 @@ pub(super) struct Explained {
 }
 
 impl Explained {
-    /// The schemas are those of all tables, each with the name of its table in lower case.
+    /// Takes the schemas of all tables, each with its table's name in lower case.
     pub(super) fn new(table: &str, schemas: Vec<(String, StoredSchema)>) -> Self {
         let names: Vec<_> = entities(table, &schemas).map(|schema| schema.entity.as_str()).collect();
         let unexplained = Finding::new(
@@ -58,7 +59,7 @@ impl Explained {
         }
     }
 
-    /// Adds the findings. Returns `true` if the table has stored schemas.
+    /// Appends the findings to `findings`. Returns `true` if the table has stored schemas.
     pub(super) fn finish(self, findings: &mut Vec<Finding>) -> bool {
         let found = [self.unexplained, self.mistyped];
         findings.extend(found.into_iter().filter(|finding| finding.rows > 0));
@@ -66,7 +67,7 @@ impl Explained {
     }
 }
 
-/// Returns the schemas of the entities in a table.
+/// Returns the schemas of a table's entities.
 fn entities<'a>(
     table: &str,
     schemas: &'a [(String, StoredSchema)],
@@ -77,7 +78,7 @@ fn entities<'a>(
     })
 }
 
-/// Returns `true` if the `EntityType` of a row and the key of its entity match a schema.
+/// Returns `true` if a row's `EntityType` and its entity's key match a schema.
 fn is_of(schema: &StoredSchema, row: &TableEntity, key: &EntityKey) -> bool {
     let kind = match row.get(table_core::schema::ENTITY_TYPE) {
         Some(Value::String(kind)) => Some(kind),

@@ -7,16 +7,16 @@ use table_core::EntityKey;
 /// The number of sample rows in a finding.
 const SAMPLES: usize = 3;
 
-/// A design defect that was found in a table.
+/// A design defect found in a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The number of the violated rule, as documented in `docs/rules`.
     pub rule: &'static str,
     /// The defect, as a statement of fact.
     pub fact: String,
-    /// The number of compared rows that show the defect.
+    /// The number of compared rows that have the defect.
     pub rows: u64,
-    /// The keys of some rows that show the defect.
+    /// The keys of some rows that have the defect.
     pub samples: Vec<(String, String)>,
     /// The suggested fix.
     pub fix: String,
@@ -28,7 +28,7 @@ impl Finding {
         Self { rule, fact: fact.into(), rows: 0, samples: Vec::new(), fix: fix.into() }
     }
 
-    /// Adds a row that shows the defect.
+    /// Adds a row that has the defect.
     pub(super) fn push(&mut self, key: &EntityKey) {
         self.rows += 1;
         if self.samples.len() < SAMPLES {

@@ -1,4 +1,4 @@
-//! Checks the key formats of similar rows: mixed formats, numbers with different widths, unescaped separators.
+//! Checks the key formats of similar rows, and reports mixed formats, numbers of different widths, and unescaped separators.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::audit::finding::Finding;
 use crate::audit::shape::Shape;
 use table_inspect::infer::Group;
 
-/// The characters that are assumed to separate the parts of keys.
+/// The characters that are assumed to separate key parts.
 const SEPARATORS: [char; 8] = ['_', '|', ':', '!', '~', '^', '+', ','];
 
 /// One of an entity's two keys: its name, such as `PartitionKey`, and a function that returns it.
@@ -49,7 +49,7 @@ fn of_key(kind: &Group<'_>, (name, text): KeyOf, findings: &mut Vec<Finding>) {
         *counts.entry(&shape.text).or_default() += 1;
     }
     let Some((usual, count)) = counts.iter().max_by_key(|(_, count)| **count) else { return };
-    // Free text has many shapes, none of which is common.
+    // Free text has many different shapes, and none of them is common.
     if *count * 5 < texts.len() * 4 {
         return;
     }
@@ -103,7 +103,7 @@ fn widths(rows: &[(&TableEntity, &Shape)], place: &str, findings: &mut Vec<Findi
     }
 }
 
-/// Reports keys with more separators than most keys have, which means that a part contains the separator. Returns `true` if any were reported.
+/// Reports keys with more separators than most keys have. In such keys, a part contains the separator. Returns `true` if any were reported.
 fn separators(texts: &[(&TableEntity, &str)], place: &str, findings: &mut Vec<Finding>) -> bool {
     for separator in SEPARATORS {
         let count = |text: &str| text.matches(separator).count();

@@ -6,7 +6,7 @@ use crate::audit::finding::Finding;
 use crate::audit::shape::Shape;
 use table_inspect::infer::{Codec, Group, Piece};
 
-/// The minimum number of partitions from which a trend is inferred.
+/// The minimum number of partitions for inferring a trend.
 const PARTITIONS: usize = 8;
 
 const FIX: &str = "begin the PartitionKey with a part that spreads the writes, such as the device, and put the time into the RowKey; the package `table-advice` measures the effect";
@@ -27,7 +27,7 @@ pub(super) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
         let (fact, fix) = if begins_with_time(&texts) {
             ("PartitionKeys begin with a time: all inserts reach the newest partition", FIX.to_owned())
         } else if is_counted(&texts) && follows_time(&rows) {
-            // An import, a copy and a restore write in key order, too.
+            // Imports, copies and restores also write rows in key order.
             let fix = format!("unless a program loaded the rows in key order, {FIX}");
             ("PartitionKeys grow with each insert: all inserts reach the last partition", fix)
         } else {
@@ -44,7 +44,7 @@ pub(super) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
 fn begins_with_time(texts: &[&str]) -> bool {
     let pieces = table_inspect::infer::pieces(texts);
     let first = pieces.iter().find(|piece| matches!(piece, Piece::Part { .. }));
-    // A leading zero before ticks is a literal.
+    // Inference returns a zero before the ticks as a literal, not as part of the time.
     let is_at_front = match pieces.first() {
         Some(Piece::Literal(text)) => text.chars().all(|character| character == '0'),
         _ => true,

@@ -59,7 +59,7 @@ impl Limits {
         if is_near(bytes, ENTITY) {
             self.bytes.push(key);
         }
-        // The parts of a wide entity are full by design.
+        // A wide entity is split into rows that are full by design.
         if is_near(row.len() as u64, PROPERTIES) && wide::whole_of(row).is_none() {
             self.properties.push(key);
         }
@@ -86,7 +86,7 @@ fn units(text: &str) -> u64 {
     text.encode_utf16().count() as u64
 }
 
-/// Returns the size of an entity by the service's formula (SIZE-2).
+/// Returns an entity's size in bytes, calculated with the service's published formula (SIZE-2).
 #[must_use]
 pub fn size(row: &TableEntity) -> u64 {
     let keys = 4 + 2 * (units(row.key().partition_key.as_str()) + units(row.key().row_key.as_str()));

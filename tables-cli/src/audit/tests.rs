@@ -1,4 +1,5 @@
-//! Tests of audits, with tables that have a single defect each and with tables without defects.
+//! Tests that an audit finds the defect in tables with a single defect each, and finds nothing in
+//! tables without defects.
 
 use table_core::schema::{IndexKind, StoredIndex, StoredPiece};
 use table_core::{TableEntity, Value, ticks};
@@ -135,7 +136,7 @@ fn entities_near_a_limit_are_found() {
 
 #[test]
 fn the_size_of_an_entity_follows_the_published_formula() {
-    // A table with small entities causes no findings about sizes (SIZE-7).
+    // An audit of a table with small entities has no findings about sizes (SIZE-7).
     let ada = row("Sales", "00001").with("FirstName", "Ada").with("Age", 34);
     assert_eq!(size(&ada), 4 + 20 + (8 + 18 + 10) + (8 + 6 + 4));
 }

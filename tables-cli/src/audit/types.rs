@@ -15,7 +15,7 @@ pub(super) struct Types {
     names: BTreeMap<String, Vec<Seen>>,
 }
 
-/// A type found for a property, with the number of rows and some of their keys.
+/// A type found for a property, the number of rows with this type, and the keys of some of them.
 #[derive(Debug)]
 struct Seen {
     edm: EdmType,

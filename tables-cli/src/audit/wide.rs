@@ -1,4 +1,5 @@
-//! Recognises the rows of wide entities, whose stored schema describes the key of the whole entity.
+//! Recognises the rows of wide entities. A stored schema describes the key of the whole entity, not
+//! the keys of these rows.
 
 use table_core::{EntityKey, TableEntity, Value};
 

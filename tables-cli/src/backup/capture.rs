@@ -35,7 +35,7 @@ pub struct CaptureOptions {
     pub pause: Duration,
     /// The maximum number of rows per page.
     pub page: usize,
-    /// The number of layers at which a new layer with all rows of a table is written, instead of one with only the changes.
+    /// The number of layers at which the next layer of a table contains all rows instead of only the changes.
     pub layers: usize,
 }
 
@@ -105,12 +105,13 @@ pub async fn capture(
     Ok(Captured { generation, is_resumed, collected })
 }
 
-/// Returns `true` if the table was deleted and created again since the previous page was read. The continuation token is then invalid.
+/// Returns `true` if an error means that the table has been deleted and created again since the previous page was read, so the continuation token
+/// is invalid.
 fn is_recreated(error: &table_core::Error) -> bool {
     error.rule() == Some("PAGE-9")
 }
 
-/// The data shared by all passes over all tables.
+/// The state shared by the passes over all tables.
 struct Capture<'a> {
     repository: &'a Repository,
     store: &'a DynTableStore,
@@ -123,7 +124,7 @@ impl Capture<'_> {
         Query { top: Some(self.options.page), ..Query::new(KeyRange::ALL) }
     }
 
-    /// Returns `true` if all rows of a table must be written again, because the table has too many layers or the layers are too large.
+    /// Returns `true` if all rows of a table must be written again, because the table has too many layers or its layers are too large.
     fn is_full(&self, base: Option<&TableRows>) -> bool {
         let Some((first, later)) = base.and_then(|base| base.layers.split_first()) else { return true };
         let changed: u64 = later.iter().map(|layer| layer.end.bytes).sum();
@@ -175,7 +176,7 @@ impl Capture<'_> {
         if is_full || end.rows > 0 {
             layers.push(Layer { file, end });
         }
-        // IMPORTANT: if a table is continued, an earlier command read its first rows from another snapshot.
+        // IMPORTANT: if the table's backup is being continued, an earlier command has read its first rows from another snapshot.
         let is_snapshot = self.options.is_snapshot && !is_continued;
         let consistency = if is_snapshot { Consistency::OneMoment } else { Consistency::Pages };
         Ok(TableRows {
@@ -190,12 +191,12 @@ impl Capture<'_> {
 
     /// Compares a table with its backup in several passes until both are equal. Each pass adds the changes made since the previous one.
     ///
-    /// A pass that finds no differences has read the same rows as the pass before it. At a time between the two passes, the table therefore contained
-    /// exactly these rows.
+    /// A pass that finds no differences has read the same rows as the pass before it. Therefore, at some time between the two passes, the table
+    /// contained exactly these rows.
     async fn settle(&mut self, mut table: TableRows, id: &str) -> Result<TableRows> {
         let name = TableName::new(table.name.as_str())?;
         for _ in 0..PASSES {
-            // IMPORTANT: no other layer of the table has this number. A continued backup settles a table again.
+            // IMPORTANT: no other layer of the table may have this number, because a continued backup settles the table again.
             let file = format!("{name}-{id}-{}.rows", table.layers.len() + 1);
             let (storage, path) = (&**self.repository.storage(), self.repository.layer(&file));
             let mut layer = LayerWriter::create(storage, &path)?;

@@ -39,7 +39,7 @@ pub struct CapturedFiles {
 /// Backs up all writes that were acknowledged before the call, as a new generation.
 ///
 /// # Errors
-/// `Store`, with the error, if `Engine::backup_image` fails, such as `Corrupted` for a damaged file of the engine; any error from the folder.
+/// `Store`, with the error, if `Engine::backup_image` fails (for example `Corrupted` if an engine file is damaged); any error from the folder.
 pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<CapturedFiles> {
     let began = repository.next_time(Utc::now())?;
     let image = engine.backup_image().await?;
@@ -71,7 +71,7 @@ pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<C
     Ok(CapturedFiles { generation, copied, copied_bytes, kept, collected })
 }
 
-/// Calls a function for each piece of a file, with its offset and length.
+/// Calls a function with the offset and length of each piece of a file, until it returns `false`. Returns `true` if all calls did.
 fn pieces(bytes: u64, mut piece: impl FnMut(u64, usize) -> Result<bool>) -> Result<bool> {
     let mut offset = 0;
     while offset < bytes {
@@ -109,11 +109,12 @@ fn is_equal(image: &BackupImage, file: &BackupFile, storage: &dyn Storage, name:
     })
 }
 
-/// Restores all files of a generation to a folder that is empty or missing. Every block is checked. The folder is created under a temporary name and
-/// renamed when it is complete; an interrupted restore is completed by the next call.
+/// Restores all files of a generation to a folder that is empty or does not exist. Every block is checked. The folder is created under a temporary
+/// name and renamed when it is complete; an interrupted restore is completed by the next call.
 ///
 /// # Errors
-/// `Store`, with the code `Corrupted`, the file and the offset, if a file is damaged, and with the code `FolderNotOurs` if the folder is not empty.
+/// `Store`, with the code `Corrupted`, the file and the offset, if a file is damaged; `Store`, with the code `FolderNotOurs`, if the folder is not
+/// empty.
 pub fn restore_files(repository: &Repository, manifest: &str, base: &str, to: &Path) -> Result<CopyReport> {
     let (manifest, base) = (decode(manifest)?, decode(base)?);
     completed(to, |to| {
@@ -136,7 +137,7 @@ pub fn restore_files(repository: &Repository, manifest: &str, base: &str, to: &P
     })
 }
 
-/// Restores a folder written by `Engine::backup` to a folder that is empty or missing, like [`restore_files`].
+/// Restores a folder written by `Engine::backup` to a folder that is empty or does not exist, like [`restore_files`].
 ///
 /// # Errors
 /// `Store`, with the error, if `Engine::restore` fails.
@@ -144,7 +145,7 @@ pub fn restore_folder(from: &Path, to: &Path) -> Result<CopyReport> {
     completed(to, |to| Ok(Engine::restore(from, to)?))
 }
 
-/// Lets `fill` write a folder under a temporary name, and then renames the folder. First removes the remains of killed calls.
+/// Removes the leftovers of killed calls, lets `fill` write a folder under a temporary name, and then gives the folder its final name.
 fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Result<CopyReport> {
     if let Some(parent) = to.parent() {
         std::fs::create_dir_all(parent).map_err(Failure::file(parent.display()))?;
@@ -160,9 +161,9 @@ fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Resul
 /// The engine files of a generation, opened read-only as a backup.
 #[derive(Debug)]
 pub struct View {
-    /// The engine on the folder.
+    /// The engine, opened read-only.
     pub engine: Engine,
-    // If links are supported, the leftover folder of a killed process uses no space. Later backups ignore it.
+    // A killed process leaves this folder behind. If links are supported, it uses no extra space. Later backups ignore it.
     _folder: Option<TempDir>,
 }
 
@@ -199,7 +200,8 @@ impl View {
     }
 }
 
-/// Creates an empty folder that only this user can read, next to the backups, or elsewhere if they are in an object store or on a read-only medium.
+/// Creates an empty folder that only this user can read. It is next to the backups, or elsewhere if they are in an object store or on a read-only
+/// medium.
 fn private_folder(backups: Option<&Path>) -> Result<TempDir> {
     let mut named = tempfile::Builder::new();
     named.prefix("view-");

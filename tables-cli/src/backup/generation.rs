@@ -16,7 +16,7 @@ pub struct Generation {
     /// The time at which the backup was completed.
     #[serde(with = "super::instant")]
     pub ended: DateTime<Utc>,
-    /// The backup's content: rows of tables, or files of the engine.
+    /// The backup's content: table rows or engine files.
     pub contents: Contents,
 }
 
@@ -27,7 +27,7 @@ impl Generation {
         began.to_rfc3339_opts(SecondsFormat::Millis, true).replace(['-', ':'], "")
     }
 
-    /// Returns the table with this name. `None` if the generation lacks it, or contains engine files.
+    /// Returns the table with this name, or `None` if the generation does not contain it or contains engine files.
     #[must_use]
     pub fn table(&self, name: &str) -> Option<&TableRows> {
         match &self.contents {

@@ -1,4 +1,4 @@
-//! Times in JSON as RFC 3339 strings, for serde's `with`.
+//! Serialises times as RFC 3339 strings, for serde's `with` attribute.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::de::Error as _;

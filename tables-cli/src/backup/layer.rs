@@ -1,4 +1,4 @@
-//! Layers: files with the written and deleted rows of a table in key order, divided into checksummed blocks.
+//! Layers: files that record a table's written and deleted rows in key order, divided into checksummed blocks.
 //!
 //! A block starts with a line `block ROWS BYTES SHA256`, followed by `BYTES` bytes. Each line in these bytes is a `+` with an entity as JSON, or a `-` with
 //! the two keys of a deleted row. The SHA-256 of a block also covers the hash of the previous block, so a missing, repeated or reordered block is detected.
@@ -14,7 +14,7 @@ use crate::backup::sealed;
 pub use reader::LayerReader;
 pub use writer::LayerWriter;
 
-/// The number of bytes from which a block is complete.
+/// The size in bytes at which a block is considered complete.
 const BLOCK: usize = 256 << 10;
 /// The first word of a block's header line.
 const HEAD: &str = "block";
@@ -39,7 +39,7 @@ impl Record {
     }
 }
 
-/// A position between two blocks of a layer, with a summary of the blocks before it.
+/// A position between two blocks of a layer, and a summary of the preceding blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// The number of bytes before the mark.

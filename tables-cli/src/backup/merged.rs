@@ -26,7 +26,8 @@ struct Head {
 }
 
 impl Merged {
-    /// Opens the rows of a table. A table that the generation does not contain has no rows.
+    /// Opens the rows of a table. `None` means that the generation does not contain the table, so it
+    /// has no rows.
     ///
     /// # Errors
     /// Any error from [`LayerReader`].
@@ -51,7 +52,7 @@ impl Merged {
         Self { range, ..self }
     }
 
-    /// Restricts the rows to those after a key.
+    /// Restricts the rows to those whose keys sort after a key.
     #[must_use]
     pub fn behind(self, after: Option<EntityKey>) -> Self {
         Self { after, ..self }

@@ -1,4 +1,4 @@
-//! Tests of backups in object stores: the random command sequences of the folder tests, with commands that die at any request; and tests of the lock.
+//! Runs the random command sequences of the folder tests on object stores, with commands that die at any request. Also tests the lock.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,11 +22,12 @@ use super::storage::objects::Objects;
 use super::tests::{Met, program};
 use super::{Contents, Repository};
 
-/// An object store whose command dies at one of its requests, either before or after the store executes that request. All later requests also fail.
+/// An object store that simulates the death of a command at one of its requests, either before or after the store executes it. All later requests
+/// also fail.
 #[derive(Debug)]
 struct Dying {
     store: Arc<dyn ObjectStore>,
-    /// The number of requests up to and including the one at which the command dies; `usize::MAX` if it does not die.
+    /// The number of requests left, including the one at which the command dies; `usize::MAX` if it does not die.
     left: AtomicUsize,
     /// `true` if the store executes the request at which the command dies.
     is_executed: bool,
@@ -34,7 +35,7 @@ struct Dying {
 }
 
 impl Dying {
-    /// Advances to the next request. Returns whether it is executed, and whether its response arrives.
+    /// Advances to the next request. The first value is `true` if the store executes it, and the second if its response arrives.
     fn next(&self) -> (bool, bool) {
         let left = self.left.load(Ordering::Relaxed);
         if left == usize::MAX {

@@ -24,7 +24,7 @@ pub struct Opened {
 #[derive(Debug)]
 enum Rows {
     Layers(Repository, Vec<TableRows>),
-    // IMPORTANT: the store is dropped before the view, whose folder is then removed.
+    // IMPORTANT: the store must be dropped before the view, because dropping the view removes the folder.
     Files(DynTableStore, #[expect(dead_code, reason = "keeps the folder")] View),
 }
 
@@ -118,7 +118,7 @@ impl Opened {
 pub enum BackupRows<'a> {
     /// Rows that are merged from layers.
     Merged(Merged),
-    /// Rows that are read from the files of an engine.
+    /// Rows that are read from engine files.
     Paged(Ordered<'a>),
 }
 

@@ -21,7 +21,7 @@ pub(super) const WORKING: &str = "working.json";
 /// The version of the backup format that this program writes.
 const FORMAT: u32 = 1;
 
-/// The contents of the marker file of a folder of backups.
+/// The content of the marker file in a backup folder.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Marker {
     format: u32,
@@ -37,7 +37,7 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// Opens a folder of backups for reading.
+    /// Opens a backup folder for reading.
     ///
     /// # Errors
     /// Any error from [`open_in`](Self::open_in).
@@ -48,7 +48,7 @@ impl Repository {
     /// Opens the backups in a storage for reading.
     ///
     /// # Errors
-    /// `Refused` if the storage contains no backups, or backups in the format of a newer version.
+    /// `Refused` if the storage contains no backups, or backups in a newer format.
     pub fn open_in(storage: Arc<dyn Storage>) -> Result<Self> {
         let marker: Option<Marker> = sealed::read(&*storage, MARKER)?;
         let Some(marker) = marker else {
@@ -61,7 +61,7 @@ impl Repository {
         Ok(Self { storage, source: marker.source })
     }
 
-    /// Opens a folder of backups of a store for writing, and locks it.
+    /// Opens a store's backup folder for writing, and locks it.
     ///
     /// # Errors
     /// Any error from [`create_in`](Self::create_in).
@@ -69,14 +69,14 @@ impl Repository {
         Self::create_in(Arc::new(Folder::new(path)), source)
     }
 
-    /// Opens the backups of a store in a storage for writing, and locks them. An unused storage is initialised.
+    /// Opens a store's backups for writing, and locks them. Initialises an unused storage.
     ///
     /// # Errors
     /// `Refused` if the storage contains other files, contains backups of another store, or is locked by another command.
     pub fn create_in(storage: Arc<dyn Storage>, source: &str) -> Result<Self> {
         storage.prepare(&[""])?;
         if storage.read(MARKER)?.is_none() {
-            // Another command may have initialised the storage since then.
+            // Another command may have initialised the storage after its marker was read.
             if !storage.is_unused()? && storage.read(MARKER)?.is_none() {
                 let help = "name an empty folder, or one with backups of this store";
                 return Err(Failure::Refused(format!("{storage} contains other files; {help}")));
@@ -194,7 +194,7 @@ impl Repository {
         }
     }
 
-    /// Returns the time from which a new generation is named. It is later than the times of all existing generations.
+    /// Returns the start time for a new generation, which determines its name. It is later than the start times of all existing generations.
     ///
     /// # Errors
     /// `File` if the folder cannot be read, `Refused` if the newest manifest is damaged.
@@ -202,7 +202,7 @@ impl Repository {
         let last = self.ids()?.pop();
         let mut time = now;
         while last.as_ref().is_some_and(|last| Generation::name(time) <= *last) {
-            // Even if the clock was set back, the new generation must follow the older ones.
+            // Even if the clock has been set back, the new generation must follow the older ones.
             let behind = self.newest()?.map_or(time, |newest| newest.began.max(time));
             time = behind + Duration::milliseconds(1);
         }
@@ -317,7 +317,8 @@ mod tests {
         assert!(Repository::open(folder.path()).unwrap_err().to_string().contains("contains no backups"));
     }
 
-    /// Tests that a backup is continued even if an earlier release named the account without the endpoint implied by its connection string.
+    /// Tests that a backup can be continued if an earlier release recorded the account's name without the endpoint that its connection string
+    /// implies.
     #[test]
     fn backups_of_earlier_releases_are_continued() {
         let china = "https://contoso.table.core.chinacloudapi.cn";
@@ -345,7 +346,7 @@ mod tests {
         assert!(repository.find(None).unwrap_err().to_string().contains("has no generation"));
         let one = "2026-11-25T21:05:09.123Z".parse().unwrap();
         repository.commit(&generation(one)).unwrap();
-        // The clock was set back by an hour.
+        // The clock has been set back by an hour.
         let two = repository.next_time(one - Duration::hours(1)).unwrap();
         repository.commit(&generation(two)).unwrap();
         assert_eq!(repository.ids().unwrap(), ["20261125T210509.123Z", "20261125T210509.124Z"]);

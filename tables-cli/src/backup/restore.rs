@@ -55,8 +55,8 @@ impl Restoring<'_> {
     /// Restores the selected rows of a table under a given table name, and then compares them with the backup.
     ///
     /// # Errors
-    /// `Refused` if the target has other rows and [`Existing::Refuse`] is set, if rows of the backup are damaged, or if rows differ after the
-    /// restore; any error from the store. A later call continues an interrupted restore.
+    /// `Refused` if the target has other rows and [`Existing::Refuse`] is set, if rows in the backup are damaged, or if rows differ after the restore;
+    /// any error from the store. A later call continues an interrupted restore.
     pub async fn table(&self, name: &TableName, new: &TableName) -> Result<Restored> {
         self.target.create_table_if_missing(new).await?;
         if self.existing == Existing::Refuse {

@@ -1,4 +1,4 @@
-//! Determines which generations are kept, from an option such as `--keep 7d,4w,12m`.
+//! Determines which generations to keep, given an option such as `--keep 7d,4w,12m`.
 
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -74,7 +74,8 @@ impl FromStr for Retention {
 }
 
 impl Retention {
-    /// Returns one flag for each time in `times`, which must be in ascending order: `true` if the generation is kept. The newest generation is always kept.
+    /// Returns one value for each time in `times`: `true` if this generation is kept. `times` must be in ascending order. The newest generation is always
+    /// kept.
     #[must_use]
     pub fn kept(&self, times: &[DateTime<Utc>]) -> Vec<bool> {
         let mut kept = vec![false; times.len()];

@@ -1,4 +1,4 @@
-//! The storage for backups: a folder, or a prefix in an object store.
+//! The storage for backups: a local folder, or a prefix in an object store.
 
 pub(in crate::backup) mod folder;
 #[cfg(feature = "object-store")]
@@ -20,14 +20,14 @@ use std::sync::Arc;
 use crate::failure::{Failure, Result};
 pub use folder::Folder;
 
-/// The file that marks a folder of backups.
+/// The name of the file that marks a backup folder.
 pub(super) const MARKER: &str = "BACKUPS";
 
 /// The operations on files that a repository needs. Names are relative, such as `generations/20261125T210509.123Z.json`.
 ///
 /// All functions block, like those of `std::fs`. `Display` shows the location in messages.
 pub trait Storage: Debug + Display + Send + Sync {
-    /// Returns `true` if the storage is empty. Ignores files left by a command that was killed while it created the folder of backups.
+    /// Returns `true` if the storage is empty. Ignores files left by a command that was killed while creating the backup folder.
     ///
     /// # Errors
     /// `File` if the storage cannot be read.

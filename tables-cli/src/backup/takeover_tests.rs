@@ -1,4 +1,4 @@
-//! Tests of commands that pause at a request to an object store while another command takes over the lock, and then continue.
+//! Tests that a command makes no wrong change if it pauses at a request to an object store, and continues after another command has taken over the lock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,11 +26,11 @@ struct Gate {
     is_open: AtomicBool,
 }
 
-/// An object store whose command pauses after a number of writes to a folder.
+/// An object store that makes a command pause after a given number of writes to a folder.
 #[derive(Debug)]
 struct Pausing {
     store: Arc<dyn ObjectStore>,
-    /// A part of the paths of those objects whose writes are counted.
+    /// Text that the path of a counted object contains.
     folder: &'static str,
     /// The number of counted writes before the pause.
     before: usize,
@@ -153,7 +153,7 @@ fn pause(folder: &'static str, before: usize, take_over: TakeOver) -> bool {
         if has_paused {
             let other = repository(objects.clone()).unwrap();
             if take_over.forgets_work {
-                // A backup in the other format has no progress to continue from.
+                // As after a backup in the other format, no progress remains to continue from.
                 other.storage().remove("working.json").unwrap();
                 put("3");
             }

@@ -1,4 +1,4 @@
-//! Tests of random sequences of writes, deletions, interrupted backups and removed generations against a simple model.
+//! Compares backups with a simple model, in random sequences of writes, deletions, interrupted backups and removed generations.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,7 +24,7 @@ use super::*;
 use crate::failure::Result;
 use crate::transfer::derived::OtherTables;
 
-/// The tables of a store: for each table, the number in each row, by key.
+/// The content of a store: for each table, the number stored in each row, by the row's key.
 type Model = BTreeMap<String, BTreeMap<(String, String), i32>>;
 
 const TABLES: [&str; 2] = ["Company", "Logs"];
@@ -37,12 +37,12 @@ enum Write {
     Drop(&'static str),
 }
 
-/// A live store: a query may fail, and another program may write between two queries.
+/// A store in use: a query may fail, and another program may write between two queries.
 #[derive(Debug)]
 struct Live {
     engine: Engine,
     model: Mutex<Model>,
-    /// The number of queries before one fails; `usize::MAX` if none fails.
+    /// The number of queries before one fails; `usize::MAX` if no query fails.
     left: AtomicUsize,
     /// The writes by another program, one before each query.
     writes: Mutex<Vec<Write>>,
@@ -204,13 +204,14 @@ pub(super) struct Met {
     pub(super) deleted: u64,
 }
 
-/// Returns a folder in a memory file system if the machine has one, because the tests sync at every step.
+/// Returns a folder in an in-memory file system if the machine has one, because the tests sync at every step.
 fn folder() -> tempfile::TempDir {
     let memory = std::path::Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
 }
 
-/// A function that opens the storage for one command. With a random number generator, the storage may fail, which ends the command.
+/// A function that opens the storage for one command. If it is given a random number generator, the storage may fail, and the
+/// command then ends.
 pub(super) type Opening<'a> = &'a dyn Fn(Option<&mut StdRng>) -> Arc<dyn Storage>;
 
 /// Runs one random sequence of commands, and compares every generation with the model.
@@ -241,7 +242,7 @@ pub(super) async fn program(seed: u64, open: Opening<'_>, met: &mut Met) {
         let options = CaptureOptions {
             settle: is_live,
             is_snapshot,
-            // Each write of the progress waits for the disk.
+            // Each write of the progress waits for the disk, so most sequences avoid it.
             pause: if is_snapshot || random.random_bool(0.3) { Duration::ZERO } else { Duration::MAX },
             page: random.random_range(2..8),
             layers: random.random_range(1..5),

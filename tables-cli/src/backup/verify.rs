@@ -1,4 +1,4 @@
-//! Verifies every checksum in a folder of backups.
+//! Verifies every checksum in a backup folder.
 
 use std::collections::HashSet;
 
@@ -64,7 +64,7 @@ pub async fn verify(repository: &Repository) -> Result<Verified> {
     Ok(found)
 }
 
-/// Adds an error that reports damage to the result. Any other error, such as a disk error, is returned and ends the verification.
+/// Adds an error that reports damage to the result. Returns any other error, such as a disk error, which ends the verification.
 fn note(found: &mut Verified, failure: Failure) -> Result<()> {
     match failure {
         Failure::File { path, source } if source.kind() != std::io::ErrorKind::NotFound => {

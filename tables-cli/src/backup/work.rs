@@ -1,4 +1,4 @@
-//! The recorded progress of an unfinished generation, from which a killed backup continues.
+//! The recorded progress of an unfinished generation. A killed backup continues from it.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::transfer::checksum::Checksum;
 struct State {
     #[serde(with = "super::instant")]
     began: DateTime<Utc>,
-    /// The name of the generation against which the rows are compared.
+    /// The name of the generation that the rows are compared with.
     base: Option<String>,
     tables: Vec<TableRows>,
     current: Option<Current>,
@@ -30,7 +30,7 @@ struct State {
 pub(super) struct Current {
     /// The table.
     pub(super) name: String,
-    /// The position up to which the table's layer is durable.
+    /// The position in the table's layer up to which all rows are durable.
     pub(super) mark: Mark,
     /// The differences found so far.
     pub(super) changes: Changes,
@@ -67,7 +67,7 @@ impl Current {
 pub(super) struct Work {
     storage: Arc<dyn Storage>,
     state: State,
-    /// `true` if an earlier command began the generation.
+    /// `true` if an earlier command started the generation.
     pub(super) is_resumed: bool,
 }
 
@@ -99,7 +99,7 @@ impl Work {
         self.state.tables.iter().any(|table| table.name == name)
     }
 
-    /// Returns the recorded progress of a table, from which the backup continues.
+    /// Returns the recorded progress of a table. The backup continues from it.
     pub(super) fn current(&self, name: &str) -> Current {
         let found = self.state.current.clone().filter(|current| current.name == name);
         found.unwrap_or_else(|| Current::new(name))
@@ -111,7 +111,7 @@ impl Work {
         self.save()
     }
 
-    /// Discards the progress of the current table, which is then read again from its first row.
+    /// Discards the progress of the current table, so the table is read again from its first row.
     pub(super) fn restart_table(&mut self) -> Result<()> {
         self.state.current = None;
         self.save()
@@ -142,7 +142,7 @@ impl Work {
         sealed::write(&*self.storage, WORKING, &self.state)
     }
 
-    /// Adds the generation to the repository, with those of its tables that still exist.
+    /// Adds the generation to the repository, without the tables that no longer exist.
     pub(super) fn commit(
         self,
         repository: &Repository,

@@ -1,4 +1,4 @@
-//! Checks of index rows in the same partition as their entities.
+//! Checks index rows that are in the same partition as their entities.
 
 use table_core::query::KeyRange;
 use table_core::schema::{StoredIndex, StoredSchema};
@@ -22,11 +22,11 @@ const UNSTEADY: &str = "changes each time that it is read; check again";
 pub enum Fault {
     /// The entity lacks its index row.
     Missing,
-    /// The values of the index row differ from those of its entity.
+    /// The index row's values differ from those of its entity.
     Different,
     /// The index row's entity does not exist, or has a different value.
     Orphaned,
-    /// A different entity has the same value in a unique index.
+    /// The unique index has the same value for a different entity.
     Taken,
     /// The row does not match the schema, and therefore cannot be compared.
     Unclear(String),
@@ -41,7 +41,7 @@ pub struct CopyFinding {
     pub fault: Fault,
     /// The entity, if it exists.
     pub entity: Option<TableEntity>,
-    /// The index row as it must be for this entity, if any.
+    /// The index row that this entity must have, if any.
     pub wanted: Option<TableEntity>,
     /// The stored index row, if any.
     pub found: Option<TableEntity>,
@@ -50,8 +50,8 @@ pub struct CopyFinding {
 /// Compares an index with its entities, and calls `found` for each defect. Returns the number of entities and the number of index rows. Programs may write to
 /// the table during the call.
 ///
-/// The first pass over the table compares the sums of the expected index rows with those of the stored index rows. Only if they differ, a second pass looks
-/// up the rows that may be wrong. Keeps one page and the sums in memory.
+/// The first pass over the table compares the sums of the expected and the stored index rows. If these differ, a second pass looks up the rows that may be
+/// wrong. Keeps one page and the sums in memory.
 ///
 /// # Errors
 /// Any error from the store or `found`.
@@ -112,7 +112,7 @@ enum Role {
     Copy,
 }
 
-/// Reads the entities of a schema and the rows of one of its indexes, in the order of the store.
+/// Reads a schema's entities and the rows of one of its indexes, in the store's order.
 struct RowsOfIndex<'a> {
     rows: Paged<'a>,
     schema: &'a StoredSchema,
@@ -133,7 +133,7 @@ impl<'a> RowsOfIndex<'a> {
     async fn next(&mut self) -> Result<Option<(Role, TableEntity)>> {
         while let Some(row) = self.rows.next().await? {
             let (partition_key, row_key) = (row.key().partition_key.as_str(), row.key().row_key.as_str());
-            // The alphabet of a part can contain the first character of internal rows.
+            // The encoding of a key part may contain the first character of internal row keys.
             if row_key.starts_with(RESERVED) || !keys::fits(&self.schema.partition_key, partition_key) {
                 continue;
             }
@@ -150,8 +150,8 @@ impl<'a> RowsOfIndex<'a> {
 
 /// An index whose rows are compared with their entities, one at a time.
 ///
-/// An entity and its index row are read by two requests, and a program may write both in between. They are written in one transaction, so the
-/// comparison is valid if the row that was read first still has its version after the other one was read. Otherwise, both are compared again.
+/// An entity and its index row are read by two requests, and a program may write both in between, in one transaction. The comparison is therefore valid
+/// only if the row that was read first still has the same version after the other one has been read. Otherwise, both are compared again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Checked<'a> {
     pub(super) store: &'a DynTableStore,
@@ -187,7 +187,7 @@ impl Checked<'_> {
         Ok(Some(unclear(&copy, UNSTEADY.to_owned())))
     }
 
-    /// Reads the rows of a finding again. Returns the defect that they have now, if any.
+    /// Reads a finding's rows again, and returns the defect that they have now, if any.
     pub(super) async fn again(&self, finding: &CopyFinding) -> Result<Option<CopyFinding>> {
         let key = finding.entity.as_ref().map_or(&finding.key, TableEntity::key);
         match keys::read(self.store, self.table, key).await? {
@@ -222,7 +222,7 @@ impl Checked<'_> {
                 return Ok(Some(CopyFinding { found: Some(copy.clone()), ..unclear(copy, reason) }));
             }
         };
-        // The other values of the row are compared when the entity is read.
+        // The row's other values are compared when the entity is checked.
         let is_its = match keys::read(self.store, self.table, &owner).await? {
             None => false,
             Some(entity) => match wanted(self.schema, self.index, &entity) {
@@ -236,7 +236,7 @@ impl Checked<'_> {
     }
 }
 
-/// Returns the finding of a row that cannot be compared.
+/// Returns the finding for a row that cannot be compared.
 fn unclear(row: &TableEntity, reason: String) -> CopyFinding {
     let key = row.key().clone();
     CopyFinding { key, fault: Fault::Unclear(reason), entity: None, wanted: None, found: None }

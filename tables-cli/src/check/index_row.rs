@@ -27,7 +27,7 @@ pub(super) fn wanted(
     Ok(Some(copy))
 }
 
-/// Returns the key of the entity to which an index row belongs.
+/// Returns the key of the entity that an index row belongs to.
 pub(super) fn owner(
     schema: &StoredSchema,
     index: &StoredIndex,
@@ -40,7 +40,7 @@ pub(super) fn owner(
     EntityKey::new(partition, row_key).map_err(|error| error.to_string())
 }
 
-/// A part of a key: its source, its codec and its encoded value.
+/// A part of a key: its source, its codec's name and its encoded value.
 type Part = (Source, String, String);
 
 fn key_parts(keys: &[(&[StoredPiece], &str)]) -> Vec<Part> {

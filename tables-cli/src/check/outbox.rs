@@ -20,7 +20,7 @@ pub struct Intent {
 }
 
 impl Intent {
-    /// Returns the number of attempts that were started.
+    /// Returns the number of attempts that have been started.
     #[must_use]
     pub fn attempts(&self) -> i64 {
         match self.row.get("Attempts") {
@@ -50,7 +50,7 @@ pub struct Backlog {
     pub poison: u64,
 }
 
-/// Calls `found` for each intent in a range of partitions of a table, and counts the intents.
+/// Calls `found` for each intent in a range of a table's partitions, and counts the intents.
 ///
 /// # Errors
 /// Any error from the store or `found`.
@@ -98,7 +98,8 @@ pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) 
             back.insert(name, value.clone());
         }
     }
-    // IMPORTANT: the new row gets another Timestamp. If no version is recorded, that Timestamp would be taken as the version of the change.
+    // IMPORTANT: the new row gets a new Timestamp. If the row records no version, that Timestamp would be taken as the version of the
+    // change.
     if let (None, Some(at)) =
         (intent.row.get("Version"), intent.row.timestamp().and_then(ticks::from_datetime))
     {
@@ -111,10 +112,10 @@ pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) 
     Ok(())
 }
 
-/// Deletes a poison intent. Its work is then never done.
+/// Deletes a poison intent, so its work is never done.
 ///
 /// # Errors
-/// `UpdateConditionNotSatisfied` if the row was changed in the meantime; any error from the store.
+/// `UpdateConditionNotSatisfied` if the row has changed in the meantime; any error from the store.
 pub async fn discard(store: &DynTableStore, table: &TableName, intent: &Intent) -> Result<()> {
     let key = intent.row.key();
     let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;

@@ -1,10 +1,10 @@
-//! Determines which derived rows of a schema can be checked, and why the others cannot.
+//! Determines which of a schema's derived rows can be checked, and why the others cannot.
 
 use table_core::schema::{IndexKind, StoredIndex, StoredPiece, StoredSchema};
 
 use table_inspect::keys;
 
-/// The check of one pattern of an entity type.
+/// A check of one pattern of an entity type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan<'a> {
     /// The pattern, such as `index ByEmail` or `copies`.
@@ -34,7 +34,7 @@ pub fn plans(schema: &StoredSchema) -> Vec<Plan<'_>> {
     indexes.chain(keeps).collect()
 }
 
-/// Returns the reason why the rows of an index cannot be checked from the stored schema.
+/// Returns the reason why an index's rows cannot be checked with the stored schema alone.
 fn reason(schema: &StoredSchema, index: &StoredIndex) -> Option<String> {
     if index.kind == IndexKind::List {
         return Some("the members of a list are written by the program's type".to_owned());
@@ -84,7 +84,7 @@ fn is_part(piece: &StoredPiece, source: &table_core::schema::Source, codec: &str
     matches!(piece, StoredPiece::Part { source: other, codec: written, .. } if other == source && written == codec)
 }
 
-/// Returns why a pattern, given as a word in the `keeps` list of a schema, cannot be checked.
+/// Returns why a pattern cannot be checked. `word` is its word in the schema's `keeps` list.
 fn reason_of(word: &str) -> String {
     match word {
         "feed" => "the entries of a feed are numbered by the program's handle".to_owned(),

@@ -1,4 +1,4 @@
-//! Repairs index rows in the same partition as their entities.
+//! Repairs index rows that are in the same partition as their entities.
 
 use table_core::schema::{StoredIndex, StoredSchema};
 use table_core::{
@@ -8,14 +8,14 @@ use table_core::{
 use crate::check::copies::{ATTEMPTS, Checked, CopyFinding, Fault};
 use crate::failure::Result;
 
-/// The outcome of the repair of one defect.
+/// The outcome of repairing one defect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repaired {
     /// The index row was written or deleted.
     Done,
-    /// A program has written the rows since they were read, and they have no defect now.
+    /// A program has changed the rows since they were read, and they no longer have a defect.
     Unneeded,
-    /// Only a program or a person can repair the defect, or a program changes the rows all the time.
+    /// The defect remains: only a program or a person can repair it, or a program kept changing the rows.
     Left,
 }
 

@@ -1,4 +1,4 @@
-//! Sums of the hashes of expected and stored rows. One pass with constant memory is enough to find the few rows that may differ.
+//! Sums of the hashes of expected and stored rows. With these, one pass in constant memory finds the few rows that may differ.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -20,7 +20,7 @@ pub(super) struct Sums {
 struct Bucket {
     expected: Checksum,
     found: Checksum,
-    /// `true` if the expected row of an entity is unknown.
+    /// `true` if the expected row of any entity in this bucket is unknown.
     is_suspect: bool,
 }
 

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::failure::{Failure, Result};
 use crate::rows::{Pages, Selected};
 
-/// The number of attempts to read the parts of an entity, because a program may be writing them at the same time.
+/// The maximum number of attempts to read an entity's parts. A program may be writing them at the same time.
 const ATTEMPTS: usize = 3;
 
 /// A defect of a wide entity.
@@ -22,7 +22,7 @@ pub struct WideFinding {
     pub key: EntityKey,
     /// The number of the first wrong part, counted from 1.
     pub part: usize,
-    /// `true` if the part is missing although a later part exists; `false` if the part and the first part were stored by different writes.
+    /// `true` if the part is missing although a later part exists; `false` if the part and the first part come from different writes.
     pub is_missing: bool,
 }
 
@@ -63,7 +63,7 @@ pub async fn check_wide(
     mut found: impl AsyncFnMut(WideFinding) -> Result<()>,
 ) -> Result<u64> {
     let mut pages = Pages::new(store, table, query(KeyRange::ALL));
-    // Rows of another entity may be between the parts of an entity, such as `2014_01_01` between `2014_01` and `2014_02`.
+    // The parts of an entity may have another entity's rows between them, such as `2014_01_01` between `2014_01` and `2014_02`.
     let (mut open, mut entities): (Vec<Parts>, u64) = (Vec::new(), 0);
     while let Some(page) = pages.next().await? {
         for entity in page.rows.iter() {
@@ -97,7 +97,7 @@ fn can_follow((partition, base): &(String, String), entity: EntityRef<'_>) -> bo
     entity.partition_key == partition && rest.is_some()
 }
 
-/// Adds a row to its entity. Returns `true` if it is the first row of an entity.
+/// Adds a row to its entity. Returns `true` if the row is the first one of an entity.
 fn add(open: &mut Vec<Parts>, entity: EntityRef<'_>) -> Result<bool> {
     let Some(WidePart { base, number, write }) = WidePart::of(entity)? else { return Ok(false) };
     let is_same = |parts: &&mut Parts| parts.key.0 == entity.partition_key && parts.key.1 == base;

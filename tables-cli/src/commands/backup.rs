@@ -143,7 +143,7 @@ fn say_rows(captured: &Captured, out: &mut dyn Write) -> Result<()> {
     say(out, &line)
 }
 
-/// Describes when the rows of a generation were read. The tables were read one after another, possibly by several commands.
+/// Describes when a generation's rows were read. The tables were read in sequence, possibly by several commands.
 fn consistency_of(tables: &[TableRows]) -> String {
     if tables.iter().any(|table| table.consistency == Consistency::Pages) {
         Consistency::Pages.to_string()
@@ -166,7 +166,7 @@ fn changes_of(tables: &[TableRows]) -> String {
     format!("{added} added, {changed} changed, {deleted} deleted{settled}")
 }
 
-/// Removes the generations that `keep` does not keep.
+/// Removes the generations that `keep` does not select.
 fn prune(repository: &Repository, keep: &Retention, out: &mut dyn Write) -> Result<()> {
     let generations: Vec<_> =
         repository.ids()?.iter().map(|id| repository.read(id)).collect::<Result<Vec<_>>>()?;
@@ -185,7 +185,7 @@ fn prune(repository: &Repository, keep: &Retention, out: &mut dyn Write) -> Resu
     Ok(())
 }
 
-/// Lists the generations of a folder of backups.
+/// Lists the generations in a backup folder.
 fn list(context: &Context, folder: &Path, out: &mut dyn Write) -> Result<Exit> {
     let repository = Repository::open_in(storage::locate(folder)?)?;
     let row = |id: &String| {
@@ -214,7 +214,7 @@ fn list(context: &Context, folder: &Path, out: &mut dyn Write) -> Result<Exit> {
     Ok(if rows.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
-/// Verifies every checksum of a folder of backups.
+/// Verifies every checksum in a backup folder.
 async fn verify_all(folder: &Path, out: &mut dyn Write) -> Result<Exit> {
     let repository = Repository::open_in(storage::locate(folder)?)?;
     let found = verify::verify(&repository).await?;

@@ -43,7 +43,7 @@ pub(super) struct Repair {
     dry_run: bool,
 }
 
-/// A line of the report, which describes the result for one pattern.
+/// A line of the report. It describes one pattern's result.
 struct Line {
     table: String,
     entity: String,

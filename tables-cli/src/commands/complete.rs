@@ -1,4 +1,4 @@
-//! `tables completions` and `tables man`: shell completions and manual pages, generated from the definition of the command line.
+//! `tables completions` and `tables man`: shell completions and manual pages, generated from the command-line definition.
 
 use std::io::Write;
 use std::path::PathBuf;

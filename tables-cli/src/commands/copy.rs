@@ -143,7 +143,7 @@ impl Copy {
         if self.table.is_some() && !was_complete {
             self.refuse_equal_keys((source, name), selected.clone()).await?;
         }
-        // The schemas are read before the rows, because an index may be completed while the rows are read.
+        // The schemas are read before the rows, because the backfill of an index may finish while the rows are read.
         let takes_schemas = self.table.is_some() && !self.rewrites_keys();
         let schemas =
             if takes_schemas { SchemaRows::read(&source.tables, name).await? } else { SchemaRows::default() };
@@ -185,7 +185,7 @@ impl Copy {
                 )));
             }
         };
-        // The state is complete only after the verification: a copy with differences must not be complete for a later command.
+        // The state is marked as complete only after verification, so that a copy with differences is not taken as complete by a later command.
         state.finish(copied)?;
         let resumed = if done > 0 { format!(", resumed behind {done}") } else { String::new() };
         say(out, &format!("copied {name} to {new}: {rows}{resumed}, verified, checksum {checksum}"))
@@ -280,7 +280,8 @@ impl Copy {
     }
 }
 
-/// Returns an error if the target has rows that the source lacks or stores with different properties. Rows derived from them would remain in the target.
+/// Returns an error if the target has rows that the source lacks or stores with different properties. Rows derived from these rows would remain in the
+/// target.
 async fn refuse_other_rows(
     (source, name): (&Store, &TableName),
     (target, new): (&Store, &TableName),
@@ -300,7 +301,7 @@ async fn refuse_other_rows(
     }
 }
 
-/// Verifies the copied rows by reading both tables once. Returns their checksum, or the key of the first row that differs.
+/// Verifies the copied rows by reading both tables once. Returns their checksum, or the key of the first row that is missing or differs.
 async fn verify(
     (source, name): (&Store, &TableName),
     (target, new): (&Store, &TableName),
@@ -313,7 +314,7 @@ async fn verify(
             checksum.add(&TableEntity::from_entity(entity)?);
         }
     }
-    // Rows that were in the target before the copy are not reported.
+    // Rows that the target contained before the copy are not reported.
     let different = first_not_contained((&source.tables, name), &selected, (&target.tables, new)).await?;
     Ok(different.map_or(Ok(checksum), Err))
 }

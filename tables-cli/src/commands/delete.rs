@@ -100,7 +100,7 @@ impl Delete {
             };
             confirm(self.yes, &format!("delete {what} in {}?", store.shown))?;
         } else if let (false, Some((partition, row))) = (self.yes, last) {
-            // One row is deleted without a question, also if more rows have been written to the selection since it was counted.
+            // One row is deleted without a question. Rows that have been written to the selection since it was counted must be kept.
             selected.query.keys = KeyRange::rows(partition, TextRange::exactly(row));
         }
         if self.drop_table {
@@ -121,7 +121,8 @@ impl Delete {
     }
 }
 
-/// Returns an error if a table contains derived rows, or if its entities have derived rows in other tables. Such a table must not be deleted alone.
+/// Returns an error if a table contains derived rows, or if rows in other tables are derived from its entities. Such a table must not be deleted
+/// alone.
 async fn refuse_remote(store: &DynTableStore, name: &TableName) -> Result<()> {
     let help = "or pass `--bypass-derived`";
     for schema in keys::schemas(store, name).await? {

@@ -99,7 +99,7 @@ impl Export {
         Ok(exit)
     }
 
-    /// Prints a note for each entity type whose schema declares derived rows, because the exported file does not contain the schema.
+    /// Prints a note for each entity type whose schema declares derived rows. The exported file does not contain the schema.
     async fn note_schemas(&self, store: &Store) -> Result<()> {
         let name = table(&self.table)?;
         for schema in keys::schemas(&store.tables, &name).await? {

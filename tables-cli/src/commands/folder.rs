@@ -7,7 +7,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::output;
 use crate::store::Purpose;
 
-/// Verifies every checksum of a folder.
+/// Verifies every checksum in a folder.
 pub(super) async fn verify(context: &Context, out: &mut dyn Write) -> Result<Exit> {
     let store = context.store.open(Purpose::Read).await?;
     let found = store.engine("verify")?.verify()?;

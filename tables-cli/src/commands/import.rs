@@ -60,7 +60,7 @@ pub(super) struct Import {
     dry_run: bool,
 }
 
-/// The records of a file, each with its line number.
+/// The records in a file, each with its line number.
 type Records = Box<dyn Iterator<Item = Result<(u64, Record)>>>;
 
 impl Import {
@@ -98,7 +98,7 @@ impl Import {
         end(&rejections)
     }
 
-    /// Returns an error if one file is given for two purposes. The file of rejected rows would overwrite the imported file or the state file.
+    /// Returns an error if one file is given for two purposes: the rejected rows would overwrite the imported file or the state file.
     fn refuse_shared_files(&self) -> Result<()> {
         let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
         let named = [("--errors", self.errors.as_deref()), ("--state", self.state.as_deref())];
@@ -114,7 +114,7 @@ impl Import {
         Ok(())
     }
 
-    /// Returns the records of the file, each with its line number.
+    /// Returns the records in the file, each with its line number.
     fn records(&self) -> Result<Records> {
         let path = self.file.display().to_string();
         let failure = move |error| match error {
@@ -182,8 +182,8 @@ impl Import {
         Ok(Types { named: named.collect::<Result<_>>()?, guess: self.guess_types })
     }
 
-    /// Reads the file without writing anything. The reasons of rejected rows are written to the standard error, so that the file of an earlier import keeps
-    /// its reasons.
+    /// Reads the file without writing anything. Writes the reasons for rejected rows to standard error, so the rejections file of an earlier import is
+    /// kept.
     fn check(&self, records: Records, out: &mut dyn Write) -> Result<Exit> {
         let (mut count, mut rejections) = (0, 0);
         for record in records {
@@ -210,7 +210,7 @@ impl Import {
 }
 
 impl Import {
-    /// Checks an entity as the service does, without a request.
+    /// Checks an entity as the service would, without sending a request.
     fn accept(&self, line: u64, entity: TableEntity) -> Result<(), Rejected> {
         let partition_key = entity.key().partition_key.clone();
         let pushed = Change::Write(entity).operation(self.mode).and_then(|operation| {

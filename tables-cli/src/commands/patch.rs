@@ -65,7 +65,8 @@ impl Patch {
             derived::refuse_plain_writes(&store, &name, self.bypass_derived).await?;
             derived::refuse_torn_part(&found, &entity, self.bypass_derived)?;
             let condition = found.etag().cloned().map_or(IfMatch::Any, IfMatch::ETag);
-            // IMPORTANT: an unconditional write contains only the given properties, because other programs may have changed the others since the read.
+            // IMPORTANT: an unconditional write contains only the given properties, because other programs may have changed the others since they were
+            // read.
             let kind = if self.ignore_etag && self.remove.is_empty() {
                 OperationKind::Merge(set.to_row()?, IfMatch::Any)
             } else {
@@ -74,7 +75,8 @@ impl Patch {
             let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
             transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
             match store.submit(&name, transaction).await {
-                // A property can be removed only by a replacement, which must not write back changes of other programs.
+                // A property can be removed only by replacing the entity, and a replacement must not undo other programs' changes. Therefore, try
+                // again.
                 Err(error) if self.ignore_etag && error.is_precondition_failed() => {}
                 written => {
                     let etag = written?.into_iter().next().flatten();
@@ -85,7 +87,7 @@ impl Patch {
         }
     }
 
-    /// Returns the properties to set, with the types of the stored properties unless other types are given.
+    /// Returns the properties to set. Each has the type of the stored property unless another type is given.
     fn set(&self, json: Option<&Object>, found: &TableEntity) -> Result<TableEntity> {
         let mut set = TableEntity::from(found.key().clone());
         let stored = |name: &str| -> Option<EdmType> { found.get(name).map(table_core::Value::edm_type) };

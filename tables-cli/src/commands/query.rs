@@ -91,7 +91,7 @@ async fn refuse_oldest_first(
     let sample = table_core::Query { top: Some(100), ..table_core::Query::new(keys.clone()) };
     let mut pages = Pages::new(store, name, Selected { query: sample, ..selected.clone() });
     let mut rows: Vec<TableEntity> = Vec::new();
-    // An empty page can have a continuation.
+    // An empty page may be followed by further pages.
     while rows.is_empty() {
         let Some(page) = pages.next().await? else { return Ok(()) };
         rows = page.rows.iter().map(TableEntity::from_entity).collect::<table_core::Result<_>>()?;

@@ -26,7 +26,7 @@ use table_inspect::derived;
     after_help = "Examples:\n  tables restore backups data/restored\n  tables restore backups UseDevelopmentStorage=true Company --generation ~1 --replace\n  tables restore backups data/company Company --partition Sales --row empid_000223 --replace\n\nA restore that was interrupted is completed by the same command."
 )]
 pub(super) struct Restore {
-    /// The folder or URL of backups, or a folder that `Engine::backup` wrote
+    /// The folder or URL that contains the backups, or a folder written by `Engine::backup`
     from: PathBuf,
     /// The store that receives the rows; a folder that does not exist is created
     to: String,

@@ -50,14 +50,15 @@ impl Sql {
     }
 }
 
-/// Returns the path of the program in the same folder as this one, if it exists there; otherwise its name, which is looked up in `PATH`.
+/// Returns the path of the program in the folder that contains this program, if it exists there; otherwise its name, which is looked up
+/// in `PATH`.
 fn program() -> PathBuf {
     let name = format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX);
     let sibling = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join(&name)));
     sibling.filter(|path| path.is_file()).unwrap_or_else(|| name.into())
 }
 
-/// Converts the exit code of `tables-sql` to an exit code of this command.
+/// Converts an exit code from `tables-sql` to an exit code of this command.
 const fn exit(code: Option<i32>) -> Exit {
     match code {
         Some(0) => Exit::Done,

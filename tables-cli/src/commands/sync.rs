@@ -73,7 +73,8 @@ impl Sync {
         }
         let mut sum = 0;
         for name in &names {
-            // The schemas are read before the rows, because an index may be completed while the rows are read.
+            // The schemas are read before the rows, because the backfill of an index may finish while the rows
+            // are read.
             let schemas = match &self.table {
                 Some(_) if !self.dry_run => SchemaRows::read(&source.tables, name).await?,
                 _ => SchemaRows::default(),

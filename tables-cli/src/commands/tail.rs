@@ -53,7 +53,7 @@ impl TailTable {
             return Err(Failure::Refused(format!("a folder is read as it was when it was opened; {help}")));
         }
         if self.feed {
-            // The entries of a feed are rows of no entity type.
+            // A feed's entries are rows that belong to no entity type.
             if selected.entities.take().is_some() {
                 query.keys.row_key = feed_range();
             }

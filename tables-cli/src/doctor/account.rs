@@ -151,7 +151,8 @@ async fn connect(host: &Host) -> Vec<Step> {
     }
 }
 
-/// Reads the response to a `HEAD`, which ends with an empty line. Some servers and proxies keep the connection open after it.
+/// Reads the response to a `HEAD` request, up to the empty line that ends it. Some servers and proxies then keep the
+/// connection open.
 async fn head(stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<Vec<u8>> {
     const LIMIT: usize = 16 << 10;
     let mut answer = Vec::new();
@@ -188,7 +189,7 @@ async fn authenticate(store: &DynTableStore, table: Option<&str>) -> Step {
         return Step::failed(NAME, error.to_string(), help_of(&error));
     }
     if table.is_some() {
-        // A signature for one table does not permit listing tables.
+        // A signature for one table does not allow listing tables.
         return Step::passed(NAME, "the credential is accepted, and does not allow listing tables");
     }
     let help = "the signature does not allow listing tables; name a table: `tables doctor TABLE`";
@@ -205,7 +206,7 @@ fn is_refused(error: &Error) -> bool {
     )
 }
 
-/// Returns advice on an error of any request.
+/// Returns advice for an error from any request.
 fn help_of(error: &Error) -> &'static str {
     match error.code() {
         ErrorCode::AuthenticationFailed => {
@@ -279,7 +280,7 @@ mod tests {
     async fn a_response_ends_with_its_empty_line() {
         let (mut near, mut far) = tokio::io::duplex(8);
         let sent = b"HTTP/1.1 400 Bad Request\r\nDate: x\r\n\r\n";
-        // `far` is open until the end of the test.
+        // `far` stays open until the end of the test.
         let (answer, written) = tokio::join!(head(&mut near), far.write_all(sent));
         written.unwrap();
         assert_eq!(answer.unwrap(), sent);

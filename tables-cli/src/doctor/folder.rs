@@ -35,7 +35,7 @@ pub(super) async fn examine(path: &Path, table: Option<&str>) -> Vec<Step> {
         }
     };
     steps.push(Step::passed("read", "the store can be read"));
-    // The folder is opened to check whether another process has locked it, and then closed again.
+    // Opens and closes the folder, to check whether another process has locked it.
     match Engine::open(path) {
         Ok(engine) => {
             if let Err(error) = engine.close().await {

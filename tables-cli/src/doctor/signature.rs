@@ -4,7 +4,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::doctor::Step;
 
-/// Checks a SAS at a given time.
+/// Checks whether a SAS is valid at a given time.
 pub(super) fn examine(signature: &str, is_https: bool, now: DateTime<Utc>) -> Step {
     const NAME: &str = "signature";
     let field = |name: &str| {

@@ -9,10 +9,10 @@ use table_core::schema::StoredSchema;
 use table_inspect::keys;
 use table_inspect::value;
 
-/// The maximum number of characters of a value shown in a cell.
+/// The maximum number of characters shown in a cell.
 const CELL: usize = 60;
 
-/// Entities formatted as table rows, with columns in the order in which they first occur.
+/// Entities formatted as table rows. The columns are in order of first occurrence.
 #[derive(Debug, Default)]
 pub struct Grid {
     columns: Vec<String>,
@@ -79,12 +79,12 @@ pub(super) fn plain(names: &[&str], rows: &[Vec<String>]) -> String {
         table.add_row(row.iter().map(|cell| printable(cell)));
     }
     let text = table.to_string();
-    // The table begins each line with one space, which is not part of the first cell.
+    // Each line of the table begins with a space that is not part of the first cell.
     let lines = text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
     lines.fold(String::new(), |text, line| text + line + "\n")
 }
 
-/// Returns a value truncated to the width of a cell, followed by the number of omitted characters.
+/// Truncates a value to the width of a cell, and appends the number of omitted characters.
 fn short(value: &str) -> String {
     let count = value.chars().count();
     if count <= CELL {
@@ -94,7 +94,7 @@ fn short(value: &str) -> String {
     format!("{beginning}… (+{})", count - (CELL - 10))
 }
 
-/// Replaces the control characters in a string, because a stored value must not control the user's terminal.
+/// Replaces the control characters in a string, so that a stored value cannot control the user's terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
 }

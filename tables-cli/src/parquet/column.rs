@@ -23,7 +23,7 @@ pub(super) enum Values {
     Boolean(Vec<bool>),
 }
 
-/// The values in a column with its definition levels: 1 for each row with a value, and 0 for each row without one.
+/// A column's values and its definition levels: 1 for each row with a value, and 0 for each row without one.
 #[derive(Debug)]
 pub(super) struct Rows {
     pub(super) values: Values,
@@ -48,7 +48,8 @@ impl Rows {
             (Values::Int64(values), Cell::Int64(number)) => values.push(number),
             (Values::Double(values), Cell::Double(number)) => values.push(number),
             (Values::Boolean(values), Cell::Boolean(truth)) => values.push(truth),
-            // The form of a column determines the type of its values, so this case cannot occur.
+            // The column's form (its representation in the file) determines the type of its values, so this case
+            // cannot occur.
             _ => {
                 self.levels.pop();
             }
@@ -96,7 +97,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Reads exactly `rows` rows of a column.
+    /// Reads exactly `rows` rows from a column.
     pub(super) fn read(reader: &mut ColumnReader, rows: usize) -> Result<Self, ParquetError> {
         let mut levels = Vec::new();
         macro_rules! values {
@@ -124,7 +125,7 @@ impl Rows {
             ColumnReader::ByteArrayColumnReader(reader) => values!(reader, Values::Bytes),
             ColumnReader::FixedLenByteArrayColumnReader(reader) => values!(reader, Values::Fixed),
         };
-        // The values of a required column have no levels.
+        // Values in a required column have no definition levels.
         levels.resize(rows, 1);
         Ok(Self { values, levels })
     }

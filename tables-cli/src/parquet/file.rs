@@ -1,4 +1,4 @@
-//! Verifies Parquet files written by `tables export`: after they are written, and before their rows are imported.
+//! Verifies Parquet files that were written by `tables export`, after an export and before an import.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -9,8 +9,8 @@ use table_inspect::record::{FileError, Result};
 use crate::parquet::reader::ParquetReader;
 use crate::transfer::checksum::Checksum;
 
-/// Opens a file for reading. If its footer contains a checksum, all rows are first read and compared with it. A damaged file is therefore rejected before
-/// any row is used.
+/// Opens a file for reading. If its footer contains a checksum, first reads all rows and verifies the checksum, so a damaged file is rejected before any
+/// row is used.
 ///
 /// # Errors
 /// `Refused` if the file is damaged, or if [`ParquetReader::new`] rejects it; `Io` if it cannot be read.
@@ -23,7 +23,7 @@ pub fn read(path: &Path) -> Result<ParquetReader> {
     ParquetReader::new(File::open(path)?)
 }
 
-/// Reads all rows of a file written by `tables export`, compares them with the checksum in the footer, and returns the checksum. `path` names the file in
+/// Reads all rows of a file written by `tables export`, verifies the checksum in the footer, and returns it. `path` is the file's path as shown in
 /// messages.
 ///
 /// # Errors

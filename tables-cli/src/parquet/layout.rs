@@ -19,7 +19,7 @@ pub struct Survey {
     known: HashMap<String, usize>,
 }
 
-/// A property, with the number of its values of each type.
+/// A property, and the number of its values of each type.
 #[derive(Clone, Debug)]
 struct Seen {
     name: String,
@@ -27,7 +27,7 @@ struct Seen {
     types: [u64; 8],
     /// The number of times outside the range that nanoseconds since 1970 can represent in 64 bits.
     distant: u64,
-    /// `true` if any time has a fraction of a microsecond.
+    /// `true` if any time is not a whole number of microseconds.
     is_fine: bool,
 }
 
@@ -52,7 +52,7 @@ impl Survey {
         at
     }
 
-    /// Returns the columns for all entities that were added.
+    /// Returns the columns for all entities added so far.
     #[must_use]
     pub fn layout(&self) -> Layout {
         let [partition, row, timestamp] = KEYS;
@@ -86,7 +86,8 @@ impl Seen {
         }
     }
 
-    /// Returns the representations of the property's values, the most frequent first.
+    /// Returns the forms (representations in a column) of the property's values, the most frequent
+    /// first.
     fn forms(&self) -> Vec<Form> {
         let mut forms = Vec::new();
         for (edm, count) in EdmType::ALL.into_iter().zip(self.types) {
@@ -142,7 +143,7 @@ impl Column {
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub(super) columns: Vec<Column>,
-    /// The indexes of each property's columns.
+    /// The indexes of each property's columns, by property name.
     places: HashMap<String, Vec<usize>>,
 }
 

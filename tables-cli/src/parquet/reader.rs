@@ -13,19 +13,22 @@ use crate::parquet::{CHECKSUM, ROWS, decode};
 
 /// The maximum number of rows that are decoded at a time.
 const BATCH_ROWS: usize = 1_024;
-/// The number of bytes that are decoded at a time, estimated from the average row in a row group.
+/// The approximate number of bytes that are decoded at a time, estimated from the average row size in a row
+/// group.
 const BATCH_BYTES: u64 = 8 << 20;
 
-/// The records of a Parquet file. Keeps one page of each column, and the entities of a batch, in memory.
+/// The records in a Parquet file. Keeps one page of each column, and one batch of entities, in memory.
 #[expect(missing_debug_implementations, reason = "contains a reader without `Debug`")]
 pub struct ParquetReader {
     file: SerializedFileReader<File>,
     columns: Vec<Source>,
     /// The number of the next row group.
     group: usize,
-    /// The columns of the current row group, the number of its remaining rows, and the number of rows in a batch.
+    /// The column readers of the current row group.
     open: Vec<ColumnReader>,
+    /// The number of remaining rows in the current row group.
     left: usize,
+    /// The maximum number of rows in a batch.
     batch: usize,
     ready: std::vec::IntoIter<Record>,
 }
@@ -34,7 +37,8 @@ impl ParquetReader {
     /// Opens a file.
     ///
     /// # Errors
-    /// `Refused` if the file is not Parquet, lacks a key column, or has a column whose type no property can have.
+    /// `Refused` if the file is not Parquet, lacks a key column, or has a column with a type that no property can
+    /// have.
     pub fn new(file: File) -> Result<Self> {
         let file = decode(|| SerializedFileReader::new(file))?;
         let schema = file.metadata().file_metadata().schema_descr();
@@ -51,7 +55,7 @@ impl ParquetReader {
         Ok(Self { file, columns, group: 0, open, left: 0, batch: 0, ready })
     }
 
-    /// Returns the number of rows and the checksum in the footer, if `tables export` wrote the file.
+    /// Returns the row count and the checksum from the footer, if `tables export` wrote the file.
     #[must_use]
     pub fn recorded(&self) -> Option<(u64, String)> {
         let entries = self.file.metadata().file_metadata().key_value_metadata()?;
@@ -71,7 +75,7 @@ impl ParquetReader {
         self.file.num_row_groups()
     }
 
-    /// Opens the next group. Returns `false` at the end.
+    /// Opens the next row group. Returns `false` at the end of the file.
     fn next_group(&mut self) -> Result<bool> {
         if self.group == self.file.num_row_groups() {
             return Ok(false);
@@ -89,7 +93,7 @@ impl ParquetReader {
         Ok(true)
     }
 
-    /// Decodes the next batch of rows. Returns `false` at the end.
+    /// Decodes the next batch of rows. Returns `false` at the end of the file.
     fn next_batch(&mut self) -> Result<bool> {
         while self.left == 0 {
             if !self.next_group()? {
@@ -137,7 +141,7 @@ impl Iterator for ParquetReader {
     }
 }
 
-/// A row that is assembled from the values of its columns.
+/// A row that is being assembled from the values in its columns.
 #[derive(Clone, Debug, Default)]
 struct Draft {
     partition_key: Option<String>,

@@ -15,7 +15,7 @@ use crate::parquet::value::{Form, TICKS, instant};
 pub(super) enum Source {
     PartitionKey,
     RowKey,
-    /// A column that is not imported, because the store sets its values.
+    /// A column that is not imported, because the store sets these values.
     Ignored,
     Property(String, Kind),
 }
@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Unsigned,
     /// Days since 1970.
     Days,
-    /// A time as a number of units since 1970. The field is the number of units per second.
+    /// A time, counted in units since 1970. The field is the number of units per second.
     Instant(i64),
     Ticks,
 }
@@ -93,7 +93,7 @@ fn of_int64(kind: Kind, number: i64) -> Result<Value, &'static str> {
     }
 }
 
-/// Returns the instant of nanoseconds of a day, as two words, and the number of the day in the Julian calendar.
+/// Converts an INT96 time (two words of nanoseconds within the day, then the Julian day number).
 fn of_int96(words: &[u32]) -> Option<chrono::DateTime<chrono::Utc>> {
     const JULIAN_DAY_OF_1970: i128 = 2_440_588;
     const TICKS_PER_DAY: i128 = 864_000_000_000;
@@ -125,7 +125,7 @@ pub(super) fn source(column: &ColumnDescriptor) -> Result<Source> {
         };
         return (kind == Kind::Text).then_some(key).ok_or_else(help);
     }
-    // A name with another suffix is not a name that `tables export` writes. It is kept, and the store refuses it.
+    // `tables export` writes no other suffixes. A name with another suffix is kept, and the store rejects it.
     let property = match name.rsplit_once('@') {
         Some((property, suffix)) if suffix == suffix_of(column, kind) && !property.is_empty() => property,
         _ => name.as_str(),
@@ -133,7 +133,8 @@ pub(super) fn source(column: &ColumnDescriptor) -> Result<Source> {
     Ok(Source::Property(property.to_owned(), kind))
 }
 
-/// Returns the suffix by which `tables export` names a column with such values if another column has the name of the property.
+/// Returns the suffix that `tables export` adds to the name of a column with such values if another column already has the
+/// property's name.
 fn suffix_of(column: &ColumnDescriptor, kind: Kind) -> &'static str {
     let form = match (kind, column.physical_type()) {
         (Kind::Ticks, _) => Form::Ticks,

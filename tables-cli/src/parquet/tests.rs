@@ -80,7 +80,7 @@ proptest! {
     }
 }
 
-/// Returns the names and types of the columns of a file.
+/// Returns the names and types of a file's columns.
 fn columns(path: &Path) -> Vec<String> {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     let file = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
@@ -130,7 +130,7 @@ fn rows_of_many_groups_are_read_back_with_bounded_batches() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
     let text = "x".repeat(60_000);
-    // Each group has 32 MiB, so the entities need three groups.
+    // Each row group has at most 32 MiB, so the entities need three groups.
     let entities: Vec<_> = (0..1_500)
         .map(|row| TableEntity::new("p", format!("{row:04}")).unwrap().with("Text", format!("{row}{text}")))
         .collect();
@@ -180,7 +180,7 @@ fn a_flipped_bit_never_changes_a_row_unnoticed() {
         match all(&path) {
             Ok(records) => {
                 let found: Result<Vec<_>, _> = records.into_iter().collect();
-                // A flipped bit in the footer may hide the checksum. In this case, no checksum covers the property names.
+                // A flipped bit in the footer may hide the checksum. Then no checksum covers the property names.
                 if read(&path).unwrap().recorded().is_some() {
                     assert_eq!(found, Ok(entities.clone()), "byte {at}");
                 }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use table_core::{EdmType, Value, ticks};
 
-/// The representation of a column's values.
+/// The form of a column: the representation of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// A type that has only one representation.
@@ -25,7 +25,7 @@ impl Form {
         }
     }
 
-    /// Returns the suffix of a column's name, for columns that are not named exactly like their property.
+    /// Returns the suffix for the column's name, used if the column is not named exactly like its property.
     pub(super) fn suffix(self) -> &'static str {
         match self {
             Self::Ticks => TICKS,
@@ -53,7 +53,7 @@ impl Form {
     }
 }
 
-/// The suffix of a column with times in units of 100 ns.
+/// The suffix for a column with times in units of 100 ns.
 pub(super) const TICKS: &str = "ticks";
 
 /// A value that a column can contain.
@@ -67,12 +67,12 @@ pub(super) enum Cell<'a> {
     Boolean(bool),
 }
 
-/// Returns the nanoseconds since 1970, a multiple of 100, or `None` outside the years 1678 to 2261.
+/// Returns the nanoseconds since 1970 (a multiple of 100), or `None` if the time is outside the years 1678 to 2261.
 pub(super) fn nanos(instant: DateTime<Utc>) -> Option<i64> {
     since_1970(instant)?.checked_mul(100)
 }
 
-/// Returns the microseconds since 1970, or `None` if the time has a finer fraction.
+/// Returns the microseconds since 1970, or `None` if the time is not a whole number of microseconds.
 pub(super) fn micros(instant: DateTime<Utc>) -> Option<i64> {
     let ticks = since_1970(instant)?;
     (ticks % 10 == 0).then_some(ticks / 10)

@@ -21,7 +21,7 @@ const GROUP_ROWS: usize = 100_000;
 /// The number of bytes of values at which a row group is written.
 const GROUP_BYTES: usize = 32 << 20;
 
-/// A writer of entities as Parquet with a fixed set of columns. Keeps one group of rows in memory.
+/// Writes entities as Parquet, with a fixed set of columns. Keeps one group of rows in memory.
 #[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct ParquetWriter<W: Write + Send> {
     layout: Layout,
@@ -107,7 +107,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 }
 
-/// Returns an empty list of values for the physical type in which a representation is stored.
+/// Returns an empty list of values, of the physical type that stores a form.
 const fn empty(form: Form) -> Values {
     match form {
         Form::Plain(EdmType::String | EdmType::Binary) => Values::Bytes(Vec::new()),

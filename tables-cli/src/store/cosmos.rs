@@ -1,4 +1,4 @@
-//! Locations of databases in Cosmos DB for NoSQL.
+//! Locations of Cosmos DB for NoSQL databases.
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use table_core::DynTableStore;
 
 use crate::failure::{Failure, Result};
 
-/// The connection string of a database of Cosmos DB for NoSQL: the account's connection string with the additional settings
-/// `Database`, `Region` and `Levels`.
+/// A connection string for a Cosmos DB for NoSQL database: the account's connection string with the additional settings `Database`,
+/// `Region` and `Levels`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CosmosDatabase {
-    /// The URL of the account.
+    /// The account's URL.
     pub endpoint: String,
     /// The name of the database.
     pub database: String,
     /// The region in which this program runs, as spelled in the portal. If it is empty, the account's first region is used.
     region: String,
     key: String,
-    /// The number of partition-key levels of tables that the program creates, by table name.
+    /// The number of partition-key levels for tables that the program creates, by table name.
     levels: Vec<(String, usize)>,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Debug for CosmosDatabase {
 }
 
 impl CosmosDatabase {
-    /// The setting that distinguishes connection strings of Cosmos DB for NoSQL from those of the Table service.
+    /// The setting that distinguishes Cosmos DB for NoSQL connection strings from those of the Table service.
     pub(super) const ENDPOINT: &str = "AccountEndpoint=";
 
     /// Parses a connection string.
@@ -63,7 +63,7 @@ impl CosmosDatabase {
                 }
                 unknown => {
                     let name = unknown.map_or(setting, |(name, _)| name);
-                    // Without its name, a key takes the place of one, and the message must not contain it.
+                    // If a setting's name is missing, this may be the key, which the message must not contain.
                     let is_name = name.len() <= 24 && name.bytes().all(|byte| byte.is_ascii_alphabetic());
                     return if is_name {
                         usage(&format!("has the unknown setting `{name}`; it takes {SETTINGS}"))
@@ -115,7 +115,7 @@ fn usage<T>(fault: &str) -> Result<T> {
     Err(Failure::Usage(format!("the connection string of Cosmos DB {fault}")))
 }
 
-/// Parses the number of levels of a table, such as `Events:3`.
+/// Parses the number of levels for a table, such as `Events:3`.
 fn levels_of_table(text: &str) -> Result<(String, usize)> {
     let found =
         text.split_once(':').and_then(|(table, levels)| Some((table.trim(), levels.trim().parse().ok()?)));

@@ -9,7 +9,7 @@ use table_azure::ConnectionString;
 use crate::failure::Failure;
 use crate::store::CosmosDatabase;
 
-/// Names of settings that occur only in connection strings.
+/// Setting names that occur only in connection strings.
 const SETTINGS: [&str; 5] = [
     "AccountName=",
     "TableEndpoint=",
@@ -53,12 +53,12 @@ pub enum Location {
         /// The query string, which contains the signature.
         signature: String,
     },
-    /// A database of Cosmos DB for NoSQL.
+    /// A Cosmos DB for NoSQL database.
     Cosmos(CosmosDatabase),
 }
 
 impl Location {
-    /// Returns `true` if both denote the same store. Folders are compared by their canonical paths, and accounts by their endpoints.
+    /// Returns `true` if both locations refer to the same store. Folders are compared by their canonical paths, and accounts by their endpoints.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -67,8 +67,8 @@ impl Location {
         }
     }
 
-    /// Returns the text that identifies the store in files that this program writes: the canonical path of a folder, the endpoint of an account, or, for all
-    /// other stores, the location as shown.
+    /// Returns the text that identifies the store in files written by this program: a folder's canonical path, an account's endpoint, or, for all other
+    /// stores, the location as shown.
     #[must_use]
     pub fn identity(&self) -> String {
         match self {

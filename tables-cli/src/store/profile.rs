@@ -30,7 +30,7 @@ pub struct Profiles {
     path: PathBuf,
 }
 
-/// A profile. Exactly one of its settings is present.
+/// A profile. It has exactly one of these settings.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Profile {
@@ -40,7 +40,8 @@ struct Profile {
 }
 
 impl Profiles {
-    /// Returns the path of the given configuration file, or else of the user's default one; `None` if the home folder is unknown.
+    /// Returns the given path of a configuration file, or the path of the user's default file if none is given; `None` if the home folder is
+    /// unknown.
     #[must_use]
     pub fn file(named: Option<&Path>) -> Option<PathBuf> {
         named.map(Path::to_owned).or_else(default_path)

@@ -33,7 +33,7 @@ impl Change {
         }
     }
 
-    /// Returns the entity that is written, or `None` for a delete.
+    /// Returns the entity to write, or `None` for a delete.
     pub(crate) const fn row(&self) -> Option<&TableEntity> {
         match self {
             Self::Write(entity) => Some(entity),
@@ -41,7 +41,7 @@ impl Change {
         }
     }
 
-    /// Returns the operation that performs the change.
+    /// Returns the operation that makes the change.
     pub(crate) fn operation(&self, mode: Mode) -> table_core::Result<Operation> {
         let kind = match self {
             Self::Write(entity) => {
@@ -58,9 +58,9 @@ impl Change {
     }
 }
 
-/// A change, with the number and the line of its record.
+/// A change, with the number and the line of the record that it comes from.
 pub(crate) struct Numbered {
-    /// The number of the record, in the order in which changes were added.
+    /// The record's number, in the order of addition.
     pub(crate) number: u64,
     /// The line of the record in the imported file.
     pub(crate) line: u64,

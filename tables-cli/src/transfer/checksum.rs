@@ -1,4 +1,4 @@
-//! Checksums of sets of entities, in any order, and checksums of sequences of records.
+//! Checksums of sets of entities, independent of their order, and checksums of sequences of records.
 
 use std::fmt;
 
@@ -46,7 +46,7 @@ impl fmt::Display for Checksum {
     }
 }
 
-/// The checksum of a sequence of records, which depends on their order. It does not distinguish records that are not entities.
+/// The checksum of a sequence of records. It depends on their order. All records that are not entities count as equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct SequenceChecksum(u128);

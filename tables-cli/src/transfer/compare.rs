@@ -42,7 +42,7 @@ impl Compared {
     }
 }
 
-/// A comparison of two sources in key order. Keeps one page or block of each in memory.
+/// A comparison of two sources in key order. Keeps one page or block of each source in memory.
 #[derive(Debug)]
 pub struct Comparison<L, R> {
     source: L,
@@ -57,7 +57,7 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
         Self { source, target, left: None, right: None }
     }
 
-    /// Returns the source if all entities read from it have already been returned by [`next`](Self::next).
+    /// Returns the source if [`next`](Self::next) has returned every entity that was read from it, so none is waiting to be compared.
     pub const fn settled_source(&self) -> Option<&L> {
         if self.left.is_none() { Some(&self.source) } else { None }
     }
@@ -93,8 +93,9 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
     }
 }
 
-/// Returns `true` if two entities have the same properties. Timestamps and `ETag`s are not compared, because each store sets its own.
-/// NaN equals NaN with any bits, because a store returns only one of them. Other doubles are compared bit by bit, so `-0.0` differs from `0.0`.
+/// Returns `true` if two entities have the same properties. Timestamps and `ETag`s are not compared, because each store sets its own. All NaN
+/// values are equal, whatever their bits, because a store returns only one of them. Other doubles are compared bit by bit, so `-0.0` differs
+/// from `0.0`.
 #[must_use]
 pub fn is_same(left: &TableEntity, right: &TableEntity) -> bool {
     let is_equal = |(name, value)| right.get(name).is_some_and(|other| is_equal(value, other));

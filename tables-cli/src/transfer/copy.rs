@@ -38,8 +38,8 @@ impl std::fmt::Debug for Copying<'_> {
 }
 
 impl Copying<'_> {
-    /// Copies the rows that follow the position in `state`. Returns the number of copied rows, with those of earlier calls. If the state is already
-    /// complete, nothing is copied. The caller marks the state as complete.
+    /// Copies the rows that follow the position in `state`. Returns the number of copied rows, including those copied by earlier calls. If the
+    /// state is already complete, copies nothing. The caller must mark the state as complete.
     ///
     /// # Errors
     /// `Refused` if the target rejects a row, or if the target is empty although the state counts written rows; any error from either store.
@@ -58,7 +58,7 @@ impl Copying<'_> {
         if self.guards_parts {
             writer = writer.guarding_parts();
         }
-        // The ends of pages that have been read but not completely written.
+        // The ends of the pages that have been read but not completely written.
         let mut ends: VecDeque<(u64, Option<String>)> = VecDeque::new();
         let (mut read, bar) = (done, progress::rows("copied"));
         while let Some(page) = pages.next().await? {

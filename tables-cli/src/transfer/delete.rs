@@ -11,14 +11,14 @@ use crate::transfer::writer::{Change, Mode, Writer};
 /// The row counts of a deletion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deleted {
-    /// The number of rows that were deleted, by this or another program.
+    /// The number of rows that this command deleted or found already deleted.
     pub deleted: u64,
-    /// The number of rows that were kept because they had changed since they were read.
+    /// The number of rows that were kept because they have changed since they were read.
     pub kept: u64,
 }
 
-/// Deletes the selected rows of a table, either only in the version that was read or in any version. After an error, another call
-/// deletes the remaining rows.
+/// Deletes the selected rows of a table, either only in the version that was read or in any version. If an error occurs, another
+/// call deletes the remaining rows.
 ///
 /// # Errors
 /// Any error from the store.

@@ -1,4 +1,5 @@
-//! Derived rows (indexes, copies, feeds) in transfers. A table stays consistent if it is transferred with all its derived rows; other transfers are refused.
+//! Derived rows (indexes, copies, feeds) in transfers. A table stays consistent if it is transferred together with all its derived rows; other transfers
+//! are refused.
 
 use table_core::schema::StoredSchema;
 use table_core::table::OUTBOXES;
@@ -8,13 +9,13 @@ use table_inspect::derived;
 use crate::failure::{Failure, Result};
 use crate::transfer::schema::SchemaRows;
 
-/// The partition in the outboxes' table that contains the keys used to seal intents. Each store has different keys, under different `RowKey`s.
+/// The partition in the outboxes' table that contains the keys for sealing intents. Each store has different keys, under different `RowKey`s.
 const SEAL_KEYS: &str = "keys";
 
-/// The end of the message for a rejected transfer.
+/// The last part of the message for a refused transfer.
 const HELP: &str = "or pass `--bypass-derived` and rebuild them afterwards";
 
-/// Returns an error if the rows of a table are derived from other tables, because such a table must not be transferred alone.
+/// Returns an error if a table's rows are derived from other tables, because such a table must not be transferred alone.
 ///
 /// # Errors
 /// `Refused`, with the reason, if the rows are derived.
@@ -25,8 +26,8 @@ pub fn refuse_alone(purpose: Option<String>) -> Result<()> {
 
 /// Checks that a table can receive all rows of another table with the stored schemas `source`.
 ///
-/// A transfer of an entire store contains the schemas and all derived rows. A transfer of one table contains only the derived rows that the table
-/// stores. Returns `true` if the table has derived rows; the target must then not keep rows that the source lacks.
+/// A transfer of an entire store includes the schemas and all derived rows. A transfer of one table includes only the derived rows that this table stores.
+/// Returns `true` if the table has derived rows; the target must then not keep rows that the source lacks.
 ///
 /// # Errors
 /// `Refused` if the derived rows of the entities would be wrong in the target; any error from the store.
@@ -73,7 +74,7 @@ pub async fn admit(
     Ok(has_derived)
 }
 
-/// The tables that the target has and the source lacks. Their registrations are kept when the tables of registrations are made equal.
+/// The tables that exist in the target but not in the source. Their registrations are kept when the registration tables are made equal.
 #[derive(Clone, Debug, Default)]
 pub struct OtherTables(Vec<TableName>);
 
@@ -85,7 +86,7 @@ impl OtherTables {
         Self(target.into_iter().filter(is_other).collect())
     }
 
-    /// Returns `true` if a row registers a schema, an outbox or a feed of one of these tables, or is a key with which their intents are sealed.
+    /// Returns `true` if a row registers a schema, an outbox or a feed of one of these tables, or contains a key for sealing their intents.
     #[must_use]
     pub fn keep(&self, table: &TableName, key: &EntityKey) -> bool {
         let partition = key.partition_key.as_str();

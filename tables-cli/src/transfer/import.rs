@@ -59,7 +59,7 @@ impl Importing<'_> {
         }
         let done = state.state().records;
         let outcome = push_all(records, &mut writer, state, rejections).await;
-        // The state counts all settled records, even if the import ended with an error.
+        // The state counts all settled (written or rejected) records, even if the import ends with an error.
         let settled = done + writer.settled();
         match outcome {
             Ok(()) => {
@@ -86,8 +86,8 @@ async fn push_all(
                   rejections: &mut Rejections,
                   checksum: &mut SettledChecksum,
                   state: &mut StateFile| {
-        // IMPORTANT: the file of rejections is written before the state, which records the file's length. If the import is continued, all bytes after
-        // this length are removed.
+        // IMPORTANT: the rejections file is written before the state, which records the file's length. If the import is continued, all bytes after this
+        // length are removed.
         let outcome = rejections.push(writer.take_rejected());
         let settled = done + writer.settled();
         bar.set_position(settled);

@@ -35,13 +35,14 @@ pub struct Paged<'a> {
 }
 
 impl<'a> Paged<'a> {
-    /// Creates a stream of the entities on some pages.
+    /// Creates a stream of the entities on the given pages.
     #[must_use]
     pub fn new(pages: Pages<'a>) -> Self {
         Self { pages, page: Vec::new().into_iter() }
     }
 
-    /// Returns the continuation token after the last returned entity, or `None` within a page and after the last page.
+    /// Returns the continuation token after the last returned entity; `None` if more entities follow on its page, or if it was on the last
+    /// page.
     #[must_use]
     pub fn continuation(&self) -> Option<&Continuation> {
         if self.page.len() == 0 { self.pages.continuation() } else { None }
@@ -70,7 +71,7 @@ pub struct Ordered<'a> {
 }
 
 impl<'a> Ordered<'a> {
-    /// Creates a stream of the entities on some pages.
+    /// Creates a stream of the entities on the given pages.
     ///
     /// # Errors
     /// `Refused` if the store does not return rows in key order.
@@ -82,7 +83,8 @@ impl<'a> Ordered<'a> {
         Err(Failure::Refused(format!("the store does not return rows in key order; {help}")))
     }
 
-    /// Returns the continuation token after the last returned entity, or `None` within a page and after the last page.
+    /// Returns the continuation token after the last returned entity; `None` if more entities follow on its page, or if it was on the last
+    /// page.
     #[must_use]
     pub fn continuation(&self) -> Option<&Continuation> {
         self.entities.continuation()

@@ -1,4 +1,4 @@
-//! Protects wide entities and sequences in the target of a transfer. Rejects a row that would mix parts from different writes, or set a sequence back.
+//! Protects wide entities and sequences in the target of a transfer. Rejects rows that would mix parts from different writes, or set a sequence back.
 
 use std::collections::HashMap;
 use std::ops::Bound;
@@ -17,7 +17,7 @@ use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::ordered::{Entities, Ordered, OrderedEntities, Paged};
 use crate::transfer::sequences::{self, IS_SEQUENCE, is_sequence, refuse_lowered};
 
-/// A filter that every row with a `WriteId` satisfies.
+/// A filter that selects all rows with a `WriteId`.
 const HAS_WRITE: &str = "WriteId ge guid'00000000-0000-0000-0000-000000000000'";
 
 /// Returns the query for the rows with a `WriteId` in a key range.
@@ -26,13 +26,13 @@ fn query(keys: KeyRange) -> Result<Query> {
     Ok(Query { keys, select, ..Query::parse(HAS_WRITE)? })
 }
 
-/// Returns the query for the rows in the target that a transfer could make inconsistent: parts of wide entities, and sequences.
+/// Returns the query for the target's rows that a transfer could make inconsistent: parts of wide entities, and sequences.
 fn guarded() -> Result<Query> {
     let select = Select::names(["PartitionKey", "RowKey", WRITE_ID, sequences::NEXT]);
     Ok(Query { select, ..Query::parse(&format!("{HAS_WRITE} or {IS_SEQUENCE}"))? })
 }
 
-/// The stored parts of the wide entities to which some rows of one partition belong, and the stored sequences among these rows.
+/// The stored parts of the wide entities that some rows of one partition belong to, and the stored sequences among these rows.
 #[derive(Debug, Default)]
 pub(super) struct StoredParts {
     parts: HashMap<String, TableEntity>,
@@ -71,7 +71,7 @@ impl StoredParts {
         Ok(stored)
     }
 
-    /// Returns an error if a row comes from a different write than the stored parts of its entity, or sets a sequence back.
+    /// Returns an error if a row comes from a different write than its entity's stored parts, or would set a sequence back.
     pub(super) fn admit(&self, row: &TableEntity, mode: Mode) -> Result<()> {
         let row_key = row.key().row_key.as_str();
         if let Some(stored) = self.sequences.get(row_key) {
@@ -100,7 +100,7 @@ fn max(left: String, right: String) -> String {
     if order::compare(&left, &right).is_ge() { left } else { right }
 }
 
-/// The wide entities for which the source contains a part from a different write. An entity is kept only as long as more of its parts may follow in key
+/// The wide entities for which the source contains a part from a different write. An entity is kept only while more of its parts may follow in key
 /// order.
 #[derive(Debug, Default)]
 struct Replaced(Vec<EntityKey>);
@@ -119,7 +119,7 @@ impl Replaced {
     }
 }
 
-/// Returns an error if a transfer would replace only some parts of a wide entity in the target, or would set a sequence in the target back.
+/// Returns an error if a transfer would replace only some parts of a wide entity in the target, or would set back a sequence in the target.
 ///
 /// # Errors
 /// `Refused`, with the first such entity or sequence, if one exists; `Refused` if the target has parts or sequences but one of the stores does
@@ -186,7 +186,7 @@ fn is_guarded(row_key: &str) -> bool {
     part_of(row_key).is_some() || row_key.starts_with(sequences::PREFIX)
 }
 
-/// Returns `true` if a row in the result of a query satisfies a condition. A table that does not exist has no rows.
+/// Returns `true` if any row in a query result satisfies a condition. A table that does not exist has no rows.
 async fn is_any(
     store: &DynTableStore,
     table: &TableName,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 
-/// Creates the progress display of a command that processes rows. `verb` is a word such as "copied".
+/// Creates a progress display for a command that processes rows. `verb` is a word such as "copied".
 #[must_use]
 pub fn rows(verb: &'static str) -> ProgressBar {
     let bar = ProgressBar::new_spinner();
@@ -15,7 +15,7 @@ pub fn rows(verb: &'static str) -> ProgressBar {
             reason = "shown with limited precision"
         )]
         let rate = state.per_sec() as u64;
-        // A failure to draw the progress line is ignored.
+        // An error while drawing the progress line is ignored.
         let _ = write!(out, "{}", HumanCount(rate));
     };
     if let Ok(style) =

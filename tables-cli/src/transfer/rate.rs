@@ -1,15 +1,16 @@
-//! Limits the rate of rows per second.
+//! Limits the number of rows per second.
 
 use std::time::{Duration, Instant};
 
-/// The time for which rows may be made up after a pause.
+/// The maximum pause that can be made up for: the rows of this time may then be written at once.
 const BURST: Duration = Duration::from_secs(1);
 
-/// A limit on rows per second. After a pause, the rows of at most one second are made up.
+/// A limit on rows per second. After a pause, at most the rows of one second may be written at
+/// once.
 #[derive(Debug)]
 pub struct Rate {
     per_second: u32,
-    /// The time from which on the next rows may follow.
+    /// The time at which the next rows may be written.
     due: Instant,
 }
 
@@ -20,13 +21,13 @@ impl Rate {
         Self { per_second: per_second.max(1), due: Instant::now() }
     }
 
-    /// Waits until all rows counted so far are due, and then counts `rows` more.
+    /// Waits until the next rows may be written, and then counts `rows` as written.
     pub async fn wait(&mut self, rows: usize) {
         tokio::time::sleep(self.due.saturating_duration_since(Instant::now())).await;
         self.count(rows, Instant::now());
     }
 
-    /// Counts rows that are written now.
+    /// Counts rows that are being written at the time `now`.
     fn count(&mut self, rows: usize, now: Instant) {
         let rows = u32::try_from(rows).unwrap_or(u32::MAX);
         let earliest = now.checked_sub(BURST).unwrap_or(now);

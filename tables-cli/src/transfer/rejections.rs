@@ -1,4 +1,4 @@
-//! The rejected records of an import, written to a file with the reasons.
+//! The rejected records of an import, written to a file with the reasons for their rejection.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -9,7 +9,7 @@ use table_inspect::record::Rejected;
 use crate::failure::{Failure, Result};
 use crate::transfer::state::{RejectedRecords, State};
 
-/// The rejected records. They are written to a file if one is given; otherwise, the first rejected record ends the import.
+/// The rejected records. If a file is given, they are written to it; otherwise, the first rejected record ends the import.
 #[derive(Debug, Default)]
 pub struct Rejections {
     file: Option<(String, File)>,
@@ -17,10 +17,11 @@ pub struct Rejections {
 }
 
 impl Rejections {
-    /// Opens the file of rejected records, and truncates it to the records that the state counts.
+    /// Opens the file for rejected records, and truncates it to the records that the state counts.
     ///
     /// # Errors
-    /// `Refused` if the state counts records of another file, or if the file was shortened; `File` if it cannot be written.
+    /// `Refused` if the state counts records in another file, or if the file is shorter than recorded in the state; `File`
+    /// if it cannot be written.
     pub fn open(path: Option<&Path>, state: &State) -> Result<Self> {
         let recorded = &state.rejected;
         let full = path.map(std::path::absolute).transpose().map_err(Failure::file("--errors"))?;
@@ -60,13 +61,13 @@ impl Rejections {
         self.file.as_ref().filter(|_| self.count() > 0).map(|(path, _)| path.as_str())
     }
 
-    /// Returns the number of rejected records, including those of earlier calls.
+    /// Returns the number of rejected records, including those from earlier calls.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.records.count
     }
 
-    /// Returns the data about rejected records that is stored in a state file.
+    /// Returns the data about rejected records that a state file stores.
     #[must_use]
     pub const fn records(&self) -> &RejectedRecords {
         &self.records

@@ -1,4 +1,5 @@
-//! The stored schemas of one table. They are transferred with the rows, so the target rejects plain writes in the same cases as the source.
+//! The stored schemas of one table. They are transferred together with the rows, so the target rejects plain writes in the same cases as
+//! the source.
 
 use table_core::query::KeyRange;
 use table_core::schema::StoredSchema;
@@ -13,7 +14,7 @@ use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 use crate::transfer::ordered::{Entities, Paged};
 
-/// The maximum length of a piece of a schema's text in one property, in UTF-16 code units.
+/// The maximum length of the piece of a schema's text that one property stores, in UTF-16 code units.
 const PIECE: usize = 32_000;
 /// Properties that describe earlier schemas of the same table. They contain fingerprints, which depend on the table's name.
 const HISTORY: [&str; 3] = ["Generation", "Since", "Superseded"];
@@ -36,7 +37,7 @@ impl SchemaRows {
         }
     }
 
-    /// Collects the schemas among the rows of [`LAYOUTS`] for one table.
+    /// Collects the schemas of one table from its rows in [`LAYOUTS`].
     ///
     /// # Errors
     /// Any error from the rows; `Corrupted` or `FormatTooNew` if this version cannot read a schema.

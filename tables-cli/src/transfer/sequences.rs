@@ -1,5 +1,5 @@
 //! Protects sequences in the target of a transfer. A row that would set a sequence back is rejected, because the sequence would then issue the numbers of
-//! existing entities again.
+//! existing entities a second time.
 
 use table_core::{TableEntity, Value};
 
@@ -10,7 +10,7 @@ pub(super) const PREFIX: &str = "\u{FFFC}sequence_";
 /// The property that contains the next number.
 pub(super) const NEXT: &str = "Next";
 
-/// A filter that only `RowKey`s of sequences satisfy.
+/// A filter that selects only rows whose `RowKey` is a sequence's.
 pub(super) const IS_SEQUENCE: &str = "(RowKey ge '\u{FFFC}sequence_' and RowKey lt '\u{FFFC}sequence`')";
 
 /// Returns the name and the next number of a sequence, or `None` for any other row.
@@ -21,7 +21,7 @@ fn sequence_of(row: &TableEntity) -> Option<(&str, i64)> {
     }
 }
 
-/// Returns `true` if a row is the row of a sequence.
+/// Returns `true` if a row stores a sequence.
 pub(super) fn is_sequence(row: &TableEntity) -> bool {
     sequence_of(row).is_some()
 }

@@ -15,7 +15,8 @@ use crate::transfer::checksum::SequenceChecksum;
 /// The minimum time between two writes of a state file.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// The content of a state file. A file with unknown fields is rejected: another version wrote it, and known fields may have a different meaning in it.
+/// The content of a state file. A file with unknown fields is rejected, because another version wrote it and its known fields may have a different
+/// meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
@@ -23,12 +24,12 @@ pub struct State {
     pub transfer: String,
     /// The number of records that have been read, and then written or rejected.
     pub records: u64,
-    /// The checksum of these records, if the source is a file.
+    /// The checksum of the counted records, if the source is a file.
     pub checksum: Option<SequenceChecksum>,
-    /// The rejected records that are included in this number.
+    /// The rejected records among the counted ones.
     #[serde(default)]
     pub rejected: RejectedRecords,
-    /// The continuation token after these records, if the source is a table.
+    /// The continuation token after the counted records, if the source is a table.
     pub continuation: Option<String>,
     /// `true` if the transfer is complete.
     pub is_done: bool,
@@ -40,7 +41,7 @@ pub struct State {
 pub struct RejectedRecords {
     /// The number of records.
     pub count: u64,
-    /// The absolute path of the file that contains them with their reasons.
+    /// The absolute path of the file that contains the records, with the reasons for their rejection.
     pub file: Option<String>,
     /// The length of this file in bytes.
     pub bytes: u64,
@@ -102,10 +103,11 @@ impl StateFile {
         self.path.is_some()
     }
 
-    /// Returns an error if the target is empty although the state counts written records. The table may have been deleted since they were written.
+    /// Returns an error if the target is empty although the state counts written records. In this case, the table may have been deleted since they were
+    /// written.
     ///
     /// # Errors
-    /// `Refused` if the table is empty or does not exist; any error from the store.
+    /// `Refused` if the state counts written records and the table is empty or does not exist; any error from the store.
     pub async fn refuse_empty_target(&self, store: &DynTableStore, table: &TableName) -> Result<()> {
         let written = self.state.records - self.state.rejected.count.min(self.state.records);
         let Some(path) = self.path.as_ref().filter(|_| written > 0) else { return Ok(()) };
@@ -135,8 +137,8 @@ impl StateFile {
         self.save_if_due()
     }
 
-    /// Records the progress of a transfer from a file, with the checksum of all records that were written or rejected, and the rejected ones. The file is
-    /// written at most twice a second.
+    /// Records the progress of a transfer from a file, with the checksum of all records that have been written or rejected, and with the rejected ones.
+    /// The file is written at most twice a second.
     ///
     /// # Errors
     /// `File` if it cannot be written.
@@ -160,13 +162,13 @@ impl StateFile {
     /// # Errors
     /// `File` if it cannot be written.
     pub fn finish(&mut self, records: u64) -> Result<()> {
-        // IMPORTANT: position and mark are recorded in one write. Without the mark, a complete transfer would be resumed at its beginning, and would
-        // process all its records again.
+        // IMPORTANT: the number of records and the completion are recorded in one write. If only the number was recorded, without a continuation token, a
+        // complete transfer would start over and process all its records again.
         self.state = State { records, continuation: None, is_done: true, ..std::mem::take(&mut self.state) };
         self.save()
     }
 
-    /// Records that the transfer starts again at its first record.
+    /// Records that the transfer starts over at its first record.
     ///
     /// # Errors
     /// `File` if it cannot be written.

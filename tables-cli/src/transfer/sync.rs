@@ -24,7 +24,7 @@ pub struct SyncOptions {
     pub others: OtherTables,
 }
 
-/// The row counts of the differences.
+/// The number of rows that differ, by kind of difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
     /// The number of rows that exist only in the source.

@@ -26,7 +26,7 @@ use table_inspect::record::Rejected;
 
 /// The maximum number of transactions in progress at a time.
 const CONCURRENCY: usize = 16;
-/// The maximum number of records from the first unsettled one onwards. A resumed transfer repeats at most `OPEN` records.
+/// The maximum number of records from the first unsettled (neither written nor rejected) one onwards. A resumed transfer repeats at most `OPEN` records.
 const OPEN: usize = 3 * buffer::CHANGES;
 
 type Pending = Pin<Box<dyn Future<Output = Result<Written>> + Send>>;
@@ -40,7 +40,7 @@ pub struct Writer {
     buffer: Buffer,
     under_way: FuturesUnordered<Pending>,
     bytes_under_way: usize,
-    /// The keys of all changes that have been added but not applied.
+    /// The keys of all changes that have been added but not applied yet.
     keys: HashSet<EntityKey>,
     rate: Option<Rate>,
     settlement: Settlement,
@@ -57,7 +57,7 @@ impl fmt::Debug for Writer {
 }
 
 impl Writer {
-    /// Creates a writer of a table. `rate` is the maximum number of rows per second.
+    /// Creates a writer for a table. `rate` is the maximum number of rows per second.
     #[must_use]
     pub fn new(store: DynTableStore, table: TableName, mode: Mode, rate: Option<u32>) -> Self {
         Self {
@@ -74,15 +74,15 @@ impl Writer {
         }
     }
 
-    /// Makes the writer reject an entity that would replace a part of a wide entity with a part from another write. Before a transaction that may contain
-    /// such parts, one query is sent.
+    /// Makes the writer reject an entity that would replace a part of a wide entity with a part from another write. Before each transaction that may
+    /// contain such parts, the writer sends one query.
     #[must_use]
     pub const fn guarding_parts(mut self) -> Self {
         self.guards_parts = true;
         self
     }
 
-    /// Makes the writer continue after rejected records instead of stopping. For callers that write them to a separate file.
+    /// Makes the writer continue after rejected records instead of stopping. Used by callers that write these records to a separate file.
     #[must_use]
     pub fn tolerant(mut self) -> Self {
         self.settlement.is_tolerant = true;
@@ -115,8 +115,8 @@ impl Writer {
         self.bound_open().await
     }
 
-    /// Writes the oldest changes if too many later records are waiting for them. The first record without an outcome is either being written or in the
-    /// oldest group.
+    /// Writes the oldest changes if too many later records are waiting for them. The first unsettled record is either being written or in the oldest
+    /// group.
     async fn bound_open(&mut self) -> Result<()> {
         if self.settlement.open() < OPEN {
             return Ok(());
@@ -139,7 +139,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Counts a record that is not an entity. If the writer does not continue after rejected records, all earlier changes are written first.
+    /// Counts a record that is not an entity. If the writer stops at rejected records, all earlier changes are written first.
     ///
     /// # Errors
     /// Any error from the store while it writes an earlier change.
@@ -159,7 +159,7 @@ impl Writer {
         }
         self.bytes_under_way += group.bytes();
         let (store, table, mode) = (self.store.clone(), self.table.clone(), self.mode);
-        // The task is spawned, so transactions in flight make progress while the next group is read.
+        // The task is spawned, so that transactions in progress continue while the next group is read.
         let guards_parts = self.guards_parts;
         let task = tokio::spawn(async move { group.write(&store, &table, mode, guards_parts).await });
         self.under_way.push(Box::pin(async move {
@@ -188,7 +188,7 @@ impl Writer {
         Ok(true)
     }
 
-    /// Writes all changes that were added, and waits until they are acknowledged.
+    /// Writes all changes that have been added, and waits until they are acknowledged.
     ///
     /// # Errors
     /// Any error from the store.
@@ -200,22 +200,22 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the number of settled records: those written or rejected, up to the first record whose outcome is not yet known.
+    /// Returns the number of settled records: those written or rejected, before the first record whose outcome is not yet known.
     #[must_use]
     pub const fn settled(&self) -> u64 {
         self.settlement.settled()
     }
 
-    /// Takes the rejected records that were settled since the last call, in order. If the writer does not continue after rejected records, returns at most
-    /// the first one, because settlement ends there.
+    /// Takes the rejected records that have been settled since the last call, in order. If the writer stops at rejected records, returns at most the first
+    /// one, because settlement ends there.
     pub fn take_rejected(&mut self) -> Vec<Rejected> {
         self.settlement.take_rejected()
     }
 
-    /// Returns an error for the first rejected record, which `target` refuses. For callers that end there.
+    /// Returns an error for the first rejected record. `target` is the target's name in the message. Used by callers that stop at a rejected record.
     ///
     /// # Errors
-    /// `Refused`, with the record and the reason.
+    /// `Refused`, with the record's line and the reason, if a record has been rejected.
     pub fn refuse_rejected(&mut self, target: &str) -> Result<()> {
         match self.take_rejected().into_iter().next() {
             None => Ok(()),

@@ -16,7 +16,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
 /// Runs a command line on a folder. `DIR` in the line is replaced with the folder's path, and `DB` with the path of its subfolder `db`.
 pub(crate) fn tables(folder: &Path, line: &str) -> (Result<Exit, Failure>, String) {
     let (db, dir) = (folder.join("db").display().to_string(), folder.display().to_string());
-    // The name of a temporary folder is random and may contain a placeholder, so no placeholder is searched for in a path.
+    // The random name of a temporary folder may contain a placeholder, so expanded paths are not searched for placeholders.
     let expanded = words(line).into_iter().map(|word| match word.split_once("DIR") {
         Some((before, after)) => format!("{before}{dir}{after}"),
         None if word == "DB" => db.clone(),
@@ -46,14 +46,14 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Runs a command line that must succeed with a result.
+/// Runs a command line that must succeed and find something. Returns its output.
 pub(crate) fn shown(folder: &Path, line: &str) -> String {
     let (exit, text) = tables(folder, line);
     assert!(matches!(exit, Ok(Exit::Done)), "{line}: {exit:?}");
     text
 }
 
-/// Runs a command line that must fail.
+/// Runs a command line that must fail. Returns the exit code and the message.
 pub(crate) fn refused(folder: &Path, line: &str) -> (Exit, String) {
     let failure = tables(folder, line).0.unwrap_err();
     (failure.exit(), failure.to_string().replace(&folder.display().to_string(), "DIR"))

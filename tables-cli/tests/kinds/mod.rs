@@ -17,7 +17,7 @@ use table_patterns::{Entity, EntityStore as _};
 
 use crate::common::{block_on, tables};
 
-/// Declares an entity with the RowKey `id_…` and a name.
+/// Declares an entity with a name and a RowKey of the form `id_…`.
 macro_rules! entity {
     ($name:ident, $(#[$attribute:meta])*) => {
         #[derive(Clone, Debug, Entity, PartialEq)]
@@ -43,7 +43,7 @@ entity!(Across, #[entity(table = "Across", crate = table_patterns)] #[index(Othe
 entity!(Counted, #[entity(table = "Counted", crate = table_patterns, feed)]);
 entity!(Source, #[entity(table = "Sources", crate = table_patterns, copied_by(CopiedName))]);
 
-/// An entity that contains a copy of the name of another entity in the same partition.
+/// An entity that contains a copy of another entity's name, in the same partition.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Holders", crate = table_patterns, copies_from(CopiedName))]
 #[partition_key(team)]
@@ -80,7 +80,7 @@ impl CopyRelation for CopiedName {
     }
 }
 
-/// The number of entities in a team, maintained by a view.
+/// The number of entities in a team, which a view maintains.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Sizes", crate = table_patterns)]
 #[partition_key(team)]
@@ -101,7 +101,7 @@ impl View for Sizes {
     }
 }
 
-/// Fills or checks both entity types of the copy relation. Returns the number of copied names that differ from the original.
+/// Fills or checks both entity types in the copy relation. Returns the number of copied names that differ from the originals.
 async fn visit_copies(engine: &Engine, ids: std::ops::Range<u32>, prefix: &str) -> u64 {
     let outbox = Outbox::new(engine.clone(), engine.clone(), QueueName::new("outbox").unwrap());
     outbox.create_queues().await.unwrap();
@@ -123,7 +123,7 @@ async fn visit_copies(engine: &Engine, ids: std::ops::Range<u32>, prefix: &str) 
     wrong
 }
 
-/// Fills or checks the entities counted by the view. Returns 1 if the view has a different count.
+/// Fills or checks the entities that the view counts. Returns 1 if the view's count is wrong.
 async fn visit_view(engine: &Engine, ids: std::ops::Range<u32>, prefix: &str) -> u64 {
     let is_new = !ids.is_empty();
     let entities = engine.entities::<Counted>().create_if_missing().await.unwrap();
@@ -223,7 +223,8 @@ impl Kind {
         }
     }
 
-    /// Inserts entities whose names begin with `prefix` into the store in a folder. Returns the number of defects that a program then finds.
+    /// Inserts entities whose names begin with `prefix` into the store in a folder. Returns the number of defects that the user's program
+    /// then finds.
     pub(crate) fn visit(self, folder: &Path, ids: std::ops::Range<u32>, prefix: &str) -> u64 {
         let found = block_on(async {
             let engine = Engine::open(folder).unwrap();

@@ -17,11 +17,11 @@ struct Numbered {
     name: String,
 }
 
-/// Inserts entities, and returns 1 if the sequence issues the number of an existing entity.
+/// Inserts entities. Returns 1 if the sequence issues a number that an existing entity already has.
 pub(super) async fn visit(engine: &Engine, ids: Range<u32>, prefix: &str) -> u64 {
     let entities = engine.entities::<Numbered>().create_if_missing().await.unwrap();
     let numbers = GaplessSequence::new(&entities, "number").unwrap();
-    // The source and the target of a transfer have different next numbers.
+    // Gives the source and the target of a transfer different next numbers.
     let count = if prefix == "n" { 2 * ids.len() } else { ids.len() };
     let next = async || {
         let insert = numbers.next(Numbered::partition("a"), |id: u32, unit| {

@@ -1,4 +1,4 @@
-//! Rows in the layouts of published programs, as input for inference.
+//! Rows in the layouts of published programs, as input to inference.
 
 pub(crate) mod published;
 
@@ -50,7 +50,7 @@ pub(crate) fn logs() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns metrics by resource and hour. Some of them have no value.
+/// Returns metrics by resource and hour. Some rows have no value.
 pub(crate) fn metrics() -> Vec<TableEntity> {
     let line = |n: i64| {
         let mut entity =
@@ -64,7 +64,7 @@ pub(crate) fn metrics() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns users with an index row by address, whose key repeats a property.
+/// Returns users, and index rows by address, whose keys repeat a property.
 pub(crate) fn identity() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for n in 0..10 {
@@ -92,7 +92,7 @@ pub(crate) fn chunks() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns sagas, whose kinds are distinguished by `EntityType`.
+/// Returns sagas of several kinds, which differ in `EntityType`.
 pub(crate) fn sagas() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for n in 0..8_u128 {
@@ -110,7 +110,7 @@ pub(crate) fn sagas() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns the leases of a task hub's partitions, one row for each partition.
+/// Returns the leases for a task hub's partitions, one row for each partition.
 pub(crate) fn leases() -> Vec<TableEntity> {
     let line = |n: i32| {
         let at = ticks::to_datetime(638_000_000_000_000_000 + u64::from(n.unsigned_abs())).unwrap();

@@ -1,4 +1,4 @@
-//! More rows in the layouts of published programs, as input for inference.
+//! More rows in the layouts of published programs, as input to inference.
 
 use base64::Engine as _;
 use table_core::{TableEntity, Value, ticks};
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::row;
 
-/// The time of the rows, in ticks: 8 August 2022.
+/// The time of all rows, in ticks: 8 August 2022.
 const AT: u64 = 637_955_136_000_000_000;
 
 fn text(value: impl Into<String>) -> Value {
@@ -137,7 +137,7 @@ pub(crate) fn subscriptions() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns an Akka.Persistence journal, whose keys are padded numbers, with one row for the highest number.
+/// Returns an Akka.Persistence journal, whose keys are padded numbers, and one row for the highest number.
 pub(crate) fn akka_journal() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for actor in ["order-1", "order-2", "cart-7"] {

@@ -1,4 +1,4 @@
-//! Stores for a simulated process that dies at one of its requests, before or after the store executes it; and stores that count requests.
+//! Stores for a simulated process that dies at one of its requests, before or after the store executes it. Also stores that count requests.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
@@ -19,14 +19,14 @@ const PAGE: usize = 40;
 /// The remaining requests of one process.
 #[derive(Debug)]
 struct Life {
-    /// The number of requests that the process makes before it dies; `usize::MAX` if it does not die.
+    /// The number of requests that the process still makes before it dies; `usize::MAX` if it does not die.
     left: AtomicUsize,
-    /// `true` if the store still executes the last request.
+    /// `true` if the store still executes the request at which the process dies.
     is_last_sent: bool,
     died: Notify,
 }
 
-/// A store as seen by one process.
+/// A store as one process sees it.
 #[derive(Debug)]
 struct Mortal {
     engine: Engine,
@@ -89,8 +89,8 @@ impl TableStore for Mortal {
     }
 }
 
-/// Runs a command in several processes, one after another. All processes except the last may die at one of their first requests. Returns the result of the
-/// last process, and the number of processes that died.
+/// Runs a command in several processes in sequence. All processes except the last may die at one of their first requests. Returns the last process's
+/// result, and the number of processes that died.
 pub(crate) async fn killed<T, const N: usize>(
     random: &mut StdRng,
     engines: [&Engine; N],
@@ -116,7 +116,7 @@ pub(crate) async fn killed<T, const N: usize>(
     (command(stores).await.expect("the last command succeeds"), deaths)
 }
 
-/// Returns a store on an engine, and a function that returns the number of requests to the store.
+/// Returns a store that uses an engine, and a function that returns the number of requests to the store.
 pub(crate) fn counted(engine: &Engine) -> (DynTableStore, impl Fn() -> usize + use<>) {
     const ALL: usize = usize::MAX - 1;
     let life = Arc::new(Life { left: AtomicUsize::new(ALL), is_last_sent: false, died: Notify::new() });

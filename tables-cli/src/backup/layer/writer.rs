@@ -68,7 +68,7 @@ impl LayerWriter {
         Ok(())
     }
 
-    /// Makes all rows durable, and returns the mark of the position after the last row.
+    /// Makes all rows durable, and returns a mark after the last row.
     ///
     /// # Errors
     /// `File` if the layer cannot be written.

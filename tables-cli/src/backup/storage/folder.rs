@@ -1,4 +1,4 @@
-//! Storage in a folder of a file system.
+//! Storage in a local folder.
 
 use std::fmt;
 use std::fs::{File, TryLockError};
@@ -10,11 +10,11 @@ use crate::backup::storage::{Append, MARKER, Storage, too_short};
 use crate::failure::{Failure, Result};
 use crate::incomplete::part_of;
 
-/// A folder of a file system.
+/// A local folder that contains backups.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// Locked while a command writes to the folder.
+    /// The locked lock file, while a command writes to the folder.
     lock: Mutex<Option<Locked>>,
 }
 
@@ -39,8 +39,8 @@ impl Locked {
 }
 
 impl Drop for Locked {
-    /// Unlocks the file. Closing it is not sufficient: a child process that is being started has a copy of the file handle until it executes its
-    /// program, and the system keeps the lock for that copy.
+    /// Unlocks the file. Closing it would not be sufficient: while a child process is being started, it holds a copy of the file handle, and the
+    /// system keeps the lock until that copy is closed, too.
     fn drop(&mut self) {
         // If unlocking fails, the lock ends when the last copy of the handle is closed.
         let _ = self.0.unlock();
@@ -48,7 +48,7 @@ impl Drop for Locked {
 }
 
 impl Folder {
-    /// Creates the storage of a folder. The folder need not exist.
+    /// Creates storage in a folder, which need not exist yet.
     #[must_use]
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), lock: Mutex::new(None) }
@@ -202,7 +202,7 @@ fn part(path: &Path) -> PathBuf {
     part_of(path, "part")
 }
 
-/// Makes the names in a folder durable, on systems that support this.
+/// Makes the file names in a folder durable, on systems that support this.
 pub(in crate::backup) fn sync_folder(folder: &Path) -> Result<()> {
     if !cfg!(unix) {
         return Ok(());

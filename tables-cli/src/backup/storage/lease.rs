@@ -1,4 +1,4 @@
-//! The lock of a prefix in an object store: numbered objects. The command that created the object with the highest number holds the lock.
+//! The lock on a prefix in an object store. It consists of numbered objects: the command that created the object with the highest number holds the lock.
 //!
 //! Unlike a file system, an object store does not release a lock when a process ends. The holder therefore renews its lock: it creates the object with
 //! the next number, and deletes the previous one. If another command sees the same highest number for [`PATIENCE`], it takes over the lock by creating the
@@ -12,8 +12,8 @@
 //! still holds the lock, and fails if another command has taken over. Checking the lock before an ordinary write would not be sufficient, because the write
 //! could arrive after a takeover. If the command dies before it writes the file, the next command that takes over writes it.
 //!
-//! The write of the file itself may also arrive late, after the command that took over has removed the file. The file's name is therefore first reserved
-//! with an empty object, and the write replaces only this object.
+//! The request that writes this file may itself arrive late, after the command that took over has removed the file. The file's name is therefore first
+//! reserved with an empty object, and the request replaces only this object.
 
 use std::time::{Duration, Instant};
 
@@ -29,10 +29,10 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 pub(super) const RENEWAL: Duration = Duration::from_secs(5);
 /// The content of the object that the last holder leaves to mark the lock as free.
 const FREE: &[u8] = b"free";
-/// The folder of the lock objects.
+/// The folder that contains the lock objects.
 pub(super) const LOCKS: &str = "locks";
 
-/// The lock of a prefix, held by this command.
+/// The lock on a prefix, held by this command.
 #[derive(Debug)]
 pub(super) struct Lease {
     number: u64,
@@ -119,16 +119,16 @@ impl Lease {
     }
 }
 
-/// The last file of a command, which completes its work.
+/// The file that completes a command's work.
 struct File {
     name: String,
     content: Bytes,
-    /// The version of the empty object that the file replaces; `None` in a record of an earlier release.
+    /// The version of the empty object that the file replaces; `None` in a record written by an earlier release.
     reserved: Option<UpdateVersion>,
 }
 
 impl File {
-    /// Returns the content of a lock object that records the file: its name and its version in the first line, and then its content.
+    /// Returns the content of a lock object that records the file: the first line contains the file's name and version, and its content follows.
     fn record(&self) -> Bytes {
         let version = self.reserved.as_ref();
         let version = version.map(|version| (version.e_tag.as_deref(), version.version.as_deref()));
@@ -140,7 +140,7 @@ impl File {
     fn of(record: &Bytes) -> Option<Self> {
         let end = record.iter().position(|byte| *byte == b'\n')?;
         let (line, content) = (record.get(..end)?, record.slice(end + 1..));
-        // The first line of an earlier release is the name.
+        // In a record written by an earlier release, the first line is the file's name.
         let (name, version) =
             serde_json::from_slice::<(String, Option<(Option<String>, Option<String>)>)>(line)
                 .ok()

@@ -44,7 +44,7 @@ impl Objects {
         Ok(Self { shared: Arc::new(shared), patience: PATIENCE })
     }
 
-    /// Sets how long the lock of another command must remain unchanged before this command takes over [default: 30 seconds].
+    /// Sets how long another command's lock must remain unchanged before this command takes it over [default: 30 seconds].
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }

@@ -16,7 +16,7 @@ use crate::failure::{Failure, Result};
 pub(super) struct Requests {
     store: Arc<dyn ObjectStore>,
     prefix: ObjectPath,
-    /// `None` only while the value is dropped.
+    /// The runtime; `None` only while the value is being dropped.
     runtime: Option<Runtime>,
 }
 
@@ -130,7 +130,7 @@ impl Requests {
         self.names_if(folder, |_| true)
     }
 
-    /// Returns the names of the files and subfolders in a folder, except names that are only reserved by an empty object.
+    /// Returns the names of the files and subfolders in a folder, except names that an empty object only reserves.
     pub(super) fn files(&self, folder: &str) -> Result<Vec<String>> {
         let is_manifest = |object: &ObjectMeta| object.location.extension() == Some("json");
         self.names_if(folder, |object| object.size > 0 || !is_manifest(object))
@@ -157,7 +157,7 @@ impl Requests {
 impl Drop for Requests {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // A plain drop would wait, which is not allowed on a thread of another runtime.
+            // Dropping the runtime would wait for it, which is not allowed on a thread of another runtime.
             runtime.shutdown_background();
         }
     }

@@ -1,4 +1,5 @@
-//! Growing files in an object store, where objects cannot grow. Each file is a sequence of objects, named by their offset in the file.
+//! Implements growing files in an object store, where objects cannot grow. Each file is a sequence of objects, named by their offset
+//! in the file.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -9,12 +10,12 @@ use crate::backup::storage::shared::Shared;
 use crate::backup::storage::{Append, too_short};
 use crate::failure::{Failure, Result};
 
-/// Returns the name of the object at an offset of a file.
+/// Returns the name of the object at an offset in a file.
 fn segment(name: &str, offset: u64) -> String {
     format!("{name}/{offset:020}")
 }
 
-/// Returns the offset and length of each object of a file, in order, up to the first gap.
+/// Returns the offset and length of each object in a file, in order, up to the first missing object.
 fn chain(shared: &Shared, name: &str) -> Result<Vec<(u64, u64)>> {
     let lengths = shared.requests.lengths(name)?;
     let mut found: Vec<(u64, u64)> =
@@ -67,7 +68,7 @@ impl Read for Reading {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         if self.current.is_empty() && self.end > 0 {
             let next = self.shared.requests.get(&segment(&self.name, self.end));
-            // If an object is missing, the file seems to end before it, which the checksums detect.
+            // If an object is missing, the file seems to end before it. The checksums detect this.
             self.current = next.map_err(std::io::Error::other)?.unwrap_or_default();
             self.end += self.current.len() as u64;
         }
@@ -80,12 +81,12 @@ impl Read for Reading {
     }
 }
 
-/// A file that is being appended to. Its bytes are written as an object at each sync, and whenever they fill an object.
+/// A file that is being appended to. Its buffered bytes are written as an object at each sync, and whenever they fill an object.
 #[derive(Debug)]
 pub(super) struct Growing {
     shared: Arc<Shared>,
     name: String,
-    /// The length of the file, excluding the bytes in memory.
+    /// The length of the file, excluding the buffered bytes.
     length: u64,
     buffer: Vec<u8>,
 }

@@ -21,7 +21,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Creates or replaces an object, and renews the lock in time.
+    /// Creates or replaces an object, and renews the lock if it is due.
     pub(super) fn put(&self, name: &str, content: Bytes) -> Result<()> {
         self.renew(false)?;
         self.requests.put(name, content)

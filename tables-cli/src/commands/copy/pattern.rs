@@ -4,7 +4,7 @@ use table_core::TableEntity;
 
 use crate::failure::{Failure, Result};
 
-/// Returns a pattern filled with the properties and keys of an entity.
+/// Fills a pattern with an entity's properties and keys.
 pub(super) fn fill(pattern: &str, entity: &TableEntity) -> Result<String> {
     let (mut text, mut rest) = (String::new(), pattern);
     while let Some((before, behind)) = rest.split_once('{') {

@@ -1,4 +1,4 @@
-//! The output file of an export, in each format.
+//! The output file of an export, in any format.
 
 use std::io::Write;
 
@@ -23,7 +23,7 @@ pub(super) enum Sink<'a> {
 }
 
 impl<'a> Sink<'a> {
-    /// Creates a file. Some formats have a header that depends on all rows, which are then read once in advance.
+    /// Creates a file. If the format's header depends on all rows, first reads the rows once.
     pub(super) async fn open<'p>(
         form: FileForm,
         out: &'a mut (dyn Write + Send),
@@ -83,7 +83,7 @@ async fn each(mut pages: Pages<'_>, mut call: impl FnMut(&TableEntity)) -> Resul
     Ok(())
 }
 
-/// Reads the finished file and compares it with the exported rows, if its format has checksums. Returns a note for the report.
+/// If the format has checksums, reads the finished file and compares it with the exported rows. Returns a note for the report.
 #[cfg_attr(
     not(feature = "parquet"),
     expect(unused_variables, clippy::unnecessary_wraps, reason = "only Parquet has checksums")
@@ -93,7 +93,7 @@ pub(super) fn verify(form: FileForm, file: &Incomplete, exported: &Checksum) -> 
     if form == FileForm::Parquet && file.can_be_read() {
         use crate::failure::Failure;
 
-        // Some systems let only the handle that locked the file, and copies of it, read the file.
+        // On some systems, only the handle that locked the file, and copies of this handle, can read the file.
         let (path, handle) = (file.path().display(), file.file().try_clone());
         if parquet::verify(handle.map_err(Failure::file(&path))?, &path)? != *exported {
             let help = "export it again";

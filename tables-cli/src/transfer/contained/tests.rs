@@ -18,7 +18,8 @@ async fn fill(store: &DynTableStore) {
     }
 }
 
-/// Returns the four combinations of ordered and unordered stores as source and target. All contain the same rows.
+/// Returns the four combinations of ordered and unordered stores as source and target. All stores contain the
+/// same rows.
 async fn pairs() -> Vec<(DynTableStore, DynTableStore)> {
     let mut pairs = Vec::new();
     for kinds in [(true, true), (true, false), (false, true), (false, false)] {
@@ -49,7 +50,7 @@ async fn a_row_that_is_missing_or_different_is_found_in_stores_of_any_order() {
     for (one, other) in pairs().await {
         assert_eq!(found(&one, &other).await, None, "{one} in {other}");
 
-        // Rows that only the other store contains are not reported.
+        // Rows that exist only in the other store are not reported.
         let table = other.untyped("Company").unwrap();
         let extra = TableEntity::new("p3", "r999").unwrap();
         table.insert(&extra).await.unwrap();

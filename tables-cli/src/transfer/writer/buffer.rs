@@ -12,14 +12,14 @@ use crate::transfer::writer::group::Group;
 pub(super) const CHANGES: usize = 20_000;
 /// The size of the buffered changes, in bytes, at which the oldest group is written.
 pub(super) const BYTES: usize = 16 << 20;
-/// The maximum number of stale entries in `order`, which refer to groups that have been written.
+/// The maximum number of stale entries in `order`. A stale entry refers to a group that has already been written.
 const STALE: usize = 1_000;
 
 /// The groups that have not been written yet.
 #[derive(Default)]
 pub(super) struct Buffer {
     groups: HashMap<PartitionKey, (u64, Group)>,
-    /// The groups in the order in which they were started. An entry is stale if its number differs from that of the partition's current group.
+    /// The groups in the order in which they were started. An entry is stale if its partition's current group has a different number.
     order: VecDeque<(u64, PartitionKey)>,
     begun: u64,
     changes: usize,
@@ -29,9 +29,9 @@ pub(super) struct Buffer {
 /// The result of adding a change.
 #[derive(Default)]
 pub(super) struct Pushed {
-    /// The previous group of the partition, if the change did not fit into it.
+    /// The partition's previous group, if the change did not fit into it.
     pub(super) full: Option<Group>,
-    /// The change with the reason for its rejection, if no group can contain it.
+    /// The change and the reason for its rejection, if no group can contain it.
     pub(super) refused: Option<(Numbered, Error)>,
 }
 

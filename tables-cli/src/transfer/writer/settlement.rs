@@ -1,4 +1,4 @@
-//! Settles records in the order in which they were added, although their transactions may complete in a different order.
+//! Settles records in the order of their addition, although their transactions may complete in a different order.
 
 use std::collections::VecDeque;
 
@@ -16,18 +16,18 @@ enum Slot {
 pub(super) struct Settlement {
     /// The number of settled records.
     settled: u64,
-    /// The states of the records that follow the settled ones.
+    /// The states of the records after the settled ones.
     slots: VecDeque<Slot>,
-    /// The rejections that were settled but have not been taken yet.
+    /// The rejections that have been settled but not taken yet.
     rejected: Vec<Rejected>,
     /// `true` if rejected records are considered settled. Otherwise, settlement stops before the first of them.
     pub(super) is_tolerant: bool,
-    /// `true` if settlement ended at a rejected record.
+    /// `true` if settlement has ended at a rejected record.
     has_ended: bool,
 }
 
 impl Settlement {
-    /// Adds a record, and returns its number, starting with 0.
+    /// Adds a record, and returns its number. Numbers start at 0.
     pub(super) fn add(&mut self) -> u64 {
         self.slots.push_back(Slot::Pending);
         self.settled + self.slots.len() as u64 - 1

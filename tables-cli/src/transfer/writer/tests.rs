@@ -1,4 +1,4 @@
-//! Tests of the order, rejection and settlement of changes.
+//! Tests the order, rejection and settlement of changes.
 
 use table_core::{Engine, TableEntity, TableStoreExt};
 
@@ -51,7 +51,8 @@ async fn a_row_that_the_store_refuses_is_rejected_and_its_neighbours_are_written
     assert_eq!((rejected, writer.settled(), stored(&store).await.len()), (vec![4, 6], 5, 3));
 }
 
-/// Tests that a row that is alone in its partition does not delay the settlement of all later rows.
+/// Tests that a row that is alone in its partition does not delay the settlement of later rows
+/// indefinitely.
 #[tokio::test]
 async fn a_lone_row_is_settled_before_too_many_others_wait() {
     let (store, table) = table().await;
