@@ -136,7 +136,12 @@ pub(crate) async fn submit(
         state.catalog.keep_change(&table, Change { at: ticks::now(), verb, done: report.done, failed });
         report
     });
-    written.await.map_err(|error| Failure::Refused(format!("the writes were stopped: {error}")))
+    let stopped = |error| {
+        Failure::Refused(format!(
+            "the writes were stopped, and some rows may have been {verb}; open the table to see its rows: {error}"
+        ))
+    };
+    written.await.map_err(stopped)
 }
 
 /// Writes operations in transactions. Each transaction contains as many operations on one partition as the limits of the store allow.

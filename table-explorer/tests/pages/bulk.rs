@@ -106,6 +106,17 @@ async fn pasted_rows_are_shown_first_and_written_once_confirmed() {
 }
 
 #[tokio::test]
+async fn a_preview_explains_keys_by_a_schema_that_was_stored_after_the_catalog_was_read() {
+    let engine = engine(1).await;
+    let browser = Browser::writing(&engine).await;
+    let csrf = hidden(&browser.page("/t/Company/paste").await, "csrf");
+    demo::fill(&engine).await.unwrap();
+    let text = "PartitionKey,RowKey,Age\nSales,empid_000990,41\n";
+    let preview = browser.post("/t/Company/paste", &[("csrf", &csrf), ("text", text)]).await;
+    assert!(preview.body.contains("<small>RowKey</small>"), "the parts are columns: {}", preview.body);
+}
+
+#[tokio::test]
 async fn a_paste_with_one_wrong_row_writes_nothing() {
     let engine = engine(1).await;
     let browser = Browser::writing(&engine).await;
