@@ -136,3 +136,30 @@ fn of_tables<'a>(
     counted
         .filter_map(|(name, found)| found.as_ref().map(|found| (name.to_string(), found.rows, found.bytes)))
 }
+
+#[cfg(test)]
+mod tests {
+    use table_core::{DynTableStore, TableEntity, TableStoreExt};
+
+    use super::*;
+    use crate::catalog::Catalog;
+
+    #[tokio::test]
+    async fn tables_whose_samples_could_not_be_stored_are_read_again() {
+        let engine = Engine::in_memory();
+        let table = engine.untyped("Grown").unwrap().create_if_missing().await.unwrap();
+        table.insert(&TableEntity::new("p", "r").unwrap()).await.unwrap();
+        let known = Catalog::default().read(&DynTableStore::new(engine.clone())).await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("growth.json");
+        std::fs::write(&file, "not JSON").unwrap();
+        let growth = Growth::in_file(file.clone());
+        let store = StoreNames { identity: "s".to_owned(), shown: "s".to_owned() };
+        growth.sample(store.clone(), &engine, &known, Utc::now()).await;
+        assert!(growth.failure().unwrap().contains("growth.json"));
+        std::fs::remove_file(&file).unwrap();
+        growth.sample(store.clone(), &engine, &known, Utc::now()).await;
+        assert_eq!(growth.failure(), None);
+        assert_eq!(growth.of(store).await.unwrap()["Grown"].len(), 1);
+    }
+}

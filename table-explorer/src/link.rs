@@ -3,7 +3,7 @@
 use table_core::{EntityKey, TableName};
 
 /// Returns the address of a page with parameters.
-pub(crate) fn to(path: &str, query: &[(&str, &str)]) -> String {
+pub(crate) fn to(path: &str, query: &[(impl AsRef<str>, impl AsRef<str>)]) -> String {
     if query.is_empty() {
         return path.to_owned();
     }

@@ -11,7 +11,7 @@ use crate::store_names::StoreNames;
 
 /// The maximum number of queries in the history. Saved queries are kept until a user removes them.
 const HISTORY: usize = 100;
-/// The maximum number of saved queries for all stores together, and the maximum length of a query in bytes.
+/// The maximum number of saved queries for each store, and the maximum length of a query in bytes.
 const SAVED: usize = 1_000;
 const LONGEST: usize = 16_000;
 
@@ -78,9 +78,12 @@ impl Notebook {
 
 impl Content {
     fn add(&mut self, noted: Noted) -> Result<()> {
-        let is_saved = |known: &&Noted| known.name.is_some() && !known.is_same(&noted);
-        if noted.name.is_some() && self.queries.iter().filter(is_saved).count() >= SAVED {
-            return Err(Failure::Input(format!("{SAVED} queries are saved; remove one to save another")));
+        let is_other =
+            |known: &&Noted| known.name.is_some() && known.store == noted.store && !known.is_same(&noted);
+        if noted.name.is_some() && self.queries.iter().filter(is_other).count() >= SAVED {
+            return Err(Failure::Input(format!(
+                "{SAVED} queries of this store are saved; remove one to save another"
+            )));
         }
         self.queries.retain(|known| !known.is_same(&noted));
         self.queries.push(noted);
@@ -141,11 +144,13 @@ mod tests {
             content.add(noted("a", Some(&nth.to_string()))).unwrap();
         }
         let refused = content.add(noted("b", Some("another"))).unwrap_err().to_string();
-        assert!(refused.contains("1000 queries are saved"), "{refused}");
+        assert!(refused.contains("1000 queries of this store are saved"), "{refused}");
         assert_eq!(content.queries.len(), SAVED);
         content.add(noted("b", Some("7"))).unwrap();
         content.add(noted("c", None)).unwrap();
         assert_eq!(content.queries.len(), SAVED + 1);
+        let elsewhere = Noted { store: "other".to_owned(), ..noted("a", Some("first")) };
+        content.add(elsewhere).expect("the queries of another store cannot be removed here");
     }
 
     #[tokio::test]

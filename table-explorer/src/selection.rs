@@ -140,9 +140,9 @@ impl Selection {
 
     /// Returns the address of a table's page with this selection and further parameters.
     pub(crate) fn link(&self, table: &TableName, page: &str, more: &[(&str, &str)]) -> String {
-        let pairs = self.pairs();
-        let own = pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        link::to(&link::table(table, page), &own.chain(more.iter().copied()).collect::<Vec<_>>())
+        let mut pairs = self.pairs();
+        pairs.extend(more.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())));
+        link::to(&link::table(table, page), &pairs)
     }
 
     /// Returns the values entered for a part.

@@ -52,6 +52,15 @@ impl Source {
 
     /// Sets the text that identifies the store in files which several explorers share, such as the canonical path of a folder. By default, this is the
     /// name. Entries that an earlier release stored under the name are still shown.
+    ///
+    /// ```
+    /// use table_core::{DynTableStore, Engine};
+    /// use table_explorer::Source;
+    ///
+    /// let tables = DynTableStore::new(Engine::in_memory());
+    /// let source = Source::new(tables, "data").with_identity("/home/ada/data");
+    /// # drop(source);
+    /// ```
     #[must_use]
     pub fn with_identity(self, identity: impl Into<String>) -> Self {
         Self { identity: Some(identity.into()), ..self }

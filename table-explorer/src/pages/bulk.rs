@@ -19,8 +19,6 @@ use crate::reader::Counted;
 use crate::response::{self, Body};
 use crate::show;
 
-/// The maximum number of operations in a transaction (EGT-2).
-const GROUP: usize = 100;
 /// The maximum number of rows in one form.
 const MOST: usize = 1_000;
 
@@ -66,9 +64,10 @@ pub(crate) async fn preview(context: &Context<'_>, table: &TableName) -> Result<
     change::permit(context, table).await?;
     let rows = marked(context)?;
     let count = show::count_of(rows.len() as u64, "row");
+    let group = context.reader.store().capabilities().limits.operations;
     let main = html! {
         h1 { "Delete " (count) " of " (table) "?" }
-        p.sub { "Each is deleted if it has the version that was shown. Rows of one partition are deleted together, up to " (GROUP) " in a transaction." }
+        p.sub { "Each is deleted if it has the version that was shown. Rows of one partition are deleted together, up to " (show::thousands(group as u64)) " in a transaction." }
         div.wrap tabindex="0" role="region" aria-label="Marked rows" {
             table.grid {
                 thead { tr { th scope="col" { "PartitionKey" } th scope="col" { "RowKey" } } }
@@ -136,7 +135,12 @@ pub(crate) async fn submit(
         state.catalog.keep_change(&table, Change { at: ticks::now(), verb, done: report.done, failed });
         report
     });
-    written.await.map_err(|error| Failure::Refused(format!("the writes were stopped: {error}")))
+    let stopped = |error| {
+        Failure::Refused(format!(
+            "the writes were stopped, and some rows may have been {verb}; open the table to see its rows: {error}"
+        ))
+    };
+    written.await.map_err(stopped)
 }
 
 /// Writes operations in transactions. Each transaction contains as many operations on one partition as the limits of the store allow.

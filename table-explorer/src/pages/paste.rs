@@ -40,7 +40,8 @@ pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Res
         let entities = lines.into_iter().filter_map(Result::ok);
         return write(context, table, entities.collect(), replaces).await;
     }
-    Ok(preview(context, table, &text, replaces, (&lines, &faults)))
+    let rows = Keyed::all(table.as_str(), lines.iter().filter_map(|line| line.as_ref().ok()), &schemas);
+    Ok(preview(context, table, (&text, replaces), &rows, (lines.len(), &faults)))
 }
 
 /// Writes entities in batches, each within one partition.
@@ -80,23 +81,21 @@ fn faults(lines: &[Record]) -> Vec<String> {
 fn preview(
     context: &Context<'_>,
     table: &TableName,
-    text: &str,
-    replaces: bool,
-    (lines, faults): (&[Record], &[String]),
+    (text, replaces): (&str, bool),
+    rows: &[Keyed<'_>],
+    (lines, faults): (usize, &[String]),
 ) -> Response<Body> {
-    let entities = lines.iter().filter_map(|line| line.as_ref().ok());
-    let rows = Keyed::all(table.as_str(), entities, &context.known.schemas);
     let status = if faults.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     let main = html! {
-        h1 { (show::count_of(lines.len() as u64, "row")) " for " (table) }
+        h1 { (show::count_of(lines as u64, "row")) " for " (table) }
         @if !faults.is_empty() {
             div.report role="alert" {
                 p { "Nothing is written before every row can be read:" }
                 ul { @for fault in faults { li { (show::text(fault)) } } }
             }
         }
-        @if !rows.is_empty() { (Grid::new(table, &rows).render("Preview")) }
-        @if faults.is_empty() { (confirm(context, table, text, replaces, lines.len())) }
+        @if !rows.is_empty() { (Grid::new(table, rows).render("Preview")) }
+        @if faults.is_empty() { (confirm(context, table, text, replaces, lines)) }
         h2 { "Text" }
         (form(context, table, text, replaces))
     };

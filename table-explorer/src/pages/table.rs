@@ -107,10 +107,7 @@ fn address(table: &TableName, Place { lower, from }: &Place) -> String {
     };
     let from = from.as_ref().map(|from| ("from", from.to_string()));
     let pairs: Vec<_> = lower.into_iter().chain(from).collect();
-    link::to(
-        &link::table(table, ""),
-        &pairs.iter().map(|(name, value)| (*name, value.as_str())).collect::<Vec<_>>(),
-    )
+    link::to(&link::table(table, ""), &pairs)
 }
 
 /// Returns the field for jumping to a `PartitionKey`, and the links to other pages of partitions.

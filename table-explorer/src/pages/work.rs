@@ -115,7 +115,7 @@ fn more(waiting: &Waitings, queue: Option<&str>) -> Markup {
         let next = next.map(|next| ("from", next.to_string()));
         let queue = queue.map(|queue| ("queue", queue.to_owned()));
         let pairs: Vec<_> = next.into_iter().chain(queue).collect();
-        link::to("/work", &pairs.iter().map(|(name, value)| (*name, value.as_str())).collect::<Vec<_>>())
+        link::to("/work", &pairs)
     };
     html! {
         @if !waiting.is_all {
@@ -205,7 +205,7 @@ fn overview(found: &[Waiting]) -> Markup {
 }
 
 fn under(waiting: &Waiting, prefix: &str) -> String {
-    link::to(&link::table(&waiting.table, "p"), &[("pk", &waiting.partition_key), ("under", prefix)])
+    link::to(&link::table(&waiting.table, "p"), &[("pk", waiting.partition_key.as_str()), ("under", prefix)])
 }
 
 fn count(first: &First) -> String {

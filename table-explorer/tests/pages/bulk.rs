@@ -65,18 +65,20 @@ async fn marked_rows_are_deleted_after_a_preview_and_a_changed_row_keeps_its_gro
 
 #[tokio::test]
 async fn more_rows_than_a_transaction_allows_are_deleted_in_groups() {
-    let engine = engine(230).await;
-    let browser = Browser::writing(&engine).await;
-    let page = browser.page("/t/Company/q?run=1&top=1000").await;
-    let (csrf, marks) = (hidden(&page, "csrf"), marks(&page));
-    let mut fields = vec![("csrf", csrf.as_str()), ("sure", "1")];
-    fields.extend(marks.iter().map(|mark| ("row", mark.as_str())));
-    let deleted = browser.post("/t/Company/delete-marked", &fields).await;
-    assert!(
-        deleted.status == StatusCode::OK && deleted.body.contains("230 rows deleted"),
-        "{}",
-        deleted.body
-    );
+    for (operations, groups) in [(100, 4), (7, 34)] {
+        let store = Counting::new(&engine(230).await).with_operations(operations);
+        let source = Source::new(DynTableStore::new(store.clone()), "test");
+        let browser = Browser::open(Explorer::writable(source)).await;
+        let page = browser.page("/t/Company/q?run=1&top=1000").await;
+        let (csrf, marks) = (hidden(&page, "csrf"), marks(&page));
+        let mut fields = vec![("csrf", csrf.as_str()), ("sure", "1")];
+        fields.extend(marks.iter().map(|mark| ("row", mark.as_str())));
+        let preview = browser.post("/t/Company/marked", &fields).await;
+        assert!(preview.body.contains(&format!("up to {operations} in a transaction")), "{}", preview.body);
+        let deleted = browser.post("/t/Company/delete-marked", &fields).await;
+        assert_eq!(deleted.status, StatusCode::OK, "{}", deleted.body);
+        assert!(deleted.body.contains("230 rows deleted") && store.writes() == groups, "{}", store.writes());
+    }
 }
 
 const CSV: &str = "PartitionKey,RowKey,Age,Name\nSales,900,41,\"Ada, the first\"\nSales,901,,<b>\n";
@@ -103,6 +105,17 @@ async fn pasted_rows_are_shown_first_and_written_once_confirmed() {
     assert!(again.status == StatusCode::CONFLICT && again.body.contains("0 rows written"), "{}", again.body);
     let replaced = browser.post("/t/Company/paste", &[&fields[..], &[("replace", "1")]].concat()).await;
     assert_eq!(replaced.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_preview_explains_keys_by_a_schema_that_was_stored_after_the_catalog_was_read() {
+    let engine = engine(1).await;
+    let browser = Browser::writing(&engine).await;
+    let csrf = hidden(&browser.page("/t/Company/paste").await, "csrf");
+    demo::fill(&engine).await.unwrap();
+    let text = "PartitionKey,RowKey,Age\nSales,empid_000990,41\n";
+    let preview = browser.post("/t/Company/paste", &[("csrf", &csrf), ("text", text)]).await;
+    assert!(preview.body.contains("<small>RowKey</small>"), "the parts are columns: {}", preview.body);
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Tests of the contents of pages, using the sample tables.
 
+use table_core::{Engine, TableStoreExt};
 use table_explorer::{Explorer, demo};
 
 use crate::browser::Browser;
@@ -14,6 +15,20 @@ async fn tables_are_listed_with_their_schemas_and_rows() {
     for text in ["Company", "HelpDesk", "SensorReadings", "Employee", "no stored schema", "160"] {
         assert!(page.contains(text), "{text} is missing in {page}");
     }
+}
+
+#[tokio::test]
+async fn a_page_of_a_store_with_many_tables_names_the_first_ones_and_its_own() {
+    let engine = Engine::in_memory();
+    for nth in 0..250 {
+        engine.untyped(format!("T{nth:03}").as_str()).unwrap().create_if_missing().await.unwrap();
+    }
+    let browser = Browser::reading(&engine).await;
+    let page = browser.page("/t/T240").await;
+    assert_eq!(page.matches("<option value=\"T").count(), 200, "the suggestions");
+    assert!(page.contains("href=\"/t/T199\"") && !page.contains("href=\"/t/T200\""), "{page}");
+    assert!(page.contains("href=\"/t/T240\""), "the navigation has the table of the page: {page}");
+    assert!(browser.page("/").await.contains("href=\"/t/T249\""), "the list has all tables");
 }
 
 #[tokio::test]

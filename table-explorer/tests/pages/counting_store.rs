@@ -47,6 +47,13 @@ impl Counting {
         self
     }
 
+    /// Limits the number of operations in a transaction.
+    #[allow(dead_code, reason = "the tests of large tables write no transactions")]
+    pub(crate) fn with_operations(mut self, operations: usize) -> Self {
+        self.capabilities.limits.operations = operations;
+        self
+    }
+
     /// Makes all later requests for the second page of a query fail, and loses the responses to all later writes.
     #[allow(dead_code, reason = "the tests of large tables do not let it fail")]
     pub(crate) fn fail(&self) {

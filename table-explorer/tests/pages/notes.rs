@@ -1,7 +1,7 @@
 //! Tests of saved queries, exports, and the pages about pending work: queues, feeds, index states.
 
 use http::StatusCode;
-use table_core::queue::PutMessage;
+use table_core::queue::{DynQueueStore, PutMessage};
 use table_core::{
     DynTableStore, Engine, PartitionKey, QueueName, QueueStore, RowKey, TableEntity, TableName, TableStore,
     TableStoreExt, Transaction, Value,
@@ -130,6 +130,34 @@ async fn queues_are_listed_and_their_messages_peeked() {
     let messages = engine.peek(&queue, 2).await.unwrap();
     assert!(messages.iter().all(|message| message.dequeue_count == 0));
     assert_eq!(browser.get("/queues?name=missing").await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_queue_that_is_deleted_after_it_was_listed_hides_no_other_queue() {
+    let (listed, counted) = (Engine::in_memory(), Engine::in_memory());
+    let [kept, deleted] = ["kept", "deleted"].map(|name| QueueName::new(name).unwrap());
+    for (engine, queue) in [(&listed, &kept), (&listed, &deleted), (&counted, &kept)] {
+        engine.create_queue(queue).await.unwrap();
+    }
+    let source = Source::new(DynTableStore::new(listed.clone()), "queues")
+        .with_queues(DynQueueStore::new(counted))
+        .with_engine(listed);
+    let page = Browser::open(Explorer::new(source)).await.page("/queues").await;
+    assert!(page.contains("<b>kept</b>") && !page.contains("<b>deleted</b>"), "{page}");
+}
+
+#[tokio::test]
+async fn stores_with_the_same_name_and_other_identities_have_their_own_queries() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("queries.json");
+    let open = async |identity: &str| {
+        let source = demo::source().await.unwrap().with_identity(identity).with_notebook(&file);
+        Browser::open(Explorer::new(source)).await
+    };
+    let (one, other) = (open("/a/data").await, open("/b/data").await);
+    one.page(QUERY).await;
+    assert!(one.page("/queries").await.contains("department=Sales"));
+    assert!(other.page("/queries").await.contains("No query has run"));
 }
 
 #[tokio::test]

@@ -30,6 +30,26 @@ async fn the_token_of_the_first_address_is_valid_once() {
 }
 
 #[tokio::test]
+async fn a_request_that_no_user_sees_does_not_consume_the_token() {
+    let explorer = Explorer::new(browser::source(&engine().await));
+    let first = explorer.first_path();
+    let prefetch = [("sec-fetch-mode", "navigate"), ("sec-purpose", "prefetch;prerender")];
+    for (method, headers) in [
+        (Method::HEAD, &[][..]),
+        (Method::GET, &[("sec-fetch-mode", "no-cors")][..]),
+        (Method::GET, &[("purpose", "prefetch")][..]),
+        (Method::GET, &prefetch[..]),
+    ] {
+        let answer = browser::send(&explorer, method, &first, headers, String::new()).await;
+        assert_eq!(answer.status, StatusCode::FORBIDDEN, "{headers:?}");
+        assert!(!answer.headers.contains_key("set-cookie"), "{headers:?}");
+    }
+    let opened = [("sec-fetch-mode", "navigate")];
+    let answer = browser::send(&explorer, Method::GET, &first, &opened, String::new()).await;
+    assert!(answer.headers.contains_key("set-cookie"), "{}", answer.body);
+}
+
+#[tokio::test]
 async fn nothing_of_the_store_is_shown_without_the_cookie() {
     let explorer = Explorer::new(browser::source(&engine().await));
     for path in [

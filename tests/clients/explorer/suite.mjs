@@ -166,6 +166,46 @@ async function feed() {
   await shot("feed");
 }
 
+/** A hidden page has no open stream. A page that is shown again has each entry that was written meanwhile, once. */
+async function hidden() {
+  const other = await context.newPage();
+  await other.addInitScript(() => {
+    window.streams = [];
+    window.EventSource = class extends EventSource {
+      constructor(address) {
+        super(address);
+        window.streams.push(this);
+      }
+    };
+    window.isHidden = false;
+    Object.defineProperty(document, "hidden", { get: () => window.isHidden });
+    window.hide = (isHidden) => {
+      window.isHidden = isHidden;
+      document.dispatchEvent(new Event("visibilitychange"));
+      return window.streams.filter((stream) => stream.readyState !== EventSource.CLOSED).length;
+    };
+  });
+  const numbers = (on) => on.locator("#feed .number").evaluateAll((all) => all.map((one) => Number(one.innerText.replaceAll(",", ""))));
+  await other.goto(`${origin}/t/HelpDesk/feed?pk=contoso`);
+  await other.waitForSelector("#feed li.new");
+  assert.equal(await other.evaluate(() => window.hide(true)), 0, "a hidden page has no stream");
+  const [last] = await numbers(other);
+  let newest = last;
+  while (newest < last + 3) {
+    await open("/t/HelpDesk/feed?pk=contoso");
+    [newest] = await numbers(page);
+  }
+  assert.equal((await numbers(other))[0], last, "a hidden page reads nothing");
+  assert.equal(await other.evaluate(() => window.hide(false)), 1, "a page that is shown has one stream");
+  await other.waitForFunction((newest) => Number(document.querySelector("#feed .number").innerText.replaceAll(",", "")) >= newest, newest);
+  const found = await numbers(other);
+  assert.deepEqual(found, found.map((_, at) => found[0] - at), "each entry is listed once, in order");
+  await other.goto(`${origin}/load`);
+  assert.equal(await other.evaluate(() => window.hide(true)), 0);
+  assert.equal(await other.evaluate(() => window.hide(false)), 1);
+  await other.close();
+}
+
 /** Heat changes while a program writes, and the focus stays on its row. The side shows the selected row of a partition. */
 async function heat() {
   await open("/load");
@@ -255,7 +295,10 @@ const scroll = (isDown, windows = Infinity) => page.evaluate(async ([isDown, win
   const wrap = document.querySelector(".wrap.rows");
   const goal = scroller.dropped.length + windows;
   const isOver = () => (isDown ? scroller.dropped.length >= goal || !document.querySelector("a.next[data-next]") : scroller.dropped.length === 0);
+  let idle = 0;
   while (!isOver()) {
+    idle = scroller.running ? 0 : idle + 1;
+    if (idle > 200) throw new Error("scrolling reads no further rows");
     wrap.scrollTop = isDown ? wrap.scrollHeight : 0;
     await new Promise((done) => requestAnimationFrame(done));
   }
@@ -372,6 +415,27 @@ async function large() {
   assert.equal(await requests(), few, "nothing is read while nothing moves");
   assert.ok(few <= 32, `${few} requests for ten moves`);
   await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+/** Scrolling passes pages of a result without rows. A mark of a row that leaves the document is sent, and restored when the row comes back. */
+async function sparse() {
+  const last = String(Math.min(Number(ROWS) - 1, 90_000)).padStart(9, "0");
+  await filled(`/t/Rows/p?pk=all&at=${last}`);
+  const filter = `N eq 7 and RowKey le '${last}' and (RowKey lt '000001000' or RowKey eq '${last}')`;
+  await open(`/t/Rows/q?${new URLSearchParams({ partition: "all", filter, top: 100, run: 1, scan: 1 })}`);
+  await page.locator(".mark input").first().check();
+  await scroll(true);
+  assert.equal(await lastKey(), last, "the row behind the empty pages is shown");
+  const [dropped, shown] = await page.evaluate(() => [scroller.dropped.length, rows().length]);
+  assert.ok(dropped > 0 && 100 * dropped + shown === 1_001, `${dropped} pages of 100 rows and ${shown} rows`);
+  assert.match(await page.locator("[data-next]").innerText(), /end of the/);
+  await scroll(false);
+  const kept = page.locator('#marked input[name="row"][type="hidden"]');
+  assert.deepEqual([await page.locator(".mark input").first().isChecked(), await kept.count()], [true, 0], "the mark comes back with its row");
+  await scroll(true);
+  assert.equal(await kept.count(), 1, "the mark of the dropped row is in the form");
+  await page.click("text=Delete marked rows");
+  assert.match(await heading(), /Delete 1 row of/);
 }
 
 async function hostile() {
@@ -501,7 +565,7 @@ async function audit() {
 }
 
 let failed;
-for (const step of [browse, query, saved, edit, bulk, keys, feed, heat, growth, queues, work, hostile, times, pictures, audit, large]) {
+for (const step of [browse, query, saved, edit, bulk, keys, feed, hidden, heat, growth, queues, work, hostile, times, pictures, audit, large, sparse]) {
   const begun = Date.now();
   try {
     await step();

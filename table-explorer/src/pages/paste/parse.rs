@@ -3,7 +3,7 @@
 use table_core::schema::{ENTITY_TYPE, StoredSchema};
 use table_core::{EdmType, TableEntity, TableName};
 use table_inspect::csv::{CsvReader, Types};
-use table_inspect::kind::{self, Kind};
+use table_inspect::kind::{Kind, Kinds};
 use table_inspect::lines::LineReader;
 use table_inspect::record::{self, Record};
 
@@ -46,13 +46,13 @@ fn cells(text: &str, table: &TableName, schemas: &Schemas) -> Result<Vec<Record>
     let of_table = schemas.iter().filter(|(of, _)| of == table.folded());
     let declared =
         of_table.map(|(_, schema)| Ok((schema, read(text, Some(schema))?))).collect::<Result<Vec<_>>>()?;
+    let kinds = Kinds::new(table.as_str(), schemas);
     let typed = |(at, guessed): (usize, Record)| {
         let of_schema = declared.iter().find_map(|(schema, records)| {
             let record = records.get(at)?;
             // A row belongs to the schema that its key matches, even if a value has a type that the schema does not declare.
             let row = record.as_ref().or(guessed.as_ref()).ok()?;
-            let is_own =
-                matches!(kind::of(table.as_str(), row, schemas), Kind::Entity(found) if found == *schema);
+            let is_own = matches!(kinds.of(row), Kind::Entity(found) if std::ptr::eq(found, *schema));
             is_own.then(|| record.clone())
         });
         of_schema.unwrap_or(guessed)
