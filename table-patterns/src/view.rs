@@ -1,9 +1,8 @@
 //! Materialised views: a read model built from a change feed, with sums that count each entity once (IMP-6).
 //!
 //! # Context
-//! How many employees does each department have? How many routes start at an airport? Answering such questions from the
-//! entity rows requires a scan. A view is another table, whose layout answers such a question. It is
-//! updated after each change to the entity rows. It is the read side of CQRS.
+//! How many employees does each department have? How many routes start at an airport? Answering such questions from the entity rows requires a scan. A view
+//! is another table, whose layout answers such a question. It is updated after each change to the entity rows. It is the read side of CQRS.
 //!
 //! # Key layout
 //! In the table of the view's rows:
