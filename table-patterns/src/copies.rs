@@ -10,8 +10,7 @@
 //! |---|---|---|
 //! | `Sales` | `Department` | `DepartmentName`, `EmployeeCount`, `ManagerId`, and copied: `ManagerFirstName`, `ManagerLastName`, `ManagerEmail` |
 //! | `Sales` | `000223` | the source: `FirstName`, `LastName`, `Age`, `EmailAddress` |
-//! | the source's partition | `U+FFFC copy_{RowKey of the source} U+FFFC` and 32 hexadecimal digits | `Relation`, `HolderTable`, `HolderPartition`,
-//! `HolderRow`: one row for each entity that holds copies |
+//! | the source's partition | `U+FFFC copy_{RowKey of the source} U+FFFC` and 32 hexadecimal digits | `Relation`, `HolderTable`, `HolderPartition`, `HolderRow`: one row for each entity that holds copies |
 //!
 //! The digits are the first 128 bits of the SHA-256 of the relation's name, and of the table, PartitionKey and RowKey of the holder (the entity that holds
 //! copies), each followed by U+0000. These rows are the *references*. When the source (the copied entity) changes, one range query in its own partition
@@ -30,7 +29,7 @@
 //!   delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or concurrent, and even if processes
 //!   die. A holder is read before its source, and is written only if its `ETag` is still current. Each change to a source writes every holder. An outdated
 //!   write by a slow writer therefore always fails; see `docs/convergence.md`.
-//! - A reference to a missing entity is refused. Depending on the declaration, deleting a referenced source is refused, or clears its [holders](OnDelete).
+//! - A reference to a missing entity is refused. Depending on the declaration, deleting a referenced source is refused, or its holders are [cleared](OnDelete).
 //!
 //! # Cost
 //! | verb | requests |

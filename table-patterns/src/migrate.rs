@@ -159,6 +159,7 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
 
     /// Copies the next page of rows. Returns `true` if more pages follow. The first step creates the target table if it does not exist.
     ///
+    /// # Errors
     /// `InvalidInput` if the target has issued later sequence or feed numbers than the source; any error from either store. The position does not change, and
     /// the step can be repeated.
     pub async fn step(&mut self) -> Result<bool> {

@@ -2,7 +2,7 @@
 //!
 //! An outbox row is in the partition of its change, where the bearer of a SAS may also be able to write. The worker has more rights than that bearer. Each
 //! intent therefore has a seal: an HMAC-SHA256 of its table, its key and its JSON, with a secret key of the program (the *seal key*). Workers perform no step
-//! of an intent without a valid seal. The only exception are pattern steps that bring derived rows in line with the entities in that partition.
+//! of an intent without a valid seal. The only exceptions are pattern steps that bring derived rows in line with the entities in that partition.
 //!
 //! The default key is a random key in the registry table, which a SAS for another table cannot access. It is created by the first program that needs it.
 //! [`Outbox::sealed_by`] uses other keys. Intents that are copied to another store are accepted there if the programs use the same key: use `sealed_by`, or

@@ -63,7 +63,7 @@ pub(super) trait Member: Send + Sync {
     /// Checks that this program knows all rows in other partitions or tables that the stored schema declares.
     ///
     /// # Errors
-    /// `SchemaMismatch` if it does not; any error from the store.
+    /// `SchemaMismatch` if this program does not know some of these rows; any error from the store.
     fn check_known(&self) -> BoxFuture<'_, Result<()>> {
         future::ready(Ok(())).boxed()
     }

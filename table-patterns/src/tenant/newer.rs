@@ -11,7 +11,7 @@ use crate::tenant::fault::TenantFault;
 /// Checks that this program knows all rows in other partitions or tables that a type's stored schema declares.
 ///
 /// # Errors
-/// `SchemaMismatch` if it does not; any error from the store.
+/// `SchemaMismatch` if this program does not know some of these rows; any error from the store.
 pub(super) async fn check<E: Entity, S: TableStore>(table: &Table<E, S>) -> Result<()> {
     let Some(record) = table.schema_record().await? else { return Ok(()) };
     let (entity, name) = (E::SCHEMA.entity, table.name()?.as_str());
