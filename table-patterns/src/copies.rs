@@ -35,13 +35,13 @@
 //! | verb | requests |
 //! |---|---|
 //! | read a holder | 1 |
-//! | insert of a holder, same partition | 1 get, 1 transaction of 3 operations |
-//! | insert of a holder, other partition | 1 get and 1 transaction of 2 operations, 1 transaction of 2, 1 message; later 3 gets, 2 transactions of 1 |
-//! | update of a holder that keeps its references | 1 get and 1 get per reference, 1 transaction of 1 operation |
-//! | update of a holder that changes to another source | 1 get, the requests of an insert, and 3 gets for the old reference |
-//! | update of a source, copied properties unchanged | 1 get, 1 transaction of 1 operation |
-//! | update of a source, copies in the partition | 1 get, 1 range query, 1 get per holder, 1 transaction |
-//! | update of a source, copies in other partitions | 1 get, 1 range query, 1 transaction; later 1 range query, 1 get per holder, and 1 get and 1 transaction per 100 holders of one partition |
+//! | insert a holder, same partition | 1 get, 1 transaction of 3 operations |
+//! | insert a holder, other partition | 1 get and 1 transaction of 2 operations, 1 transaction of 2, 1 message; later 3 gets, 2 transactions of 1 |
+//! | update a holder, references unchanged | 1 get and 1 get per reference, 1 transaction of 1 operation |
+//! | update a holder so that it refers to another source | 1 get, the requests of an insert, and 3 gets for the old reference |
+//! | update a source, copied properties unchanged | 1 get, 1 transaction of 1 operation |
+//! | update a source, copies in the same partition | 1 get, 1 range query, 1 get per holder, 1 transaction |
+//! | update a source, copies in other partitions | 1 get, 1 range query, 1 transaction; later 1 range query, 1 get per holder, and 1 get and 1 transaction per 100 holders of one partition |
 //!
 //! A reference is a row of about 200 bytes in the source's partition.
 //!

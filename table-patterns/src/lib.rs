@@ -2,7 +2,7 @@
 //!
 //! | module | pattern |
 //! |---|---|
-//! | [`backup`] | full and incremental backups of an embedded engine in a blob store |
+//! | [`backup`] | full and incremental backups of an embedded engine to a blob store |
 //! | [`copies`] | properties of one entity, copied into other entities and kept consistent (PAT-DEN) |
 //! | [`entities`] | the write path: every entity write, with the rows of the entity's patterns |
 //! | [`feed`] | every change in a partition, in order, readable from any position (PAT-EC-8) |
@@ -11,7 +11,7 @@
 //! | [`large`] | large values in blobs, with their addresses in the entity (PAT-LARGE) |
 //! | [`log_blobs`] | log lines in blobs named by time (PAT-ANTI-2) |
 //! | [`log_tail`] | logs with the newest entry first, collision-free appends, and followers (PAT-LOG) |
-//! | [`migrate`] | copies of a table in another store, resumable and verified (DQ-12) |
+//! | [`migrate`] | copying a table to another store, resumable and verified (DQ-12) |
 //! | [`outbox`] | intents for other partitions, recorded in the same transaction as a change (PAT-EC) |
 //! | [`participant`] | application code that adds rows to each write of an entity |
 //! | [`periods`] | one table per period, dropped when it expires; batched deletes (PAT-HVD) |
@@ -19,10 +19,10 @@
 //! | [`sequence`] | consecutive numbers within a partition: without gaps, or without a hot row |
 //! | [`series`] | one entity per period, with a property for each value (PAT-SER) |
 //! | [`tenant`] | counts, exports, imports, copies or erases all data of one tenant |
-//! | [`unit`](mod@unit) | one transaction over several entity types, with the rows of their patterns |
+//! | [`unit`](mod@unit) | one transaction for several entity types, with the rows of their patterns |
 //! | [`view`] | a read model built from a change feed, with sums that count each entity once (IMP-6) |
 //! | [`wide`] | one logical entity in several rows, never read half-written (PAT-WIDE) |
-//! | [`work`] | workers that deliver recorded intents; sweeps, poison messages, the archive (PAT-EC) |
+//! | [`work`] | workers that perform recorded intents; sweeps, poison messages, archiving (PAT-EC) |
 //!
 //! The crate re-exports [`table_core`], so one dependency is enough. Each pattern needs only a [`TableStore`] and, for the outbox, a [`QueueStore`].
 //! Each pattern's module documents its guarantees, costs and limits, and when not to use it.

@@ -14,8 +14,8 @@
 //! # Verbs
 //! | verb | effect |
 //! |---|---|
-//! | [`count`](Tenant::count) | the number of entities of each type, of other rows, and of blobs |
-//! | [`export`](Tenant::export) | JSON lines: each row with its property types, each blob in parts; resumable |
+//! | [`count`](Tenant::count) | counts the entities of each type, other rows, and blobs |
+//! | [`export`](Tenant::export) | returns JSON lines: each row with its property types, each blob in parts; resumable |
 //! | [`import`](Tenant::import) | writes an export's rows and blobs to the same or other partitions, then the remote rows |
 //! | [`copy_to`](Tenant::copy_to) | exports and imports without a file |
 //! | [`erase`](Tenant::erase) | deletes everything, and verifies that nothing is left |

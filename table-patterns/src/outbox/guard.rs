@@ -6,7 +6,7 @@
 //! | property | content |
 //! |---|---|
 //! | `V` and 16 hexadecimal digits | Int64: the newest applied version of the source with this hash |
-//! | `Owner` | the hash of the source that last wrote the entity; absent if the entity does not exist, and for the entries of an index |
+//! | `Owner` | the hash of the source that last wrote the entity; absent if the entity does not exist or is an index entry |
 //!
 //! # Guarantee
 //! A *guarded* step writes an entity (its target) after a change to another entity (its source). The step's version is the version [given to its
