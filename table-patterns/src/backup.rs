@@ -1,8 +1,8 @@
-//! Backups of an embedded engine in a blob store: first a full backup, then incremental backups.
+//! Backups of an embedded engine to a blob store: first a full backup, then incremental backups.
 //!
 //! # Context
-//! A backup on the same disk as the data does not survive the loss of that disk. `Engine::backup` copies to a folder. This module copies to
-//! any store that the `object_store` crate supports, while writers continue.
+//! A backup on the same disk as the data does not survive the loss of that disk. `Engine::backup` copies to a folder. This module copies to any store that
+//! the `object_store` crate supports. Writers can continue during a backup.
 //!
 //! # Key layout
 //! | blob | content |
@@ -11,32 +11,32 @@
 //! | `nightly/0000000042.rows` | rows; immutable |
 //! | `nightly/BASE` | lists the row files that make up the backup |
 //!
-//! The files are byte for byte identical to those that `Engine::backup` writes. Other tools may upload such a folder, or download a prefix.
+//! The files are byte for byte identical to those that `Engine::backup` writes. Other tools may upload such a folder, or download all blobs with the prefix.
 //!
 //! # Guarantee
 //! - A backup contains everything that was acknowledged before the call. Each row file is verified before it is sent.
-//! - `BASE` is replaced last, by one request. A backup that is interrupted at any request therefore leaves either the
-//!   previous backup or the new one. Call `back_up` again to complete it.
-//! - A restore returns the state of one backup: the last one that was complete when it began, or one that was completed meanwhile.
-//! - A restore verifies every block. A damaged block is reported as `Corrupted` with its file and offset.
-//!   A partly restored folder that contains row files is refused by `Engine::open`.
-//! - `FolderNotOurs` is returned if the prefix contains other blobs, or a backup of another engine,
-//!   such as the one that this engine's folder was restored from.
+//! - `BASE` is replaced last, by one request. If a backup is interrupted at any request, the destination therefore contains either the previous backup or the
+//!   new one. Call `back_up` again to complete it.
+//! - A restore returns the state of one backup: the last one that was complete when the restore began, or one that was completed meanwhile.
+//! - A restore verifies every block. A damaged block is reported as `Corrupted`, with its file and offset. If a folder contains row files but was only partly
+//!   restored, `Engine::open` refuses it.
+//! - `FolderNotOurs` is returned if the prefix contains other blobs or a backup of another engine, for example the backup from which this engine's folder was
+//!   restored.
 //!
 //! # Cost
-//! A backup takes three requests (two reads and a listing), one for each new or removed row file (more for a file above 8 MiB), and one for `BASE` if it
-//! changed; the first backup also writes `BACKUP`. Row files are about 16 MiB each. Uploaded files are not read back. Files of an earlier backup are
-//! compared by length only.
+//! A backup costs three requests (two reads and a listing), one for each new or removed row file (more for a file above 8 MiB), and one for `BASE` if it has
+//! changed; the first backup also writes `BACKUP`. Row files are about 16 MiB each. Uploaded files are not read back. Files of an earlier backup are only
+//! compared by length.
 //!
 //! # Bounds
-//! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files. A longer prefix, such as
-//! `nightly/weekly`, is the destination of a separate backup.
-//! A restore needs disk space for one copy of the rows. If a new backup to the prefix completes during a restore and removes files that the restore needs, the
-//! restore continues with the new backup. It fetches only the files that the folder does not contain yet, so it ends if it is faster than the engine writes.
+//! Only one backup may run on a prefix at a time: two concurrent backups may remove each other's files. A longer prefix, such as `nightly/weekly`, is the
+//! destination of a separate backup. A restore needs disk space for one copy of the rows. If a new backup to the prefix completes during a restore and
+//! removes files that the restore needs, the restore continues with the new backup. It then fetches only the files that the folder does not yet contain, so
+//! it completes if it is faster than the engine writes.
 //!
 //! # When not to
-//! Do not use this module for an account of the service, which has no engine files. An account replicates its data but keeps no earlier states; to
-//! keep them, use `tables backup`. To copy tables between stores, use [`migrate`](crate::migrate).
+//! Do not use this module for an account of the cloud service, which has no engine files. An account replicates its data but keeps no earlier states; to keep
+//! them, use `tables backup`. To copy tables between stores, use [`migrate`](crate::migrate).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -80,14 +80,14 @@ use crate::blob::{InBlobs, blob_error, upload};
 
 const MANIFEST: &str = "BACKUP";
 const BASE: &str = "BASE";
-/// The suffix of the names of row files.
+/// The suffix of row file names.
 const ROWS: &str = ".rows";
-/// The number of bytes per read.
+/// The number of bytes per read request.
 const PIECE: u64 = 1 << 20;
 /// The number of bytes per request in a multipart upload.
 const PART: usize = 8 << 20;
 
-/// The backup destination of one engine: a prefix in a blob store.
+/// The backup destination for one engine: a prefix in a blob store.
 #[derive(Clone, Debug)]
 pub struct BlobBackup {
     store: Arc<dyn ObjectStore>,
@@ -95,7 +95,7 @@ pub struct BlobBackup {
 }
 
 impl BlobBackup {
-    /// Creates a destination below a prefix.
+    /// Creates a destination with a prefix.
     ///
     /// # Errors
     /// `InvalidInput` if the prefix is empty or is not a valid blob path.
@@ -107,11 +107,11 @@ impl BlobBackup {
         Ok(Self { store, prefix: path })
     }
 
-    /// Backs up everything that was acknowledged before the call. Row files of the previous backup are not sent again.
+    /// Backs up everything that was acknowledged before the call. Row files that the previous backup contains are not sent again.
     ///
     /// # Errors
     /// - `FolderNotOurs` if the prefix contains other blobs, or a backup that this one cannot replace.
-    /// - `Corrupted` if a row file of the engine cannot be read.
+    /// - `Corrupted` if one of the engine's row files cannot be read.
     /// - Any error from `Engine::checkpoint` or the blob store.
     pub async fn back_up(&self, engine: &Engine) -> Result<CopyReport> {
         let manifest = self.read(MANIFEST).await?;
@@ -160,10 +160,10 @@ impl BlobBackup {
     /// # Errors
     /// - `FolderNotOurs` if the folder is not empty, or the prefix contains no complete backup.
     /// - `Corrupted`, with the file and the offset, if a block is damaged; `BlobNotFound` if a file is missing.
-    /// - `FormatTooNew` or `FormatTooOld` if this library cannot read the backup's format; `Io` or `DiskFull` if the folder cannot be written; any
-    ///   error from the blob store.
+    /// - `FormatTooNew` or `FormatTooOld` if this library cannot read the backup's format; `Io` or `DiskFull` if the folder cannot be written; any error from
+    ///   the blob store.
     ///
-    /// After an error, a folder that already contains row files is refused by `Engine::open`; empty the folder before the next attempt.
+    /// After an error, `Engine::open` refuses a folder that already contains row files; empty the folder before the next attempt.
     pub async fn restore(&self, to: impl AsRef<Folder>) -> Result<CopyReport> {
         let (Some(manifest), Some(base)) = (self.read(MANIFEST).await?, self.read(BASE).await?) else {
             return Err(Error::of(BackupFault::NoBackup(self.prefix.to_string())));
@@ -173,7 +173,7 @@ impl BlobBackup {
         let mut fetched = Vec::new();
         loop {
             let Err(error) = self.fetch_all(&restoration, &mut fetched).await else { break };
-            // A backup replaces `BASE` before it removes files, so a file is missing for another reason only if `BASE` is unchanged.
+            // A backup replaces `BASE` before it removes files. If `BASE` is unchanged, the file is therefore missing for another reason.
             let newer = if error.code() == ErrorCode::BlobNotFound { self.read(BASE).await? } else { None };
             base = newer.filter(|newer| *newer != base).ok_or(error)?;
             restoration.replace_base(&base)?;
@@ -210,8 +210,8 @@ impl BlobBackup {
         self.store.put(&path, Bytes::from(bytes).into()).await.in_blob(&path).map(drop)
     }
 
-    /// Returns the files of the backup, with their lengths, and `true` if the prefix contains no blob.
-    /// A longer prefix may contain another backup, with the same file names.
+    /// Returns the backup's files, with their lengths, and `true` if no blob has the prefix. Ignores blobs below a longer prefix, which may contain another
+    /// backup with the same file names.
     async fn list(&self) -> Result<(HashMap<String, u64>, bool)> {
         let mut listing = self.store.list(Some(&self.prefix));
         let (mut files, mut is_empty) = (HashMap::new(), true);

@@ -1,4 +1,5 @@
-//! Time-outs for tasks that wait for a turn within one process, because the task that holds the turn may never be polled again.
+//! Time-outs for tasks that wait for their turn within one process. They are needed because the task that has the turn may never be
+//! polled again.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,14 +9,15 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either, Shared, select};
 use table_core::runtime::Runtime;
 
-/// Detects stalled queues: counts the turns that the tasks in a queue have taken, and limits the time between two turns.
+/// Detects stalled queues: counts the turns that a queue's tasks have taken, and limits the time between two turns.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
     given: AtomicU64,
     alarm: Arc<Alarm>,
 }
 
-/// A time-out shared by the waiting tasks of several queues. One sleep serves them all, because the default sleep function needs a thread.
+/// A time-out that the waiting tasks of several queues share. One sleep serves all of them, because the default sleep function needs a
+/// thread.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm(Mutex<Option<Shared<BoxFuture<'static, ()>>>>);
 
@@ -30,7 +32,7 @@ impl Patience {
         self.given.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Waits for the future `turn`. Returns `None` if no task of the queue took a turn within the time-out.
+    /// Waits for the future `turn`. Returns `None` if no task in the queue took a turn within the time-out.
     pub(crate) async fn wait<T>(
         &self,
         mut turn: impl Future<Output = T> + Unpin,
@@ -52,7 +54,7 @@ impl Patience {
 }
 
 impl Alarm {
-    /// Returns the end of the time-out that is set. Sets it if none is.
+    /// Returns the end of the current time-out. Starts a time-out if none is running.
     pub(crate) fn next(&self, pace: &Runtime, most: Duration) -> Shared<BoxFuture<'static, ()>> {
         let mut alarm = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(set) = alarm.as_ref().filter(|alarm| alarm.peek().is_none()) {

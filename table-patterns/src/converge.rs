@@ -1,18 +1,18 @@
-//! Convergence: the protocol that the patterns use to update derived rows in other partitions until they match their source entity.
+//! Convergence: the protocol by which patterns update derived rows in other partitions until they match their source entity.
 //!
-//! The patterns derive different rows: the entries of an index in another partition ([`index`](crate::index)), copied properties in the entities
-//! that hold copies ([`copies`](crate::copies)), rows and sums of a view ([`view`](crate::view)). One protocol makes all of these rows consistent with
-//! their source. It is implemented by [`settle`]:
+//! The patterns derive different rows: index entries in another partition ([`index`](crate::index)), copied properties in the entities that hold copies
+//! ([`copies`](crate::copies)), and a view's rows and sums ([`view`](crate::view)). One protocol makes all of these rows consistent with their source. It is
+//! implemented by [`settle`]:
 //!
-//! 1. Read the stored rows, with the version of their *guard*: a row that every write of the derived rows changes. A remote index entry has
-//!    a separate guard row; the guard of a copy is the entity that holds it; the guard of a view's rows is the record of the source entity in that partition.
+//! 1. Read the stored rows, with the version of their *guard*: a row that every write to the derived rows changes. A remote index entry has a separate guard
+//!    row. The guard of a copy is the entity that holds it. The guard of a view's rows is the source entity's record in that partition.
 //! 2. Read the source, once for all rows derived from it, and compute the desired rows.
-//! 3. Write the desired rows and the guard, conditional on the versions from step 1.
-//!    The guard is written even if nothing else changes. The rows of several sources share a transaction.
-//! 4. If another writer changed a guard, repeat from step 1 for the affected item alone, after a growing delay.
+//! 3. Write the desired rows and the guard, conditional on the versions from step 1. The guard is written even if nothing else changes. Rows from several
+//!    sources share a transaction.
+//! 4. If another writer changed a guard, repeat from step 1 for the affected item alone, after growing delays.
 //!
 //! Each write is therefore computed from a source that was read after the previous write. A suspended worker cannot overwrite newer rows.
-//! `docs/convergence.md` has the proof, and the treatment of stale reads.
+//! `docs/convergence.md` contains the proof, and explains how stale reads are handled.
 
 mod packs;
 
@@ -40,15 +40,15 @@ pub(crate) struct Place {
     pub(crate) partition_key: PartitionKey,
 }
 
-/// The writes in one partition for one item.
+/// The writes for one item in one partition.
 #[derive(Debug)]
 pub(crate) struct Part<W> {
     /// The index of the item in the list of items to update.
     pub(crate) item: usize,
     pub(crate) place: Place,
-    /// The number of operations that are needed for this item alone.
+    /// The number of operations needed for this item alone.
     pub(crate) own: usize,
-    /// Names of rows that this item shares with other items. Each of these rows counts as one operation in a transaction.
+    /// The names of the rows that this item shares with other items. Each of these rows counts as one operation in a transaction.
     pub(crate) shared: Vec<String>,
     pub(crate) what: W,
 }
@@ -59,11 +59,11 @@ pub(crate) struct Wanted<I, W> {
     pub(crate) parts: Vec<Part<W>>,
     /// The final writes. Each is executed after all `parts` of the same item have been written.
     pub(crate) last: Vec<Part<W>>,
-    /// Items to settle in the next round. Each replaces the input item at the given index, and includes the information found so far.
+    /// The items to settle in the next round. Each replaces the input item at the given index, and includes the information found so far.
     pub(crate) again: Vec<(usize, I)>,
-    /// Indexes of input items whose rows another writer changed in the meantime.
+    /// The indexes of the input items whose rows another writer has changed in the meantime.
     pub(crate) lost: Vec<usize>,
-    /// Indexes of input items that cannot be settled, with their errors.
+    /// The indexes of the input items that cannot be made consistent with their sources, with their errors.
     pub(crate) failed: Vec<(usize, Error)>,
 }
 
@@ -78,7 +78,7 @@ impl<I, W> Default for Wanted<I, W> {
 pub(crate) struct Settled<I> {
     /// The number of changed rows.
     pub(crate) written: usize,
-    /// Items that cannot be settled in any state of the store, with their errors. All other items are settled.
+    /// The items that failed with an error other than an outage, with their errors. All other items are settled.
     pub(crate) failed: Vec<(I, Error)>,
 }
 
@@ -86,13 +86,13 @@ impl<I> Settled<I> {
     /// Returns the number of changed rows if all items are settled.
     ///
     /// # Errors
-    /// The error of the first item that cannot be settled.
+    /// The error for the first item that cannot be settled.
     pub(crate) fn all(self) -> Result<usize> {
         self.failed.into_iter().next().map_or(Ok(self.written), |(_, error)| Err(error))
     }
 }
 
-/// The writes computed by an implementation of [`Derive`].
+/// The writes that an implementation of [`Derive`] has computed.
 pub(crate) type WantedOf<D> = Wanted<<D as Derive>::Item, <D as Derive>::What>;
 
 /// A kind of derived rows, such as index entries. An implementation reads the stored rows and computes the desired rows.
@@ -107,7 +107,7 @@ pub(crate) trait Derive: Sized + Sync {
     /// The name of the derived rows in errors that report a conflict with another writer.
     const RACE: &'static str;
 
-    /// Reads the stored rows for items. Each guard is read together with its rows or before them. A transaction contains at most `together` items.
+    /// Reads the stored rows for items. Each guard is read together with its rows or before them. A transaction covers at most `together` items.
     fn stored(
         &self,
         items: &[Self::Item],
@@ -117,24 +117,24 @@ pub(crate) trait Derive: Sized + Sync {
     /// Reads the source entities and computes the writes.
     fn wanted(&self, stored: Self::Stored) -> impl Future<Output = Result<WantedOf<Self>>> + Send;
 
-    /// Writes the given parts, all in the partition `place`, in one transaction.
-    /// Returns the number of changed derived rows, or `None` if another writer committed first.
+    /// Writes the given parts, which are all in the partition `place`, in one transaction. Returns the number of changed derived rows, or `None` if another
+    /// writer committed first.
     fn write(
         &self,
         place: &Place,
         parts: &[Part<Self::What>],
     ) -> impl Future<Output = Result<Option<usize>>> + Send;
 
-    /// Adds the key of the item to an error.
+    /// Adds the item's key to an error.
     fn named(&self, error: Error, item: &Self::Item) -> Error;
 }
 
-/// Makes derived rows consistent with their current sources. Idempotent, independent of order, and safe to run concurrently.
-/// An item that cannot be settled does not block the other items.
+/// Makes derived rows consistent with the current state of their sources. Idempotent, independent of order, and safe to run concurrently. An item that cannot
+/// be settled does not block the other items.
 ///
 /// # Errors
-/// Any outage of the store, reported after all other parts were written;
-/// `UpdateConditionNotSatisfied` if other writers changed the same rows during every attempt.
+/// Any store outage, reported after all other parts have been written; `UpdateConditionNotSatisfied` if other writers changed the same rows during every
+/// attempt.
 pub(crate) async fn settle<D: Derive>(
     of: &D,
     items: impl IntoIterator<Item = D::Item>,
@@ -149,7 +149,7 @@ pub(crate) async fn settle<D: Derive>(
         let (mut race, mut together) = (retry.start(D::RACE), usize::MAX);
         while !left.is_empty() {
             let stored = of.stored(&left, together).await?;
-            // IMPORTANT: the sources are read after the stored rows. A write is then never based on an older source than the rows that it overwrites.
+            // IMPORTANT: the sources are read after the stored rows, so that a write is never based on an older source than the rows that it overwrites.
             let Wanted { parts, mut last, again, mut lost, mut failed } = of.wanted(stored).await?;
             let limits = (limits.operations, together);
             settled.written += write(of, parts, limits, &mut lost, &mut failed).await;
@@ -165,7 +165,7 @@ pub(crate) async fn settle<D: Derive>(
             distinct(&mut lost);
             if let Some(first) = lost.first().and_then(|at| left.get(*at)) {
                 race.retry(None).await.map_err(|error| of.named(error, first))?;
-                // Another process works on the same rows. With separate transactions, a conflict on one item does not affect the other items.
+                // Another process is working on the same rows. With separate transactions, a conflict on one item does not affect the other items.
                 together = 1;
             }
             let again =
@@ -181,7 +181,7 @@ pub(crate) async fn settle<D: Derive>(
     }
 }
 
-/// Writes parts in as few transactions as possible; the transactions of one partition run one after another. Returns the number of changed rows.
+/// Writes parts in as few transactions as possible. The transactions for one partition run sequentially. Returns the number of changed rows.
 async fn write<D: Derive>(
     of: &D,
     parts: Vec<Part<D::What>>,
@@ -214,7 +214,7 @@ fn by_place(places: Vec<&Place>) -> Vec<usize> {
     order.into_iter().map(|(at, _)| at).collect()
 }
 
-/// Sorts errors by item, and keeps only the first error for each item.
+/// Sorts errors by item, and keeps only each item's first error.
 fn first_of_each(failed: &mut Vec<(usize, Error)>) {
     failed.sort_by_key(|(at, _)| *at);
     failed.dedup_by_key(|(at, _)| *at);
@@ -240,7 +240,7 @@ async fn write_run<D: Derive>(
         match of.write(&first.place, pack).await {
             Ok(Some(rows)) => written += rows,
             Ok(None) => lost.extend(pack.iter().map(|part| part.item)),
-            // One of the parts may be too large or invalid: separate transactions attribute the error to that part alone.
+            // One of the parts may be too large or invalid. With separate transactions, only that part fails.
             Err(error) if pack.len() > 1 && !error.is_ambiguous() && !error.is_throttled() => {
                 packs.extend(pack.chunks(1).rev());
             }

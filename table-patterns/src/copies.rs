@@ -1,69 +1,67 @@
-//! Denormalisation: properties of one entity that are copied into other entities and kept consistent (PAT-DEN).
+//! Denormalisation: properties of one entity are copied into other entities and kept consistent (PAT-DEN).
 //!
 //! # Context
-//! A page shows a department with the name and e-mail address of its manager. The manager is another entity. Reading both
-//! entities takes two requests; with a copy of the name and address in the department, one request is enough. In exchange, a
-//! change to the manager must reach every department that she manages.
+//! A page shows a department with the name and e-mail address of its manager. The manager is another entity. Reading both entities takes two requests. If the
+//! department contains a copy of the name and address, one request is enough. In exchange, a change to the manager must reach every department that she
+//! manages.
 //!
 //! # Key layout
 //! | PartitionKey | RowKey | properties |
 //! |---|---|---|
 //! | `Sales` | `Department` | `DepartmentName`, `EmployeeCount`, `ManagerId`, and copied: `ManagerFirstName`, `ManagerLastName`, `ManagerEmail` |
 //! | `Sales` | `000223` | the source: `FirstName`, `LastName`, `Age`, `EmailAddress` |
-//! | the partition of the source | `U+FFFC copy_{RowKey of the source} U+FFFC` and 32 hexadecimal digits | `Relation`, `HolderTable`, `HolderPartition`, `HolderRow`: one row for each entity that holds copies |
+//! | the source's partition | `U+FFFC copy_{RowKey of the source} U+FFFC` and 32 hexadecimal digits | `Relation`, `HolderTable`, `HolderPartition`, `HolderRow`: one row for each entity that holds copies |
 //!
-//! The digits are the first 128 bits of the SHA-256 of the relation's name, and of the table, PartitionKey and RowKey of the
-//! holder (the entity that holds copies), each followed by U+0000. These rows are the *references*. A change to the source (the copied entity)
-//! therefore finds its copies with one range query in its own partition (PAT-DEN-3). Typed reads skip these rows, like outbox rows.
+//! The digits are the first 128 bits of the SHA-256 of the relation's name, and of the table, PartitionKey and RowKey of the holder (the entity that holds
+//! copies), each followed by U+0000. These rows are the *references*. When the source (the copied entity) changes, one range query in its own partition
+//! therefore finds its copies (PAT-DEN-3). Typed reads skip these rows, like outbox rows.
 //!
 //! A [`CopyRelation`] declares the source, the holder and the copied properties. Both structs declare it, with `#[entity(copied_by(…))]` and
 //! `#[entity(copies_from(…))]`. All writes through their handles, [`Entities`](crate::Entities), then maintain the copies.
 //!
 //! # Guarantee
-//! - One point query of the holder returns the copied properties (PAT-DEN-1). Only this module sets them; a write to a holder reads their values from the
+//! - One point query for the holder returns the copied properties (PAT-DEN-1). Only this module sets them; a write to a holder reads their values from the
 //!   source.
-//! - Within one partition of one table, source and copies change in one entity group transaction, each only if its `ETag` is current, so neither changes
-//!   without the other (PAT-DEN-2), within the bounds below. A holder that adds a reference is written only if the source still has the version that was
-//!   copied.
-//! - In other partitions and tables, the [`outbox`](crate::outbox) updates the copies. The intent is recorded in the transaction of the change, and
-//!   each delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or concurrent, and even
-//!   if processes die. A holder is read before its source, and is written only if its `ETag` is still current. Each change to a source writes every
-//!   holder. An outdated write by a slow writer therefore always fails; see `docs/convergence.md`.
-//! - A reference to a missing entity is refused. Depending on the declaration, the deletion of a
-//!   referenced source is refused, or its holders are [cleared](OnDelete).
+//! - Within one partition of one table, source and copies change in one entity group transaction, and each changes only if its `ETag` is current. Neither
+//!   therefore changes without the other (PAT-DEN-2), within the bounds below. If a write adds a reference to a holder, it succeeds only if the source still
+//!   has the version that was copied.
+//! - In other partitions and tables, the [`outbox`](crate::outbox) updates the copies. The intent is recorded in the same transaction as the change, and each
+//!   delivery reads the current source. Copies converge to the source, even if deliveries are late, repeated, reordered or concurrent, and even if processes
+//!   die. A holder is read before its source, and is written only if its `ETag` is still current. Each change to a source writes every holder. An outdated
+//!   write by a slow writer therefore always fails; see `docs/convergence.md`.
+//! - A reference to a missing entity is refused. Depending on the declaration, deleting a referenced source is refused, or its holders are [cleared](OnDelete).
 //!
 //! # Cost
 //! | verb | requests |
 //! |---|---|
 //! | read a holder | 1 |
-//! | insert of a holder, same partition | 1 get, 1 transaction of 3 operations |
-//! | insert of a holder, other partition | 1 get and 1 transaction of 2 operations, 1 transaction of 2, 1 message; later 3 gets, 2 transactions of 1 |
-//! | update of a holder that keeps its references | 1 get and 1 get per reference, 1 transaction of 1 operation |
-//! | update of a holder that changes to another source | 1 get, the requests of an insert, and 3 gets for the old reference |
-//! | update of a source, copied properties unchanged | 1 get, 1 transaction of 1 operation |
-//! | update of a source, copies in the partition | 1 get, 1 range query, 1 get per holder, 1 transaction |
-//! | update of a source, copies in other partitions | 1 get, 1 range query, 1 transaction; later 1 range query, 1 get per holder, and 1 get and 1 transaction per 100 holders of one partition |
+//! | insert a holder, same partition | 1 get, 1 transaction of 3 operations |
+//! | insert a holder, other partition | 1 get and 1 transaction of 2 operations, 1 transaction of 2, 1 message; later 3 gets, 2 transactions of 1 |
+//! | update a holder, references unchanged | 1 get and 1 get per reference, 1 transaction of 1 operation |
+//! | update a holder so that it refers to another source | 1 get, the requests of an insert, and 3 gets for the old reference |
+//! | update a source, copied properties unchanged | 1 get, 1 transaction of 1 operation |
+//! | update a source, copies in the same partition | 1 get, 1 range query, 1 get per holder, 1 transaction |
+//! | update a source, copies in other partitions | 1 get, 1 range query, 1 transaction; later 1 range query, 1 get per holder, and 1 get and 1 transaction per 100 holders of one partition |
 //!
-//! A reference is a row of about 200 bytes in the partition of the source.
+//! A reference is a row of about 200 bytes in the source's partition.
 //!
 //! # Bounds
-//! - One transaction contains the source and at most 99 holders (EGT-2), of 4 MiB in total.
-//!   If a source has more holders in its partition, the outbox updates all of them. It also does so if the source has
-//!   more than 100 references, from any partition, and their rows fill more than one page of a query.
+//! - One transaction contains the source and at most 99 holders (EGT-2), with a total size of 4 MiB. If a source has more holders in its partition, the
+//!   outbox updates all of them. It also does so if the source has more than 100 references, from any partition, and their rows fill more than one page of a
+//!   query.
 //! - The `RowKey` of a source has at most 473 UTF-16 code units, because the `RowKey`s of its references contain it.
 //! - Adding a reference also writes the source (with an empty merge), which changes the source's `ETag`.
 //!   A source that thousands of new holders reference at the same time is a hot spot.
-//! - A copied property may be copied again, in a chain of any length. A worker updates the second copy and all further
-//!   copies, in any partition. If entities copy from each other in a cycle, their values must converge: a change that returns to the same
-//!   entity for the eighth time becomes poison, and the error lists the entities.
-//! - Every write maintains the indexes and the feed that either struct declares for its table. The keys of the holder's indexes may contain copied
-//!   properties. [Participants](crate::participant) of the store are called for each holder.
-//! - Copies declared by a later release are *announced*: programs built from the older release continue
-//!   to write without them until the [backfills](crate::Entities::backfill_copies) of the sources and of
-//!   the holders begin. Each backfill adds the copies that older programs omitted.
-//! - No program can bypass a relation: it can only be implemented for structs that declare it, and a plain write of either
-//!   type does not compile. [`settle_copies`](crate::Entities::settle_copies) repairs entities written by another tool. A
-//!   [unit](crate::unit) reads sources and holders when it is committed.
+//! - A copied property may be copied again, in a chain of any length. A worker updates the second copy and all further copies, in any partition. If entities
+//!   copy from each other in a cycle, their values must converge. Otherwise, a change that returns to the same entity for the eighth time becomes poison, and
+//!   the error lists the entities.
+//! - Every write maintains the indexes and the feed that either struct declares for its table. The holder's index keys may contain copied properties. The
+//!   store's [participants](crate::participant) are called for each holder.
+//! - Copies that a later release declares are *announced*: programs built from the older release continue to write without them until the
+//!   [backfills](crate::Entities::backfill_copies) of the sources and of the holders begin. Each backfill adds the copies that older programs omitted.
+//! - No program can bypass a relation: it can only be implemented for structs that declare it, and a plain write of either type does not compile.
+//!   [`settle_copies`](crate::Entities::settle_copies) repairs entities written by another tool. A [unit of work](crate::unit) reads sources and holders when
+//!   it is committed.
 //! - Across partitions, [`OnDelete::Refuse`] considers only references that are already recorded.
 //!   If a reference is added while its source is deleted, the worker clears it later.
 //!
@@ -166,10 +164,10 @@ pub(crate) use reference::source_in;
 pub(crate) use relations::{Copies, SettleCopies, keeping};
 use side::{Gives, Holds};
 
-/// A relation between two entity types: entities of one type (*holders*) refer to an entity of the other type (their *source*) and store copies of
-/// some of its properties.
+/// A relation between two entity types. Entities of one type (*holders*) refer to an entity of the other type (their *source*) and store copies of some of
+/// its properties.
 ///
-/// The functions must be pure. A type may be the holder in several relations, and also the source in several.
+/// The functions must be pure. A type may be the holder in several relations, and also the source in several relations.
 #[diagnostic::on_unimplemented(
     message = "[T185] `{Self}` is not a relation",
     label = "`copied_by` and `copies_from` name types that implement `CopyRelation`",
@@ -178,17 +176,17 @@ use side::{Gives, Holds};
 pub trait CopyRelation: Sized + 'static {
     /// The entity that is copied. It declares the relation with `#[entity(copied_by(…))]`.
     type Source: Entity + Gives<Self>;
-    /// The entity that has the copies among its properties. It declares the relation with `#[entity(copies_from(…))]`.
+    /// The entity that contains the copies. It declares the relation with `#[entity(copies_from(…))]`.
     type Holder: Entity + Holds<Self>;
     /// The copied values. If a change to the source does not affect them, no holder is written.
     type Copied: PartialEq;
 
-    /// The name of the relation in the stored reference rows. It must not change once references have been written.
+    /// The name of the relation in the stored reference rows. It must not change after references have been written.
     const NAME: &'static str;
-    /// Determines what happens to holders when their source is deleted.
+    /// How deleting a source affects its holders.
     const ON_DELETE: OnDelete = OnDelete::Refuse;
 
-    /// Returns the source that a holder refers to, computed from its other properties.
+    /// Returns the source to which a holder refers, computed from the holder's other properties.
     fn reference(holder: &Self::Holder) -> Option<Selection<Self::Source, Point>>;
 
     /// Returns the values to copy from a source.
@@ -201,7 +199,7 @@ pub trait CopyRelation: Sized + 'static {
     fn clear(holder: &mut Self::Holder);
 }
 
-/// The effect on holders when their source is deleted, declared as [`CopyRelation::ON_DELETE`].
+/// The effect on holders when their source is deleted. Declared as [`CopyRelation::ON_DELETE`].
 ///
 /// ```
 /// use table_patterns::copies::OnDelete;

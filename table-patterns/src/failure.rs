@@ -1,15 +1,15 @@
-//! Classification of errors, for all patterns that retry work, skip an item, or quarantine work as poison after repeated failures.
+//! Classifies errors, for all patterns that retry work, skip an item, or set work aside as poison after repeated failures.
 
 use table_core::{Error, ErrorCode};
 
-/// The treatment of work that failed with an error.
+/// How failed work is treated, depending on its error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// A failure of the store, the network or a credential, or contention, such as `ServerBusy`, `Io`, `AuthorizationFailure` and
+    /// A failure of the store, the network or a credential, or contention, such as `ServerBusy`, `Io`, `AuthorizationFailure` or
     /// `UpdateConditionNotSatisfied`. The same work can succeed later, and never becomes poison.
     Outage,
-    /// The work requires a newer version of the program: `SchemaMismatch`, `FormatTooNew` or `IndexNotReady`. It is left to that version, and
-    /// never becomes poison. A `SchemaMismatch` from a handler is a failure instead.
+    /// The work requires a newer version of the program: `SchemaMismatch`, `FormatTooNew` or `IndexNotReady`. It is left to that version, and never becomes
+    /// poison. If a handler returns `SchemaMismatch`, this counts as a failure of the message instead.
     Newer,
     /// The work itself is invalid: every other error code, such as `InvalidInput` and `ResourceNotFound`. It is set aside as poison after several attempts.
     Lasting,
@@ -45,7 +45,7 @@ impl Failure {
         }
     }
 
-    /// Returns `true` if an attempt within the next second may succeed.
+    /// Returns `true` if another attempt within the next second may succeed.
     pub(crate) fn is_brief(error: &Error) -> bool {
         matches!(
             error.code(),

@@ -1,4 +1,4 @@
-//! A fault-injecting store for tests. It fails on demand, counts requests, and can limit the size of pages.
+//! A fault-injecting store for tests. It fails on demand, counts requests, and can limit the page size.
 
 mod blobs;
 
@@ -32,7 +32,7 @@ pub(crate) fn sendable<T: Send>(future: T) -> T {
     future
 }
 
-/// A kind of request to the store.
+/// The kind of a request to the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     Create,
@@ -51,13 +51,13 @@ pub(crate) enum Fault {
     Before(ErrorCode),
     /// The request takes effect, but its response is lost (CON-11).
     After(ErrorCode),
-    /// Before the request, runs a function that acts as another writer.
+    /// A function that acts as another writer runs before the request.
     Meanwhile(Box<dyn FnOnce() + Send>),
 }
 
 type Script = Box<dyn FnMut(Call, usize) -> Fault + Send>;
 
-/// A store wrapper with a script. The script is called before each request, with the number of the request, and decides its outcome.
+/// A store wrapper with a script. Before each request, the script is called with the request's number, and decides its outcome.
 #[derive(Clone)]
 pub(crate) struct FaultyStore<S> {
     inner: S,
@@ -67,7 +67,7 @@ pub(crate) struct FaultyStore<S> {
     rows: Arc<AtomicUsize>,
     /// The maximum number of rows in a page.
     page: usize,
-    /// `true` if rows are returned with their properties in the order of their names.
+    /// `true` if the properties of returned rows are sorted by name.
     sorts_properties: bool,
 }
 
@@ -94,12 +94,12 @@ impl<S: TableStore> FaultyStore<S> {
         Self { page: rows, ..self }
     }
 
-    /// Returns rows as a service with a map of properties does: in the order of their names (PROP-7), and -0.0 as 0.
+    /// Returns rows like a service that stores properties in a map: sorted by name (PROP-7), and with -0.0 as 0.
     pub(crate) fn sorting_properties(self) -> Self {
         Self { sorts_properties: true, ..self }
     }
 
-    /// Returns a row as this store returns it.
+    /// Returns a row in the form in which this store returns it.
     fn returned(&self, row: RowView<'_>) -> Result<Row> {
         if !self.sorts_properties {
             return Ok(row.to_row());
@@ -124,7 +124,7 @@ impl<S: TableStore> FaultyStore<S> {
         *self.script.lock().unwrap() = Box::new(script);
     }
 
-    /// Makes request `number` fail without effect. All other requests are answered normally.
+    /// Makes request `number` fail without effect. All other requests succeed or fail as usual.
     pub(crate) fn fail_at(&self, number: usize) {
         let fault =
             move |_, at| if at == number { Fault::Before(ErrorCode::InternalError) } else { Fault::None };

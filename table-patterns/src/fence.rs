@@ -1,9 +1,9 @@
-//! The fence of a backfill (of an index, copies or a feed) delays the backfill's pass over the rows until writes by programs with an older schema can no
-//! longer take effect.
+//! The fence of a backfill (for an index, copies or a feed). It delays the backfill's pass over the rows until writes by programs with an older schema
+//! can no longer take effect.
 //!
-//! Until then, these older programs may write. Each of them records a *sighting*, a row with the current time, before it writes, and reads the schema
-//! again after that. Only when no older program has been seen for [`LAST_REQUESTS`] does the fence refuse older programs. It then reads the last
-//! sighting again. `docs/models/backfill.rs` checks this protocol.
+//! Until then, these older programs may write. Each of them records a *sighting*, a row with the current time, before it writes. It then reads the schema
+//! again. The fence refuses older programs only when none has been seen for [`LAST_REQUESTS`]. It then reads the last sighting again.
+//! `docs/models/backfill.rs` checks this protocol.
 
 use std::time::Duration;
 
@@ -22,14 +22,14 @@ use crate::entities::Entities;
 /// between the sighting and the write: a lease of five seconds, reads, and retries.
 pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
 
-/// The first word of the position recorded by a backfill that refuses older programs and has not yet begun its pass. The time of the refusal and a random
-/// number follow.
+/// The first word of the position that a backfill records after it starts to refuse older programs and before it begins its pass. The time of the refusal
+/// and a random number follow.
 const CLOSING: &str = "closing";
 
-/// The delay before another attempt if another run of the same backfill is in progress.
+/// The delay before the next attempt if another run of the same backfill is in progress.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The decision of the fence for one run of a backfill.
+/// The fence's decision for one run of a backfill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fence {
     /// The pass over the rows begins or continues at the given position.
@@ -38,8 +38,8 @@ pub(crate) enum Fence {
     Waits(Duration),
 }
 
-/// Returns how much longer requests admitted before `since` can take effect; `None` if they no longer can.
-/// `since` may be the expiry of a grant, which is in the future.
+/// Returns how much longer requests that were admitted before `since` can take effect; `None` if they no longer can. `since` may be the expiry of a
+/// grant, which can be in the future.
 fn rest(now: u64, since: u64) -> Option<Duration> {
     let rest = since.saturating_add(ticks_of(LAST_REQUESTS)).saturating_sub(now);
     Some(Duration::from_nanos(rest.saturating_mul(100))).filter(|rest| !rest.is_zero())
@@ -50,8 +50,8 @@ fn rest_of_sighting(seen: &Sightings) -> Option<Duration> {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Decides whether a backfill may begin or continue its pass over the rows. `note` identifies the index, copies or feed in the list of pending
-    /// parts of the schema, and `start` is the start position of the pass. If no older programs exist, the pass may always begin.
+    /// Decides whether a backfill may begin or continue its pass over the rows. `note` identifies the index, copies or feed in the schema's list of
+    /// pending parts, and `start` is the start position of the pass. If no older programs exist, the pass may always begin.
     pub(crate) async fn pass_fence(
         &self,
         layout: &SchemaRecord,
@@ -61,7 +61,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         if has_older { self.fence(layout, note, start).await } else { self.skip_fence(note, start).await }
     }
 
-    /// Decides as [`pass_fence`](Self::pass_fence) does if older programs may write.
+    /// Makes the decision of [`pass_fence`](Self::pass_fence) in the case that older programs may write.
     async fn fence(&self, layout: &SchemaRecord, note: &str, start: &str) -> Result<Fence> {
         let closing = match layout.progress.get(note) {
             Some(position) if !position.starts_with(CLOSING) => return Ok(Fence::Passed(position.clone())),
@@ -75,13 +75,13 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
                 if let Some(rest) = rest(seen.now, *first).max(rest_of_sighting(&seen)) {
                     return Ok(Fence::Waits(rest));
                 }
-                // Concurrent runs may read the same time. Without the random number, one of them could end the refusal of another.
+                // Concurrent runs may read the same time. Without the random number, one run could end another run's refusal.
                 let closing = format!("{CLOSING} {} {:016x}", seen.now, self.retry.runtime().random());
                 self.table.update_schema_record(|layout| close(layout, note, &closing)).await?;
                 closing
             }
         };
-        // IMPORTANT: older programs are refused from here on. A program that was admitted before has recorded a sighting, which this call reads.
+        // IMPORTANT: older programs are refused from here on. If a program was admitted before, it has recorded a sighting, which this call reads.
         let left = rest_of_sighting(&self.table.sightings().await?);
         let next = if left.is_none() { Some(start) } else { None };
         let layout = self.table.update_schema_record(|layout| settle(layout, note, &closing, next)).await?;
@@ -105,29 +105,29 @@ pub(crate) fn advance(layout: &mut SchemaRecord, note: &str, position: &str) {
     }
 }
 
-/// Removes an index, copies or a feed from the pending parts of the schema, because its backfill is complete.
+/// Removes an index, copies or a feed from the schema's pending parts, because the backfill is complete.
 pub(crate) fn complete(layout: &mut SchemaRecord, note: &str) {
     layout.pending.retain(|pending| pending != note);
     layout.progress.remove(note);
     layout.waiting.remove(note);
 }
 
-/// Records the time of the backfill's first run, from which the waiting time is measured.
+/// Records the time of the backfill's first run, at which the waiting period starts.
 fn wait(layout: &mut SchemaRecord, note: &str, now: u64) {
     if layout.pending.iter().any(|pending| pending == note) {
         layout.waiting.entry(note.to_owned()).or_insert(now);
     }
 }
 
-/// Records that older programs are refused, unless another run has recorded it already.
+/// Records that older programs are refused, unless another run has already recorded it.
 fn close(layout: &mut SchemaRecord, note: &str, closing: &str) {
     if layout.pending.iter().any(|pending| pending == note) {
         layout.progress.entry(note.to_owned()).or_insert_with(|| closing.to_owned());
     }
 }
 
-/// Ends the refusal identified by `closing`: with `start`, the pass begins there; without it, older programs may write again. Does nothing if
-/// another run ended this refusal.
+/// Ends the refusal identified by `closing`. With `start`, the pass begins there; without it, older programs may write again. Does nothing if another run
+/// has ended this refusal.
 fn settle(layout: &mut SchemaRecord, note: &str, closing: &str, start: Option<&str>) {
     if layout.progress.get(note).is_some_and(|position| position == closing) {
         match start {

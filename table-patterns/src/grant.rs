@@ -1,34 +1,35 @@
 //! Grants: a program with more permissions provides information that the bearer of a SAS for one partition cannot read.
 //!
 //! # Context
-//! The states of indexes are stored with the schema, and partitions with a feed or an outbox are listed in registries. These rows are in other
-//! tables, which a SAS for one partition cannot access. A program with more permissions creates a [`PartitionGrant`], and passes it on with the SAS.
+//! The states of indexes are stored with the schema, and partitions with a feed or an outbox are listed in registries. These rows are in other tables,
+//! which a SAS for one partition cannot access. A program with more permissions creates a [`PartitionGrant`], and passes it to the bearer together with the
+//! SAS.
 //!
 //! # Guarantee
-//! - [`Entities::grant`] lists the partition permanently: followers read its feed and sweeps read its outbox, regardless of the writer. Until the grant has
-//!   expired, each sweep reads the outbox. After that, a sweep that finds no steps marks the partition as quiet, and each later sweep reads only some of the
-//!   quiet partitions, chosen at random.
-//! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with another
-//!   schema has expired. The backfill therefore finds entities that the bearer wrote without the new index, copies or feed. The service
-//!   checks the expiry of the SAS; the bearer's clock is not involved.
+//! - [`Entities::grant`] lists the partition permanently, so that followers read its feed and sweeps read its outbox, regardless of the writer. Until the
+//!   grant expires, each sweep reads the outbox. Afterwards, a sweep that finds no steps marks the partition as quiet, and each later sweep reads only some
+//!   of the quiet partitions, chosen at random.
+//! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with another schema has expired. It therefore
+//!   finds the entities that the bearer wrote without the new index, copies or feed. The service checks the SAS's expiry; the bearer's clock is not
+//!   involved.
 //! - A handle accepts only a grant for its own table and schema.
 //!
 //! # Key layout
-//! Each schema of the entity type has a row in [`LAYOUTS`](table_core::table::LAYOUTS)
-//! that records when its last grant expires. A later expiry replaces an earlier one.
+//! Each schema of the entity type has a row in [`LAYOUTS`](table_core::table::LAYOUTS), which records when its last grant expires. A later expiry replaces
+//! an earlier one.
 //!
 //! # Cost
-//! A grant takes about ten requests. The bearer's handle sends no request to another table, except one attempt to read the key of its outbox.
+//! Creating a grant takes about ten requests. The bearer's handle sends no requests to other tables, except for one attempt to read its outbox's key.
 //!
 //! # Bounds
-//! - If an index is disabled after the grant was issued, the bearer still maintains and reads it, as do other handles that have read its state before.
-//! - A bearer does not learn that the schema was replaced by an incompatible one, or that the table
-//!   was deleted and created again. Let all SAS tokens expire first.
+//! - If an index is disabled after a grant has been issued, the bearer still maintains and reads it, like other handles that have already read its state.
+//! - A bearer does not notice that the schema was replaced by an incompatible one, or that the table was deleted and created again. Let all SAS tokens
+//!   expire before such a change.
 //! - [`assume_no_older_programs`](crate::index::Backfill::assume_no_older_programs) ignores grants.
-//! - Steps for other partitions that the program itself adds to an outbox need the key of the outbox, which the bearer cannot read: workers set
-//!   these steps aside. Index entries and copies in other partitions need no key. If the bearer may not write to the queue, the next sweep finds the steps.
-//! - Each sweep reads every partition that has a grant, with one query. Sweeps of an earlier release read such a partition only while it is not quiet.
-//! - The erasure of a [tenant](crate::tenant) ends this for its partitions: issue another grant when the tenant returns.
+//! - If the program itself adds steps for other partitions to an outbox, they need the outbox's key, which the bearer cannot read: workers set these steps
+//!   aside. Index entries and copies in other partitions need no key. If the bearer may not write to the queue, the next sweep finds the steps.
+//! - Each sweep sends one query for every partition that has a grant. Sweeps of an earlier release read such a partition only while it is not quiet.
+//! - Erasing a [tenant](crate::tenant) ends this for the tenant's partitions: issue another grant when the tenant returns.
 //!
 //! # When not to
 //! A program with an account SAS or an identity can open its tables itself and needs no grant.
@@ -124,15 +125,15 @@ impl FromStr for PartitionGrant {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Creates a grant for the bearer of a SAS for one partition. `expiry` must not be earlier than the expiry of the SAS. The partition is listed
-    /// for followers, which read its feed, and for sweeps, which read its outbox.
+    /// Creates a grant for the bearer of a SAS for one partition. `expiry` must not be earlier than the expiry of the SAS. The partition is listed for
+    /// followers, which read its feed, and for sweeps, which read its outbox.
     ///
     /// Backfills for later releases wait until the grant has expired.
     ///
     /// # Errors
     /// - `InvalidInput` if no store can represent the expiry.
     /// - `SchemaMismatch` if the stored schema does not allow programs with this schema to write.
-    /// - Any error from opening the table, or from the store.
+    /// - Any error from opening the table or from the store.
     pub async fn grant(&self, partition_key: &PartitionKey, expiry: DateTime<Utc>) -> Result<PartitionGrant> {
         let expiry = ticks::from_datetime(expiry).ok_or_else(|| Error::of(GrantFault::Expiry))?;
         let handle = self.clone().create_if_missing().await?;
@@ -146,7 +147,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         handle.outbox.prepare(table, partition_key).await?;
         if O::RECORDS {
             registry::kept::keep(handle.table.store(), table, partition_key, expiry).await?;
-            // IMPORTANT: an erasure of the tenant may have marked a registration that this process remembers. The bearer cannot remove the mark.
+            // IMPORTANT: an erasure of the tenant may have marked a registration that this process remembers. The bearer cannot remove such a mark.
             registry::renew(handle.table.store(), table, partition_key).await?;
         }
         let ready = states.into_iter().filter(|(_, state)| *state == IndexState::Ready);
@@ -158,7 +159,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         })
     }
 
-    /// Uses a grant instead of reading the index states and the registries, which a SAS for one partition cannot read. Does not open the table.
+    /// Uses a grant instead of the index states and the registries, which a SAS for one partition cannot read. Does not open the table.
     ///
     /// # Errors
     /// `InvalidInput` if the grant is for a different table, or for a different schema of the entity type.

@@ -1,31 +1,32 @@
-//! Log tail: the newest events of a partition are its first rows (PAT-LOG).
+//! Log tail: the newest events in a partition are its first rows (PAT-LOG).
 //!
 //! # Context
-//! Events such as expense claims, alarms and page views are appended, and usually the newest events are read. A table returns the first n rows of a
-//! partition at the cost of n rows, regardless of the length of the partition. The newest event must therefore come first (PAT-LOG-1).
+//! Events such as expense claims, alarms and page views are appended, and usually the newest events are read. Reading the first n rows of a partition
+//! costs n rows, regardless of the partition's length. The newest event must therefore come first (PAT-LOG-1).
 //!
 //! # Key layout
 //! | PartitionKey | RowKey |
 //! |---|---|
-//! | the owner of the log, `000123` | [`LogStamp`]: inverted ticks and a tie breaker, `2519936321678765432_fffffffe00000007` |
+//! | the log's owner, `000123` | [`LogStamp`]: inverted ticks and a tie breaker, `2519936321678765432_fffffffe00000007` |
 //!
 //! # Guarantee
-//! - No event overwrites another: [`append`](LogTail::append) inserts and never replaces. Two events with the same tick differ in the tie breaker,
-//!   which contains the writer's random number and its event counter (PAT-LOG-4).
-//! - Events are ordered by tick, the latest first. Within a tick, the events of one [`LogTail`] and its clones are ordered by their appends, the
-//!   latest first. Events of different writers have different keys, in arbitrary order.
+//! - No event overwrites another, because [`append`](LogTail::append) inserts and never replaces. Two events with the same tick differ in the tie
+//!   breaker, which contains the writer's random number and its event counter (PAT-LOG-4).
+//! - Events are ordered by tick, latest first. Within a tick, the events of one [`LogTail`] and its clones are in the order in which they were
+//!   appended, latest first. Events from different writers have different keys, in arbitrary order.
 //! - The stamps that [`append`](LogTail::append) creates for one [`LogTail`] never decrease, even if its clock is set back.
-//! - After a lost response, the event is looked up (CON-11): either it is stored exactly once, or the error reports that the outcome is unknown.
-//! - A [`LogFollower`] returns each event once, the oldest first, if its append took no longer than the settling time.
+//! - After a lost response, the event is looked up (CON-11). As a result, either it is stored exactly once, or the error reports that the outcome is
+//!   unknown.
+//! - A [`LogFollower`] returns each event once, oldest first, if appending the event took no longer than the settling time.
 //!
 //! # Cost
-//! An append is one request. Reading the newest n events takes one request per 1,000 events and partition. It reads one more event than n, which
-//! shows whether older events follow, so the newest 1,000 events take two requests. A poll by an up-to-date follower takes one request per partition.
-//! A follower that is behind needs a few more, because it must find the oldest event that it missed.
+//! An append costs one request. Reading the newest n events costs one request per 1,000 events and partition. It reads one event more than n to
+//! detect whether older events follow, so the newest 1,000 events take two requests. A poll by an up-to-date follower takes one request per
+//! partition. A follower that is behind needs a few more, because it must find the oldest event that it has not returned.
 //!
 //! # Bounds
-//! A partition has a limited throughput (PAT-LOG-5): 2,000 entities per second on the service. For a higher rate, add a `bucket(stamp, n)` to the
-//! partition key: appends are spread over n partitions, and every read queries all n and merges the results.
+//! A partition's throughput is limited (PAT-LOG-5): 2,000 entities per second on the service. For a higher rate, add a `bucket(stamp, n)` to the
+//! partition key. Appends are then spread over n partitions, and every read queries all n and merges the results.
 //!
 //! # When not to
 //! For log lines that are rarely read, and only by time range, [blobs](crate::log_blobs) are cheaper (PAT-ANTI-2). For events that are deleted
@@ -84,8 +85,8 @@ pub struct LogTail<E, S, O = NoOutbox> {
 }
 
 impl<E: Entity, S, O> LogTail<E, S, O> {
-    /// Creates a handle to a log, with the system clock and a new random writer number. The [handle](crate::Entities) that is passed in
-    /// maintains everything that the event type declares.
+    /// Creates a handle to a log, with the system clock and a new random writer number. The given [handle](crate::Entities) maintains everything that
+    /// the event type declares.
     #[must_use]
     pub fn new(entities: impl Into<Entities<E, S, O>>) -> Self {
         Self::with_clock(entities, Clock::default())
@@ -103,7 +104,7 @@ impl<E: Entity, S, O> LogTail<E, S, O> {
         Self { table: entities.into(), writer: Arc::new(Writer::new(clock)) }
     }
 
-    /// Returns the table of the events.
+    /// Returns the table that contains the events.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
         self.table.table()
@@ -119,7 +120,7 @@ impl<E: Entity, S, O> LogTail<E, S, O> {
     }
 }
 
-/// Returns `true` if the `RowKey`s of the schema consist of literals followed by a stamp.
+/// Returns `true` if the schema's `RowKey`s consist of literals followed by a stamp.
 const fn is_log(schema: &EntitySchema) -> bool {
     let mut pieces = schema.row_key;
     while let [KeyPiece::Literal(_), rest @ ..] = pieces {

@@ -1,8 +1,8 @@
-//! Migration: copies a table to another store. The copy is resumable and can be verified (DQ-12, PAGE-7).
+//! Migration: copies a table to another store. The copy can be resumed and verified (DQ-12, PAGE-7).
 //!
 //! # Context
-//! A program that was developed on the embedded engine moves its table to a cloud account, or back. No transaction spans both stores, the copy takes
-//! a long time, and the process may end before the copy is complete.
+//! A program that was developed on the embedded engine moves its table to a cloud account, or back. No transaction spans both stores, the copy takes a long
+//! time, and the process may stop before the copy is complete.
 //!
 //! # Key layout
 //! Keys and properties are kept; the target assigns new Timestamps and `ETag`s (ETAG-6). The table may get a different name ([`Migration::into_table`]).
@@ -10,38 +10,39 @@
 //! Timestamp of its change as its `Version`, which preserves the order of changes at the target.
 //!
 //! # Guarantee
-//! - When [`Migration::step`] returns `false`, the target contains every row that existed unchanged in the source throughout the copy.
-//! - A page is written before [`Migration::position`] includes it. A program that stores the position after each step can be
-//!   interrupted at any point: the page in progress is then written again, which changes nothing.
-//! - [`Checksum`] distinguishes two tables that differ in one key, name, type or value. It is equal for the same rows in any order.
+//! - When [`Migration::step`] returns `false`, the target contains every row that existed in the source, unchanged, throughout the copy.
+//! - A page is written before [`Migration::position`] includes it. A program that stores the position after each step can be interrupted at any point. The
+//!   page in progress is then written again, which changes nothing.
+//! - [`Checksum`] distinguishes two tables that differ in one key, name, type or value. It does not depend on the order of the rows.
 //! - A row that the target cannot store, such as one that exceeds its limits, causes an error and is never skipped.
 //!
 //! # Cost
-//! A copy takes one read per 1,000 rows, and one write per 100 rows of a partition, with at least one write for each partition in a page.
-//! A verification reads both tables once.
+//! A copy costs one read per 1,000 rows, and one write per 100 rows of a partition, with at least one write for each partition in a page. A verification
+//! reads both tables once.
 //!
 //! # Bounds
-//! - Stop the writers of the source first, because the copy misses rows that are written before its current position, and the checksums then differ. A second
-//!   copy from the beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
-//! - An existing row in the target is kept unless a copied row with the same key replaces it. Stop the writers of the target, too. If they have taken numbers of
-//!   a copied [sequence](crate::sequence), or have continued a copied [feed](crate::feed), a second copy is refused, because these would be set back.
-//! - Partitions with a feed or with pending intents are registered in the target, where followers and sweeps find them. The keys that an outbox uses to seal
-//!   steps are not copied, so workers of the target set aside, as poison, the steps that a program recorded for other partitions. Copy
-//!   [`REGISTRY`](crate::outbox::REGISTRY), which listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by).
-//!   A seal covers the name of the table: in a table with a different name, workers set aside all of these steps. Before a copy into such a table, run
-//!   workers until all steps are done.
-//! - Steps that were set aside are copied without the entries of the poison queue. Before the copy,
-//!   [requeue](crate::outbox::Outbox::requeue_poison) them and run workers.
-//! - The [guards](crate::outbox::guard) of rows that steps have written are copied with versions from the source's clock. If that clock was ahead, workers of
-//!   the target skip later steps for the same rows until the clock of the target has passed these versions. Start the writers of the target after that time.
-//! - Schemas are stored in a separate table, `TablesLayouts`, which the entity's `create_if_missing` writes in the target. If the table has rows, its indexes,
-//!   copies and feeds are then only announced, because the target does not know that they are complete. Run their backfills with
+//! - Stop the source's writers first, because the copy misses rows that are written before its current position, and the checksums then differ. A second copy
+//!   from the beginning transfers additions and changes, but rows deleted from the source in the meantime remain in the target.
+//! - An existing row in the target is kept unless a copied row with the same key replaces it. Stop the target's writers, too. If they have taken numbers from
+//!   a copied [sequence](crate::sequence), or have continued a copied [feed](crate::feed), a second copy is refused, because it would set the sequence or
+//!   feed back.
+//! - Partitions with a feed or with pending intents are registered in the target, where followers and sweeps find them. The keys with which an outbox seals
+//!   steps are not copied. The target's workers therefore set aside, as poison, the steps that a program has recorded for other partitions. To prevent this,
+//!   copy [`REGISTRY`](crate::outbox::REGISTRY), which listings of tables omit, or give both programs the [same keys](crate::outbox::Outbox::sealed_by). A
+//!   seal also covers the table's name: in a table with a different name, workers set aside all of these steps. Before a copy into such a table, run workers
+//!   until all steps are done.
+//! - Steps that were set aside are copied without their entries in the poison queue. Before the copy, [requeue](crate::outbox::Outbox::requeue_poison) them
+//!   and run workers.
+//! - Rows that steps have written have [guards](crate::outbox::guard), which are copied with versions from the source's clock. If that clock was ahead, the
+//!   target's workers skip later steps for the same rows until the target's clock has passed these versions. Start the target's writers after that time.
+//! - Schemas are stored in a separate table, `TablesLayouts`, which the entity's `create_if_missing` writes in the target. If the table already has rows, its
+//!   indexes, copies and feeds are then only announced, because the target does not know whether they are complete. Run their backfills with
 //!   `assume_no_older_programs`; until then, reads through an index fail with `IndexNotReady`.
-//! - A position belongs to one table of one source. The position of a service contains the service's continuation token (PAGE-8).
+//! - A position belongs to one table in one source. A position in a service's table contains the service's continuation token (PAGE-8).
 //!
 //! # When not to
-//! To copy between two folders of the engine, copy the folder. To follow a table that is being written, use [a log](crate::log_tail), which can be
-//! followed in order. To change a schema during the copy, read one type and write the other.
+//! To copy between two engine folders, copy the folder. To follow a table that is being written, use [a log](crate::log_tail), which can be followed in
+//! order. To change a schema during the copy, read one type and write the other.
 //!
 //! ```
 //! use table_patterns::embedded::Engine;
@@ -100,7 +101,7 @@ pub(crate) use row::Copied;
 /// The default number of partitions written concurrently.
 const CONCURRENCY: usize = 8;
 
-/// A copy of one table in progress. Holds no open resources: it may be dropped after any step, or during one.
+/// A copy of one table in progress. Holds no open resources, so it may be dropped after any step, or during one.
 #[derive(Clone, Debug)]
 pub struct Migration<S, T> {
     source: S,
@@ -112,21 +113,21 @@ pub struct Migration<S, T> {
 }
 
 impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
-    /// Creates a migration of a whole table, into a table of the same name. Sends no request.
+    /// Creates a migration of a whole table into a table with the same name. Sends no request.
     pub fn new(source: S, target: T, table: TableName) -> Self {
         let into = table.clone();
         let position = MigrationPosition::start(table);
         Self { source, target, into, page: None, concurrency: CONCURRENCY, position }
     }
 
-    /// Sets the name of the target table, which allows both tables to be in the same store. Finish the intents of the source first: their seals are not
-    /// valid in a table with a different name.
+    /// Sets the name of the target table, so that both tables can be in the same store. Finish the source's intents first, because their seals are not valid
+    /// in a table with a different name.
     #[must_use]
     pub fn into_table(self, name: TableName) -> Self {
         Self { into: name, ..self }
     }
 
-    /// Sets the number of rows per read, at least 1; by default the page size of the source (TOP-2).
+    /// Sets the number of rows per read, at least 1; by default the source's page size (TOP-2).
     #[must_use]
     pub fn page(self, rows: usize) -> Self {
         Self { page: Some(rows.clamp(1, self.source.capabilities().top.max(1))), ..self }
@@ -159,8 +160,8 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
     /// Copies the next page of rows. Returns `true` if more pages follow. The first step creates the target table if it does not exist.
     ///
     /// # Errors
-    /// `InvalidInput` if the target has issued later numbers of a sequence or a feed than the source. Any error from either store. The position does not change,
-    /// and the step can be repeated.
+    /// `InvalidInput` if the target has issued later sequence or feed numbers than the source; any error from either store. The position does not change, and
+    /// the step can be repeated.
     pub async fn step(&mut self) -> Result<bool> {
         let from = match &self.position.place {
             Place::End => return Ok(false),
@@ -187,7 +188,7 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         Ok(self.position.place != Place::End)
     }
 
-    /// Returns the checksums of both tables, the source first. They are equal if the copy is complete. Reads both tables.
+    /// Returns the checksums of both tables, the source's first. They are equal if the copy is complete. Reads both tables.
     ///
     /// # Errors
     /// Any error from either store.

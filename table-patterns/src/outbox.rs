@@ -1,44 +1,43 @@
-//! Outbox: changes for other partitions, recorded as intents in the transaction of the original change (PAT-EC-8).
+//! Outbox: changes for other partitions, recorded as intents in the same transaction as the original change (PAT-EC-8).
 //!
 //! # Context
-//! A copy in another partition, a counter in another table or a document in a search index must be updated after a change. A message that is sent
-//! after the change is lost if the program stops before sending it. The intent is therefore stored as a row in the partition of the
-//! change.
+//! A copy in another partition, a counter in another table or a document in a search index must be updated after a change. If the program sends a message
+//! after the change and stops before sending it, the message is lost. The intent is therefore stored as a row in the partition of the change.
 //!
 //! # Key layout
 //! | table | PartitionKey | RowKey | properties |
 //! |---|---|---|---|
-//! | the table of the change | the partition of the change | `U+FFFC outbox_` and 32 hexadecimal digits: 16 of the FNV-1a hash of the source's RowKey, 16 random | `Intent`, `Intent1`, …: the text of the intent as Binary · `Version`, `Prompted`, `Attempts`, `NotBefore`, `Wait`: Int64 · `Poisoned`: Boolean · `Claim`, `Error`: String; all properties except the intent exist only after their first use |
-//! | the table of a target | the partition of the target | `U+FFFC guard_` and the target's RowKey | see [`guard`] |
+//! | the table that is changed | the partition that is changed | `U+FFFC outbox_` and 32 hexadecimal digits: 16 from the FNV-1a hash of the source's RowKey, and 16 random digits | `Intent`, `Intent1`, …: the text of the intent as Binary · `Version`, `Prompted`, `Attempts`, `NotBefore`, `Wait`: Int64 · `Poisoned`: Boolean · `Claim`, `Error`: String; all properties except the intent exist only after their first use |
+//! | the target's table | the target's partition | `U+FFFC guard_` and the target's RowKey | see [`guard`] |
 //! | `TablesOutbox` | the table's name in lower case, `_` and one of 16 buckets | the partition | `Table`: String; `Quiet` or `Erased`: Boolean |
 //!
-//! `Attempts` counts the started attempts. Before the time `NotBefore`, in [ticks](table_core::ticks), workers ignore the row, because a worker has claimed
-//! it under the identifier in `Claim`, or because an attempt failed and the next one is delayed. `Wait` is the length of that delay, in ticks: a row whose
-//! `NotBefore` is much further ahead was claimed with a clock that is ahead, and is free. `Prompted` is the time when a sweep last sent a message for the
-//! row.
+//! `Attempts` counts the started attempts. Workers ignore the row until the time `NotBefore`, in [ticks](table_core::ticks). A worker sets this time when it
+//! claims the row under the identifier in `Claim`, or when an attempt fails and the next one is delayed. `Wait` is the length of that wait, in ticks. If
+//! `NotBefore` is much further ahead than `Wait`, the row was claimed by a clock that is ahead, and is free. `Prompted` is the time when a sweep last sent a
+//! message for the row.
 //!
 //! The text of an intent is JSON: `{"Version":1,"Source":…,"Steps":[…]}`, with `SourceVersion` if one was given. A step is
-//! `{"Do":"InsertOrReplace","Table":…,"PartitionKey":…, "RowKey":…,"Guarded":true,"Row":…}`, or the same with `InsertOrMerge`, or `DeleteIfExists`
-//! without `Row`. `Row` is the base64 text of the encoded row. A step for a handler is `{"Do":"Call","Name":…,"Version":…,"Payload":…}`: a
-//! [message](Message) with its name, its version and its JSON. Steps of patterns have no version.
+//! `{"Do":"InsertOrReplace","Table":…,"PartitionKey":…, "RowKey":…,"Guarded":true,"Row":…}`. `Do` can also be `InsertOrMerge`, or `DeleteIfExists`, which has
+//! no `Row`. `Row` is the base64 text of the encoded row. A step for a handler is `{"Do":"Call","Name":…,"Version":…,"Payload":…}`: a [message](Message) with
+//! its name, its version and its JSON. Steps of this crate's patterns have no version.
 //!
-//! `RowKey`s that begin with [`RESERVED`](table_core::key::text::RESERVED) sort after all other keys of their partition. Typed writes refuse them, and typed
-//! reads skip them. Each row is in the partition of its change, so the outbox is spread over partitions like the changes, and is not a hot spot.
+//! `RowKey`s that begin with [`RESERVED`](table_core::key::text::RESERVED) sort after all other keys in their partition. Typed writes refuse them, and typed
+//! reads skip them. Each outbox row is in the partition of its change, so the rows are spread over partitions like the changes, and cause no hot spot.
 //!
 //! # Guarantee
-//! Either both the change and its intent are written, or neither. Every intent is eventually performed at least once: immediately by a message, or by
-//! a [`Sweep`](crate::work::Sweep) if the message was lost. Steps that arrive late, twice or out of order are harmless: see [`guard`].
+//! The change and its intent are written together or not at all. Every intent is eventually performed at least once: immediately after a message, or after a
+//! [`Sweep`](crate::work::Sweep) if the message was lost. Steps that arrive late, twice or out of order are harmless: see [`guard`].
 //!
 //! # Cost
 //! An intent costs one extra row in the transaction and one message, plus one registry upsert per partition per hour.
-//! For the costs of workers see [`work`](crate::work).
+//! For the costs of processing an intent see [`work`](crate::work).
 //!
 //! # Bounds
-//! The JSON of an intent has at most 960 KiB. Base64 increases the size of a row in a step by a third.
-//! An intent is one of the transaction's 100 operations and counts towards its 4 MiB.
+//! The JSON of an intent has at most 960 KiB. Base64 increases the size of a row in a step by a third. The row of an intent is one of the transaction's 100
+//! operations and counts towards its 4 MiB.
 //!
 //! # When not to
-//! If the target is in the partition of the change, write it in the same transaction.
+//! If the target is in the same partition as the change, write it in the same transaction.
 //! If the work is not triggered by a write, use [`Outbox::enqueue`].
 
 pub(crate) mod fault;

@@ -1,38 +1,37 @@
 //! One table per period: expired data is dropped with its table (PAT-HVD).
 //!
 //! # Context
-//! This pattern is for entities that are deleted together by age, such as login attempts that are kept for a month. Deleting them one by one costs as
-//! much as writing them. Dropping a table that contains only them costs one request, regardless of the number of rows (PAT-HVD-1).
+//! This pattern is for entities that are deleted together by age, such as login attempts that are kept for a month. Deleting them one by one costs as much
+//! as writing them. If a table contains nothing else, dropping it costs one request, regardless of the number of rows (PAT-HVD-1).
 //!
 //! # Key layout
 //! | table | PartitionKey | RowKey |
 //! |---|---|---|
 //! | `LoginAttempts20140423` | the user, `000123` | date and time, `0635338080000000000` |
 //!
-//! The name of the table is the name in the schema followed by the period: `yyyy`, `yyyyQn`, `yyyyMM`, `yyyyMMdd` or `yyyyMMddHH`, in UTC. Each user
-//! is a partition, which avoids hot partitions (PAT-HVD-2). A name always denotes the same period and is never reused (PAT-HVD-4).
+//! The table name is the name in the schema followed by the period: `yyyy`, `yyyyQn`, `yyyyMM`, `yyyyMMdd` or `yyyyMMddHH`, in UTC. Each user is a
+//! partition, which avoids hot partitions (PAT-HVD-2). A name always denotes the same period and is never reused (PAT-HVD-4).
 //!
 //! # Guarantee
-//! - An entity is stored in the table for its period. An entity outside the retained periods is refused (`OutOfRangeInput`). A write that passed this check
-//!   before its period expired can recreate the table after it was dropped; the next `expire` drops it again.
-//! - [`prepare`](PeriodTables::prepare) creates tables in advance (PAT-HVD-5). If the table for a period is missing,
-//!   [`insert`](PeriodTables::insert) creates it. Both store the schema of the type, which other releases of the program
-//!   [compare](table_core::Table::create_if_missing).
+//! - An entity is stored in the table for its period. An entity outside the retained periods is refused (`OutOfRangeInput`). If a write passed this check
+//!   before its period expired, it can recreate the table after the table was dropped; the next `expire` drops it again.
+//! - [`prepare`](PeriodTables::prepare) creates tables in advance (PAT-HVD-5). If the table for a period is missing, [`insert`](PeriodTables::insert)
+//!   creates it. Both store the type's schema, which other releases of the program [compare](table_core::Table::create_if_missing).
 //! - [`expire`](PeriodTables::expire) drops exactly the tables whose period has ended and is no longer retained. It is idempotent and can be interrupted.
-//! - Reads of several periods merge the tables in key order (PAT-HVD-3): the rows of each partition are in the order of their `RowKey`s, which is
-//!   chronological if the RowKey contains the time. Such a read is not a snapshot (CON-9).
+//! - Reads of several periods merge the tables in key order (PAT-HVD-3). The rows in each partition are ordered by `RowKey`, which is chronological if the
+//!   time comes first in the RowKey. Such a read is not a snapshot (CON-9).
 //!
 //! # Cost
-//! A write takes one request, and the first write of a process to a table a few more, which open the table. A read takes at least one request per period, several
-//! of them concurrently. Expiry takes one listing, two queries, and two requests per dropped table, for the table and its schema; a feed needs one more for each of
-//! its partitions. For entities without separate tables, [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
+//! A write costs one request. A process's first write to a table costs a few more, which open the table. A read costs at least one request per period,
+//! several of them concurrently. Expiry costs one listing, two queries, and two requests per dropped table, for the table and its schema; a feed costs one
+//! more for each of its partitions. For entities without separate tables, [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
 //!
 //! # Bounds
-//! Table names have at most 63 characters. A read of many periods holds a page of each in memory, so choose periods long enough that a read covers
-//! only a few of them. On a store whose pages are not in key order (`Capabilities::ordered`), a read holds all selected rows and sorts them.
+//! Table names have at most 63 characters. A read of many periods holds a page from each table in memory, so choose a period length with which a read covers
+//! only a few periods. On a store whose pages are not in key order (`Capabilities::ordered`), a read holds all selected rows and sorts them.
 //!
 //! # When not to
-//! Do not use this pattern if some entities of a period are kept longer than others, or if most reads cover many periods.
+//! Do not use this pattern if some entities from a period are kept longer than others, or if most reads cover many periods.
 //!
 //! ```
 //! use chrono::{DateTime, Duration, Utc};
@@ -89,10 +88,10 @@ pub use tables::PeriodTables;
 
 /// An entity that is stored in the table for its period.
 ///
-/// The entity may declare indexes and lists in its own partition and a feed, have slots, and be written in units:
-/// [`PeriodTables::entities_of`] returns the [handle](crate::Entities) to the table for the period that contains `instant`, which
-/// maintains all of them. Their rows are dropped with the table. Rows in other partitions or tables would remain, so an entity with
-/// an index in another partition or table, or with copies, is rejected at compile time.
+/// The entity may declare a feed, and indexes and lists in its own partition. It may have slots and be written in units of work.
+/// [`PeriodTables::entities_of`] returns the [handle](crate::Entities) to the table for the period that contains `instant`, which maintains all of them.
+/// Their rows are dropped with the table. Rows in other partitions or tables would remain, so an entity with an index in another partition or table, or with
+/// copies, is rejected at compile time.
 ///
 /// ```compile_fail,E0080
 /// # use chrono::{DateTime, Utc};
@@ -117,6 +116,6 @@ pub trait Periodic: Entity + Send + Sync {
     /// The length of the period that one table covers.
     const PERIOD: Period;
 
-    /// Returns the time that determines the entity's period. It must never change, like the key.
+    /// Returns the time that determines the entity's period. Like the key, it must never change.
     fn instant(&self) -> DateTime<Utc>;
 }

@@ -1,4 +1,4 @@
-//! The position of a backfill within the key ranges of its pass, as the stored schema records it.
+//! A backfill's position within the key ranges of its pass, as recorded in the stored schema.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,7 +10,7 @@ use table_core::store::TableStore;
 
 /// A position: the index of a key range, and the continuation within this range. The default is the start.
 ///
-/// A position is valid only for the ranges that it was created with. Another release of the program can have different ranges, for example because it
+/// A position is valid only for the ranges with which it was created. Another release of the program can have different ranges, for example because it
 /// declares another index. The pass then starts again, which is always correct, because a pass can process a row twice.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Position {
@@ -35,7 +35,7 @@ impl fmt::Display for Position {
 }
 
 impl Position {
-    /// Parses a position. Any other text is the start: for example, the position of an older release, which contains no hash.
+    /// Parses a position. Any other text means the start: for example, the position of an older release, which contains no hash.
     pub(crate) fn read(text: &str) -> Self {
         let parsed = || -> Option<Self> {
             let mut words = text.split(' ');
@@ -50,8 +50,8 @@ impl Position {
         parsed().unwrap_or_default()
     }
 
-    /// Reads the page at this position, or the first page if the position does not belong to the ranges, or if the store refuses the continuation because the
-    /// table was created again (PAGE-9). Returns the position after the page; `None` at the end of the last range.
+    /// Reads the page at this position. Reads the first page instead if the position does not belong to the ranges, or if the store refuses the continuation
+    /// because the table was created again (PAGE-9). Returns the position after the page; `None` at the end of the last range.
     ///
     /// # Errors
     /// Any error from the store.
@@ -109,7 +109,7 @@ mod tests {
             .collect()
     }
 
-    /// Reads the ranges page by page, with a record of the position after each page, until `pages` have been read.
+    /// Reads the ranges page by page, and records the position after each page, until `pages` pages have been read.
     fn read(engine: &Engine, ranges: &[KeyRange], from: &str, pages: usize) -> (Vec<String>, Option<String>) {
         let (mut found, mut next) = (Vec::new(), Some(from.to_owned()));
         let table = TableName::new("Items").unwrap();

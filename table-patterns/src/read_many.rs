@@ -1,4 +1,4 @@
-//! Reads many rows by key. Adjacent keys are read by pages if the store returns rows in key order, and all other keys by point queries.
+//! Reads many rows by key. Adjacent keys are read in pages if the store returns rows in key order. All other keys are read by point queries.
 
 use std::ops::Bound;
 
@@ -10,14 +10,14 @@ use table_core::store::TableStore;
 
 use crate::requests::{self, CONCURRENCY};
 
-/// The minimum length of a run of ascending keys in one partition that is read in pages.
+/// The minimum number of ascending keys in one partition for which rows are read in pages.
 const SOME: usize = 8;
 /// Limits the number of unneeded rows: a page has at most two rows per requested key, and paging stops after more than two rows per key found.
 const AROUND: usize = 2;
 /// The maximum number of rows in a page.
 const PAGE: usize = 1_000;
 
-/// Reads the rows with the given keys. Returns them in the order of the keys, and `None` for each key without a row.
+/// Reads the rows with the given keys. Returns them in the order of the keys, with `None` for each key that has no row.
 pub(crate) async fn rows<S: TableStore, T: Send>(
     (store, table): (&S, &TableName),
     keys: &[EntityKey],
@@ -59,7 +59,7 @@ pub(crate) async fn rows<S: TableStore, T: Send>(
     Ok(found)
 }
 
-/// Reads ascending keys of one partition by pages. Returns the rows found, and the keys that the pages did not reach.
+/// Reads ascending keys in one partition by pages. Returns the rows found, and the keys that the pages did not reach.
 async fn pages<'k, 'a, S: TableStore, T>(
     (store, table): (&S, &TableName),
     run: &'k [(usize, &'a EntityKey)],
@@ -187,7 +187,7 @@ mod tests {
         };
         assert_eq!(calls((0..100).map(|number| (1, number)).collect()), (1, 0));
         assert_eq!(calls((0..100).rev().map(|number| (1, number)).collect()), (0, 100));
-        // A page of 80 rows reaches twenty of forty keys that have three other rows between each two of them.
+        // Three other rows are between each two of the forty keys, so a page of 80 rows reaches twenty of them.
         assert_eq!(calls((0..40).map(|number| (1, number * 4)).collect()), (1, 20));
         assert_eq!(calls((0..7).map(|number| (1, number)).collect()), (0, 7));
         let store = store.clone().pages_of(30);

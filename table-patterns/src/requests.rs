@@ -1,7 +1,7 @@
 //! Helpers that run requests concurrently (IMP-5).
 //!
-//! The futures are boxed and store their results in shared memory. The code that polls them is large; because it does not depend on the type of the results,
-//! it is compiled only once, in this crate, and not in each program.
+//! The futures are boxed and store their results in shared memory. The code that polls them is large. It does not depend on the type of the results, so it
+//! is compiled only once, in this crate, and not in each program.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use table_core::Result;
 /// The default number of concurrent requests.
 pub(crate) const CONCURRENCY: usize = 16;
 
-/// Runs reads concurrently and returns their results in order. The first error cancels the rest.
+/// Runs reads concurrently and returns their results in order. The first error cancels the remaining reads.
 pub(crate) fn in_order<'a, T: Send + 'a>(
     reads: impl IntoIterator<Item: Future<Output = Result<T>> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,
@@ -44,7 +44,7 @@ pub(crate) fn in_order<'a, T: Send + 'a>(
     poll_fn(work).boxed()
 }
 
-/// Runs writes concurrently and returns their results in order of completion. A write that fails does not cancel the others.
+/// Runs writes concurrently and returns their results in order of completion. A failed write does not cancel the others.
 pub(crate) fn all<'a, T: Send + 'a>(
     writes: impl IntoIterator<Item: Future<Output = T> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,
@@ -109,7 +109,7 @@ fn ordered<'a, T: Send + 'a>(
 /// Boxed futures that store their results in shared memory.
 type Requests<'a, T> = Box<dyn Iterator<Item = BoxFuture<'a, T>> + Send + 'a>;
 
-/// Polls reads concurrently. The first error, in the order of the reads, cancels the rest.
+/// Polls reads concurrently. The first error, in the order of the reads, cancels the remaining reads.
 fn drive_in_order(reads: Requests<'_, Result<()>>, at_once: usize) -> BoxFuture<'_, Result<()>> {
     stream::iter(reads).buffered(at_once).try_collect().boxed()
 }
@@ -124,7 +124,7 @@ fn lock<T>(results: &Mutex<T>) -> MutexGuard<'_, T> {
     results.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Boxes each future only when it is started, so the number of boxed futures in memory is bounded by the number in flight.
+/// Boxes each future only when it starts, so that memory contains no more boxed futures than are in flight.
 fn boxed<'a, T>(
     futures: impl IntoIterator<Item: Future<Output = T> + Send + 'a, IntoIter: Send + 'a>,
 ) -> Box<dyn Iterator<Item = BoxFuture<'a, T>> + Send + 'a> {

@@ -1,4 +1,4 @@
-//! Settles recorded changes: brings index entries and copies in other partitions in line with their entity (PAT-INTER-3).
+//! Settles recorded changes: makes index entries and copies in other partitions consistent with their entity (PAT-INTER-3).
 
 use table_core::entity::Entity;
 use table_core::store::TableStore;
@@ -11,17 +11,17 @@ use crate::index::{Derived, RemoteChange};
 use crate::work::handler::Delivery;
 
 impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Brings index entries or copies in other partitions or tables in line with the current state of their entity. Returns the number of rows
-    /// written. Call this function at least once for each recorded change. It is idempotent.
+    /// Makes index entries or copies in other partitions or tables consistent with the current state of their entity. Returns the number of rows written.
+    /// Call this function at least once for each recorded change. It is idempotent.
     ///
-    /// `docs/convergence.md` explains why this converges. This function does not know the order of two changes to an index. The guard of each index key (a row
-    /// that every write of the key's entry changes) is therefore read before the entity, and written together with the entry: if two calls settle the same key,
-    /// the call that read the older entity fails. A worker also knows the number of the change, which detects stale reads.
+    /// `docs/convergence.md` explains why this converges. This function does not know the order of two changes to an index. Each index key therefore has a
+    /// guard, which is a row that every write to the key's entry changes. The guard is read before the entity, and written together with the entry. If two
+    /// calls settle the same key, the call that has read the older entity fails. A worker also knows the number of the change, which detects stale reads.
     ///
     /// # Errors
-    /// - `UniqueViolation` if another entity has the same unique value, which no transaction across partitions can prevent.
-    ///   The change stays recorded and must be resolved manually (PAT-EC-4).
-    /// - `IndexListFull` if a list has reached its bound (PAT-IX-4).
+    /// - `UniqueViolation` if another entity has the same unique value, which no transaction across partitions can prevent. The change remains recorded and
+    ///   must be resolved manually (PAT-EC-4).
+    /// - `IndexListFull` if a list has reached its maximum size (PAT-IX-4).
     /// - `SchemaMismatch` if this program must not write; any error from the store.
     pub async fn settle(&self, change: &RemoteChange) -> Result<usize> {
         self.settle_recorded(change, None).await

@@ -1,64 +1,63 @@
-//! Tenants: count, export, import, copy or erase all data of one tenant, in one or several tables.
+//! Tenants: count, export, import, copy or erase all of one tenant's data, in one or several tables.
 //!
 //! # Context
-//! A tenant leaves and wants its data, moves to another account, or must be erased. Its data includes more than the rows of its partition: *remote
-//! rows* (index rows and copies in other partitions or tables), members of lists, references, registrations and blobs. A loop over the rows of a
-//! partition misses them. It also loses the state of sequences, so a copy would assign a number twice.
+//! A tenant leaves and wants its data, moves to another account, or must be erased. Its data includes more than the rows in its partition: *remote rows*
+//! (index rows and copies in other partitions or tables), members of lists, references, registrations and blobs. A loop over the partition's rows misses
+//! them. It also loses the state of sequences, so a copy would assign a number twice.
 //!
 //! # Places
-//! A [`Tenant`] is a list of places. A place is a table (or [the tables of periods](crate::periods)) with a selection of complete partitions. Types in the
-//! same tables and partitions share a place. Each entity type is registered with its handle. The remote rows follow from the declarations of the registered
-//! types. If the entity set of a registered type (the types declared to share its table) contains an unregistered type that has remote rows, every function
-//! fails. Types outside the set are unknown: an erasure leaves their remote rows.
+//! A [`Tenant`] is a list of places. A place is a table (or [one table per period](crate::periods)) with a selection of complete partitions. Types in the
+//! same tables and partitions share a place. Each entity type is registered with its handle. The declarations of the registered types determine the remote
+//! rows. If a registered type's entity set (the types declared to share its table) contains an unregistered type with remote rows, every function fails.
+//! Types outside the set are unknown, so an erasure leaves their remote rows.
 //!
 //! # Verbs
 //! | verb | effect |
 //! |---|---|
-//! | [`count`](Tenant::count) | the number of entities of each type, of other rows, and of blobs |
-//! | [`export`](Tenant::export) | lines of JSON: each row with the types of its properties, each blob in parts; resumable |
-//! | [`import`](Tenant::import) | the rows and blobs of an export, in the same partitions or in other partitions, then the remote rows |
-//! | [`copy_to`](Tenant::copy_to) | an export and an import without a file |
+//! | [`count`](Tenant::count) | counts the entities of each type, other rows, and blobs |
+//! | [`export`](Tenant::export) | returns JSON lines: each row with its property types, each blob in parts; resumable |
+//! | [`import`](Tenant::import) | writes an export's rows and blobs to the same or other partitions, then the remote rows |
+//! | [`copy_to`](Tenant::copy_to) | exports and imports without a file |
 //! | [`erase`](Tenant::erase) | deletes everything, and verifies that nothing is left |
 //!
 //! # Lines
-//! A line is a JSON object with one member: `Tenant`, the header; `Row`, with the entity in the JSON of the service; `Blob`, a
-//! part of a blob in base64; `End`, the last line. Every value is exact. Timestamps are not exported, because the target store
-//! assigns new ones; recorded steps keep their Timestamps as versions.
+//! A line is a JSON object with one member: `Tenant`, the header; `Row`, an entity in the service's JSON format; `Blob`, a part of a blob in base64; `End`,
+//! the last line. Every value is exact. Timestamps are not exported, because the target store assigns new ones; recorded steps keep their Timestamps as
+//! versions.
 //!
 //! # Guarantee
 //! - An import into an empty store yields the exported rows, the remote rows, and the blobs. Sequences continue from their last number, feed cursors remain
-//!   valid, and recorded steps are performed, including steps that were set aside.
-//! - The imported steps are sealed with the key of the importing program: import only files that you trust. An export or an import of recorded steps
-//!   is refused if no registered handle of the table has an [outbox](crate::outbox), which checks and writes the seals.
-//! - The [guards](crate::outbox::guard) of index rows, and the references to entities that hold copies, are not exported. An import derives them again.
-//!   The guards of the targets of recorded steps are exported with their partitions: an imported step does not overwrite the target of a newer step
-//!   that was done before the export. An import into a partition with another name omits them.
+//!   valid, and recorded steps are performed, including steps that were set aside as poison.
+//! - The imported steps are sealed with the key of the importing program, so import only files that you trust. An export or an import of recorded steps is
+//!   refused if none of the table's registered handles has an [outbox](crate::outbox), which checks and writes the seals.
+//! - The [guards](crate::outbox::guard) of index rows, and the references to entities that hold copies, are not exported. An import derives them again. The
+//!   guards of targets of recorded steps are exported with their partitions, so that an imported step does not overwrite its target if a newer step was done
+//!   before the export. An import into a partition with another name omits these guards.
 //! - An import into partitions with other names adapts the addresses of blobs. It refuses recorded steps, and any row that contains the name of its
-//!   partition. Before the export, run a worker until all steps are done.
-//! - Repeat an interrupted call, or continue it from a stored position. Rows that were already processed are written again with the same content or skipped. A
-//!   blob is imported again from its first part; no part of a blob is lost.
-//! - Programs may rely on the registration of an erased tenant's partition: its steps are found if the tenant returns. The registration is marked as
+//!   partition. Before such an export, run a worker until all steps are done.
+//! - Repeat an interrupted call, or continue it from a stored position. Rows that have already been processed are skipped or written again with the same
+//!   content. A blob is imported again from its first part; no part of a blob is lost.
+//! - Programs may rely on the registration of an erased tenant's partition, so that its steps are found if the tenant returns. The registration is marked as
 //!   erased, and the first [sweep](crate::work::Sweep) after two hours removes it.
 //!
 //! # Cost
-//! An export and a count read each row once. An import writes up to 100 rows of a partition per transaction; it then reads the
-//! imported entities that have remote rows, and settles each of these rows as a worker does. An erasure reads each row, removes the
-//! remote rows one by one, and deletes in transactions of 100. Its final verification reads the partitions again, and all remote
-//! indexes of the registered types, including the entries of other tenants.
+//! An export and a count read each row once. An import writes up to 100 rows of a partition per transaction. It then reads the imported entities that have
+//! remote rows, and settles each of these rows as a worker does. An erasure reads each row, removes the remote rows one by one, and deletes in transactions
+//! of 100. Its final verification reads the partitions again, and all remote indexes of the registered types, including the entries of other tenants.
 //!
 //! # Bounds
-//! - Stop the writers of the tenant during an export, an import and an erasure. A table of a period that is dropped during an export is omitted.
-//! - A [grant](crate::grant) that was issued before an erasure does not register its partition again. Issue another one when the tenant returns.
-//! - Register all types of a table from one store, and with the same partitions if each type has a PartitionKey of the same format. Rows that are in two selections
-//!   of a table are counted and exported twice.
+//! - Stop the tenant's writers during an export, an import and an erasure. A period's table that is dropped during an export is omitted.
+//! - A [grant](crate::grant) that was issued before an erasure does not register its partition again. Issue a new one when the tenant returns.
+//! - Register all types in a table from one store. Register them with the same partitions if their PartitionKeys have the same format. Rows in two selections
+//!   of one table are counted and exported twice.
 //! - Register the tables of the entities' [views](crate::view) separately. A view that aggregates several tenants must be rebuilt after an erasure,
 //!   because the erasure also deletes the feed.
-//! - Rows that handlers wrote to other tables, for recorded steps, are unknown: register these tables. Register also the partitions that recorded steps
-//!   write to. Otherwise a step that was set aside can overwrite, at the target of the import, the content of a newer step that was done before the export.
-//! - The exported guards contain versions from the clock of the source. If that clock was ahead, workers of the target skip new steps for the same targets
-//!   until the clock of the target has caught up.
-//! - Start the workers of the target after the import, because a step that is performed during the import may precede the guard of its target.
-//! - The guard of an index row that was removed earlier remains until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An
+//! - If handlers have written rows to other tables for recorded steps, these rows are unknown: register their tables. Also register the partitions to which
+//!   recorded steps write. Otherwise, after the import, a step that was set aside can overwrite the content of a newer step that was done before the export.
+//! - The exported guards contain versions from the source's clock. If that clock was ahead, the target's workers skip new steps for the same targets until
+//!   the target's clock has caught up.
+//! - Start the target's workers after the import, because a step that is performed during the import may precede its target's guard.
+//! - If an index row has been removed earlier, its guard remains until [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes it. An
 //!   earlier blob of a list that several tenants share remains until the orphan collector deletes it.
 //! - Backups and queue messages are not changed. Messages contain only keys.
 //!
@@ -151,14 +150,14 @@ use crate::blob::BlobFolder;
 use crate::entities::{Entities, StepRecorder};
 use crate::periods::{PeriodTables, Periodic};
 
-/// The data of one tenant: see [the module](crate::tenant). Cheap to clone.
+/// One tenant's data; see [the module](crate::tenant). Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Tenant {
     places: Vec<Place>,
 }
 
 impl Tenant {
-    /// Creates a tenant without data. For an import, register its types in the same order as for the export.
+    /// Creates a tenant without data. For an import, register types in the same order as for the export.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -167,8 +166,8 @@ impl Tenant {
     /// Registers an entity type: its handle, and the partitions that belong to the tenant.
     ///
     /// # Errors
-    /// `InvalidInput` if the selection covers part of a partition, or a range of partitions other than all partitions with the same first levels in their
-    /// key; `KeyEncoding` if a key cannot contain a value.
+    /// `InvalidInput` if the selection covers part of a partition, or is a range of partitions that does not consist of all partitions with the same first
+    /// key levels; `KeyEncoding` if a key cannot contain a value.
     pub fn with_entities<E, S, O, C>(
         self,
         entities: &Entities<E, S, O>,
@@ -188,7 +187,7 @@ impl Tenant {
         self.with_member(place, Typed(entities.clone()))
     }
 
-    /// Registers an entity type that is written by a plain [`Table`].
+    /// Registers an entity type that is written through a plain [`Table`].
     ///
     /// # Errors
     /// Any error from [`with_entities`](Self::with_entities).
@@ -201,8 +200,8 @@ impl Tenant {
         self.with_entities(&Entities::from(table.clone()), selection)
     }
 
-    /// Registers an entity type with one table per period; all existing tables are included. Types that use the same tables
-    /// and are registered with the same partitions are counted, exported and erased together.
+    /// Registers an entity type with one table per period; all existing tables are included. Types that use the same tables and are registered with the same
+    /// partitions are counted, exported and erased together.
     ///
     /// # Errors
     /// Any error from [`with_entities`](Self::with_entities).
@@ -222,8 +221,8 @@ impl Tenant {
         self.with_member(place, InPeriods(tables.clone()))
     }
 
-    /// Registers the blobs of an entity type. Its table must already be registered. Handles whose blobs are in the same folder must share one `Arc` of
-    /// the blob store: otherwise the blobs are counted once for each handle.
+    /// Registers an entity type's blobs. The type's table must already be registered. Handles whose blobs are in the same folder must share one `Arc` of the
+    /// blob store; otherwise the blobs are counted once for each handle.
     ///
     /// # Errors
     /// `InvalidInput` if the table is not registered.
@@ -248,8 +247,8 @@ impl Tenant {
         Err(table_core::Error::of(fault).with_table(table.as_str()))
     }
 
-    /// Adds an entity type to the registered place (tables and partitions) that equals `place`, or to a new place if none does. All places of a table have
-    /// the types and the blob folders of all of them, because the partitions of one type may contain rows of another type.
+    /// Adds an entity type to the registered place (tables and partitions) that equals `place`, or to a new place if none does. All places in a table have
+    /// the types and the blob folders of all of them, because one type's partitions may contain rows of another type.
     fn with_member(mut self, place: Place, member: impl Member + 'static) -> Result<Self> {
         #[cfg(feature = "blobs")]
         let mut place = place;
@@ -278,7 +277,7 @@ impl Tenant {
         Ok(self)
     }
 
-    /// Returns an error if the data of a place includes an unregistered type that has rows in other partitions or tables.
+    /// Returns an error if a place's data includes an unregistered type that has rows in other partitions or tables.
     fn check(&self) -> Result<()> {
         self.places.iter().try_for_each(Place::check)
     }
@@ -294,7 +293,7 @@ fn partitions<E, C: Class>(selection: Selection<E, C>) -> Result<Vec<Partitions>
     selection.into_ranges()?.iter().map(Partitions::of).collect()
 }
 
-/// Returns the folder of list blobs, if an index in the entities' partitions is a list and its blobs are configured.
+/// Returns the folder of list blobs if an index in the entities' partitions is a list and its blobs are configured.
 #[cfg(feature = "blobs")]
 fn lists_of<E, S, O>(entities: &Entities<E, S, O>) -> Result<Option<BlobFolder>>
 where

@@ -1,78 +1,76 @@
 //! Materialised views: a read model built from a change feed, with sums that count each entity once (IMP-6).
 //!
 //! # Context
-//! How many employees does each department have? How many routes start at an airport? Answering such questions from the
-//! rows of the entities requires a scan. A view is another table whose layout answers such a question, and which is
-//! updated after each change to the rows. It is the read side of CQRS.
+//! How many employees does each department have? How many routes start at an airport? Answering such questions from the entity rows requires a scan. A view
+//! is another table, whose layout answers such a question. It is updated after each change to the entity rows. It is the read side of CQRS.
 //!
 //! # Key layout
 //! In the table of the view's rows:
 //!
 //! | PartitionKey | RowKey | properties |
 //! |---|---|---|
-//! | as declared by the row type | as declared | a row put by one source entity, or sums to which many entities add |
-//! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; the rows and amounts of one source entity in this partition; `Cut`: the amounts when a recount began |
-//! | a partition of the view | `U+FFFC view_recount` | `Id`: the latest recount; each participating row of sums contains it in `ViewRecount` |
+//! | as declared by the row type | as declared | a row put by one source entity, or a row of sums to which many entities add |
+//! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; the rows and amounts of one source entity in this partition; `Cut`: the amounts at the start of a recount |
+//! | a partition of the view | `U+FFFC view_recount` | `Id`: the identifier of the latest recount; each row of sums that takes part contains it in `ViewRecount` |
 //! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the partitions of the view that contain the entity |
-//! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; the position up to which the partition's feed is applied |
+//! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; the position up to which the partition's feed has been applied |
 //! | `view` | `U+FFFC view_lease` | `Holder`: the follower that applies changes |
-//! | `view` | `U+FFFC view_sighting` | `Lease`, `First`: the lease of another follower that was seen last, and the time at which it was first seen |
+//! | `view` | `U+FFFC view_sighting` | `Lease`, `First`: the last lease that was seen of another follower, and the time at which it was first seen |
 //! | `view` | `U+FFFC view_state` | `Ready`: Boolean; `Id`: Guid that distinguishes the view from earlier views with the same table |
 //!
-//! The digits are the first 128 bits of the SHA-256 of the PartitionKey and RowKey of the
-//! source, each followed by U+0000. Typed reads skip these rows.
+//! The digits are the first 128 bits of the SHA-256 of the source's PartitionKey and RowKey, each followed by U+0000. Typed reads skip these rows.
 //!
-//! A [`View`] computes, by a pure function, the rows and amounts of one source entity.
-//! A [`ViewTable`] maintains them. The feed names the changed entities; the view then reads their current state.
+//! A [`View`] is a pure function that computes the rows and amounts of one source entity. A [`ViewTable`] maintains them. The feed lists the changed
+//! entities; the view then reads their current state.
 //!
 //! # Guarantee
-//! - In each partition of the view, the rows and sums of an entity change in one transaction with the entity's *record*, which lists them. An entity counts
-//!   once even if its changes are delivered twice: only the difference from the record is added.
-//! - After the feeds are applied, the view equals the projection of the source's rows, except for entities that were set aside because their projection failed.
-//!   Changes may be delivered late, twice, in any order, and to several processes concurrently, any of which may die at any point. Records are read before the
-//!   entity, and written only if their `ETag`s are current, even if nothing changes. An outdated write by a slow worker therefore always fails. For the
-//!   same reason, an entity without rows in a partition leaves an empty record.
+//! - In each partition of the view, the rows and sums derived from an entity change in the same transaction as the entity's *record*, which lists them. An
+//!   entity counts once even if its changes are delivered twice, because only the difference from the record is added.
+//! - After the feeds are applied, the view equals the projection of the source's rows, except for entities that were set aside because their projection
+//!   failed. Changes may be delivered late, twice, in any order, and to several processes concurrently, any of which may die at any point. Records are read
+//!   before the entity, and written only if their `ETag`s are current, even if nothing changes. An outdated write by a slow worker therefore always fails. An
+//!   entity without rows in a partition leaves an empty record there, for the same reason.
 //! - The changes in a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) then moves past them, and never moves
 //!   back. Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view and not yet in another (PAT-EC-6).
-//! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild does the same work as for a change,
-//!   for each row, while other programs read and write, and is resumable. It does not repeat changes from before its start. It corrects damage caused by a
-//!   trimmed feed, a changed projection or another tool, including wrong sums. In each partition of the view that contains an entity's record, the sums of
-//!   rows to which no entity contributes become 0. A row that another tool has added is not removed.
-//! - Continuation tokens contain keys, so they remain valid after a rebuild. A view whose table was deleted and created again
-//!   is building. Handles that regard the view as ready check its state every ten seconds, and then fail with
-//!   `IndexNotReady`. A position that was stored during an earlier rebuild is rejected.
+//! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild processes every row as if it had
+//!   changed. It can be resumed, and other programs can read and write meanwhile. Changes made before the rebuild started are not applied again from the
+//!   feeds. A rebuild corrects damage caused by a trimmed feed, a changed projection or another tool, including wrong sums. In each partition of the view
+//!   that contains an entity's record, it sets sums to 0 if no entity contributes to their row. It does not remove rows that another tool has added.
+//! - Continuation tokens contain keys, so they remain valid after a rebuild. If a view's table is deleted and created again, the view is building. Handles
+//!   that regard the view as ready check its state every ten seconds, and then fail with `IndexNotReady`. A position that was stored during a rebuild of the
+//!   deleted view is rejected.
 //!
 //! # Cost
 //! | verb | requests |
 //! |---|---|
-//! | read | 1, and 1 more every ten seconds for the state of the view |
-//! | write of the source, declared with `#[entity(feed)]` | 2 more operations: the entries of the feed and its head |
-//! | [catching up](ViewTable::catch_up) | 1 range query for 1,000 partitions with a feed, and 3 requests for the lease; per partition with changes some requests for the head, the entries and the cursor; then per changed entity 2 gets, or pages for eight or more entities with adjacent keys, and 1 get for each partition of the view |
+//! | read | 1, and 1 more every ten seconds for the view's state |
+//! | write to a source that declares `#[entity(feed)]` | 2 more operations: the feed's entries and its head |
+//! | [catching up](ViewTable::catch_up) | 1 range query for 1,000 partitions with a feed, and 3 requests for the lease; for each partition with changes, some requests for the head, the entries and the cursor; then for each changed entity 2 gets, or pages for eight or more entities with adjacent keys, and 1 get for each partition of the view |
 //! | an entity that moved to another partition of the view | 2 gets in addition to those above, and 1 get in each of the two partitions; entities that moved between the same two partitions share transactions, one in each for up to 100 |
-//! | all entities that changed together | for each partition of the view 1 get per changed sum, and 1 transaction for as many entities as fit in 100 operations: one per entity, one per row that it puts, one per sum |
-//! | rebuild | 2 range queries for 256 adjacent rows of the source, and 1 get for each partition of the view that contained one of them before; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, and 1 get and 1 write per partition with a feed |
+//! | all entities that changed together | for each partition of the view, 1 get per changed sum, and 1 transaction for as many entities as fit in 100 operations: one per entity, one per row that it puts, one per sum |
+//! | rebuild | 2 range queries for 256 adjacent source rows, and 1 get for each partition of the view that previously contained one of them; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, and 1 get and 1 write per partition with a feed |
 //!
 //! # Bounds
-//! - A change to one entity in one partition of the view is one transaction: its rows, the rows it removes and the sums it changes total at most 99. The list
-//!   of an entity's partitions has at most 32 Ki characters. An entity that moves leaves an empty record behind in each partition it moves out of; such
-//!   records do not make later changes more expensive.
-//! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` holds the same amount.
-//! - A sum is an `Int64`. If it overflows, the change fails and nothing is written.
-//!   All changes to one sum write the same row, so their rate is limited to what one partition supports.
+//! - A change to one entity in one partition of the view is one transaction. The entity's rows in the partition, the rows that the change removes and the
+//!   sums that it changes total at most 99. The list of an entity's partitions has at most 32 Ki characters. An entity that moves to another partition leaves
+//!   an empty record in the old one. Empty records do not make later changes more expensive.
+//! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` holds the same amount in memory.
+//! - A sum is an `Int64`. If it overflows, the change fails and nothing is written. All changes to one sum write the same row, so one partition's write
+//!   throughput limits their rate.
 //! - A put row belongs to one source entity, so its key must contain the entity's key. A row is either put or summed.
 //! - The `RowKey` of a source entity has at most 503 UTF-16 code units.
 //! - The records of deleted entities remain as empty records. To remove them, raise [`View::VERSION`] and rebuild.
-//! - A partition is [set aside](ViewTable::poison) if the view missed some of its changes, because they were trimmed, the table was deleted and
-//!   created again or restored from a backup, or the view's cursor in its feed is damaged. Later changes are applied. A [`rebuild`](ViewTable::rebuild) repairs it.
-//!   A partition whose feed was quiet when its table was deleted is not read again before its next change, and its rows remain in the view until then.
+//! - A partition is [set aside](ViewTable::poison) if the view has missed some of its changes. This happens if the feed was trimmed, if the table was deleted
+//!   and created again or restored from a backup, or if the view's cursor in the feed is damaged. Later changes are applied. A
+//!   [`rebuild`](ViewTable::rebuild) repairs the partition. If a partition's feed was quiet when its table was deleted, the partition is not read again
+//!   before its next change, and its rows remain in the view until then.
 //! - A view does not trim feeds: [trim](crate::feed::Feed::trim) up to the [position](ViewTable::position) of the view that is furthest behind.
-//! - The table belongs to the view. Its schema has a single row type.
-//!   The entities of the source are distinguished from other rows in the same table by the format of their keys. Rows and changes with other keys,
-//!   such as the parts of an entity, are ignored.
+//! - The table belongs to the view. Its schema has a single row type. Source entities are distinguished from other rows in the same table by the format of
+//!   their keys. Rows and changes with other keys, such as the parts of a wide entity, are ignored.
 //!
 //! # When not to
 //! To find the same entity by another key, use an [index](crate::index).
-//! To copy properties of one entity into another, use [`copies`](crate::copies). If a sum is rarely needed, read the partition.
+//! To copy properties from one entity to another, use [`copies`](crate::copies). If a sum is rarely needed, read the partition.
 //!
 //! ```
 //! use table_patterns::EntityStore;
@@ -157,20 +155,20 @@ pub use rebuild::{Rebuild, RebuildPosition, RebuildProgress};
 pub use record::VIEW_PREFIX;
 pub use table::{ViewState, ViewTable};
 
-/// A view: computes the rows that each entity of a table contributes to the view's table, and the amounts that it adds to the view's sums.
+/// A view: computes the rows that each source entity contributes to the view's table, and the amounts that it adds to the view's sums.
 pub trait View: 'static {
     /// The entity type that the view is built from.
     type Source: Entity + Send + Sync;
-    /// The rows of the view, in a separate table.
+    /// The type of the view's rows, which are stored in a separate table.
     type Row: PlainEntity + Send + Sync;
 
-    /// The version of the projection. A program with a higher version builds its rows in another table while the old table is in use. Once the rows
-    /// are [built](ViewTable::rebuild), followers of older versions stop; delete the old table when no program reads it. The name of the new table is the
-    /// name of the first table, `v` and the version; a hash replaces the end of a name that would be too long.
+    /// The version of the projection. A program with a higher version builds its rows in another table while the old table is in use. Once the new rows are
+    /// [built](ViewTable::rebuild), followers of older versions stop. Delete the old table when no program reads it. The new table's name is the first
+    /// table's name, followed by `v` and the version. If this name would be too long, a hash replaces the end of the first table's name.
     const VERSION: u32 = 1;
 
-    /// Returns the name of the view in the store. A table contains the rows of one view only: a second view with the same table is refused when it is
-    /// opened. The default is the path of the type; override it to keep the name when the type moves.
+    /// Returns the view's name in the store. A table contains the rows of one view only: opening a second view with the same table fails. The default is the
+    /// path of the type; override it to keep the name when the type moves.
     #[must_use]
     fn name() -> &'static str {
         std::any::type_name::<Self>()
@@ -181,6 +179,6 @@ pub trait View: 'static {
     /// An entity for which this function returns an error or panics is [set aside](ViewTable::poison).
     ///
     /// # Errors
-    /// Any error from [`Projection`] or the view itself.
+    /// Any error from [`Projection`] or this function.
     fn project(source: &Self::Source, view: &mut Projection<Self::Row>) -> Result<()>;
 }

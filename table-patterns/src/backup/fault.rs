@@ -1,4 +1,4 @@
-//! Errors of backups in a blob store.
+//! Errors of backups to a blob store.
 
 use table_core::Fault;
 

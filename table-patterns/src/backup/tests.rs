@@ -1,4 +1,4 @@
-//! Tests of backups that fail at each request in turn, and of restores of damaged backups.
+//! Tests backups that fail at each request in turn, and restores of damaged backups.
 
 use pollster::block_on;
 use table_core::{ErrorCode, TableEntity, TableStoreExt};
@@ -64,7 +64,7 @@ fn new_files_are_uploaded_and_unneeded_ones_removed() {
     })
     .unwrap();
     assert_eq!(restored(&blobs).unwrap(), wanted(0..42));
-    // A file that is missing or truncated is sent again.
+    // A missing or truncated file is sent again.
     let names = blobs.names();
     blobs.damage(names.iter().find(|name| name.ends_with(ROWS)).unwrap(), Some(b"cut"));
     assert_eq!(restored(&blobs).unwrap_err().code(), ErrorCode::Corrupted);
@@ -166,12 +166,12 @@ fn a_backup_below_a_longer_prefix_is_another_backup() {
         names.filter_map(|name| name.strip_prefix(prefix)?.strip_suffix(ROWS).map(str::to_owned)).collect()
     };
     let is_outer = |name: &String| !name.contains('/');
-    // The other backup has a file of the same name and length.
+    // The other backup has a file with the same name and length.
     let lost = files("nightly/").into_iter().find(is_outer).unwrap();
     blobs.damage(&format!("nightly/{lost}{ROWS}"), None);
     assert_eq!(block_on(outer.back_up(&engine)).unwrap().copied_files, 1);
     assert_eq!(restored(&blobs).unwrap(), wanted(0..40));
-    // Obsolete files of the other backup remain, and are not counted.
+    // Obsolete files in the other backup remain, and are not counted.
     let weekly = files("nightly/weekly/");
     let before: Vec<_> = files("nightly/").into_iter().filter(is_outer).collect();
     block_on(write(&engine, 0..40)).unwrap();
@@ -184,8 +184,8 @@ fn a_backup_below_a_longer_prefix_is_another_backup() {
     assert_eq!(files("nightly/weekly/"), weekly);
 }
 
-/// Backs up after `skipped` requests of a restore, and again after each further `skipped` requests, until 20 + `last` rows are backed up. Each backup adds a row
-/// and removes all files of the earlier one.
+/// Backs up after `skipped` requests of a restore, and again after every further `skipped` requests, until 20 + `last` rows are backed up. Each backup adds a
+/// row and removes all files of the previous backup.
 fn back_up_meanwhile(blobs: &FaultyBlobs, engine: &Engine, skipped: usize, rounds: std::ops::Range<i32>) {
     if rounds.is_empty() {
         return;
@@ -217,7 +217,7 @@ fn a_restore_beside_backups_returns_one_of_them() {
         assert!((20..=20 + last).contains(&rows) && found == wanted(0..rows), "{skipped} {last}: {rows}");
         seen[usize::try_from(rows - 20).unwrap()] += 1;
     }
-    // The restore continued with no newer backup, with one, and with the last of three.
+    // The restore continued with no newer backup, with one newer backup, and with the last of three.
     assert!(seen[0] > 0 && seen[1] > 3 && seen[3] > 0, "{seen:?}");
 }
 
@@ -232,7 +232,7 @@ fn a_restore_that_continues_with_a_newer_backup_fetches_common_files_once() {
     let (meanwhile, again, calls) = (engine.clone(), backup.clone(), blobs.clone());
     let (told, second) = std::sync::mpsc::channel();
     blobs.heal();
-    // The first two requests read `BACKUP` and `BASE`. All files but one have been fetched when the backup begins.
+    // The first two requests read `BACKUP` and `BASE`. When the backup begins, all files except one have been fetched.
     blobs.before(usize::try_from(first.copied_files).unwrap() + 1, move |_| {
         let before = calls.calls();
         let report = block_on(async {
@@ -246,6 +246,6 @@ fn a_restore_that_continues_with_a_newer_backup_fetches_common_files_once() {
     let (second, others) = second.recv().unwrap();
     assert!(second.removed_files > 0 && second.kept_files > 1, "{second:?}");
     let own = u64::try_from(blobs.calls() - others).unwrap();
-    // The missing file is requested in vain, and `BASE` is read again.
+    // The request for the missing file fails, and `BASE` is read again.
     assert!(own <= 2 + first.copied_files + 1 + second.copied_files, "{own} requests, {first:?}, {second:?}");
 }

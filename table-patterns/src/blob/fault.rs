@@ -1,4 +1,4 @@
-//! Errors of blobs: requests that failed, and content that differs from the uploaded content.
+//! Blob errors: failed requests, and content that differs from the uploaded content.
 
 use object_store::Error as StoreError;
 use table_core::Fault;

@@ -9,33 +9,33 @@ use table_core::Result;
 
 use crate::blob::{InBlobs, decode};
 
-/// The blobs of one table: a folder with a subfolder for each partition, and a folder of marks.
+/// The blobs of one table: a folder with a subfolder for each partition, and a folder with marks for orphaned blobs.
 #[derive(Clone)]
 pub(crate) struct BlobFolder {
     pub(crate) blobs: Arc<dyn ObjectStore>,
-    /// The folder that contains the blobs. Folders with a different spelling of the table's name can contain blobs of the table, too.
+    /// The folder that contains the blobs. Folders whose names spell the table's name in a different case can also contain blobs of the table.
     pub(crate) values: Path,
     /// The folder that contains the marks. Each mark identifies an orphaned blob.
     pub(crate) marks: Path,
     /// Encodes a PartitionKey as a segment of a blob name.
     pub(crate) encode: fn(&str) -> String,
     pub(crate) decode: fn(&str) -> Option<String>,
-    /// Returns the PartitionKey that the content of a blob contains; `None` if this kind of blob contains none. For a blob whose name contains only a hash
-    /// of the PartitionKey.
+    /// Returns the PartitionKey that a blob's content contains; `None` if this kind of blob contains none. Used if the blob's name contains only a hash of
+    /// the PartitionKey.
     pub(crate) partition_in: fn(&[u8]) -> Result<Option<String>>,
-    /// `true` if the content of each blob contains the name of its partition.
+    /// `true` if each blob's content contains its PartitionKey.
     pub(crate) is_bound: bool,
 }
 
 impl BlobFolder {
-    /// Returns the folders that contain the table's blobs and those of its marks, as pairs.
+    /// Returns the table's blob folders, each paired with the folder that contains its marks.
     pub(crate) async fn spellings(&self) -> Result<Vec<(Path, Path)>> {
         spellings(&*self.blobs, &self.values, &self.marks).await
     }
 }
 
-/// Returns the folders that contain a table's blobs and those of its marks, as pairs: one for each spelling of the table's name, because the name of a
-/// folder has the case that a program declares (TBL-2).
+/// Returns a table's blob folders, each paired with the folder that contains its marks. A table can have one folder for each spelling of its name, because
+/// each program uses the case that it declares (TBL-2).
 pub(crate) async fn spellings(
     blobs: &dyn ObjectStore,
     values: &Path,
@@ -52,7 +52,7 @@ pub(crate) async fn spellings(
     Ok(names.iter().map(|name| (folder(values, name), folder(marks, name))).collect())
 }
 
-/// Splits the name of a blob into the folder of its table and the rest; `None` if the blob is not in a folder of the table that `folder` belongs to.
+/// Splits a blob's name into the table's folder and the remaining name; `None` if the blob is not in a folder of the table to which `folder` belongs.
 pub(crate) fn split<'b>(blob: &'b str, folder: &Path) -> Option<(&'b str, &'b str)> {
     let end = blob.match_indices('/').nth(folder.parts_count().checked_sub(1)?)?.0;
     let (own, rest) = blob.split_at_checked(end)?;

@@ -1,23 +1,23 @@
-//! Encoding of keys as segments of blob names, which are readable, reversible, and valid in every blob store.
+//! A readable, reversible encoding of keys as blob name segments that are valid in every blob store.
 
 use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-/// The length in bytes above which [`encode_caseless`] truncates a segment and appends a hash.
+/// The maximum length of a segment in bytes. [`encode_caseless`] truncates longer segments and appends a hash.
 const LONGEST: usize = 120;
 /// The number of bytes of a truncated segment that precede the hash.
 const READABLE: usize = 48;
 /// The separator between the text and the hash in a truncated segment. Complete segments do not contain it.
 const HASHED: &str = "==";
 
-/// Encodes a string as a segment of limited length. The end of a longer segment is replaced with a hash (SHA-256).
+/// Encodes a string as a segment of limited length. The end of a longer segment is replaced with a SHA-256 hash.
 pub(crate) fn encode_caseless(text: &str) -> String {
     let segment = encode(text);
     if segment.len() <= LONGEST {
         return segment;
     }
-    // A segment is ASCII. The truncation may split an escape, which is harmless because a hashed segment is never decoded.
+    // A segment is ASCII. The truncation may split an escape sequence, which is harmless because a hashed segment is never decoded.
     let mut hashed = segment.get(..READABLE).unwrap_or_default().to_owned() + HASHED;
     for byte in Sha256::digest(text) {
         let _ = write!(hashed, "{byte:02x}");
@@ -25,7 +25,7 @@ pub(crate) fn encode_caseless(text: &str) -> String {
     hashed
 }
 
-/// Returns `true` if the name of a blob contains the PartitionKey and the RowKey in `keys`, both encoded as segments.
+/// Returns `true` if a blob's name contains the PartitionKey and the RowKey in `keys`, both encoded as segments.
 pub(crate) fn names_row(name: &str, keys: [&str; 2]) -> bool {
     [encode, encode_caseless].iter().any(|encode| {
         let [partition_key, row_key] = keys.map(encode);
@@ -33,8 +33,8 @@ pub(crate) fn names_row(name: &str, keys: [&str; 2]) -> bool {
     })
 }
 
-/// Encodes a string as a segment. Lower-case ASCII letters, digits, `-` and `_` are kept. Every other byte is written like `=2E`, and the empty
-/// string becomes `=`. Different strings have different segments, even in stores that do not distinguish `a` and `A`.
+/// Encodes a string as a segment. Lower-case ASCII letters, digits, `-` and `_` are kept. Every other byte is written as in `=2E`, and the
+/// empty string becomes `=`. Different strings have different segments, even in stores that do not distinguish `a` and `A`.
 pub(crate) fn encode(text: &str) -> String {
     let is_plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
@@ -73,9 +73,9 @@ pub(crate) fn hashed_beginning(segment: &str) -> Option<&str> {
     segment.split_once(HASHED).map(|(beginning, _)| beginning)
 }
 
-/// Returns whether a text begins with `prefix`, given the beginning of its segment; `None` if that beginning is too short to decide.
+/// Returns `true` if a text begins with `prefix`, given the beginning of the text's segment; `None` if that beginning is too short to decide.
 pub(crate) fn begins_with(beginning: &str, prefix: &str) -> Option<bool> {
-    // Each byte has its own code, and no code begins another one. Only the empty string is encoded otherwise.
+    // Each byte has its own code, and no code is a prefix of another code. Only the empty string is encoded differently.
     let prefix = if prefix.is_empty() { String::new() } else { encode(prefix) };
     let both = beginning.len().min(prefix.len());
     let is_equal = beginning.as_bytes().get(..both) == prefix.as_bytes().get(..both);

@@ -1,4 +1,4 @@
-//! The collector of orphans: blobs that no entity references. It marks them first, and removes them after a grace period.
+//! The collector for orphans, which are blobs that no entity references. It marks them first, and removes them after a grace period.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -24,15 +24,15 @@ use crate::blob::InBlobs;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// The number of blobs that are in use, or not older than the grace period.
+    /// The number of blobs that are in use, or no older than the grace period.
     pub kept: u64,
-    /// The number of orphans that are marked and not removed yet.
+    /// The number of orphans that are marked and not yet removed.
     pub marked: u64,
     /// The number of orphans that were removed.
     pub removed: u64,
 }
 
-/// Determines whether an entity refers to a blob. Implemented for each kind of blob.
+/// Determines whether a blob is referenced by an entity. Implemented for each kind of blob.
 pub(crate) trait Naming {
     /// The entity that may refer to a blob, according to the blob's name.
     type Of: Send + Sync;
@@ -44,12 +44,12 @@ pub(crate) trait Naming {
     fn is_named(&self, path: &Path, of: &Self::Of) -> impl Future<Output = Result<bool>> + Send;
 }
 
-/// The collector for the blobs in one folder. The last segment of each blob name begins with the creation time.
+/// The collector for the blobs in one folder. The last segment of each blob's name begins with the creation time.
 pub(crate) struct Orphans<'a, N> {
     pub(crate) blobs: &'a dyn ObjectStore,
     /// The folder that contains the blobs.
     pub(crate) folder: Path,
-    /// The folder of the marks of orphans.
+    /// The folder that contains the marks of orphans.
     pub(crate) marks: Path,
     /// Returns the current time in ticks.
     pub(crate) now: &'a (dyn Fn() -> u64 + Send + Sync),
@@ -68,14 +68,14 @@ impl<N: Naming + Sync> Orphans<'_, N> {
             let marked = marks.remove(&self.mark_of(&meta.location)).unwrap_or_default();
             self.judge(&meta.location, &of, born, &marked, &mut collected).await?;
         }
-        // The remaining marks belong to blobs that no longer exist, because an earlier run was interrupted between the two deletions.
+        // The remaining marks belong to blobs that no longer exist, because an earlier run was interrupted after it had deleted the blob.
         for marks in marks.into_values() {
             self.unmark(&marks).await?;
         }
         Ok(collected)
     }
 
-    /// Parses the name of a blob: the entity that may refer to it, and its creation time. Returns `None` if the name has a different format.
+    /// Parses a blob's name into the entity that may reference it and its creation time. Returns `None` if the name has a different format.
     fn read(&self, path: &Path) -> Option<(N::Of, u64)> {
         let segments = path.prefix_match(&self.folder)?;
         let segments: Vec<String> = segments.map(|segment| segment.as_ref().to_owned()).collect();
@@ -103,14 +103,15 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         // If several collectors have marked the blob, the latest mark is used.
         match marks.iter().map(|(_, since)| since.saturating_add(grace)).max() {
             None => {
-                // The entity may have changed at any time before it was read, which can be long after the start of the run.
+                // The entity may have changed at any time until it was read, possibly long after the run started. The mark therefore
+                // contains the current time.
                 let mark = self.mark_of(path).join(format!("{:019}", (self.now)()));
                 self.blobs.put(&mark, PutPayload::new()).await.in_blob(&mark)?;
                 collected.marked += 1;
             }
             Some(until) if until > now => collected.marked += 1,
             Some(_) => {
-                // The blob is removed first. A mark without a blob is removed by the next run.
+                // The blob is removed first. If the run is interrupted, the next run removes the mark.
                 self.remove(path).await?;
                 self.unmark(marks).await?;
                 collected.removed += 1;
@@ -119,7 +120,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(())
     }
 
-    /// Returns the marks of all orphans with the times when they were written, grouped by the folder of each orphan's marks.
+    /// Returns the marks of all orphans, with the times at which they were written, grouped by the folder that contains an orphan's marks.
     async fn marks(&self) -> Result<BTreeMap<Path, Vec<(Path, u64)>>> {
         let mut marks: BTreeMap<Path, Vec<(Path, u64)>> = BTreeMap::new();
         let mut listing = self.blobs.list(Some(&self.marks));
@@ -133,7 +134,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(marks)
     }
 
-    /// Returns the folder that contains the marks of a blob.
+    /// Returns the folder that contains a blob's marks.
     fn mark_of(&self, blob: &Path) -> Path {
         blob.prefix_match(&self.folder).into_iter().flatten().fold(self.marks.clone(), Path::join)
     }

@@ -7,9 +7,10 @@ use table_core::property::Property;
 use table_core::row::RowWriter;
 use table_core::{EdmType, Error, Fault, Result, ValueRef};
 
-/// The address of a blob: its name, its length and its checksum (PAT-LARGE-1). Created by an upload.
+/// The address of a blob: its name, its length and its checksum (PAT-LARGE-1). Uploads create it.
 ///
-/// Stored as one `Edm.String` with the name, the length in bytes, and the CRC-32C in hexadecimal digits.
+/// Stored as one `Edm.String` that contains the name, the length in bytes, and the CRC-32C in
+/// hexadecimal digits.
 ///
 /// ```
 /// use table_patterns::blob::BlobRef;
@@ -68,7 +69,7 @@ impl FromStr for BlobRef {
     }
 }
 
-/// The error for a property value that is not the address of a blob.
+/// The error for a property value that is not a blob address.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error("'{0}' is not a blob address; expected name, length and checksum")]
 #[fault(EntityMismatch, "PAT-LARGE-1")]

@@ -1,4 +1,4 @@
-//! Streaming multipart uploads that compute the length and the checksum of the blob.
+//! Streaming multipart uploads that compute the blob's length and checksum.
 
 use std::pin::pin;
 
@@ -12,7 +12,7 @@ use table_core::Result;
 use crate::blob::BlobRef;
 use crate::blob::InBlobs;
 
-/// Wraps content in memory as a stream, for use in an upload.
+/// Wraps in-memory content as a stream for an upload.
 pub fn whole(content: impl Into<Bytes>) -> impl Stream<Item = Result<Bytes>> + Send {
     stream::iter([Ok(content.into())])
 }
@@ -33,7 +33,7 @@ impl BlobWriter {
         Self { path, part, held: BytesMut::new(), parts: None, written }
     }
 
-    /// Adds bytes to the blob, and sends all parts that are complete. Only the last part of the blob may be smaller than `part`. Holds at most one part.
+    /// Adds bytes to the blob, and sends all complete parts. Only the blob's last part may be smaller than `part`. Holds at most one part in memory.
     pub(crate) async fn write(&mut self, blobs: &dyn ObjectStore, mut bytes: &[u8]) -> Result<()> {
         self.written.length += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         self.written.crc = crc32c::crc32c_append(self.written.crc, bytes);
@@ -67,14 +67,14 @@ impl BlobWriter {
         match finished.await {
             Ok(_) => Ok(self.written),
             Err(error) => {
-                // If the request fails, the store discards the uploaded parts itself (BLB-5).
+                // If the request fails, the store eventually discards the uploaded parts itself (BLB-5).
                 let _ = parts.abort().await;
                 Err(error)
             }
         }
     }
 
-    /// Aborts the upload. If this request fails, the store eventually discards the uploaded parts (BLB-5).
+    /// Aborts the upload. If the abort request fails, the store eventually discards the uploaded parts (BLB-5).
     pub(crate) async fn abort(self) {
         if let Some(mut parts) = self.parts {
             let _ = parts.abort().await;

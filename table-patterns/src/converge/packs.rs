@@ -1,10 +1,10 @@
-//! Grouping of the writes to one partition into transactions.
+//! Groups the writes to one partition into transactions.
 
 use std::collections::BTreeSet;
 
 use super::Part;
 
-/// Groups parts into transactions. A row written by several parts of a group counts as one operation.
+/// Groups parts into transactions. A row that several parts in a group write counts as one operation.
 pub(super) fn of<W>(parts: &[Part<W>], most: usize, together: usize) -> Vec<&[Part<W>]> {
     let (mut packs, mut begin, mut own) = (Vec::new(), 0, 0);
     let mut shared: BTreeSet<&String> = BTreeSet::new();

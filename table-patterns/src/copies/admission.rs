@@ -1,5 +1,5 @@
-//! Checks that this program may write a holder (an entity that holds copies) through the handle of its source. The write is refused if a newer version of
-//! the program has extended the holder's schema.
+//! Checks that this program may write a holder (an entity that holds copies) through its source's handle. The write is refused if a newer version of the
+//! program has extended the holder's schema.
 
 use table_core::name::TableName;
 use table_core::store::TableStore;
@@ -7,7 +7,7 @@ use table_core::{Result, Table};
 
 use crate::copies::relation::Outgoing;
 
-/// Checks whether this program may write the holders of a relation, from the side of the source (the copied entity).
+/// Checks, through the handle of the source (the copied entity), whether this program may write the holders of a relation.
 #[derive(Clone, Debug)]
 pub(super) struct Given<E: 'static, S> {
     pub(super) relation: &'static Outgoing<E>,
@@ -15,7 +15,7 @@ pub(super) struct Given<E: 'static, S> {
 }
 
 impl<E, S: TableStore + Clone> Given<E, S> {
-    /// Creates the check for a relation, given the table of its sources. If that table was not opened, nothing is checked.
+    /// Creates the check for a relation, given the table of its sources. If that table has not been opened, nothing is checked.
     pub(super) fn of(relation: &'static Outgoing<E>, sources: &Table<E, S>) -> Self {
         Self { relation, sources: sources.clone() }
     }

@@ -1,4 +1,4 @@
-//! Backfill for copies that a later release has added: adds the references and copies that older programs did not maintain.
+//! Backfill for copies that a later release declares: adds the references and copies that older programs did not maintain.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -32,24 +32,24 @@ pub struct CopiesReport {
     pub scanned: u64,
     /// The number of entities that were written.
     pub written: u64,
-    /// The entities whose copies could not be updated, with the errors; at most 1,000.
-    /// Correct them, then update their copies with [`settle_copies`](crate::Entities::settle_copies).
+    /// The entities whose copies could not be updated, with their errors; at most 1,000. Correct the entities, then update their copies with
+    /// [`settle_copies`](crate::Entities::settle_copies).
     pub failed: Vec<(EntityKey, Error)>,
-    /// The delay before the next run, if the backfill could not begin: until then, programs built from an older release may have requests in flight.
+    /// The delay before the next run, if the backfill could not begin because programs built from an older release may still have requests in flight.
     pub retry_after: Option<Duration>,
 }
 
-/// The side of a relation that a pass of the backfill completes.
+/// The side of a relation that one pass of the backfill completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
-    /// The sources: each holder that a stored reference points to is updated, or cleared if the source no longer exists.
+    /// The sources: each holder with a stored reference is updated, or cleared if the source no longer exists.
     Sources,
-    /// The holders: the references of each holder are recorded, and its copies are set.
+    /// The holders: each holder's references are recorded, and its copies are set.
     Holders,
 }
 
 impl Side {
-    /// Parses the name of a pending part of the stored schema, such as `keeps copied_by Manager` or `keeps copies_from Manager`.
+    /// Parses the name of a pending part in the stored schema, such as `keeps copied_by Manager` or `keeps copies_from Manager`.
     fn of_note(note: &str) -> Option<Self> {
         match note.strip_prefix("keeps ")?.split_once(' ')?.0 {
             "copied_by" => Some(Self::Sources),
@@ -71,14 +71,14 @@ fn read_words(words: &str) -> Position {
 /// A builder for the backfill of one entity type's copies, as a source and as a holder. Created by
 /// [`Entities::backfill_copies`](crate::Entities::backfill_copies).
 ///
-/// Each of the two types in a relation has its own backfill; run both, in any order. The backfill of the sources
-/// updates all known holders. The backfill of the holders records their references and sets their copies. Once both are
-/// complete, the copies include every write by an older program.
+/// Each of the two types in a relation has its own backfill; run both, in any order. The backfill of the sources updates all known holders. The
+/// backfill of the holders records their references and sets their copies. Once both are complete, the copies include every write by an older program.
 ///
-/// - Online: writers continue. Up to sixteen entities are processed concurrently. An entity is written only if its version has not changed meanwhile.
-/// - Rolling updates: as for the backfill of an [index](crate::index::Backfill). While older programs may have requests in flight, a run
-///   returns immediately, with [`retry_after`](CopiesReport::retry_after).
-/// - One relation at a time: a type with several new relations needs a pass for each.
+/// - Online: writers continue. Up to sixteen entities are processed concurrently. An entity is written only if its version has not changed in the
+///   meantime.
+/// - Rolling updates: as in the backfill of an [index](crate::index::Backfill). If older programs may have requests in flight, a run returns
+///   immediately, with [`retry_after`](CopiesReport::retry_after).
+/// - One relation at a time: a type with several new relations needs one pass for each.
 /// - Resumable: the position is recorded with the stored schema after each page.
 ///
 /// ```
@@ -108,7 +108,7 @@ pub struct CopiesBackfill<'a, E: 'static, S, O> {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Creates the backfill of an entity type's copies, both as a holder and as a source. If the copies are complete, running it does nothing.
+    /// Creates the backfill for an entity type's copies, both as a holder and as a source. If the copies are complete, running it does nothing.
     pub fn backfill_copies(&self) -> CopiesBackfill<'_, E, S, O> {
         CopiesBackfill { handle: self, page: None, has_older: true }
     }
@@ -120,8 +120,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
         Self { page: Some(rows), ..self }
     }
 
-    /// Declares that no program with an older schema is running or has requests in flight.
-    /// The backfill then begins immediately, and older programs are refused.
+    /// Declares that no program with an older schema is running or has requests in flight. The backfill then begins immediately, and older programs
+    /// are refused.
     pub const fn assume_no_older_programs(self) -> Self {
         Self { has_older: false, ..self }
     }
@@ -130,13 +130,13 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
     ///
     /// # Errors
     /// - `ResourceNotFound` if the table was never opened with `create_if_missing`.
-    /// - Any outage of the store: run the backfill again to continue.
+    /// - Any store outage; run the backfill again to continue.
     pub async fn run(self) -> Result<CopiesReport> {
         let (table, mut report) = (&self.handle.table, CopiesReport::default());
         let layout = table.update_schema_record(|_| ()).await?;
         let Some(copying) = Copying::of(self.handle) else { return Ok(report) };
         for note in &layout.pending {
-            // A note that the schema of this program does not contain belongs to a newer version of the program.
+            // A note that is not in this program's schema belongs to a newer version of the program.
             let is_own = E::SCHEMA.keeps.iter().any(|kept| note.strip_prefix("keeps ") == Some(*kept));
             let Some(side) = Side::of_note(note).filter(|_| is_own) else { continue };
             let begun =
@@ -148,7 +148,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                     continue;
                 }
             };
-            // IMPORTANT: the position is not recorded after a page with failures: if this run is interrupted, the next one reports them again.
+            // IMPORTANT: the position is not recorded after a page with failures. If this run is interrupted, the next run reports them again.
             let mut has_failed = false;
             while let Some(position) = next {
                 self.handle.admit(false).await?;
@@ -172,7 +172,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Settles the copies for the entities on one page. Returns the position after the page, and the number of entities that failed.
+    /// Settles the copies of the entities on one page (makes them equal to their sources). Returns the position after the page, and the number of
+    /// entities that failed.
     async fn complete_page(
         &self,
         side: Side,
@@ -217,8 +218,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok((next, failures))
     }
 
-    /// Returns the keys of the entities to settle for one page: for [`Side::Sources`], the sources of the references on the page; for [`Side::Holders`], the
-    /// holders on the page. Skips rows of other types.
+    /// Returns the keys of the entities to settle for one page. For [`Side::Sources`], these are the sources of the references on the page; for
+    /// [`Side::Holders`], the holders on the page. Skips rows of other types.
     fn found(side: Side, page: &Page) -> Result<BTreeSet<EntityKey>> {
         // A row that cannot be classified is reported as an error when it is settled.
         let is_own =
@@ -235,7 +236,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(found)
     }
 
-    /// Records the references of a holder and sets its copies, in all relations. Returns the number of writes.
+    /// Records a holder's references and sets its copies, in all relations. Returns the number of writes.
     pub(super) async fn hold_all(&self, holder: &EntityKey) -> Result<usize> {
         let mut written = 0;
         for held in self.relations.holds {

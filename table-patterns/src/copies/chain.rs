@@ -1,7 +1,7 @@
-//! Chains of copies: a copied property of one entity can be copied into a third entity. A worker passes each change on to the next entity.
+//! Chains of copies: a copied property of one entity can be copied into a third entity. A worker passes each change on to the next entity in the chain.
 //!
 //! If entities copy from each other in a cycle, a change must not be passed on forever. A recorded change therefore contains its *path*: the keys of the
-//! entities through which it was passed on. A worker rejects a change that returns to the same entity too often.
+//! entities that have passed it on. A worker rejects a change that returns to the same entity too often.
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
@@ -13,11 +13,11 @@ use crate::index::{Derived, RemoteChange};
 
 /// The maximum number of entities in a recorded path.
 const PATH: usize = 64;
-/// The number of visits to one entity at which a path is treated as a cycle. The limit is above 1 because entities of several types may have the same key.
+/// The number of visits to one entity from which a path counts as a cycle. The limit exceeds 1 because entities of several types may have the same key.
 const VISITS: usize = 8;
 
-/// Returns the change that makes a worker settle the holders of an entity; `None` if no relation copies a value that differs between `before` and
-/// `after`. `path` contains the entities through which the change was passed on to this entity.
+/// Returns the change that makes a worker settle the holders of an entity (update their copies); `None` if no relation copies a value that differs between
+/// `before` and `after`. `path` contains the entities that have passed the change on to this entity.
 pub(super) fn passed_on<E: Entity>(
     key: &EntityKey,
     (before, after): (&E, &E),
@@ -33,10 +33,10 @@ pub(super) fn of_source(key: &EntityKey, path: &[EntityKey]) -> RemoteChange {
     RemoteChange::new(Derived::CopiesOf, key.clone(), path.to_vec())
 }
 
-/// Returns `path` extended by `source` (the copied entity), for the changes that are passed on by the entities that hold its copies.
+/// Returns `path` extended by `source` (the copied entity), for the changes that the holders of its copies pass on.
 ///
 /// # Errors
-/// `InvalidInput` (PAT-DEN-2) with the keys of the cycle if the path contains the source too often.
+/// `InvalidInput` (PAT-DEN-2), with the keys in the cycle, if the path contains the source too often.
 pub(super) fn path_through(path: &[EntityKey], source: &EntityKey) -> Result<Vec<EntityKey>> {
     if path.iter().filter(|visited| *visited == source).count() >= VISITS {
         let last = path.iter().rposition(|visited| visited == source).unwrap_or_default();
@@ -45,7 +45,7 @@ pub(super) fn path_through(path: &[EntityKey], source: &EntityKey) -> Result<Vec
     }
     let mut longer = [path, std::slice::from_ref(source)].concat();
     if longer.len() > PATH {
-        // The visits of the first entity are kept, so a cycle through it is found regardless of its length.
+        // Visits to the first entity are kept, so a cycle through it is found regardless of the cycle's length.
         let other = longer.iter().position(|visited| Some(visited) != path.first());
         longer.remove(other.unwrap_or_default());
     }

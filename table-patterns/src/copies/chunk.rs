@@ -1,4 +1,4 @@
-//! The writes that bring one holder (an entity that holds copies) in line with its source (the copied entity).
+//! The writes that make one holder (an entity that holds copies) match its source (the copied entity).
 
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
@@ -19,17 +19,17 @@ use crate::feed::FeedRecorder;
 /// The writes that make one holder match its source.
 #[derive(Debug)]
 pub(crate) struct HolderStep {
-    /// The write of the holder; `None` if the holder does not refer to the source, or needs no write.
+    /// The holder's write; `None` if the holder does not refer to the source, or needs no write.
     pub(super) write: Option<EntityPlan>,
-    /// References that are obsolete because their holder is missing or refers to another source.
+    /// The references that are obsolete because their holder is missing or refers to another source.
     pub(super) drop: Vec<StoredReference>,
 }
 
 impl HolderStep {
-    /// Computes the writes that bring a holder in line with its source. `None` as the source means that it was deleted.
+    /// Computes the writes that make a holder match its source. If the source is `None`, it has been deleted.
     ///
     /// # Errors
-    /// `Unsupported` if a reference names an unknown relation; any error from the relation.
+    /// `Unsupported` if a reference contains an unknown relation; any error from the relation.
     pub(super) fn of<S: TableStore + 'static>(
         (relations, feed, touches): (&[Relation], Option<&FeedRecorder<S>>, bool),
         context: &HolderContext<'_>,
@@ -77,7 +77,7 @@ impl HolderStep {
     }
 }
 
-/// Returns the relation of a reference, found by the stored name.
+/// Returns a reference's relation, found by its stored name.
 pub(super) fn relation<'a>(relations: &'a [Relation], found: &StoredReference) -> Result<&'a Relation> {
     let name = &found.reference.relation;
     let fault = || Error::of(CopyFault::UnknownRelation(name.clone()));

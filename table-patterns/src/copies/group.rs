@@ -1,4 +1,4 @@
-//! Groups the references of a source (a copied entity) by the holder (the entity with copies) that they point to, so that each holder is read once.
+//! Groups the references of a source (a copied entity) by their holder (the entity with copies), so that each holder is read once.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use table_core::{Error, Result};
 use crate::copies::reference::StoredReference;
 use crate::requests::{self, CONCURRENCY};
 
-/// A holder, with all references of one source that point to it.
+/// A holder, with all references that one source has to it.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) table: TableName,
@@ -44,14 +44,14 @@ pub(super) fn group(references: Vec<StoredReference>) -> Vec<Group> {
     groups.into_values().collect()
 }
 
-/// Reads the holder of each group. Returns `None` for a holder that does not exist.
+/// Reads each group's holder. Returns `None` for a holder that does not exist.
 pub(super) async fn read<S: TableStore>(
     store: &S,
     groups: Vec<Group>,
 ) -> Result<Vec<(Group, Option<StoredRow>)>> {
     let reads = groups.into_iter().map(|group| async {
         match store.get(&group.table, &group.holder, &Select::All).await {
-            // A table that was deleted has no holders.
+            // A deleted table has no holders.
             Err(error) if error.is_table_not_found() => Ok((group, None)),
             found => Ok::<_, Error>((group, found?)),
         }
@@ -59,8 +59,8 @@ pub(super) async fn read<S: TableStore>(
     requests::in_order(reads, CONCURRENCY).await
 }
 
-/// Returns the operation that deletes an obsolete reference. It is conditional on the reference's version, because the holder may renew the reference
-/// concurrently.
+/// Returns the operation that deletes an obsolete reference. It is conditional on the reference's version, because the holder may concurrently renew
+/// the reference.
 pub(super) fn dropped(found: StoredReference) -> Option<(RowKey, OperationKind)> {
     Some((found.row_key, OperationKind::Delete(IfMatch::ETag(found.etag?))))
 }

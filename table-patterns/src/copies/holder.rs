@@ -1,4 +1,4 @@
-//! Writes of holders: entities whose properties include copies from other entities (PAT-DEN-1).
+//! Writes of holders, which are entities whose properties include copies from other entities (PAT-DEN-1).
 
 use std::collections::BTreeMap;
 
@@ -27,15 +27,15 @@ use crate::index::{Derived, RemoteChange};
 struct HolderRows {
     /// Operations that write or delete references in the holder's partition.
     references: Vec<(RowKey, OperationKind)>,
-    /// The versions of the newly referenced sources in the holder's partition. These are conditions: the transaction fails if a source has changed since
-    /// it was copied.
+    /// The versions of the newly referenced sources in the holder's partition. They are conditions: the transaction fails if a source has changed since it
+    /// was copied.
     sources: BTreeMap<RowKey, ETag>,
-    /// The sources in the holder's partition, as first read; `None` for a missing one. Each is read once, so all relations copy the version that the
+    /// The sources in the holder's partition, as first read; `None` for a missing source. Each is read only once, so all relations copy the version that the
     /// transaction requires.
     read: BTreeMap<RowKey, Option<StoredRow>>,
 }
 
-/// A relation of a holder, with the reference row that represents the holder in the source's partition.
+/// A holder's relation, with the reference row that represents the holder in the source's partition.
 struct Link<'a, H> {
     relation: &'a Incoming<H>,
     source_table: TableName,
@@ -51,10 +51,10 @@ impl<H> Link<'_, H> {
 }
 
 impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H, S, O> {
-    /// Sets a holder's copied properties, and adds to its write the writes of its references and the conditions on its sources.
+    /// Sets a holder's copied properties. Adds the writes of the holder's references and the conditions on its sources to the holder's write.
     ///
     /// # Errors
-    /// - `ResourceNotFound` (PAT-DEN-2), with the key of the source, if a newly referenced source does not exist.
+    /// - `ResourceNotFound` (PAT-DEN-2), with the source's key, if a newly referenced source does not exist.
     /// - `InvalidInput` if a holder refers to itself, or if a copied value would change a key (UPD-6).
     /// - Any error from the store.
     pub(super) async fn hold(&self, key: &EntityKey, before: Option<&H>, kept: &mut CopyPlan) -> Result<()> {
@@ -101,7 +101,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
             if after.key_of()? != *key {
                 return Err(io::in_place(Error::of(CopyFault::CopiedKey), table, key));
             }
-            // Properties that the struct does not declare are kept.
+            // Properties that the struct does not declare are preserved.
             *row = rewrite(row.view(), given.view(), after.to_row()?.view())?;
         }
         let conditions = rows.sources.into_iter().map(|(row, etag)| (row, io::touch(IfMatch::ETag(etag))));
@@ -110,8 +110,8 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         Ok(())
     }
 
-    /// Copies a source's properties into the holder `after`, and, if `is_new`, records a reference for the holder. Returns `false` if the source was
-    /// deleted; the copied properties are then cleared.
+    /// Copies a source's properties into the holder `after`, and, if `is_new`, records a reference for the holder. If the source has been deleted, clears
+    /// the copied properties and returns `false`.
     ///
     /// # Errors
     /// Any error from [`hold`](Self::hold).
@@ -133,7 +133,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         if is_new && !is_here {
             self.refer(&link.source_table, source, reference).await?;
         }
-        // If the source is written in the same unit, its new values are copied. The condition of that write protects these values.
+        // If the same unit of work writes the source, its new values are copied. The condition of that write protects these values.
         let in_unit = is_here.then(|| kept.siblings.get(&source.row_key)).flatten();
         let is_deleted = in_unit.is_some_and(|written| written.row().is_none());
         let found = if let Some(written) = in_unit {
@@ -166,8 +166,8 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         }
     }
 
-    /// Reads a source. A source in the holder's partition is read only once for all relations of the holder. A source in another partition is read again for
-    /// each relation, because the relation's reference must be recorded before the read.
+    /// Reads a source. A source in the holder's partition is read only once for all of the holder's relations. A source in another partition is read again
+    /// for each relation, because the relation's reference must be recorded before the read.
     async fn stored_source(
         &self,
         link: &Link<'_, H>,
@@ -196,9 +196,8 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         Ok(found.map(|found| (key.row_key, OperationKind::Delete(IfMatch::ETag(found.etag)))))
     }
 
-    /// Stores a reference to a source in another partition, before the holder is written. The transaction fails if the source does not exist, and
-    /// also writes the source, so that a concurrent change to the source that has not seen the reference fails. The reference is the last operation of
-    /// the transaction.
+    /// Stores a reference to a source in another partition, before the holder is written. The transaction fails if the source does not exist. It also writes
+    /// the source, so that a concurrent change to the source fails if it has not seen the reference. The reference is the last operation in the transaction.
     pub(super) async fn refer(
         &self,
         source_table: &TableName,

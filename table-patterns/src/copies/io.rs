@@ -1,4 +1,4 @@
-//! Helpers for reading and writing sources (copied entities) and holders (entities that hold copies).
+//! Helpers that read and write sources (copied entities) and holders (entities that hold copies).
 
 use table_core::Error;
 use table_core::key::EntityKey;
@@ -12,7 +12,7 @@ pub(super) fn entity<'a>(key: &'a EntityKey, row: &'a Row) -> EntityRef<'a> {
     EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view())
 }
 
-/// The description of the entities in errors that report a conflict with another writer.
+/// The name for the entities in errors that report a conflict with another writer.
 pub(super) const RACE: &str = "the source or its holders";
 
 pub(super) fn in_place(error: Error, table: &TableName, key: &EntityKey) -> Error {

@@ -46,7 +46,7 @@ impl CopyPlan {
         Ok(Self { new, together, siblings, rows: Vec::new(), remote: Vec::new(), others: Vec::new() })
     }
 
-    /// Returns `kind` changed to write all properties of the entity, including the copies.
+    /// Returns `kind`, changed so that it writes all properties of the entity, including the copies.
     pub(super) fn operation(&self, kind: OperationKind) -> OperationKind {
         match (kind, self.new.clone()) {
             (OperationKind::Insert(_), Some(row)) => OperationKind::Insert(row),
@@ -58,7 +58,7 @@ impl CopyPlan {
     }
 }
 
-/// The context for writing a holder through the handle for its source's type, where no handle for the holder's type is available.
+/// The context for writing a holder through its source's handle, when no handle for the holder's type is available.
 pub(super) struct HolderContext<'a> {
     /// The extensions attached to the store, such as participants.
     pub(super) attached: Option<&'a (dyn Any + Send + Sync)>,
@@ -67,14 +67,14 @@ pub(super) struct HolderContext<'a> {
     pub(super) context: &'a WriteContext,
     /// The limits of the store.
     pub(super) limits: &'a Limits,
-    /// The stored schemas as known to the handle.
+    /// The stored schemas, as the handle knows them.
     pub(super) watch: SchemaWatch,
-    /// The entities through which the change was passed on to the holder; the last one is the holder's source.
+    /// The entities that have passed the change on to the holder; the last one is the holder's source.
     pub(super) path: &'a [EntityKey],
 }
 
-/// Plans the write that changes a holder's row from `before` to `after`, with its index rows and participants' rows. If a value changes that other
-/// entities copy from the holder, the plan also contains a step for these entities.
+/// Plans the write that changes a holder's row from `before` to `after`, with its index rows and participants' rows. If other entities copy a
+/// value that changes, the plan also contains a step for these entities.
 pub(super) fn plan_holder<H: Entity>(
     holder: &HolderContext<'_>,
     (table, key): (&TableName, &EntityKey),

@@ -24,11 +24,12 @@ pub(super) struct Holders<'a, E, S, O> {
     pub(super) relations: Vec<Relation>,
     pub(super) table: &'a TableName,
     pub(super) source: &'a EntityKey,
-    /// `true` to also write holders that are already correct: a concurrent writer that has read an older version of the source then fails.
+    /// `true` to also write holders that are already correct, so that a concurrent writer that has read an older version of the source
+    /// fails.
     pub(super) touches: bool,
-    /// The entities through which the change was passed on; the last one is the source.
+    /// The entities that have passed the change on; the last one is the source.
     pub(super) path: Vec<EntityKey>,
-    /// The delivery to a worker that triggered the update, if any.
+    /// The delivery that made a worker start the update, if any.
     pub(super) call: Option<Delivery<'a>>,
 }
 
@@ -78,7 +79,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
         let store = self.handle.table().store();
         let dropped = parts.iter().flat_map(|part| part.what.drop.iter().cloned());
         for drop in dropped.filter_map(group::dropped) {
-            // This write fails if the reference has been deleted, or was renewed by a holder that refers to the source again.
+            // This write fails if the reference has been deleted, or was renewed because the holder refers to the source again.
             let submitted = converge::submit(store, self.table, &self.source.partition_key, [drop]);
             converge::is_won(submitted.await)?;
         }
@@ -91,7 +92,8 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
 }
 
 impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Holders<'_, E, S, O> {
-    /// Brings holders in line with their current source, or clears them if the source has been deleted. Returns the number of holders written.
+    /// Makes holders match the current state of their source, or clears them if the source has been deleted. Returns the number of holders
+    /// written.
     pub(super) async fn settle(&self, groups: Vec<Group>) -> Result<usize> {
         let limits = self.handle.table().store().capabilities().limits;
         converge::settle(self, groups, (&self.handle.retry, limits)).await?.all()
@@ -99,8 +101,8 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Holders<'_, E, S, O> {
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Brings all holders of a source in line with it, or clears them if the source has been deleted.
-    /// Returns the number of holders written. Each transaction leaves a consistent state (PAT-EC-6).
+    /// Makes all holders of a source match it, or clears them if the source has been deleted. Returns the number of holders written. Each
+    /// transaction leaves a consistent state (PAT-EC-6).
     ///
     /// # Errors
     /// `InvalidInput` (PAT-DEN-2) if the change has been passed on in a cycle; any error from the store.

@@ -1,4 +1,4 @@
-//! References: rows in a source's partition that point to its holders, the entities with copies of the source (PAT-DEN-3).
+//! References: rows in a source's partition that identify its holders, which are the entities with copies of the source (PAT-DEN-3).
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use table_core::row::{Row, RowWriter};
 use table_core::store::TableStore;
 use table_core::{Error, Result, ValueRef, limits};
 
-/// The prefix of every reference's `RowKey`. It is followed by the RowKey of the source, U+FFFC, and 32 hexadecimal digits.
+/// The prefix of every reference's `RowKey`. The source's RowKey, U+FFFC, and 32 hexadecimal digits follow it.
 pub const REFERENCE_PREFIX: &str = "\u{FFFC}copy_";
 
 const DIGITS: usize = 32;
@@ -26,7 +26,7 @@ pub(super) struct Reference {
     pub(super) holder: EntityKey,
 }
 
-/// A reference with the key of its row, and with the row's version if the row is stored.
+/// A reference with its row key, and with the row's version if the row is stored.
 #[derive(Clone, Debug)]
 pub(super) struct StoredReference {
     pub(super) reference: Reference,
@@ -41,14 +41,14 @@ fn front(source: &EntityKey) -> String {
 }
 
 impl Reference {
-    /// Returns the key of the reference, which is in the partition of `source`.
+    /// Returns the reference's key, which is in the partition of `source`.
     ///
     /// # Errors
-    /// `PropertyValueTooLarge` if the RowKey of the source is too long.
+    /// `PropertyValueTooLarge` if the source's RowKey is too long.
     pub(super) fn key(&self, source: &EntityKey) -> Result<EntityKey> {
         let mut hash = Sha256::new();
         let EntityKey { partition_key, row_key } = &self.holder;
-        // No key contains U+0000, which separates the strings unambiguously.
+        // No key contains U+0000, so it separates the strings unambiguously.
         for text in [&self.relation, self.holder_table.folded(), partition_key.as_str(), row_key.as_str()] {
             hash.update(text.as_bytes());
             hash.update([0]);
@@ -75,8 +75,8 @@ impl Reference {
         writer.finish()
     }
 
-    /// Reads a reference row of `source`. Returns `None` if the row is not a valid reference of this source:
-    /// a property is missing, or the key does not match the content.
+    /// Reads a reference row of `source`. Returns `None` if the row is not a valid reference of this source, because a property is missing or
+    /// the key does not match the content.
     fn read(source: &EntityKey, entity: EntityRef<'_>) -> Option<Self> {
         let text = |name| match entity.row.find(name, &mut 0) {
             Ok(Some(ValueRef::String(text))) => Some(text),
@@ -92,7 +92,7 @@ impl Reference {
     }
 }
 
-/// The pattern name, key prefix and validity check that an index check uses to report unreadable reference rows.
+/// How an index check reports unreadable reference rows: the pattern's name, the key prefix and the validity check.
 pub(super) const RESERVED: ReservedRows =
     ReservedRows { pattern: "references", prefix: REFERENCE_PREFIX, fault };
 
@@ -109,7 +109,7 @@ fn fault(row: EntityRef<'_>) -> Option<&'static str> {
     }
 }
 
-/// Returns the RowKey of the source, which is part of a reference's RowKey; `None` for any other RowKey.
+/// Returns the source's RowKey, which is part of a reference's RowKey; `None` for any other RowKey.
 pub(crate) fn source_in(row_key: &str) -> Option<&str> {
     let rest = row_key.strip_prefix(REFERENCE_PREFIX)?;
     let at = rest.len().checked_sub(DIGITS)?;
@@ -121,18 +121,18 @@ pub(super) fn query(source: &EntityKey) -> Query {
     Query::new(KeyRange::rows(source.partition_key.as_str(), TextRange::prefix(&front(source))))
 }
 
-/// Returns a source's references on one page. Skips invalid rows, which a foreign writer may have inserted: an error would block every write to the
-/// source.
+/// Returns a source's references on one page. Skips invalid rows, because a foreign writer may have inserted them and an error would block every
+/// write to the source.
 pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Vec<StoredReference> {
     let read = |entity: EntityRef<'_>| {
         let (reference, row_key) = (Reference::read(source, entity)?, RowKey::new(entity.row_key).ok()?);
         Some(StoredReference { reference, row_key, etag: Some(entity.etag()) })
     };
-    // The references of another source are in the same range if its RowKey continues this one with U+FFFC. Their keys differ.
+    // If another source's RowKey continues this one with U+FFFC, its references are in the same range. Their keys do not match this source.
     page.rows.iter().filter_map(read).collect()
 }
 
-/// Returns the references of a source, and `true` if these are all. Stops after the page on which their number exceeds `most`.
+/// Returns the references of a source, and `true` if the list is complete. Stops after the page on which their number exceeds `most`.
 pub(super) async fn find<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -1,4 +1,5 @@
-//! Type-erased relations between copied entities (sources) and entities that hold copies (holders): one handle can have relations with several Rust types.
+//! Type-erased relations between copied entities (sources) and entities that hold copies (holders). They allow one handle to have relations with several
+//! Rust types.
 
 use std::fmt;
 
@@ -22,7 +23,7 @@ use crate::entities::EntityPlan;
 pub(super) struct Relation {
     pub(super) name: &'static str,
     source_table: &'static str,
-    /// Computes the new row of a holder from its source; the source is `None` if it was deleted.
+    /// Computes a holder's new row from its source; the source is `None` if it has been deleted.
     pub(super) refresh: fn(&EntityKey, EntityRef<'_>, Option<EntityRef<'_>>) -> Result<Refreshed>,
     /// The functions for writing the holder.
     pub(super) holder: HolderType,
@@ -52,12 +53,12 @@ pub struct Outgoing<E> {
     pub(super) refers: fn(EntityRef<'_>, &EntityKey) -> Result<bool>,
 }
 
-/// A type-erased holder type. Every write of a holder maintains everything that the holder's struct declares.
+/// A type-erased holder type. Every write to a holder maintains everything that the holder's struct declares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HolderType {
     /// `true` if the holder type declares a feed, which records each change.
     pub(super) feed: bool,
-    /// Plans the write of a holder from its stored row to a new row.
+    /// Plans the write that changes a holder from its stored row to a new row.
     pub(super) plan: PlanHolder,
 }
 
@@ -72,7 +73,7 @@ impl HolderType {
 
 /// The result of computing a holder's row from its source.
 pub(super) enum Refreshed {
-    /// The holder refers to a different source, or to none.
+    /// The holder refers to another source, or to none.
     Elsewhere,
     /// The row is already correct.
     Same,
@@ -124,7 +125,7 @@ fn refresh<D: CopyRelation>(
     if after == before {
         return Ok(Refreshed::Same);
     }
-    // Properties that the struct does not declare are kept.
+    // Properties that the struct does not declare are preserved.
     Ok(Refreshed::Changed(rewrite(stored.row, before.view(), after.view())?))
 }
 
@@ -152,7 +153,7 @@ fn check_key<H: Entity>(holder: &H, stored: EntityRef<'_>) -> Result<()> {
 pub struct Incoming<H> {
     pub(super) relation: Relation,
     pub(super) on_delete: OnDelete,
-    /// Returns the key of the source that a holder refers to.
+    /// Returns the key of the source to which a holder refers.
     pub(super) reference: fn(&H) -> Result<Option<EntityKey>>,
     /// Sets a holder's copied values from its source.
     pub(super) set: fn(&mut H, EntityRef<'_>) -> Result<()>,

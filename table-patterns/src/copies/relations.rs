@@ -1,4 +1,5 @@
-//! The contributor (an extension of the write path) for entities with relations. It adds the writes of references and holders to each write.
+//! The contributor (an extension of the write path) for entities with relations. It adds the writes of references and holders to each entity
+//! write.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use crate::entities::{
 use crate::index::{RemoteChange, relay};
 use crate::work::Delivery;
 
-/// The relations of an entity type: those from which other entities copy its properties, and those by which it holds copies.
+/// The relations in which an entity type is the source, and those in which it is the holder.
 pub(super) struct Relations<E: 'static, S> {
     declared: &'static Declared<E>,
     pub(super) gives: Vec<Given<E, S>>,
@@ -39,7 +40,8 @@ impl<E, S: TableStore + Clone> Relations<E, S> {
     }
 }
 
-/// Settles copies through handles of type `H`. Used as a trait object, so its code is compiled only for entities with relations.
+/// Settles copies (updates them to match their sources) through handles of type `H`. Used as a trait object, so that its code is compiled only for
+/// entities with relations.
 pub(crate) trait SettleCopies<E, H>: Send + Sync {
     /// Settles the copies affected by a recorded change. Returns the number of entities that were written.
     fn settle<'a>(
@@ -49,7 +51,7 @@ pub(crate) trait SettleCopies<E, H>: Send + Sync {
         call: Option<Delivery<'a>>,
     ) -> BoxFuture<'a, Result<usize>>;
 
-    /// Completes a pending write of an entity: sets its copies, and adds the writes of its references and holders.
+    /// Completes a pending entity write: sets the copies, and adds the writes of the entity's references and holders.
     fn complete<'a>(&'a self, handle: &'a H, pending: PendingWrite) -> BoxFuture<'a, Result<Completed<E>>>;
 
     /// Returns the relations for a handle whose table has been opened.
@@ -58,7 +60,7 @@ pub(crate) trait SettleCopies<E, H>: Send + Sync {
     /// Returns the sources whose values an entity copies, each with the name of the relation.
     fn sources(&self, entity: &E) -> Result<Vec<(&'static str, EntityKey)>>;
 
-    /// Returns the table and the key of a holder's reference. `of` is the holder and its source. Returns `None` for an unknown relation.
+    /// Returns the table and the key of a holder's reference. `of` contains the holder and its source. Returns `None` for an unknown relation.
     fn reference(
         &self,
         handle: &H,
@@ -70,7 +72,7 @@ pub(crate) trait SettleCopies<E, H>: Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// The contributor that maintains copies: settles the copies of entities of type `E` through a handle of type `H`.
+/// The contributor that maintains copies. It settles the copies of entities of type `E` through a handle of type `H`.
 pub(crate) struct Copies<E, H>(pub(crate) Arc<dyn SettleCopies<E, H>>);
 
 impl<E: 'static, H: 'static> Contributor<E, H> for Copies<E, H> {
@@ -110,7 +112,7 @@ pub(super) struct Copying<'a, E: 'static, S, O> {
 }
 
 impl<'a, E: Entity, S: 'static, O: 'static> Copying<'a, E, S, O> {
-    /// Returns the handle with its relations; `None` if its entity type has none.
+    /// Returns the handle with its relations; `None` if the entity type has no relations.
     pub(super) fn of(handle: &'a Entities<E, S, O>) -> Option<Self> {
         let copies = handle.contributor::<Copies<E, Entities<E, S, O>>>()?;
         Some(Self { handle, relations: copies.0.as_any().downcast_ref()? })
@@ -172,7 +174,7 @@ where
 }
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Completes a pending write of an entity: sets its copied properties, and adds the writes of the entities that hold copies of it.
+    /// Completes a pending entity write: sets the entity's copied properties, and adds the writes of the entities that hold copies of it.
     async fn complete(&self, pending: PendingWrite) -> Result<Completed<E>> {
         let mut kept = CopyPlan::of(&pending)?;
         let PendingWrite { key, kind, stored, .. } = pending;
@@ -185,7 +187,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         self.hold(&key, old.as_ref(), &mut kept).await.map_err(|error| handle.in_table(error))?;
         self.give(&key, old.as_ref(), &mut kept).await.map_err(|error| handle.in_table(error))?;
         let new = kept.new.as_ref().map(read).transpose()?;
-        // Holders in the same unit have copied the values as given, before the copies of this entity were set.
+        // Holders in the same unit of work have copied the given values, as they were before this entity's copies were set.
         if let (Some(given), Some(new)) = (given, &new) {
             kept.remote.extend(chain::passed_on(&key, (&read(&given)?, new), &[]));
         }
@@ -196,8 +198,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     }
 }
 
-/// Returns the context for writing holders (entities that hold copies) with this handle. `path` contains the entities through which the change was
-/// passed on; the last one is the holders' source.
+/// Returns the context for writing holders (entities that hold copies) with this handle. `path` contains the entities that have passed the change
+/// on; the last one is the holders' source.
 pub(super) fn holder_context<'a, E: Entity, S: TableStore, O>(
     handle: &'a Entities<E, S, O>,
     path: &'a [EntityKey],
@@ -213,14 +215,14 @@ pub(super) fn holder_context<'a, E: Entity, S: TableStore, O>(
     }
 }
 
-/// Adds to the handle the relations that the entity's struct declares, if any.
+/// Adds the relations that the entity's struct declares, if any, to the handle.
 pub(crate) fn keeping<E, S, O>(handle: Entities<E, S, O>) -> Entities<E, S, O>
 where
     E: Entity + Send + Sync,
     S: TableStore + Clone + 'static,
     O: StepRecorder,
 {
-    // The decision is made at compile time: the code for copies is a third of the code for an entity, and is omitted for entities without copies.
+    // The decision is made at compile time. A third of the code for an entity is for copies, and this part is omitted for entities without copies.
     if const { E::RELATIONS.is_none() } {
         return handle;
     }

@@ -12,18 +12,18 @@ use crate::index::{Derived, RemoteChange};
 use crate::work::Delivery;
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Brings copies in line with their stored sources: both the copies in this entity (with its references) and the copies of this entity in other
+    /// Makes copies equal to their stored sources: both the copies in this entity (with its references) and the copies of this entity in other
     /// entities. The entity itself may have been deleted. Returns the number of entities that were written. Idempotent.
     ///
-    /// Call this function after another tool has written the entity.
-    /// Workers [with an index handler](crate::work::Worker::with_index_handler) call it for each recorded change.
+    /// Call this function after another tool has written the entity. Workers [with an index handler](crate::work::Worker::with_index_handler) call
+    /// it for each recorded change.
     ///
     /// # Errors
-    /// - `Unsupported` if a reference names a relation that the entity type does not declare.
+    /// - `Unsupported` if a reference contains a relation that the entity type does not declare.
     /// - `UpdateConditionNotSatisfied` if a holder changed during every attempt.
     /// - Any error from the store.
     ///
-    /// Entities that were already written before the error remain written. Another call continues with the remaining entities.
+    /// Entities that were written before the error remain written. Another call continues with the remaining entities.
     pub async fn settle_copies(&self, key: Selection<E, Point>) -> Result<usize> {
         let key = key.into_key()?;
         let Some(copying) = Copying::of(self) else { return Ok(0) };

@@ -1,4 +1,4 @@
-//! Writes of sources: entities whose properties are copied into other entities. Writing a source also updates its copies (PAT-DEN-2).
+//! Writes of sources, which are entities whose properties are copied into other entities. Writing a source also updates its copies (PAT-DEN-2).
 
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
@@ -21,7 +21,7 @@ use crate::copies::{OnDelete, io};
 use crate::entities::{Sibling, StepRecorder, read_as};
 
 impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E, S, O> {
-    /// Returns the relations that have this entity type as their source.
+    /// Returns the relations in which this entity type is the source.
     pub(super) fn given(&self) -> Vec<Relation> {
         self.relations.gives.iter().map(|given| given.relation.relation).collect()
     }
@@ -32,8 +32,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         known.ok_or_else(|| Error::of(CopyFault::UnknownRelation(name.to_owned())))
     }
 
-    /// Removes references in relations unknown to this program from the list if the stored schema is newer than this program: a newer program has
-    /// declared these relations, and its backfill will complete their copies. Otherwise, the list is unchanged.
+    /// Removes references in unknown relations from the list if the stored schema is newer than this program. A newer program has declared these
+    /// relations, and its backfill will complete their copies. Otherwise, returns the list unchanged.
     pub(super) async fn known(&self, mut found: Vec<StoredReference>) -> Result<Vec<StoredReference>> {
         let given = self.given();
         let is_known = |found: &StoredReference| chunk::relation(&given, found).is_ok();
@@ -58,12 +58,11 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     /// source, so no reference is missed.
     ///
     /// # Errors
-    /// - `InvalidInput` (PAT-DEN-2), with the key of the holder, if the source is deleted while a
-    ///   holder refers to it in a relation with [`OnDelete::Refuse`].
-    /// - `Unsupported` if a reference names a relation that the entity type does not declare.
+    /// - `InvalidInput` (PAT-DEN-2), with the holder's key, if the source is deleted while a holder refers to it in a relation with [`OnDelete::Refuse`].
+    /// - `Unsupported` if a reference contains a relation that the entity type does not declare.
     /// - Any error from the store.
     pub(super) async fn give(&self, key: &EntityKey, before: Option<&E>, kept: &mut CopyPlan) -> Result<()> {
-        // A source that does not exist yet has no holders.
+        // A source that does not yet exist has no holders.
         let Some(before) = before.filter(|_| !self.relations.gives.is_empty()) else { return Ok(()) };
         let after = kept.new.as_ref().map(|row| read_as::<E>(key, row)).transpose()?;
         let (store, table) = (self.handle.table().store(), self.handle.table().name()?);
@@ -75,14 +74,14 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         let most = store.capabilities().limits.operations;
         let all = if after.is_none() { usize::MAX } else { most };
         let (found, is_whole) = reference::find(store, table, key, all).await?;
-        // A worker updates the holders of all references that were not read.
+        // A worker updates the holders whose references were not read.
         let (mut here, mut follow) = (Vec::new(), !is_whole);
         for found in self.known(found).await? {
             let holder = &found.reference.holder;
             let is_here = holder.partition_key == key.partition_key && found.reference.holder_table == *table;
             match kept.siblings.get(&holder.row_key).filter(|_| is_here) {
                 None => {}
-                // Written in the same transaction, with copies of the new values.
+                // This holder is written in the same transaction, with copies of the new values.
                 Some(Sibling::Written(_) | Sibling::Deleted) => continue,
                 Some(Sibling::Removed) => {
                     let dropped = group::dropped(found);
@@ -124,8 +123,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(())
     }
 
-    /// Returns an error if the holder that a reference points to still refers to the source, because the source then must not be deleted. An outdated
-    /// reference is ignored.
+    /// Returns an error if a reference's holder still refers to the source, because the source must then not be deleted. Ignores an outdated reference.
     async fn refuse(&self, table: &TableName, key: &EntityKey, found: &StoredReference) -> Result<()> {
         let given = &self.given_by(found)?.relation;
         let group = Group::of(found.clone());

@@ -1,4 +1,4 @@
-//! Tests of copies and the entities that they are copied from: the stored layout, concurrent writers, and crashes.
+//! Tests copies and the entities from which they are copied: the stored layout, concurrent writers, and crashes.
 
 mod chain;
 mod combined;

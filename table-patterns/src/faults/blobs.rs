@@ -13,16 +13,17 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
 };
 
-/// An in-memory blob store. Requests are counted from 0. One of them may fail, either before or after it takes effect.
+/// An in-memory blob store. Requests are counted from 0. One request can be made to fail, either before or after it takes
+/// effect.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FaultyBlobs {
     inner: Arc<InMemory>,
     faults: Arc<Mutex<Faults>>,
-    /// The hook, and the number of requests before the one that it precedes.
+    /// The hook, and the number of requests before the request that it precedes.
     hook: Arc<Mutex<Option<(usize, Hook)>>>,
 }
 
-/// A test function to run right before a request.
+/// A test function that runs immediately before a request.
 struct Hook(Box<dyn FnOnce(&InMemory) + Send>);
 
 impl fmt::Debug for Hook {
@@ -53,17 +54,17 @@ impl FaultyBlobs {
         *faults = Faults { calls: 0, fail_at: None, ..*faults };
     }
 
-    /// Runs a hook right before the next request.
+    /// Sets a hook that runs immediately before the next request.
     pub(crate) fn before_next(&self, hook: impl FnOnce(&InMemory) + Send + 'static) {
         self.before(0, hook);
     }
 
-    /// Runs a hook right before the request that follows `skipped` other requests.
+    /// Sets a hook that runs immediately before the request that follows `skipped` other requests.
     pub(crate) fn before(&self, skipped: usize, hook: impl FnOnce(&InMemory) + Send + 'static) {
         *self.hook.lock().unwrap() = Some((skipped, Hook(Box::new(hook))));
     }
 
-    /// Takes the hook if it precedes the next request.
+    /// Takes the hook if it is due before the next request.
     fn due(&self) -> Option<Hook> {
         let mut hook = self.hook.lock().unwrap();
         let (skipped, found) = hook.take()?;
@@ -108,7 +109,8 @@ impl FaultyBlobs {
         names
     }
 
-    /// Counts the next request. The first flag is `true` if it fails without effect, the second if it takes effect and then fails.
+    /// Counts the next request. The first flag is `true` if the request fails without effect, the second if it takes effect and
+    /// then fails.
     fn judge(&self) -> (bool, bool) {
         let mut faults = self.faults.lock().unwrap();
         let fails = faults.fail_at == Some(faults.calls);

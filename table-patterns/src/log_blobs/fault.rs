@@ -1,4 +1,4 @@
-//! Errors of logs in blobs: service names, lines and blobs that are invalid.
+//! Blob log errors: invalid service names, lines and blobs.
 
 use table_core::{Error, Fault};
 

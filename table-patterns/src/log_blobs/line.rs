@@ -1,4 +1,4 @@
-//! The lines of a log. Fields are separated by `;`, and are quoted and HTML-encoded where necessary (LOG-6).
+//! The lines in a log. Fields are separated by `;`, and are quoted and HTML-encoded where necessary (LOG-6).
 
 use std::fmt::Write as _;
 
@@ -22,10 +22,10 @@ pub enum LogKind {
 }
 
 impl LogKind {
-    /// All kinds of operations, in the order in which the metadata `LogType` lists them.
+    /// All kinds of operations, in the order in which the metadata property `LogType` lists them.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Delete];
 
-    /// Returns the word that represents the kind in a line.
+    /// Returns the word for this kind in a line.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -52,11 +52,11 @@ impl LogKind {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogLine {
-    /// The time when the line was appended, with a precision of a tick (100 ns).
+    /// The time when the line was appended, with tick precision (100 ns).
     pub at: DateTime<Utc>,
     /// The kind of operation that the line describes.
     pub kind: LogKind,
-    /// The unique identifier of the line: the writer's random number and its line counter.
+    /// The line's unique identifier: the writer's random number and its line counter.
     pub id: String,
     /// The fields passed by the application.
     pub fields: Vec<String>,
@@ -65,7 +65,7 @@ pub struct LogLine {
 impl LogLine {
     /// Writes the line to `out`, followed by LF.
     pub(super) fn write(&self, out: &mut String) {
-        // Writing to a `String` cannot fail. Seven fractional digits have the precision of a tick.
+        // Writing to a `String` cannot fail. Seven fractional digits correspond to the precision of a tick.
         let instant = self.at.to_rfc3339_opts(SecondsFormat::Nanos, true);
         let instant = instant.strip_suffix("00Z").unwrap_or(&instant);
         let _ = write!(out, "{VERSION};{instant}Z;{};{}", self.kind.as_str(), self.id);

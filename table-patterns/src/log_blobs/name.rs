@@ -1,4 +1,4 @@
-//! Names of log blobs: the service, the date, the hour and a counter (LOG-2).
+//! The names of log blobs, which consist of the service, the date, the hour and a counter (LOG-2).
 
 use chrono::{DateTime, Timelike, Utc};
 use object_store::path::Path;
@@ -6,7 +6,7 @@ use table_core::{Error, Result};
 
 use crate::log_blobs::fault::LogBlobFault;
 
-/// Checks the name of a service, which is the prefix of the names of all its log blobs.
+/// Checks a service name, which is the prefix of the names of all the service's log blobs.
 pub(super) fn check_service(service: &str) -> Result<()> {
     let legal =
         |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';
@@ -22,17 +22,18 @@ pub(super) fn hour(instant: DateTime<Utc>) -> DateTime<Utc> {
     instant.date_naive().and_hms_opt(instant.hour(), 0, 0).map_or(instant, |hour| hour.and_utc())
 }
 
-/// Returns the folder for the blobs of an hour, such as `queue/2014/07/31/1800`.
+/// Returns the folder for an hour's blobs, such as `queue/2014/07/31/1800`.
 pub(super) fn folder(service: &str, hour: DateTime<Utc>) -> Path {
     Path::from(format!("{service}/{}", hour.format("%Y/%m/%d/%H00")))
 }
 
-/// Returns the name of the blob with the given counter in a folder. It ends with `000001.log` for counter 1. Counters from 1,000,000 on have more digits.
+/// Returns the name of the blob with the given counter in a folder. For counter 1, it ends with `000001.log`. Counters of 1,000,000 and above have more
+/// than six digits.
 pub(super) fn blob(folder: &Path, counter: u64) -> Path {
     folder.clone().join(format!("{counter:06}.log"))
 }
 
-/// Returns the counter in the name of a blob; `None` if the name has a different format.
+/// Returns the counter in a blob's name; `None` if the name has a different format.
 pub(super) fn counter(path: &Path) -> Option<u64> {
     let digits = path.filename()?.strip_suffix(".log")?;
     digits.parse().ok().filter(|counter| format!("{counter:06}") == digits)

@@ -1,4 +1,4 @@
-//! Reads a log by time range: selects hours by name prefix, blobs by metadata, and lines by their time (LOG-5).
+//! Reads a log by time range: selects hours by name prefix, blobs by metadata, and lines by time (LOG-5).
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ use crate::log_blobs::fault::LogBlobFault;
 use crate::log_blobs::line::{LogKind, LogLine};
 use crate::log_blobs::name::{check_service, counter, folder, hour};
 
-/// A reader of a service's log. See [the pattern](crate::log_blobs).
+/// A reader for a service's log. See [the pattern](crate::log_blobs).
 #[derive(Clone, Debug)]
 pub struct LogReader {
     blobs: Arc<dyn ObjectStore>,
@@ -36,16 +36,16 @@ struct Wanted {
 struct Reading {
     reader: LogReader,
     wanted: Wanted,
-    /// The hour whose blobs are listed next.
+    /// The next hour whose blobs are listed.
     hour: Option<DateTime<Utc>>,
-    /// The blobs of the current hour that have not been read yet, in reverse order.
+    /// The blobs in the current hour that have not yet been read, in reverse order.
     paths: Vec<Path>,
     /// The ids of the lines in the current hour that have already been returned. If a block was written twice, both of its blobs are in the same hour.
     seen: HashSet<String>,
 }
 
 impl LogReader {
-    /// Creates a reader of a service's log.
+    /// Creates a reader for a service's log.
     ///
     /// # Errors
     /// `InvalidInput` if the service name is empty, or contains characters other than lower-case letters, digits and `-`.
@@ -54,10 +54,10 @@ impl LogReader {
         Ok(Self { blobs, service: service.to_owned() })
     }
 
-    /// Streams the lines of the given kinds with a time from `from` (inclusive) to `to` (exclusive), blob by blob. The lines of a blob are in the order in
-    /// which they were written. Consecutive blobs may overlap in time by up to an hour.
+    /// Streams the lines of the given kinds whose time is between `from` (inclusive) and `to` (exclusive), blob by blob. The lines in a blob are in the
+    /// order in which they were written. Consecutive blobs may overlap in time by up to an hour.
     ///
-    /// If the last item is an error, the remaining lines are unknown: `Corrupted` if a line is invalid, or any error from the blob store.
+    /// If the last item is an error, the remaining lines are unknown. The error is `Corrupted` if a line is invalid, or any error from the blob store.
     pub fn stream(
         &self,
         from: DateTime<Utc>,
@@ -89,7 +89,7 @@ impl LogReader {
         kinds: &[LogKind],
     ) -> Result<Vec<LogLine>> {
         let mut lines: Vec<LogLine> = self.stream(from, to, kinds).try_collect().await?;
-        // The sort is stable: lines that a writer wrote at the same time keep their order.
+        // The sort is stable, so lines that a writer wrote at the same time keep their order.
         lines.sort_by_key(|line| line.at);
         Ok(lines)
     }
@@ -122,7 +122,7 @@ impl Reading {
         let listing = self.reader.blobs.list(Some(&folder)).map_ok(|meta| meta.location);
         let mut paths: Vec<Path> = listing.try_collect().await.in_blob(&folder)?;
         paths.retain(|path| counter(path).is_some());
-        // A counter with seven digits follows the counters with six digits, although its name does not.
+        // Counters with seven digits come after those with six digits, although their names sort before them.
         paths.sort_by_key(|path| Reverse(counter(path)));
         Ok(paths)
     }
@@ -150,7 +150,7 @@ impl Wanted {
 
     /// Returns `true` if a blob may contain a selected line, according to its metadata, or if it has no metadata.
     fn may_be_in(&self, found: &GetResult) -> bool {
-        // The comparison ignores case: the names are HTTP headers, so the store returns them in lower case (BLB-9).
+        // The comparison ignores case, because the names are HTTP headers, which the store returns in lower case (BLB-9).
         let is = |attribute: &Attribute, name: &str| matches!(attribute, Attribute::Metadata(own) if own.eq_ignore_ascii_case(name));
         let text = |name: &str| {
             let mut attributes = found.attributes.iter();
@@ -159,7 +159,7 @@ impl Wanted {
         let instant = |name: &str| text(name).and_then(|text| text.parse::<DateTime<Utc>>().ok());
         let has_kind =
             |kinds: &str| kinds.split(',').filter_map(LogKind::parse).any(|kind| self.kinds.contains(&kind));
-        // The metadata contains whole seconds, which are truncated.
+        // The metadata contains whole seconds: fractions are truncated.
         let second = TimeDelta::seconds(1);
         text("LogType").is_none_or(has_kind)
             && instant("StartTime").is_none_or(|start| start < self.to)

@@ -140,8 +140,8 @@ fn log_5_metadata_saves_reading_content() {
     assert_eq!(block_on(reader.collect(from, to, &LogKind::ALL)).unwrap_err().code(), ErrorCode::Corrupted);
 }
 
-/// Tests for a fault that was found with Azurite: the store returns the names of metadata in lower case, like all header names (BLB-9), so the
-/// reader did not find them.
+/// Tests that the reader finds metadata names in any case. The store returns them in lower case, like all header names (BLB-9). A test with Azurite found
+/// that the reader missed them.
 #[test]
 fn log_5_metadata_is_found_regardless_of_the_case_of_its_names() {
     let (clock, _) = clock("2014-07-31T18:05:00Z");
@@ -177,7 +177,7 @@ fn log_3_a_block_is_in_its_completion_hour_and_found_from_the_previous_one() {
     log.append(LogKind::Read, ["first"]).unwrap();
     now.fetch_add(45 * 60 * SECOND, Ordering::SeqCst);
     log.append(LogKind::Read, ["last"]).unwrap();
-    // Flushed much later.
+    // The flush happens much later.
     now.fetch_add(5 * 3_600 * SECOND, Ordering::SeqCst);
     assert_eq!(block_on(log.flush()).unwrap(), 1);
     assert_eq!(blobs.names(), ["queue/2014/07/31/1900/000000.log"]);
@@ -230,7 +230,7 @@ fn a_service_name_must_be_plain() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Tests that names sort by hour and counter, because the fields of a name have fixed widths.
+    /// Tests that names sort by hour and counter, because a name's fields have fixed widths.
     #[test]
     fn log_7_names_sort_by_time(
         left in (0_i64..4_000_000, 0_u64..1_000_000),
@@ -243,8 +243,8 @@ proptest! {
         prop_assert_eq!(name(left).cmp(&name(right)), left.cmp(&right));
     }
 
-    /// Tests that reads agree with a model that is a simple list. Requests fail before or after they take effect, and the clock is set back and corrected. A
-    /// read of any time range must return each flushed line in the range once, in chronological order. No line may wait for a flush longer than the
+    /// Tests that reads agree with a model, which is a simple list. Requests fail before or after they take effect, and the clock is set back and corrected.
+    /// A read of any time range must return each flushed line in the range once, in chronological order. No line may wait for a flush longer than the
     /// configured age.
     #[test]
     fn log_5_and_6_flushed_lines_are_read_once(

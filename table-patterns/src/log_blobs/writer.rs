@@ -26,13 +26,13 @@ struct Block {
     first: DateTime<Utc>,
     last: DateTime<Utc>,
     kinds: [bool; 3],
-    /// `true` if the block may have been written. It must then be written again unchanged, to the same folder, so that readers recognise its lines.
+    /// `true` if the block may already have been written. It must then be written again unchanged, to the same folder, so that readers recognise its lines.
     sealed: bool,
 }
 
-/// A writer of a service's log. See [the pattern](crate::log_blobs) for guarantees and costs.
+/// A writer for a service's log. See [the pattern](crate::log_blobs) for guarantees and costs.
 ///
-/// Lines are held in memory until they are flushed. They are lost if the writer is dropped before that, or if the process crashes.
+/// Lines are held in memory until they are flushed. They are lost if the writer is dropped before the flush, or if the process crashes.
 #[derive(Debug)]
 pub struct LogWriter {
     blobs: Arc<dyn ObjectStore>,
@@ -45,7 +45,7 @@ pub struct LogWriter {
     number: Uuid,
     lines: u64,
     blocks: VecDeque<Block>,
-    /// The folder of the last written blob, with the next counter, which is probably unused in that folder.
+    /// The folder of the last written blob, with the next counter, which is probably free in that folder.
     next: Option<(Path, u64)>,
     metadata: bool,
 }
@@ -78,20 +78,20 @@ impl LogWriter {
         Self { bytes: bytes.max(1), ..self }
     }
 
-    /// Sets the age of the oldest buffered line at which a flush is due: at most one hour, because readers search for a line at most one hour later
-    /// (LOG-5).
+    /// Sets the age of the oldest buffered line at which a flush is due: at most one hour, because readers also search the hour after a line's time, but no
+    /// later (LOG-5).
     #[must_use]
     pub fn flush_after(self, age: Duration) -> Self {
         Self { age: age.min(HOUR), ..self }
     }
 
-    /// Sets the maximum size of the buffer in bytes. It fills up if the blobs cannot be written; further lines are then refused.
+    /// Sets the maximum buffer size in bytes. The buffer fills up if blobs cannot be written; further lines are then refused.
     #[must_use]
     pub fn hold_at_most(self, bytes: usize) -> Self {
         Self { hold: bytes, ..self }
     }
 
-    /// Sets the clock that provides the times of lines.
+    /// Sets the clock that determines the times of lines.
     #[must_use]
     pub fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
@@ -120,7 +120,7 @@ impl LogWriter {
         }
         self.lines += 1;
         let age = TimeDelta::from_std(self.age).unwrap_or(TimeDelta::hours(1));
-        // The last line of a block is the latest. If the clock was set back, another block begins.
+        // The last line in a block must be the latest. If the clock was set back, a new block begins.
         let fits = |block: &&mut Block| {
             let is_in_time = block.last <= line.at && line.at - block.first <= age;
             !block.sealed && block.text.len() + text.len() <= self.bytes && is_in_time
@@ -143,12 +143,12 @@ impl LogWriter {
         self.blocks.iter().map(|block| block.text.len()).sum()
     }
 
-    /// Returns `true` if a block is full, its oldest line has reached the maximum age, or the clock was set back to a time before that line.
-    /// Call this function periodically, because a flush may become due without new lines.
+    /// Returns `true` if a block is full, its oldest line has reached the maximum age, or the clock was set back to a time before that line. Call this
+    /// function periodically, because a flush may become due without new lines.
     #[must_use]
     pub fn is_due(&self) -> bool {
         let now = self.clock.instant();
-        // The age is unknown if the clock was set back to an instant before the first line.
+        // The age is unknown if the clock was set back to a time before the first line.
         let is_old = |block: &Block| (now - block.first).to_std().map_or(true, |age| age >= self.age);
         self.blocks.len() > 1
             || self.blocks.front().is_some_and(|block| block.text.len() >= self.bytes || is_old(block))
@@ -162,11 +162,11 @@ impl LogWriter {
         if self.is_due() { self.flush().await } else { Ok(0) }
     }
 
-    /// Writes all buffered blocks, one blob each. Returns the number of blobs written.
+    /// Writes all buffered blocks, each as one blob. Returns the number of blobs written.
     ///
     /// # Errors
-    /// Any error from the blob store. Blocks that were not written remain in the buffer.
-    /// If the response for a block was lost, the block is written again, but readers return its lines only once.
+    /// Any error from the blob store. Blocks that were not written remain in the buffer. If the response for a block was lost, the block is written again,
+    /// but readers return its lines only once.
     pub async fn flush(&mut self) -> Result<usize> {
         let mut written = 0;
         while let Some(block) = self.blocks.front_mut() {
@@ -202,8 +202,8 @@ impl LogWriter {
         }
     }
 
-    /// Returns the number of log blobs in a folder. This is the next counter if the counters have no gaps. A foreign blob with a large counter creates a gap,
-    /// and does not end the counters.
+    /// Returns the number of log blobs in a folder. This is the next counter if the counters have no gaps. A foreign blob with a large counter causes a gap,
+    /// but does not prevent the use of lower counters.
     async fn free(&self, folder: &Path) -> Result<u64> {
         let mut names = self.blobs.list(Some(folder));
         let mut count = 0;
@@ -225,7 +225,7 @@ impl Block {
         }
     }
 
-    /// Returns the metadata of the block's blob (LOG-4).
+    /// Returns the metadata for the block's blob (LOG-4).
     fn attributes(&self) -> Attributes {
         let second = |instant: DateTime<Utc>| instant.to_rfc3339_opts(SecondsFormat::Secs, true);
         let kinds = self.kinds.into_iter().zip(LogKind::ALL).filter(|(has, _)| *has);

@@ -18,7 +18,7 @@ use crate::entities::{StepRecorder, read_as};
 use crate::log_tail::fault::LogFault;
 use crate::log_tail::{LogStamp, LogTail};
 
-/// Generates the stamps for the events of one writer.
+/// Generates the stamps for one writer's events.
 #[derive(Debug)]
 pub(super) struct Writer {
     clock: Clock,
@@ -27,7 +27,7 @@ pub(super) struct Writer {
     last: Mutex<Last>,
 }
 
-/// The parts of the last generated stamp.
+/// The tick and the counter of the last generated stamp.
 #[derive(Debug, Default)]
 struct Last {
     ticks: u64,
@@ -70,8 +70,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     /// Appends an event with the current time. `event` creates the event from its stamp, and may be called again with a different stamp.
     ///
     /// # Errors
-    /// `InvalidInput` if the event does not contain its stamp; an error if the event exceeds a limit. If an error [is
-    /// ambiguous](Error::is_ambiguous), the event may be stored, because the lookup also failed.
+    /// `InvalidInput` if the event does not contain its stamp; an error if the event exceeds a limit. If an error [is ambiguous](Error::is_ambiguous),
+    /// the event may be stored, because the response was lost and the lookup also failed.
     pub async fn append(&self, event: impl FnMut(LogStamp) -> E) -> Result<LogStamp> {
         self.insert(None, event).await
     }
@@ -91,7 +91,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     }
 
     async fn insert(&self, instant: Option<u64>, mut event: impl FnMut(LogStamp) -> E) -> Result<LogStamp> {
-        // A second stamp is needed only if two writers have the same random number, count and tick.
+        // A second stamp is needed only if two writers have the same random number, counter and tick.
         let retry = Retry::default();
         let mut race = retry.start("the rows of all stamps that were tried");
         loop {
@@ -122,7 +122,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         }
     }
 
-    /// Returns the stamp in the key of an event.
+    /// Returns the stamp in an event's key.
     pub(super) fn stamp_in(event: &E) -> Result<LogStamp> {
         Self::stamp_of_key(&event.key_of()?)
     }
@@ -131,11 +131,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         key.row_key.as_str().strip_prefix(&Self::prefix()).unwrap_or_default().parse()
     }
 
-    /// Returns `true` if this event is stored, which means that its insert succeeded (CON-11).
+    /// Returns `true` if this event is stored, which means that the insert succeeded (CON-11).
     async fn holds(&self, key: &EntityKey, event: &E) -> Result<bool> {
         let table = self.table().name()?;
         let Some(found) = self.table().store().get(table, key, &Select::All).await? else { return Ok(false) };
-        // A row that cannot be read as an event is not this event.
+        // A row that cannot be read as an event cannot be this event.
         let Ok(stored) = own_values::<E>(key, &found.row) else { return Ok(false) };
         contains(stored.view(), own_values::<E>(key, &event.to_row()?)?.view())
     }
@@ -148,8 +148,8 @@ fn own_values<E: Entity>(key: &EntityKey, row: &Row) -> Result<Row> {
     event.to_row()
 }
 
-/// Returns `true` if the stored row has each property of `own` with an equal value. Rows are not compared by their bytes, because a store may return the
-/// properties in another order, and numbers such as -0.0 in another form.
+/// Returns `true` if the stored row contains every property in `own` with an equal value. Rows are not compared byte by byte, because a store may return
+/// properties in another order, and numbers such as -0.0 in another representation.
 fn contains(stored: RowView<'_>, own: RowView<'_>) -> Result<bool> {
     let mut hint = 0;
     for property in own.properties() {

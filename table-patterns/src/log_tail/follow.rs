@@ -1,4 +1,4 @@
-//! Followers of a log: they return each event after a position once, oldest first.
+//! Log followers: they return each event after a position once, oldest first.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,15 +16,14 @@ const PER_MICROSECOND: u128 = 10;
 
 /// A reader of a log that keeps its position. Created by [`LogTail::follow`]. Holds no open resources.
 ///
-/// The [`position`](Self::position) is a stamp. Store it after you have processed the returned
-/// events, and pass it to [`LogTail::follow`] in the next process.
+/// The [`position`](Self::position) is a stamp. Store it after processing the returned events, and pass it to [`LogTail::follow`] in the next process.
 ///
-/// An append generates the stamp before it stores the event. Of two concurrent events, the later one may therefore become visible first. A follower does not
-/// return events that are younger than its settling time. If it takes longer than that to store an event, or if the writer's clock is behind by more than
-/// that, a follower may miss the event although it is in the log.
+/// An append generates the stamp before it stores the event. If two events are appended concurrently, the later one may therefore become visible first. For
+/// this reason, a follower does not return events that are younger than its settling time. If storing an event takes longer than the settling time, or if the
+/// writer's clock is behind by more than that, a follower may miss the event although it is in the log.
 ///
-/// The position never passes the newest event that was stored when the follower read the log.
-/// If the clock of a follower jumps ahead and is then corrected, the follower therefore still returns the next event.
+/// The position never passes the newest event that was stored when the follower read the log. Therefore, if a follower's clock jumps ahead and is then
+/// corrected, the follower still returns the next event.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -54,7 +53,7 @@ pub struct LogFollower<E, S, C, O = NoOutbox> {
     settle: Duration,
     /// The latest time up to which the log has been read completely.
     horizon: Option<LogStamp>,
-    /// Ranges of the log, from the position onwards, that contain too many events for one batch. Each range is contained in the previous one.
+    /// Ranges of the log that start at the position and contain too many events for one batch. Each range is part of the previous one.
     ahead: Vec<Ahead>,
 }
 
@@ -62,14 +61,14 @@ pub struct LogFollower<E, S, C, O = NoOutbox> {
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     upto: LogStamp,
-    /// The stamp of an event in the range that is not the oldest one.
+    /// The stamp of an event in the range other than the oldest one.
     inside: LogStamp,
-    /// `true` if some events in the range may have been returned since the range was added. The remaining events may then fit into one batch.
+    /// `true` if some events in the range may already have been returned since the range was added. The remaining events may then fit into one batch.
     begun: bool,
 }
 
 impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
-    /// Creates a follower that starts after a position: [`LogStamp::FIRST`] for the beginning of the log, or a stored position.
+    /// Creates a follower that starts after a position: [`LogStamp::FIRST`] for the start of the log, or a stored position.
     #[must_use]
     pub fn follow<C: WholePartitions>(
         &self,
@@ -89,15 +88,15 @@ impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<E, S, C, O> {
-    /// Returns the next events after the position, oldest first, at most `most`. Events with equal stamps, which can be in several partitions after an import, are
-    /// returned together, even if they are more than `most`. The list is empty if no newer event is older than the settling time.
+    /// Returns the next events after the position, oldest first, at most `most`. Events with equal stamps, which can be in several partitions after an
+    /// import, are returned together, even if there would be more than `most`. The list is empty if all newer events are younger than the settling time.
     ///
-    /// The table returns the newest events first. If more than `most` events are pending, the follower halves their time span until the oldest
-    /// part fits, and remembers the intermediate ranges. A follower that is behind therefore needs a few requests per call, and about
-    /// twenty more for the very first call, which begins in the year 1.
+    /// The table returns the newest events first. If more than `most` events are pending, the follower halves their time span until the oldest part fits, and
+    /// remembers the intermediate ranges. A follower that is behind therefore needs a few requests per call. The very first call begins in the year 1, and
+    /// needs about twenty more.
     ///
     /// # Errors
-    /// Any error from [`LogTail::newest`]. Events that were not returned will be returned by a later call.
+    /// Any error from [`LogTail::newest`]. A later call returns the events that this call did not return.
     pub async fn next_batch(&mut self, most: usize) -> Result<Vec<Versioned<E>>> {
         let most = most.max(1);
         let horizon = self.horizon();
@@ -129,7 +128,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
         }
     }
 
-    /// Returns the events from the position to a stamp, and moves the position. If they number more than `most`, remembers the range and returns none.
+    /// Returns the events from the position to a stamp, and moves the position. If these are more than `most` events, remembers the range and returns none.
     async fn give(&mut self, upto: LogStamp, most: usize) -> Result<Vec<Versioned<E>>> {
         let slice = match self.log.slice(&self.partitions, Some(self.position), upto, most).await {
             Ok(slice) => slice,
@@ -144,7 +143,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
             return Ok(Vec::new());
         }
         if self.ahead.is_empty() {
-            // No stored event follows the range. Its end was read from this clock, which may be wrong, so the position stays at an event.
+            // No stored event comes after the range. Its end was taken from this follower's clock, which may be wrong, so the position stays at an event.
             let newest = slice.items.first().map(|event| LogTail::<E, S, O>::stamp_in(event)).transpose()?;
             self.position = newest.unwrap_or(self.position);
             self.horizon = Some(upto);
@@ -157,7 +156,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
         Ok(slice.items.into_iter().rev().collect())
     }
 
-    /// Returns the position: all events up to and including this stamp have been read. It is the stamp of an event, or precedes one.
+    /// Returns the position: all events up to and including this stamp have been read. It is an event's stamp, or precedes one.
     #[must_use]
     pub const fn position(&self) -> LogStamp {
         self.position

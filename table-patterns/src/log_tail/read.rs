@@ -1,4 +1,4 @@
-//! Reads of a log in one or several partitions: the newest events, the events since a given time, and the events between two stamps.
+//! Reads a log in one or several partitions: the newest events, the events since a given time, and the events between two stamps.
 
 use std::ops::Bound;
 
@@ -15,7 +15,7 @@ use crate::entities::StepRecorder;
 use crate::log_tail::fault::LogFault;
 use crate::log_tail::{LogStamp, LogTail};
 
-/// The maximum number of partitions that are queried concurrently, for a log that is spread over several (IMP-5).
+/// The maximum number of partitions that are queried concurrently if a log is spread over several partitions (IMP-5).
 const CONCURRENCY: usize = 8;
 
 /// A class of selections that consist of complete partitions: a single partition, or all partitions of a `bucket(…)`.
@@ -34,7 +34,7 @@ impl WholePartitions for FanOut {}
 /// Events with their stamps, newest first.
 type Stamped<E> = Vec<(LogStamp, Versioned<E>)>;
 
-/// A part of a log: events, newest first, and where to continue with older events.
+/// A part of a log: events, newest first, and the position from which to continue with older events.
 ///
 /// ```
 /// use table_patterns::log_tail::LogSlice;
@@ -49,18 +49,18 @@ type Stamped<E> = Vec<(LogStamp, Versioned<E>)>;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogSlice<E> {
-    /// The events of the slice, newest first.
+    /// The events in the slice, newest first.
     pub items: Vec<Versioned<E>>,
     /// The stamp of the last item if older events may follow; `None` if the slice is complete.
     pub resume_before: Option<LogStamp>,
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
-    /// Returns the newest `n` events, newest first (PAT-LOG-1). Sends one request per 1,000 events and partition, and reads one more event than
-    /// `n`. On a store whose results are [not ordered](table_core::store::Capabilities::ordered), all events of the partitions are read.
+    /// Returns the newest `n` events, newest first (PAT-LOG-1). Sends one request per 1,000 events and partition, and reads one event more than `n`. On a
+    /// store whose results are [not ordered](table_core::store::Capabilities::ordered), reads all events in the partitions.
     ///
     /// # Errors
-    /// `TableNotFound` (OPT-6); any error from a query.
+    /// `TableNotFound` (OPT-6) if the table does not exist; any error from a query.
     pub async fn newest<C: WholePartitions>(
         &self,
         log: Selection<E, C>,
@@ -70,8 +70,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         Ok(newest.into_iter().take(n).map(|(_, item)| item).collect())
     }
 
-    /// Returns the newest events since the given time, newest first, at most `most`. Events with equal stamps, which can be in several partitions after an import,
-    /// are returned together, even if they are more than `most`.
+    /// Returns the newest events since the given time, newest first, at most `most`. Events with equal stamps, which can be in several partitions after an
+    /// import, are returned together, even if this exceeds `most`.
     ///
     /// # Errors
     /// `KeyEncoding` if the time is outside the years 1 to 9999; any error from [`newest`](Self::newest).
@@ -84,7 +84,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         self.slice(&log, just_before(instant)?, LogStamp::LAST, most).await
     }
 
-    /// Returns the newest events before a stamp and since the given time, as [`since`](Self::since) does. Use it to continue an incomplete slice.
+    /// Returns the newest events before a stamp and since the given time, like [`since`](Self::since). Use it to continue an incomplete slice.
     ///
     /// ```
     /// # use table_patterns::log_tail::{LogStamp, LogTail};
@@ -123,8 +123,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         self.slice(&log, just_before(instant)?, before, most).await
     }
 
-    /// Returns the newest `most` events between two stamps: later than `after`, and not later than `upto`. Events with equal stamps are in one slice, because the
-    /// next slice begins before a stamp. A slice therefore contains fewer events, or more if it consists of events with one stamp.
+    /// Returns the newest `most` events whose stamps are later than `after` and not later than `upto`. Events with equal stamps are always in one slice,
+    /// because the next slice begins before a stamp. A slice therefore contains fewer events, or more if all its events have the same stamp.
     pub(super) async fn slice<C: WholePartitions>(
         &self,
         log: &Selection<E, C>,
@@ -140,7 +140,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         Ok(LogSlice { items: found.into_iter().map(|(_, item)| item).collect(), resume_before })
     }
 
-    /// Returns the newest events between two stamps with these stamps, newest first: at least `most` and one more, unless there are fewer.
+    /// Returns the newest events between two stamps, each with its stamp, newest first: at least `most` and one more, unless fewer exist.
     async fn find<C: WholePartitions>(
         &self,
         log: &Selection<E, C>,
@@ -157,18 +157,18 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         let asked = stream::iter(queries.into_iter().map(|query| self.first(query, most.saturating_add(1))));
         let mut found: Stamped<E> =
             asked.buffered(CONCURRENCY).try_collect::<Vec<_>>().await?.into_iter().flatten().collect();
-        // The sort is stable. Events of a partition are already in order, and events with the same stamp keep the order of their partitions.
+        // The sort is stable. Events in one partition are already in order, and events with the same stamp keep the order of their partitions.
         found.sort_by(|(left, _), (right, _)| right.cmp(left));
         Ok(found)
     }
 
-    /// Returns the first `n` rows of a query, which are the newest. Reads several pages if they are short or empty (PAGE-4).
+    /// Returns the first `n` rows of a query, which are the newest. Reads several pages if pages are short or empty (PAGE-4).
     async fn first(&self, mut query: Query, n: usize) -> Result<Stamped<E>> {
         let (store, table, prefix) = (self.table().store(), self.table().name()?, Self::prefix());
         let is_ordered = store.capabilities().ordered;
         let (mut found, mut from, mut skips) = (Vec::new(), None, false);
         loop {
-            // Rows of other types may fill pages of any size, so the page after such a row is full.
+            // Rows of other types may fill any number of pages, so after such a row, a full page is requested.
             query.top = (is_ordered && !skips).then(|| PAGE_ENTITIES.min(n - found.len()).max(1));
             let page = store.query(table, &query, from.as_ref()).await?;
             for entity in page.rows.iter() {
@@ -191,7 +191,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     }
 }
 
-/// Returns the number of events in a slice of about `most` events that contains all events of each of its stamps.
+/// Returns the number of events in a slice of about `most` events that contains all events with each of its stamps.
 fn whole_stamps<T>(found: &[(LogStamp, T)], most: usize) -> usize {
     let stamp = |at: usize| found.get(at).map(|(stamp, _)| *stamp);
     let begins_here = |at: &usize| at.checked_sub(1).and_then(stamp) != stamp(*at);
@@ -204,7 +204,7 @@ fn stamp_of(entity: EntityRef<'_>, prefix: &str) -> Result<LogStamp> {
     text.parse().map_err(|error: Error| error.with_key(entity.partition_key, entity.row_key))
 }
 
-/// Returns the range of `RowKey`s with stamps later than `after` and not later than `upto`. Greater stamps have smaller keys.
+/// Returns the range of `RowKey`s whose stamps are later than `after` and not later than `upto`. Greater stamps have smaller keys.
 fn rows(prefix: &str, after: Option<LogStamp>, upto: LogStamp) -> TextRange {
     let upper = match after {
         Some(after) => Bound::Excluded(format!("{prefix}{after}")),

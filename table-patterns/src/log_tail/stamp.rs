@@ -1,4 +1,4 @@
-//! The stamp of an event in a log: its time, and a number that distinguishes it from other events with the same tick.
+//! The stamp of a log event: its time, and a number that distinguishes it from other events with the same tick.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -10,18 +10,18 @@ use table_core::{Error, KeyPart, Result, ticks};
 
 use crate::log_tail::fault::LogFault;
 
-/// The number of digits of the ticks. The `_` before the tie breaker follows at this offset.
+/// The number of digits for the ticks. The `_` before the tie breaker is at this offset.
 const TICKS: usize = 19;
-/// The length of a stamp: 19 digits, `_`, 16 hexadecimal digits.
+/// The length of a stamp: 19 digits, `_`, and 16 hexadecimal digits.
 const WIDTH: usize = 36;
 
 /// The time of an event, and a tie breaker that distinguishes events with the same tick (PAT-LOG-1, PAT-LOG-4).
 /// A field of this type defines the RowKey of a log: `#[row_key(stamp)]`.
 ///
-/// - In a key, a stamp is written like `2519936321678765432_fffffffe00000007`: inverted ticks, `_`, the inverted tie breaker in 16 hexadecimal
-///   digits. Greater stamps therefore sort first, and the string preserves both numbers exactly (PAT-LOG-2).
-/// - Stamps compare by tick, then by tie breaker. The string representation (`Display`, [`FromStr`]) is the same as in the key. A stamp's string can therefore
-///   also be stored as a position in the log.
+/// - In a key, a stamp is written as in `2519936321678765432_fffffffe00000007`: inverted ticks, `_`, and the inverted tie breaker in 16 hexadecimal digits.
+///   Greater stamps therefore sort first, and the string preserves both numbers exactly (PAT-LOG-2).
+/// - Stamps are compared by tick, then by tie breaker. The string representation (`Display`, [`FromStr`]) is the same as in the key, so it can also be stored
+///   as a position in the log.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -42,9 +42,9 @@ pub struct LogStamp {
 }
 
 impl LogStamp {
-    /// The stamp that precedes every event.
+    /// A stamp that precedes every event.
     pub const FIRST: Self = Self { ticks: 0, tie: 0 };
-    /// The stamp that follows every event.
+    /// A stamp that follows every event.
     pub const LAST: Self = Self { ticks: ticks::MAX, tie: u64::MAX };
 
     /// Creates a stamp with the given time and tie breaker. Precision below a tick is truncated (TICK-6).
@@ -63,13 +63,13 @@ impl LogStamp {
         Self { ticks: ticks.min(ticks::MAX), tie }
     }
 
-    /// Returns the time of the event.
+    /// Returns the event's time.
     #[must_use]
     pub fn instant(self) -> DateTime<Utc> {
         ticks::to_datetime(self.ticks).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
-    /// Returns the time of the event in [ticks].
+    /// Returns the event's time in [ticks].
     #[must_use]
     pub const fn ticks(self) -> u64 {
         self.ticks
@@ -120,7 +120,7 @@ fn read(text: &str) -> Option<LogStamp> {
     Some(LogStamp { ticks, tie: !u64::from_str_radix(tie, 16).ok()? })
 }
 
-/// The key codec of [`LogStamp`], which sorts the latest stamp first.
+/// The key codec for [`LogStamp`], which sorts the latest stamp first.
 ///
 /// ```
 /// use table_patterns::key::codec::KeyCodec;

@@ -24,7 +24,7 @@ struct Expense {
     cents: i64,
 }
 
-/// An event of a log that is spread over four partitions with `bucket(…)`.
+/// An event in a log that is spread over four partitions with `bucket(…)`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Spread")]
 #[partition_key("log_", bucket(stamp, 4))]
@@ -38,7 +38,7 @@ const T6: u64 = 635_442_654_321_234_567;
 /// The number of ticks in a day.
 const DAY: u64 = 864_000_000_000;
 
-/// Creates a clock, and a value with which the test sets the clock's time.
+/// Creates a clock, and a value with which the test sets the clock.
 fn standing() -> (Clock, Arc<AtomicU64>) {
     let now = Arc::new(AtomicU64::new(T6));
     let hand = Arc::clone(&now);
@@ -109,7 +109,7 @@ fn pat_log_1_stamps_do_not_go_back_with_the_clock() {
     assert_eq!(cents(&block_on(log.newest(Expense::partition(123), 9)).unwrap()), [2, 1]);
 }
 
-/// Tests that stamps created at the same time differ in their tie breaker (TICK-7).
+/// Tests that stamps created at the same time have different tie breakers (TICK-7).
 #[test]
 fn pat_log_4_two_writers_that_drew_the_same_number_do_not_collide() {
     let (first, _, _) = log::<Expense>();
@@ -270,7 +270,7 @@ fn a_lagging_follower_takes_few_requests_per_poll() {
     assert_eq!(store.calls(), [Call::Query]);
 }
 
-/// Tests events with the same stamp in two partitions, which can occur after an import.
+/// Tests events with the same stamp in two partitions, as can occur after an import.
 #[test]
 fn events_of_one_stamp_in_several_partitions_are_returned_together() {
     #[derive(Entity, Clone, Debug, PartialEq)]
@@ -371,7 +371,7 @@ fn the_newest_event_behind_events_of_another_kind_takes_few_requests() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Tests that reads agree with a model that is a sorted list of pairs, each of a tick and the sequence number of the append.
+    /// Tests that reads agree with a model, which is a sorted list of pairs. Each pair contains a tick and the sequence number of the append.
     #[test]
     fn pat_log_1_reads_agree_with_a_sorted_list(
         steps in prop::collection::vec(0_u64..4, 0..40),

@@ -1,4 +1,4 @@
-//! A checksum of a table that does not depend on the order of rows.
+//! A table checksum that does not depend on the order of rows.
 
 use std::fmt;
 
@@ -11,8 +11,8 @@ use table_core::{Result, ValueRef};
 use crate::outbox::rows;
 use crate::paging::each_row;
 
-/// The checksum of a table: the number of rows, and the sum of the first 128 bits of each row's SHA-256. The hash covers the keys, and the properties in the
-/// order of their names, with their types and values. It excludes Timestamps and `ETag`s, because each store assigns its own, and the versions of
+/// The checksum of a table: the number of rows, and the sum of the first 128 bits of each row's SHA-256. The hash covers the keys, and the properties sorted
+/// by name, with their types and values. It excludes Timestamps and `ETag`s, because each store assigns its own. It also excludes the versions of
 /// [intents](crate::outbox), which are copies of Timestamps.
 ///
 /// The checksum detects accidental differences. It does not protect against deliberate changes.
@@ -89,7 +89,7 @@ impl fmt::Display for Checksum {
     }
 }
 
-/// Adds the length of `bytes` and then `bytes` to a hash, which makes the boundaries between values unambiguous.
+/// Adds the length of `bytes` and then `bytes` to a hash, so that the boundaries between values are unambiguous.
 fn bytes(hash: &mut Sha256, bytes: &[u8]) {
     hash.update((bytes.len() as u64).to_le_bytes());
     hash.update(bytes);
@@ -101,7 +101,7 @@ fn value(hash: &mut Sha256, value: ValueRef<'_>) {
         ValueRef::String(text) => bytes(hash, text.as_bytes()),
         ValueRef::Int32(number) => hash.update(number.to_le_bytes()),
         ValueRef::Int64(number) => hash.update(number.to_le_bytes()),
-        // JSON has a single NaN, so the other bits of a NaN are not transferred.
+        // JSON has a single NaN, so a NaN's other bits are not transferred.
         ValueRef::Double(number) if number.is_nan() => hash.update(f64::NAN.to_bits().to_le_bytes()),
         ValueRef::Double(number) => hash.update(number.to_bits().to_le_bytes()),
         ValueRef::Boolean(truth) => hash.update([u8::from(truth)]),

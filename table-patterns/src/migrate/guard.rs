@@ -1,4 +1,4 @@
-//! Protects the sequences and feeds of a target that is in use: their rows contain the last number that was issued.
+//! Protects the sequences and feeds of a target in use: their rows contain the last number that was issued.
 
 use table_core::key::EntityKey;
 use table_core::name::TableName;
@@ -10,7 +10,8 @@ use crate::feed::{FEED_HEAD, sets_feed_back};
 use crate::migrate::fault::TargetFault;
 use crate::sequence::{SEQUENCE_PREFIX, sets_sequence_back};
 
-/// Returns an error if a row would set back a sequence or a feed of the target. Reads the target only for such rows.
+/// Returns an error if a row would set back one of the target's sequences or feeds. Reads the target only for such
+/// rows.
 ///
 /// # Errors
 /// `InvalidInput` if the target has issued later numbers than the row; any error from the target.

@@ -8,7 +8,7 @@ use table_core::row::Row;
 
 use crate::outbox::rows;
 
-/// A row of any kind, including the reserved rows of patterns, which programs cannot otherwise write. The copy of an intent contains the Timestamp of the
+/// A row of any kind, including the reserved rows of patterns, which programs cannot otherwise write. An intent's copy contains the Timestamp of the
 /// original change as its version, which preserves the order of changes.
 pub(crate) struct Copied {
     key: EntityKey,
@@ -16,7 +16,7 @@ pub(crate) struct Copied {
 }
 
 impl Copied {
-    /// Creates a row to be written under `key`, without its original Timestamp.
+    /// Creates a row that is written under `key`, without its original Timestamp.
     pub(crate) fn new(key: EntityKey, row: Row) -> Self {
         Self { key, row: row.with_timestamp(0) }
     }

@@ -205,7 +205,7 @@ fn dq_12_a_copy_reads_each_page_once_and_writes_a_hundred_rows_at_once() {
     assert!(!block_on(copy.step()).unwrap());
     assert_eq!(source.calls(), [Call::Query]);
     assert_eq!(target.calls(), [Call::Create, Call::Submit, Call::Submit, Call::Submit]);
-    // At the end no request is sent.
+    // At the end, no request is sent.
     assert!(!block_on(copy.step()).unwrap());
     assert_eq!((source.calls().len(), copy.position().rows(), copy.position().is_end()), (1, 250, true));
 }
@@ -243,7 +243,7 @@ fn page_9_a_position_in_another_table_is_refused() {
         let refused = Migration::new(&store, &store, table()).resume(text.parse().unwrap()).unwrap_err();
         assert_eq!(refused.code(), ErrorCode::InvalidInput);
     }
-    // A position in this table, with a token of another query.
+    // A position in this table, but with a token from another query.
     let query = Query::new(KeyRange::partition("p"));
     let position = table_core::query::Position { partition_key: "p".to_owned(), row_key: None };
     let token = Continuation::new(&table(), &query, position);
@@ -271,7 +271,7 @@ fn pat_ec_8_a_copied_outbox_knows_which_change_was_later() {
         block_on(home.create_table(table)).unwrap();
     }
     let queue = QueueName::new("work").unwrap();
-    // The key of the program is the same in both stores.
+    // The program's key is the same in both stores.
     let outbox = Outbox::new(home.clone(), home.clone(), queue.clone()).sealed_by(["key"]);
     let at = |source: u32| EntityKey::new("email", source.to_string()).unwrap();
     let age = |age: i32| {
@@ -279,7 +279,8 @@ fn pat_ec_8_a_copied_outbox_knows_which_change_was_later() {
         writer.property("Age", ValueRef::Int32(age));
         writer.finish()
     };
-    // Two changes to each entity. The keys of their records are random, so half of the pairs are in reverse order.
+    // Two changes to each entity. The keys of their records are random, so about half of the pairs are in reverse
+    // order.
     for source in 0..20 {
         for change in [36, 37] {
             let mut transaction =
@@ -299,7 +300,7 @@ fn pat_ec_8_a_copied_outbox_knows_which_change_was_later() {
     }
     let outbox = Outbox::new(away.clone(), away.clone(), queue).sealed_by(["key"]);
     block_on(outbox.create_queues()).unwrap();
-    // No message was sent: a sweep finds the partition, which the copy has registered.
+    // No message was sent, so a sweep must find the partition, which the copy has registered.
     let sweep = Sweep::new(outbox.clone()).min_age(Duration::ZERO);
     assert_eq!(block_on(sweep.sweep_registered()).unwrap().pending, 40);
     block_on(Worker::new(outbox).run_until_idle()).unwrap();
@@ -329,7 +330,7 @@ struct Phone {
     number: u32,
 }
 
-/// Takes the next number of a sequence for a ticket.
+/// Takes the next number in a sequence for a ticket.
 fn issue(store: &Engine) -> u64 {
     let tickets = block_on(store.entities::<Ticket>().create_if_missing()).unwrap();
     let insert = |number, unit: &mut UnitOfWork<_, _>| {
@@ -369,7 +370,7 @@ fn a_second_copy_sets_neither_a_sequence_nor_a_feed_of_the_target_back() {
         };
         write(&home);
         copy(&home, &away).unwrap();
-        // A copy that is repeated, and a copy of later numbers.
+        // A repeated copy, and a copy of later numbers.
         copy(&home, &away).unwrap();
         write(&home);
         copy(&home, &away).unwrap();
@@ -379,7 +380,7 @@ fn a_second_copy_sets_neither_a_sequence_nor_a_feed_of_the_target_back() {
         if !is_feed {
             assert_eq!(issue(&away), 4);
         }
-        // A target without the table is not in use.
+        // A target without the table is not considered to be in use.
         block_on(away.delete_table(&desk)).unwrap();
         copy(&home, &away).unwrap();
     }

@@ -1,4 +1,4 @@
-//! Errors of outboxes: intents that are invalid, and recorded rows that cannot be read.
+//! Outbox errors: invalid intents, and recorded rows that cannot be read.
 
 use table_core::Fault;
 

@@ -1,4 +1,4 @@
-//! Guards: rows that keep a late step from undoing a newer one, regardless of the order and number of deliveries.
+//! Guards: rows that prevent a late step from undoing a newer one, regardless of the order and number of deliveries.
 //!
 //! # Key layout
 //! A guarded target `(partition, row)` has a guard row `U+FFFC guard_{row}` in the same partition:
@@ -6,38 +6,37 @@
 //! | property | content |
 //! |---|---|
 //! | `V` and 16 hexadecimal digits | Int64: the newest applied version of the source with this hash |
-//! | `Owner` | the hash of the source that last wrote the entity; absent if the entity does not exist, and for the entries of an index |
+//! | `Owner` | the hash of the source that last wrote the entity; absent if the entity does not exist or is an index entry |
 //!
 //! # Guarantee
-//! A *guarded* step writes an entity (its target) for a change to another entity (its source). The version of a step is the version [given to its
-//! intent](crate::outbox::Intent::version), or the Timestamp of the transaction that recorded it. A step reads the guard and is skipped if the guard contains
-//! the same or a newer version of its source. Otherwise target and guard are written in *one* transaction, conditional on the guard's `ETag`. Provided that
-//! later changes have larger versions, the following holds:
+//! A *guarded* step writes an entity (its target) after a change to another entity (its source). The step's version is the version [given to its
+//! intent](crate::outbox::Intent::version), or the Timestamp of the transaction that recorded it. A worker that performs the step reads the guard first. It
+//! skips the step if the guard contains the same version or a newer version for the step's source. Otherwise it writes target and guard in *one* transaction,
+//! conditional on the guard's `ETag`. Provided that later changes have larger versions, the following holds:
 //! - If another step was applied in the meantime, the transaction fails and the worker reads the guard again. A suspended worker therefore never
 //!   overwrites newer data.
-//! - The versions in a guard never decrease. For any order and repetition of deliveries, the newest step of a source is the last one that takes
-//!   effect, and it has taken effect once all steps have been delivered.
-//! - The guard remains after a deletion. An insert that arrives later is then recognised as older.
-//! - If a worker dies before the transaction, nothing has changed. If it dies after the transaction, the next delivery is skipped.
+//! - The versions in a guard never decrease. For any order and repetition of deliveries, the newest step from a source takes effect last, and it has taken
+//!   effect once all steps have been delivered.
+//! - The guard remains after the target is deleted. An insert that arrives later is therefore recognised as older.
+//! - If a worker dies before the transaction, nothing has changed. If it dies afterwards, the next delivery is skipped.
 //!
-//! If two sources write the same target, which should not happen in a unique index, the newer version wins. A deletion by a source that does not own the
-//! entity leaves the entity unchanged. Merges from several sources into one target do not supersede each other, so the sources must write different
+//! If two sources write the same target, which should not happen in a unique index, the newer version wins. A delete step from a source that does not own the
+//! entity leaves the entity unchanged. Merges from several sources into one target do not supersede each other, so each source must write different
 //! properties.
 //!
 //! # Cost
-//! A step takes a read and a transaction of two operations; a deletion needs a second read. A guard occupies about 150 bytes and remains after the
-//! entity is deleted: [`collect_guards`] and [`collect_all_guards`] delete the guards of deleted entities.
+//! A step costs a read and a transaction of two operations; a delete step needs a second read. A guard occupies about 150 bytes and remains after the entity
+//! is deleted. [`collect_guards`] and [`collect_all_guards`] delete the guards of deleted entities.
 //!
 //! # Bounds
-//! The embedded engine assigns Timestamps in the order of its transactions (ENG-8). The service takes them from the clock of the machine that
-//! serves the partition. Successive Timestamps of the same entity differ (ETAG-6). Across entities, such as the rows of an outbox, the
-//! service guarantees no order (ETAG-7); the order is correct as long as that clock is not set back between two changes to the same entity.
-//! If this is not sufficient, assign versions. If Timestamps are coarser than a tick, such as the whole seconds of Cosmos DB for NoSQL, a
-//! guarded step without a version is refused when it is recorded.
+//! The embedded engine assigns Timestamps in the order of its transactions (ENG-8). The service takes them from the clock of the machine that serves the
+//! partition. Successive Timestamps of the same entity differ (ETAG-6). Across entities, such as the rows of an outbox, the service guarantees no order
+//! (ETAG-7). The order is correct if the machine's clock is not set back between two changes to the same entity. If this is not sufficient, assign versions.
+//! If a store's Timestamps are coarser than a tick, such as the whole seconds of Cosmos DB for NoSQL, a guarded step without a version is refused when it is
+//! recorded.
 //!
-//! The RowKey of a guarded target has at most 505 UTF-16 code units. In the service, the Timestamps of sources in
-//! different partitions come from the clocks of different machines. The versions of different sources are compared only if the sources write the same
-//! target.
+//! The RowKey of a guarded target has at most 505 UTF-16 code units. In the service, sources in different partitions get their Timestamps from the clocks of
+//! different machines. The versions of different sources are only compared if the sources write the same target.
 
 use std::fmt::Write as _;
 use std::iter;
@@ -63,7 +62,7 @@ const OWNER: &str = "Owner";
 /// The maximum number of sources in one guard. It is far below the maximum number of properties of an entity (ENT-2).
 const SOURCES: usize = 200;
 
-/// Identifies the change that recorded a step: the changed entity (the source), and the version of the change.
+/// The change that recorded a step: the changed entity (the source), and the version of the change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// The name of the source's property in a guard: `V` and the hash of the source's key.
@@ -78,7 +77,7 @@ impl Origin {
         row_key: &RowKey,
         version: u64,
     ) -> Self {
-        // No key contains U+0000, which separates the three strings unambiguously.
+        // No key contains U+0000, so it separates the three strings unambiguously.
         let texts = [table.folded(), "\0", partition_key.as_str(), "\0", row_key.as_str()];
         let hash = hash(texts.iter().flat_map(|text| text.bytes()));
         let mut source = String::with_capacity(17);
@@ -98,7 +97,7 @@ pub(crate) struct Guard {
 /// The effect of a step on its target, according to the guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
-    /// The step is skipped, because the guard contains the same version or a newer one.
+    /// The step is skipped, because the guard contains its version or a newer one.
     Stale,
     /// Only the guard is updated, because another source owns the entity.
     Learn,
@@ -135,7 +134,7 @@ impl Guard {
         self.versions.iter().find(|(known, _)| known == source).map(|(_, version)| *version)
     }
 
-    /// Returns `true` if the guard contains this version of the source, or a newer one.
+    /// Returns `true` if the guard contains this version for the source, or a newer one.
     pub(crate) fn knows(&self, origin: &Origin) -> bool {
         self.version(&origin.source).is_some_and(|known| known >= origin.version)
     }
@@ -145,7 +144,7 @@ impl Guard {
         self.versions.retain(|(source, _)| *source != origin.source);
         self.versions.push((origin.source.clone(), origin.version));
         if self.versions.len() > SOURCES {
-            // Removes the oldest version, except the owner's version and the new version. A store may return properties in any order.
+            // Removes the oldest version, other than the owner's version and the new version. A store may return properties in any order.
             let is_kept = |source: &String| Some(source) == self.owner.as_ref() || *source == origin.source;
             let places = self.versions.iter().enumerate().filter(|(_, (source, _))| !is_kept(source));
             if let Some((at, _)) = places.min_by_key(|(_, (source, version))| (version, source)) {
@@ -157,7 +156,7 @@ impl Guard {
     /// Records a step in the guard, and returns how the step affects its target.
     fn take(&mut self, origin: &Origin, write: &TargetWrite) -> Effect {
         let deletes = matches!(write, TargetWrite::DeleteIfExists);
-        // Merges from several sources coexist: none of them changes the owner, and none is too late.
+        // Merges from several sources coexist: they do not change the owner, and are never too late.
         let shares = matches!(write, TargetWrite::InsertOrMerge(_));
         if self.knows(origin) {
             return Effect::Stale;
@@ -176,7 +175,7 @@ impl Guard {
     }
 }
 
-/// Applies a guarded step. Returns `false` if the target was not written, because the step is too late.
+/// Performs a guarded step. Returns `false` if the target was not written, because the step is too late.
 ///
 /// # Errors
 /// `UpdateConditionNotSatisfied` if other writers changed the same target during every attempt; any error from the store.
@@ -211,7 +210,7 @@ pub(crate) async fn apply<S: TableStore>(
     }
 }
 
-/// Returns the operation on the target of a step; `None` if the entity to delete does not exist.
+/// Returns the operation on a step's target; `None` if the entity to delete does not exist.
 async fn write_of<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -231,11 +230,12 @@ async fn exists<S: TableStore>(store: &S, table: &TableName, target: &EntityKey)
     Ok(store.get(table, target, &Select::names(["PartitionKey"])).await?.is_some())
 }
 
-/// Deletes the guards in one partition that no step has changed since the time `untouched_since`, in [ticks](table_core::ticks), and whose entities no longer
-/// exist. Returns the number of deleted guards. Costs a query for the guards, and a read of the guarded entity for each old guard without an owner.
+/// Deletes the guards in one partition whose entities no longer exist, if no step has changed the guard since the time `untouched_since`, in
+/// [ticks](table_core::ticks). Returns the number of deleted guards. Costs a query for the guards, and a read of the guarded entity for each old guard
+/// without an owner.
 ///
-/// A step that is delivered after its guard was deleted is applied as a new step.
-/// Choose a time that is certainly before every intent that is not done yet, also before every intent that was set aside as poison, such as several days ago.
+/// A step that is delivered after its guard was deleted is applied as if it were new. Choose a time, such as several days ago, that is certainly before every
+/// unfinished intent, including intents that were set aside as poison.
 ///
 /// # Errors
 /// Any error from the store.
@@ -249,8 +249,8 @@ pub async fn collect_guards<S: TableStore>(
     collect(store, table, range, untouched_since).await
 }
 
-/// Deletes the guards of deleted entities as [`collect_guards`] does, in all partitions of a table.
-/// Scans the table, because a partition may contain nothing but the guards of deleted index entries.
+/// Deletes the guards of deleted entities in all partitions of a table, as [`collect_guards`] does in one partition. Scans the table, because a partition may
+/// contain nothing but guards of deleted index entries.
 ///
 /// # Errors
 /// Any error from the store.
@@ -270,7 +270,7 @@ async fn collect<S: TableStore>(
     untouched_since: u64,
 ) -> Result<u64> {
     let query = Query::new(range);
-    // A Timestamp represents all times up to the next Timestamp that the store can assign.
+    // A Timestamp represents all times from itself to the next Timestamp that the store can assign.
     let step = store.capabilities().timestamp_step.saturating_sub(1);
     let (mut collected, mut from) = (0, None);
     loop {
@@ -280,8 +280,8 @@ async fn collect<S: TableStore>(
             if is_owned || entity.row.timestamp().saturating_add(step) >= untouched_since {
                 continue;
             }
-            // The guard of an index entry has no owner, whether or not the entry exists.
-            // If the entry is written after this read, the guard changes, and its deletion fails.
+            // The guard of an index entry has no owner, whether or not the entry exists. If the entry is written after this read, its guard changes, and
+            // deleting the guard fails.
             let Some(target) = entity.row_key.strip_prefix(GUARD_PREFIX) else { continue };
             let target = EntityKey::new(entity.partition_key, target)?;
             if exists(store, table, &target).await? {

@@ -1,4 +1,4 @@
-//! Intents: lists of idempotent steps in other partitions, tables or stores, recorded with a change.
+//! Intents: lists of idempotent steps in other partitions, tables or stores, recorded together with a change.
 
 use table_core::entity::PlainEntity;
 use table_core::key::{EntityKey, RowKey};
@@ -11,7 +11,7 @@ use crate::outbox::fault::OutboxFault;
 use crate::outbox::keys;
 use crate::outbox::message::{self, Message};
 
-/// The steps in other partitions, tables or stores that must follow a change to one entity. Recorded in the transaction of that change.
+/// The steps in other partitions, tables or stores that must follow a change to one entity. Recorded in the same transaction as the change.
 ///
 /// The steps are performed in order. If a worker dies between two steps, another worker performs all of them again (PAT-EC-2, PAT-EC-3).
 ///
@@ -48,7 +48,7 @@ pub struct Intent {
 }
 
 impl Intent {
-    /// Creates an intent for a change to the entity with this RowKey. The RowKey distinguishes changes to this entity from changes to other entities.
+    /// Creates an intent for a change to the entity with this RowKey, which distinguishes changes to this entity from changes to other entities.
     #[must_use]
     pub const fn of(source: RowKey) -> Self {
         Self { source, version: None, steps: Vec::new() }
@@ -61,13 +61,12 @@ impl Intent {
         self
     }
 
-    /// Sets the version of this change. Later changes to the same entity must have larger versions.
-    /// For example, each change may increment a counter in the entity, conditional on the entity's `ETag`.
+    /// Sets the version of this change. Later changes to the same entity must have larger versions. For example, each change may increment a counter in
+    /// the entity, in a write that is conditional on the entity's `ETag`.
     ///
-    /// By default, the Timestamp of the change is used instead. The embedded engine assigns Timestamps in the order of the changes
-    /// (ENG-8). The service does so while the clock of the machine that serves the partition does not go back, which it does not
-    /// guarantee (ETAG-7): see [`guard`](crate::outbox::guard). On a store with coarser Timestamps, guarded steps need a
-    /// version. Determine the versions of all changes to one entity in the same way.
+    /// By default, the change's Timestamp is used instead. The embedded engine assigns Timestamps in the order of the changes (ENG-8). The service does
+    /// so unless the clock of the machine that serves the partition goes back, which can happen (ETAG-7): see [`guard`](crate::outbox::guard). On a
+    /// store with coarser Timestamps, guarded steps need a version. Determine the versions of all changes to one entity in the same way.
     #[must_use]
     pub const fn version(mut self, version: u64) -> Self {
         self.version = Some(version);
@@ -80,7 +79,7 @@ impl Intent {
         self.version
     }
 
-    /// Returns `true` if at least one step is guarded and therefore depends on the order of changes.
+    /// Returns `true` if at least one step is guarded, so that the order of changes matters.
     pub(crate) fn is_guarded(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Write { guarded: true, .. }))
     }
@@ -100,7 +99,7 @@ impl Intent {
     /// Checks that the intent can be recorded.
     ///
     /// # Errors
-    /// - `InvalidInput` if the intent has no steps, or two guarded steps with the same target, because only the first would be applied.
+    /// - `InvalidInput` if the intent has no steps, or has two guarded steps with the same target, because only the first would be applied.
     /// - `PropertyValueTooLarge` if the RowKey of a guarded target is too long for its guard.
     pub(crate) fn check(&self) -> Result<()> {
         if self.steps.is_empty() {
@@ -131,9 +130,9 @@ pub enum Step {
         table: TableName,
         /// The key of the entity.
         key: EntityKey,
-        /// The kind of write, with the new row.
+        /// The kind of write, and the new row if it has one.
         write: TargetWrite,
-        /// `true` if the step is skipped when a newer change of the same source has been applied.
+        /// `true` if the step is skipped once a newer change of the same source has been applied.
         guarded: bool,
     },
     /// Calls the handler for a [message](Message).
@@ -148,7 +147,7 @@ pub enum Step {
     },
 }
 
-/// The write that a step makes to its target entity.
+/// The write that a step performs on its target entity.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TargetWrite {
@@ -166,7 +165,7 @@ impl Step {
     }
 
     /// Creates a step that replaces or inserts an entity in the table of its schema, unless a newer change of the same source has been applied. Does not
-    /// compile for an entity that declares indexes, a feed or copies; write such an entity through its handle in a [handler](crate::work::Handler).
+    /// compile for an entity that declares indexes, a feed or copies. Write such an entity through its handle in a [handler](crate::work::Handler).
     ///
     /// ```
     /// use table_patterns::Entity;
@@ -191,7 +190,7 @@ impl Step {
     }
 
     /// Creates a step that merges or inserts an entity, unless a newer change of the same source has been applied. An older merge is skipped completely,
-    /// and fields that are `None` leave the stored values unchanged, so every change must contain all properties that the source writes there.
+    /// and `None` fields leave the stored values unchanged, so every change must contain all properties that the source writes to the target.
     ///
     /// # Errors
     /// `InvalidInput` if a field is stored in chunks; any error from encoding the entity.
@@ -211,7 +210,7 @@ impl Step {
         Ok(Self::write(TableName::new(E::SCHEMA.table)?, key, write))
     }
 
-    /// Creates a [`put`](Self::put) step for a row whose table or properties are only known at run time, as in an archive.
+    /// Creates a [`put`](Self::put) step for a row whose table or properties are known only at run time, for example in an archive.
     #[must_use]
     pub const fn insert_or_replace(table: TableName, key: EntityKey, row: Row) -> Self {
         Self::write(table, key, TargetWrite::InsertOrReplace(row))
@@ -232,7 +231,7 @@ impl Step {
     /// Creates a step that passes a message to its [`Handler`](crate::work::Handler).
     ///
     /// # Errors
-    /// `InvalidInput` if the message cannot be represented as JSON, such as a map whose keys are not strings.
+    /// `InvalidInput` if the message cannot be represented as JSON, for example because it contains a map whose keys are not strings.
     pub fn call<M: Message>(message: &M) -> Result<Self> {
         let payload = message::encode(message)?;
         Ok(Self::Call { name: M::NAME.to_owned(), version: M::VERSION, payload })
@@ -243,8 +242,8 @@ impl Step {
         Self::Call { name, version: 0, payload }
     }
 
-    /// Makes a step that writes an entity unguarded. Use this if the target is written only once, or if the step that arrives last may win.
-    /// It saves a read, and a guard row per target. Other steps are returned unchanged.
+    /// Removes the guard from a step that writes an entity. Use this if the target is written only once, or if the step that arrives last may win. It
+    /// saves a read, and a guard row per target. Other steps are returned unchanged.
     #[must_use]
     pub fn unguarded(self) -> Self {
         match self {

@@ -1,17 +1,17 @@
-//! Keys of guards, and the hash function for keys of outbox rows.
+//! Guard keys, and the hash function for the keys of outbox rows.
 
 use table_core::key::{EntityKey, RowKey};
 use table_core::{Error, Result, limits};
 
 use crate::outbox::fault::OutboxFault;
 
-/// The prefix of the `RowKey`s of guards. It is followed by the RowKey of the guarded entity.
+/// The prefix of the `RowKey`s of guards. The guarded entity's RowKey follows it.
 pub const GUARD_PREFIX: &str = "\u{FFFC}guard_";
 
 /// Returns the key of the guard for a target entity.
 ///
 /// # Errors
-/// `PropertyValueTooLarge` if the RowKey of the target is too long for its guard.
+/// `PropertyValueTooLarge` if the target's RowKey is too long for its guard.
 pub(crate) fn guard_key(target: &EntityKey) -> Result<EntityKey> {
     let row_key = format!("{GUARD_PREFIX}{}", target.row_key);
     let units = row_key.encode_utf16().count();

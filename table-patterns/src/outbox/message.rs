@@ -6,11 +6,11 @@ use table_core::{Error, ErrorCode, Result};
 
 use crate::outbox::fault::OutboxFault;
 
-/// A request that a [`Step`](crate::outbox::Step) passes to the [`Handler`](crate::work::Handler) of its type, as JSON.
+/// A request that a [`Step`](crate::outbox::Step) passes, as JSON, to the [`Handler`](crate::work::Handler) for its type.
 ///
-/// The name identifies the handler, and the version identifies the format of the JSON. A field that was added in a later version needs
+/// The name identifies the handler, and the version identifies the format of the JSON. A field that is added in a later version needs
 /// `#[serde(default)]`, or a [`decode`](Self::decode) that converts older messages. A worker leaves a message with a later version to a worker that
-/// supports it.
+/// supports that version.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -39,12 +39,12 @@ use crate::outbox::fault::OutboxFault;
     note = "write `impl Message for {Self} {{ const NAME: &'static str = \"…\"; const VERSION: u32 = 1; }}`, with `#[derive(Serialize, Deserialize)]`"
 )]
 pub trait Message: Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// The name of the message type. It must be unique among the message types of the outbox. It is stored: keep it if the type is renamed.
+    /// The name of the message type. It must be unique among the message types of the outbox. It is stored, so keep it if the type is renamed.
     const NAME: &'static str;
-    /// The version of the JSON that this program writes, starting with 1. Increase it when older programs can no longer read the message.
+    /// The version of the JSON that this program writes, starting at 1. Increase it when older programs can no longer read the message.
     const VERSION: u32;
 
-    /// Decodes JSON that was written with the given version, which is never later than [`VERSION`](Self::VERSION).
+    /// Decodes JSON that was written with the given version, which never exceeds [`VERSION`](Self::VERSION).
     ///
     /// # Errors
     /// `Corrupted` if the JSON is invalid. The intent becomes poison immediately, because later attempts would fail too.

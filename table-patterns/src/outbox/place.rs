@@ -1,4 +1,4 @@
-//! The keys and locations of outbox rows that messages refer to.
+//! The keys and locations of the outbox rows to which messages refer.
 
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
@@ -6,26 +6,26 @@ use table_core::{Error, Result};
 
 use crate::outbox::fault::OutboxFault;
 
-/// The prefix of the `RowKey`s of outbox rows. It is followed by 16 digits of a hash of the changed entity's RowKey, and 16 random digits.
+/// The prefix of the `RowKey`s of outbox rows. After it come 16 digits of a hash of the changed entity's RowKey, and 16 random digits.
 pub const OUTBOX_PREFIX: &str = "\u{FFFC}outbox_";
 
-/// The prefix of the `RowKey`s of poison intents (intents that were set aside). The digits that follow are those of the original outbox row.
+/// The prefix of the `RowKey`s of poison intents (intents that were set aside). After it come the digits of the original outbox row.
 pub const POISON_PREFIX: &str = "\u{FFFC}poison_";
 
 /// The `RowKey` of an outbox row.
 ///
-/// IMPORTANT: anyone who can write to the queue can send a message that names any row of any table. Only the key of an outbox row can have this type,
-/// so no message can make a worker claim, move or delete an entity or another pattern's row.
+/// IMPORTANT: anyone who can write to the queue can send a message that refers to any row in any table. This type accepts only keys of outbox rows,
+/// so no message can make a worker claim, move or delete an entity or a row of another pattern.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct OutboxKey(RowKey);
 
 impl OutboxKey {
-    /// Returns the key as an outbox key; `None` if it has a different prefix.
+    /// Converts a key to an outbox key; returns `None` if it has a different prefix.
     pub(crate) fn of(row_key: RowKey) -> Option<Self> {
         row_key.as_str().starts_with(OUTBOX_PREFIX).then_some(Self(row_key))
     }
 
-    /// Returns the key of a pending row, given its stored key. For a poison row, returns the key that it had while it was pending.
+    /// Returns the pending key for a stored key. For a poison row, this is the key that the row had while it was pending.
     ///
     /// # Errors
     /// `Corrupted` if the row is not an outbox row.
@@ -45,14 +45,14 @@ impl OutboxKey {
         self.0.clone()
     }
 
-    /// Returns the key of this row after it was set aside as poison.
+    /// Returns the key that this row has after it is set aside as poison.
     pub(crate) fn poison(&self) -> Result<RowKey> {
         let rest = self.as_str().strip_prefix(OUTBOX_PREFIX).unwrap_or_default();
         RowKey::new([POISON_PREFIX, rest].concat())
     }
 
-    /// Returns the part of the key that identifies the changed entity (the source). It is equal for intents of the
-    /// same source, and rarely equal for intents of different sources.
+    /// Returns the part of the key that identifies the changed entity (the source). It is equal for intents of the same source, and almost always
+    /// different for intents of different sources.
     pub(crate) fn source(&self) -> &str {
         recorded_source(&self.0).unwrap_or(self.as_str())
     }
@@ -78,7 +78,7 @@ impl Place {
         EntityKey { partition_key: self.partition_key.clone(), row_key: self.row_key.to_row_key() }
     }
 
-    /// Returns the key of this row after it was set aside as poison.
+    /// Returns the key that this row has after it is set aside as poison.
     pub(crate) fn poison_key(&self) -> Result<EntityKey> {
         Ok(EntityKey { partition_key: self.partition_key.clone(), row_key: self.row_key.poison()? })
     }

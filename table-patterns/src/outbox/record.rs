@@ -1,4 +1,4 @@
-//! The outbox as writers use it: records intents in transactions, and sends them to workers.
+//! The writers' side of an outbox: records intents in transactions, and notifies workers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::outbox::text;
 use crate::outbox::work::Work;
 use crate::timestamp_order;
 
-/// An outbox that records intents in the transactions of changes, and notifies workers through a queue. Clones share one outbox.
+/// An outbox that records intents in the same transactions as the changes, and notifies workers through a queue. Clones share one outbox.
 ///
 /// ```
 /// # use table_patterns::{Engine, Entity, EntityKey, PartitionKey, QueueName, RowKey, TableName, TableStore, Transaction};
@@ -85,7 +85,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Creates the work queue and the poison queue if they do not exist.
     ///
     /// # Errors
-    /// `OutOfRangeInput` if the name of the queue is too long for the suffix `-poison` (QUE-20); any error from the queue store.
+    /// `OutOfRangeInput` if the queue name is too long for the suffix `-poison` (QUE-20); any error from the queue store.
     pub async fn create_queues(&self) -> Result<()> {
         self.queues().create_queue(self.queue()).await?;
         self.queues().create_queue(&self.queue().poison()?).await?;
@@ -98,9 +98,9 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Call this function again before each further attempt to commit the transaction, because each attempt needs its own row.
     ///
     /// # Errors
-    /// - `InvalidInput` if the intent has no steps, or two guarded steps for the same target.
+    /// - `InvalidInput` if the intent has no steps, or has two guarded steps with the same target.
     /// - `EntityTooLarge` if the intent does not fit into one row.
-    /// - `PropertyValueTooLarge` if the RowKey of a guarded target is too long for its guard.
+    /// - `PropertyValueTooLarge` if a guarded target's RowKey is too long for its guard.
     /// - `Unsupported` if guarded steps have no [version](Intent::version) and the store's
     ///   [Timestamps](table_core::store::Capabilities::timestamp_step) do not order changes.
     pub fn operation(&self, intent: &Intent) -> Result<Operation> {
@@ -110,14 +110,14 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         rows::insert(intent, Uuid::new_v4().as_u64_pair().1)
     }
 
-    /// Adds the record of an intent to the transaction that makes the change.
+    /// Adds the operation that records an intent to the transaction that makes the change.
     ///
-    /// [`submit`](Self::submit) seals the record. A transaction that is submitted directly to the store must be [sealed](Self::seal)
-    /// first, because workers perform no step of a record without a seal.
+    /// [`submit`](Self::submit) seals the record. Before a transaction is submitted directly to the store, it must be [sealed](Self::seal),
+    /// because workers perform no step of an unsealed record.
     ///
     /// # Errors
-    /// - `InvalidInput` if the transaction records another intent of the same source with a guarded step for the same target:
-    ///   both have the same version, so one of them would be skipped.
+    /// - `InvalidInput` if the transaction records another intent of the same source, and both have a guarded step with the same target: both
+    ///   have the same version, so one of them would be skipped.
     /// - Any error from [`operation`](Self::operation) or [`Transaction::push`].
     pub fn record(&self, transaction: &mut Transaction, intent: &Intent) -> Result<()> {
         for other in rows::intents(transaction)? {
@@ -128,8 +128,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         transaction.push(self.operation(intent)?)
     }
 
-    /// Registers a partition for sweeps. Sends at most one upsert per partition per hour.
-    /// Call this function before a transaction with a record is submitted.
+    /// Registers a partition for sweeps. Sends at most one upsert per partition per hour. Call this function before submitting a transaction
+    /// with a record.
     ///
     /// # Errors
     /// Any error from the store.
@@ -138,13 +138,13 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         registry::register(store, registered, table, partition_key, pace.now()).await
     }
 
-    /// Assumes, for the lifetime of this outbox, that a partition is registered: the program that issued the [grant](crate::grant) has registered it.
+    /// Assumes, for the lifetime of this outbox, that the program that issued the [grant](crate::grant) has registered a partition.
     pub(crate) fn assume_registered_partition(&self, table: &TableName, partition_key: &PartitionKey) {
         self.0.registered.assume(table, partition_key);
         self.seals().grant();
     }
 
-    /// Notifies workers that a partition has intents. A lost message only delays the work, because sweeps find the rows.
+    /// Notifies workers that a partition contains intents. If the message is lost, the work is only delayed, because sweeps find the rows.
     ///
     /// # Errors
     /// Any error from the queue store.
@@ -163,7 +163,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.register(table, &partition_key).await?;
         let transaction = self.seal(table, transaction).await?;
         let committed = self.store().submit(table, transaction).await?;
-        // The change and its record are stored, so if the message is lost, a sweep finds the record.
+        // The change and its record are stored, so a sweep finds the record if the message is lost.
         let _ = self.notify(table, &partition_key).await;
         Ok(committed)
     }
@@ -172,8 +172,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Its guarded steps need an explicit [version](Intent::version).
     ///
     /// # Errors
-    /// `InvalidInput` if a guarded step has no version; `RequestBodyTooLarge` if the JSON exceeds 40 KiB, or the message exceeds 56 KiB. Each quote
-    /// in a payload takes four bytes of the message. Record such an intent as a row instead.
+    /// `InvalidInput` if a guarded step has no version; `RequestBodyTooLarge` if the JSON exceeds 40 KiB, or the message exceeds 56 KiB. Each
+    /// quotation mark in a payload takes four bytes of the message. Record an intent that is too large as a row instead.
     pub async fn enqueue(
         &self,
         table: &TableName,
@@ -189,7 +189,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.send(&work).await
     }
 
-    /// Returns `true` if an intent from the queue has a valid seal, that is, if it was sent by a program that has the outbox's key.
+    /// Returns `true` if an intent from the queue has a valid seal, which proves that it was sent by a program with the outbox's key.
     pub(crate) async fn is_genuine(
         &self,
         table: &TableName,
@@ -222,13 +222,13 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
 }
 
 impl<S, Q> Outbox<S, Q> {
-    /// Returns the table store of the outbox.
+    /// Returns the outbox's table store.
     #[must_use]
     pub fn store(&self) -> &S {
         &self.0.store
     }
 
-    /// Returns the queue store of the outbox.
+    /// Returns the outbox's queue store.
     #[must_use]
     pub fn queues(&self) -> &Q {
         &self.0.queues
@@ -240,7 +240,7 @@ impl<S, Q> Outbox<S, Q> {
         &self.0.queue
     }
 
-    /// Returns the clock, the sleep function and the source of random numbers that the outbox uses.
+    /// Returns the outbox's clock, sleep function and source of random numbers.
     #[must_use]
     pub fn runtime(&self) -> &Runtime {
         &self.0.pace

@@ -1,15 +1,15 @@
-//! The registry of partitions with outbox rows, which allows sweeps to find them without reading tables.
-//! Feeds use the same format for their registry, [`FEEDS`](crate::feed::FEEDS).
+//! The registry of partitions with outbox rows. Sweeps use it to find these partitions without reading the tables. Feeds use the same format for their
+//! registry, [`FEEDS`](crate::feed::FEEDS).
 //!
-//! A partition is registered before the first intent is recorded in it, and stays registered: a writer that was suspended, or whose clock is
-//! wrong, may rely on its registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and has not been registered
-//! for two hours. Each later sweep reads only some of the quiet partitions. The mark is removed by a writer that registers the partition again,
-//! an hour later by its clock, and by a sweep that finds a pending row.
+//! A partition is registered before the first intent is recorded in it, and remains registered, because a writer that was suspended, or whose clock is
+//! wrong, may rely on its registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and has not been registered for two
+//! hours. Each later sweep reads only some of the quiet partitions. The mark is removed by a writer that registers the partition again, which writers do
+//! hourly by their own clocks, and by a sweep that finds a pending row.
 //!
-//! The erasure of a tenant marks the tenant's partitions as erased instead of removing them, because running writers still rely on their registrations.
-//! Two hours later by the store's clock, a sweep removes the row, unless a writer has registered the partition again, which removes the mark. A grant
-//! registers its partition in any case, because its bearer relies on the registration without a limit in time, and [keeps](kept) it active until the grant
-//! expires.
+//! Erasing a tenant marks the tenant's partitions as erased instead of removing them, because running writers still rely on their registrations. Two hours
+//! later by the store's clock, a sweep removes the row, unless a writer has registered the partition again, which removes the mark. Issuing a grant always
+//! registers its partition, because the grant's bearer relies on the registration without a time limit. It also [keeps](kept) the partition active until
+//! the grant expires.
 
 pub(crate) mod kept;
 
@@ -33,25 +33,25 @@ use crate::outbox::registry::kept::KeptRow;
 use crate::outbox::rows::alone;
 use crate::paging::each_row;
 
-/// The partition of the registry table that contains the seal keys. Partitions with registrations have names of a different form.
+/// The partition of the registry table that contains the seal keys. Partitions with registrations have names in a different format.
 pub(crate) const KEYS: &str = "keys";
 
-/// The registry table. The `PartitionKey` is the name of the registered table in lower case with one of 16 buckets, and the `RowKey` is the partition.
+/// The registry table. The `PartitionKey` consists of the registered table's name in lower case and one of 16 buckets; the `RowKey` is the partition.
 ///
 /// Listings of the program's tables omit this table.
 pub const REGISTRY: &str = table_core::table::OUTBOXES;
 
 /// The time after which a writer no longer relies on its registration, and registers the partition again.
 const TRUSTED: Duration = Duration::from_secs(60 * 60);
-/// The time for which a partition without pending rows counts as active after its last registration.
+/// The time after its last registration during which a partition without pending rows counts as active.
 const ACTIVE: Duration = Duration::from_secs(2 * 60 * 60);
 /// The partition of the row that a sweep writes to learn the store's time.
 const SWEEPS: &str = "sweeps";
 const BUCKETS: u32 = 16;
-/// The maximum number of partitions whose registration a writer remembers.
+/// The maximum number of partitions for which a writer remembers that they are registered.
 const REMEMBERED: usize = 100_000;
 
-/// The partitions that this process has registered, each with the time, and the partitions that it assumes to be registered by others.
+/// The partitions that this process has registered, each with the time, and the partitions that it assumes others have registered.
 #[derive(Debug, Default)]
 pub(crate) struct Registered {
     own: Mutex<HashMap<(String, String), u64>>,
@@ -59,14 +59,14 @@ pub(crate) struct Registered {
 }
 
 impl Registered {
-    /// Marks a partition as registered by another program, without checking that it is.
+    /// Marks a partition as registered by another program, without checking.
     pub(crate) fn assume(&self, table: &TableName, partition_key: &PartitionKey) {
         let id = (table.folded().to_owned(), partition_key.as_str().to_owned());
         self.assumed.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
     }
 }
 
-/// A row of the registry: a registered partition.
+/// A registry row: a registered partition.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) table: TableName,
@@ -78,7 +78,7 @@ pub(crate) struct Entry {
     pub(crate) is_quiet: bool,
     /// `true` if the partition is marked as erased.
     pub(crate) is_erased: bool,
-    /// The rows that keep the partition active, because bearers of grants may write to it.
+    /// The rows that keep the partition active, because grant bearers may write to it.
     kept: Vec<KeptRow>,
 }
 
@@ -143,7 +143,7 @@ pub(crate) async fn renew<S: TableStore>(
     put(store, &key_of(table, partition_key)?, entry_row(table, None)).await
 }
 
-/// Writes a row of the registry table. Creates the table if it does not exist.
+/// Writes a row to the registry table. Creates the table if it does not exist.
 async fn put<S: TableStore>(store: &S, key: &EntityKey, row: Row) -> Result<()> {
     let registry = TableName::new(REGISTRY)?;
     let transaction = alone(key, OperationKind::InsertOrReplace(row), store.capabilities().limits)?;
@@ -165,7 +165,7 @@ fn entry_row(table: &TableName, mark: Option<Mark>) -> Row {
     writer.finish()
 }
 
-/// Returns the store's time, in ticks: writes a row and reads its Timestamp.
+/// Returns the store's time, in ticks, by writing a row and reading its Timestamp.
 pub(crate) async fn store_time<S: TableStore>(store: &S) -> Result<u64> {
     let key = EntityKey::new(SWEEPS, "time")?;
     put(store, &key, RowWriter::with_capacity(0).finish()).await?;
@@ -173,7 +173,7 @@ pub(crate) async fn store_time<S: TableStore>(store: &S) -> Result<u64> {
     Ok(found.map_or(0, |found| found.row.view().timestamp()))
 }
 
-/// Returns all registered partitions, each of them once, and an error for each invalid row of the registry.
+/// Returns all registered partitions, without duplicates, and an error for each invalid registry row.
 pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<(Vec<Entry>, Vec<Error>)> {
     let (mut entries, mut kept, mut strange) = (Vec::new(), Vec::new(), Vec::new());
     let name = TableName::new(registry)?;
@@ -182,7 +182,7 @@ pub(crate) async fn entries<S: TableStore>(store: &S, registry: &str) -> Result<
             None => entries.push(entry),
             Some(until) => kept.push((entry, until)),
         },
-        // The rows of these partitions are not registrations.
+        // The rows in these partitions are not registrations.
         Err(_) if [KEYS, SWEEPS].contains(&row.partition_key) => {}
         Err(error) => {
             let error = error.with_table(name.as_str()).with_key(row.partition_key, row.row_key);
@@ -237,10 +237,10 @@ pub(crate) fn may_be_quiet(entry: &Entry, now: u64) -> bool {
     !entry.is_quiet && now.saturating_sub(entry.registered) >= ticks_of(ACTIVE)
 }
 
-/// Marks a partition without pending rows as quiet if it has not been registered for two hours. Returns `true` if it was marked.
-/// `now` is the store's time: by a clock that is ahead, a partition whose writers still rely on their registration would be marked.
+/// Marks a partition without pending rows as quiet if it has not been registered for two hours. Returns `true` if it was marked. `now` is the store's
+/// time. A clock that is ahead would mark partitions whose writers still rely on their registration.
 ///
-/// The write is conditional on the `ETag` of the registry row, so a concurrent registration is not marked.
+/// The write is conditional on the registry row's `ETag`, so a concurrent registration is not marked.
 pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<bool> {
     if !may_be_quiet(entry, now) {
         return Ok(false);
@@ -249,9 +249,9 @@ pub(crate) async fn mark_quiet<S: TableStore>(store: &S, entry: &Entry, now: u64
     change(store, entry, |etag| OperationKind::Replace(row, etag)).await
 }
 
-/// Removes the mark of a quiet partition that contains a pending row.
+/// Removes the mark from a quiet partition that contains a pending row.
 ///
-/// The write is conditional on the `ETag` of the registry row, so it does not replace the mark of a concurrent erasure.
+/// The write is conditional on the registry row's `ETag`, so it does not overwrite the mark of a concurrent erasure.
 pub(crate) async fn unmark<S: TableStore>(store: &S, entry: &Entry) -> Result<()> {
     if entry.is_quiet {
         let row = entry_row(&entry.table, None);
@@ -260,7 +260,7 @@ pub(crate) async fn unmark<S: TableStore>(store: &S, entry: &Entry) -> Result<()
     Ok(())
 }
 
-/// Writes or deletes a row of the registry, conditional on its `ETag`. Returns `false` if the row has changed since it was read.
+/// Writes or deletes a registry row, conditional on its `ETag`. Returns `false` if the row has changed since it was read.
 async fn change<S: TableStore>(
     store: &S,
     entry: &Entry,
@@ -277,7 +277,7 @@ async fn change_row<S: TableStore>(store: &S, key: &EntityKey, kind: OperationKi
     }
 }
 
-/// Returns `true` if a row of the registry is marked as erased.
+/// Returns `true` if a registry row is marked as erased.
 pub(crate) fn is_erased(row: RowView<'_>) -> bool {
     Mark::Erased.is_in(row)
 }
@@ -298,7 +298,7 @@ pub(crate) async fn mark_erased<S: TableStore>(
 
 /// Removes the registration of an erased partition if no writer can rely on it any longer. `now` is the store's time.
 ///
-/// The deletion is conditional on the `ETag` of the registry row, so a concurrent registration remains.
+/// The deletion is conditional on the registry row's `ETag`, so a concurrent registration is not removed.
 pub(crate) async fn remove_erased<S: TableStore>(store: &S, entry: &Entry, now: u64) -> Result<()> {
     if now.saturating_sub(entry.registered) < ticks_of(ACTIVE) {
         return Ok(());

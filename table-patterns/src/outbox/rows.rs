@@ -1,4 +1,4 @@
-//! The rows of an outbox. Each row contains an intent, and is stored in the partition of its change.
+//! Outbox rows. Each row contains an intent, and is stored in the partition of its change.
 
 use std::ops::Bound;
 
@@ -17,7 +17,7 @@ use crate::outbox::keys::hash;
 use crate::outbox::place::{OUTBOX_PREFIX, OutboxKey, POISON_PREFIX, Place};
 use crate::outbox::text;
 
-/// The maximum number of properties for the JSON of one intent.
+/// The maximum number of properties that contain the JSON of one intent.
 const PARTS: usize = 15;
 const INTENT: [&str; PARTS] = [
     "Intent", "Intent1", "Intent2", "Intent3", "Intent4", "Intent5", "Intent6", "Intent7", "Intent8",
@@ -33,7 +33,7 @@ const ERROR: &str = "Error";
 /// The property that contains the [seal](crate::outbox::seal).
 pub(crate) const SEAL: &str = "Seal";
 
-/// Returns the operation that inserts the row of an intent.
+/// Returns the operation that inserts the row for an intent.
 ///
 /// # Errors
 /// `EntityTooLarge` if the JSON does not fit into one row; any error from [`Intent::check`].
@@ -61,13 +61,13 @@ pub(crate) fn is_record(operation: &Operation) -> bool {
     operation.row_key.as_str().starts_with(OUTBOX_PREFIX)
 }
 
-/// Returns the `RowKey` prefix of all outbox rows for one changed entity.
+/// Returns the `RowKey` prefix of all outbox rows that one changed entity has.
 fn prefix_of(source: &RowKey) -> String {
     format!("{OUTBOX_PREFIX}{:016x}", hash(source.as_str().bytes()))
 }
 
-/// Returns the key ranges of the outbox rows for one changed entity: pending rows and poison rows. The ranges may contain rows for other entities with
-/// the same hash.
+/// Returns the key ranges of one changed entity's outbox rows: pending rows and poison rows. The ranges may contain rows of other entities with the same
+/// hash.
 pub(crate) fn ranges_of(source: &EntityKey) -> [KeyRange; 2] {
     let pending = prefix_of(&source.row_key);
     let aside = pending.replacen(OUTBOX_PREFIX, POISON_PREFIX, 1);
@@ -79,7 +79,7 @@ pub(crate) fn range(partition_key: &PartitionKey) -> KeyRange {
     KeyRange::rows(partition_key.as_str(), TextRange::prefix(OUTBOX_PREFIX))
 }
 
-/// Returns the key range of the pending outbox rows in all partitions. A query for it scans the table.
+/// Returns the key range of the pending outbox rows in all partitions. A query with this range scans the table.
 pub(crate) fn everywhere() -> KeyRange {
     let partitions = TextRange { lower: Bound::Unbounded, upper: Bound::Unbounded };
     KeyRange { partition_key: partitions, row_key: TextRange::prefix(OUTBOX_PREFIX) }
@@ -90,15 +90,16 @@ pub(crate) fn everywhere() -> KeyRange {
 pub(crate) struct Pending {
     pub(crate) place: Place,
     pub(crate) etag: ETag,
-    /// The Timestamp of the transaction that made the change. It is stored when the row is first changed, because that changes the row's own Timestamp.
+    /// The Timestamp of the transaction that made the change. The first update of the row stores it as a property, because the update changes the row's
+    /// own Timestamp.
     pub(crate) version: u64,
     /// The time when a sweep last sent a message for the row.
     pub(crate) prompted: Option<u64>,
-    /// The number of attempts that were started.
+    /// The number of started attempts.
     pub(crate) attempts: u32,
-    /// The time until which workers ignore the row, because a worker has claimed it or because its last attempt failed.
+    /// The time until which workers ignore the row, because a worker has claimed it or its last attempt failed.
     pub(crate) not_before: u64,
-    /// The length of the wait that ends at `not_before`, in ticks; `None` if an earlier release recorded the wait.
+    /// The length of the wait that ends at `not_before`, in ticks; `None` if the wait was recorded by an earlier release.
     pub(crate) wait: Option<u64>,
     /// The identifier of the current or last claim.
     pub(crate) claim: Option<String>,
@@ -109,7 +110,7 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Reads a pending row or a poison row. For a poison row, the location is that of the row while it was pending.
+    /// Reads a pending row or a poison row. The location of a poison row is the one that the row had while it was pending.
     pub(crate) fn read(table: &TableName, entity: EntityRef<'_>) -> Result<Self> {
         let partition_key = PartitionKey::new(entity.partition_key)?;
         let row_key = OutboxKey::of_stored(entity.row_key)?;
@@ -158,12 +159,12 @@ impl Pending {
         parse(&self.text)
     }
 
-    /// Returns the merge that records a note in the row. It fails if another worker has changed the row in the meantime.
+    /// Returns the merge that adds a note to the row. It fails if another worker has changed the row in the meantime.
     pub(crate) fn note(&self, note: Note<'_>) -> Operation {
         let number = |number: u64| ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX));
         let mut writer = RowWriter::with_capacity(6);
-        // IMPORTANT: the note changes the Timestamp of the row.
-        // The version is therefore stored in addition; otherwise, the steps would appear newer than they are.
+        // IMPORTANT: the note changes the row's Timestamp. The version is therefore stored as a property; otherwise, the steps would appear newer than
+        // they are.
         writer.property(VERSION, number(self.version));
         match note {
             Note::Prompted(ticks) => writer.property(PROMPTED, number(ticks)),
@@ -187,13 +188,13 @@ impl Pending {
         Operation { row_key: self.place.row_key.to_row_key(), kind }
     }
 
-    /// Returns the writes that set the row aside as poison. They fail if another worker has changed the row in the meantime.
+    /// Returns the operations that set the row aside as poison. They fail if another worker has changed the row in the meantime.
     pub(crate) fn aside(&self) -> Result<[Operation; 2]> {
         let kind = OperationKind::InsertOrReplace(self.row(self.attempts));
         Ok([self.done(), Operation { row_key: self.place.row_key.poison()?, kind }])
     }
 
-    /// Returns the writes that make a poison row pending again, with no attempts. The version of the change is kept.
+    /// Returns the operations that make a poison row pending again, with no attempts. The version of the change is kept.
     pub(crate) fn back(&self) -> Result<[Operation; 2]> {
         let delete = OperationKind::Delete(IfMatch::ETag(self.etag.clone()));
         let delete = Operation { row_key: self.place.row_key.poison()?, kind: delete };
@@ -204,7 +205,7 @@ impl Pending {
     fn row(&self, attempts: u32) -> Row {
         let mut writer = RowWriter::with_capacity(5);
         write_text(&mut writer, &self.text);
-        // IMPORTANT: the new row has a new Timestamp, so the version is stored in addition.
+        // IMPORTANT: the new row has a new Timestamp, so the version is stored as a property.
         writer.property(VERSION, ValueRef::Int64(i64::try_from(self.version).unwrap_or(i64::MAX)));
         if attempts > 0 {
             writer.property(ATTEMPTS, ValueRef::Int64(attempts.into()));
@@ -217,22 +218,22 @@ impl Pending {
         writer.finish()
     }
 
-    /// Sets the `ETag` of the row after a write. Keeps the old one if the store has returned none.
+    /// Sets the row's `ETag` after a write. Keeps the old one if the store has not returned any.
     pub(crate) fn versioned(&mut self, etag: Option<ETag>) {
         self.etag = etag.unwrap_or_else(|| self.etag.clone());
     }
 
-    /// Returns the deletion of a completed intent's row. It fails if another worker has changed the row in the meantime.
+    /// Returns the operation that deletes the row of a completed intent. It fails if another worker has changed the row in the meantime.
     pub(crate) fn done(&self) -> Operation {
         let kind = OperationKind::Delete(IfMatch::ETag(self.etag.clone()));
         Operation { row_key: self.place.row_key.to_row_key(), kind }
     }
 }
 
-/// Returns a pending row with the version of its change as a property, so that it can be copied and get a new Timestamp. Returns `None`
-/// for any other row, or if the row already contains the version.
+/// Returns a pending row with the version of its change as a property, so that the version survives when the row is copied and gets a new Timestamp.
+/// Returns `None` for any other row, or if the row already contains the version.
 ///
-/// Without the version, a change copied to another store would appear as new as the copy, and the order of changes would be lost.
+/// Without this property, a change that was copied to another store would appear as new as the copy, and the order of changes would be lost.
 pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
     if !entity.row_key.starts_with(OUTBOX_PREFIX) || entity.row.find(VERSION, &mut 0)?.is_some() {
         return Ok(None);
@@ -243,7 +244,7 @@ pub(crate) fn versioned(entity: EntityRef<'_>) -> Result<Option<Row>> {
     row::merge(entity.row, patch.finish().view()).map(Some)
 }
 
-/// Returns the row of an intent without the notes of workers and sweeps, as it was recorded.
+/// Returns an intent's row as it was recorded, without the notes of workers and sweeps.
 pub(crate) fn without_notes(row: &Row) -> Result<Row> {
     let mut writer = RowWriter::with_capacity(row.view().len());
     for property in row.view().properties() {
@@ -255,7 +256,8 @@ pub(crate) fn without_notes(row: &Row) -> Result<Row> {
     Ok(writer.finish())
 }
 
-/// Returns `true` for the property of an outbox row that contains the version of its change. It may be missing, because the Timestamp also defines it.
+/// Returns `true` for the outbox row property that contains the version of the change. The property may be missing, because the Timestamp also defines
+/// the version.
 pub(crate) fn is_version(row_key: &str, property: &str) -> bool {
     row_key.starts_with(OUTBOX_PREFIX) && property == VERSION
 }
@@ -276,7 +278,7 @@ pub(crate) fn text_in(row: RowView<'_>) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Returns the seal in the row of an intent; `None` if the row has no seal or an empty seal.
+/// Returns the seal in an intent's row; `None` if the row has no seal or an empty seal.
 pub(crate) fn seal_in(row: RowView<'_>) -> Result<Option<&str>> {
     Ok(match row.find(SEAL, &mut 0)? {
         Some(ValueRef::String(seal)) if !seal.is_empty() => Some(seal),
@@ -289,15 +291,15 @@ fn parse(text: &[u8]) -> Result<Intent> {
     text::read(text)
 }
 
-/// A note that a worker or a sweep records in an outbox row.
+/// A note that a worker or a sweep adds to an outbox row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Note<'a> {
-    /// A sweep sent a message for the row at the given time.
+    /// A sweep sends a message for the row at the given time.
     Prompted(u64),
-    /// A worker has claimed the row until a given time. Contains the identifier of the claim, and the number of started attempts.
+    /// A worker has claimed the row until a given time. Contains the claim's identifier, and the number of started attempts.
     Claimed { by: &'a str, attempts: u32, until: u64, wait: u64 },
-    /// An attempt has failed. Contains the number of attempts that count towards poison, and the earliest time of the next attempt. If `error` is `None`,
-    /// the row keeps its last error.
+    /// An attempt has failed. Contains the number of attempts that count towards the poison limit, and the earliest time of the next attempt. If `error`
+    /// is `None`, the row keeps its last error.
     Failed { error: Option<&'a str>, attempts: u32, until: u64, wait: u64 },
 }
 

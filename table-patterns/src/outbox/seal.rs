@@ -1,12 +1,12 @@
-//! Seals of intents: they ensure that only programs with the key of an outbox can make a worker write to other partitions.
+//! Seals for intents. They ensure that only programs with an outbox's key can make a worker write to other partitions.
 //!
-//! A row of an outbox is in the partition of its change, where the bearer of a SAS may also write. The worker has more rights than that bearer. Each
+//! An outbox row is in the partition of its change, where the bearer of a SAS may also be able to write. The worker has more rights than that bearer. Each
 //! intent therefore has a seal: an HMAC-SHA256 of its table, its key and its JSON, with a secret key of the program (the *seal key*). Workers perform no step
-//! of an intent without a valid seal, with one exception: steps of patterns that bring derived rows in line with the entities of that partition.
+//! of an intent without a valid seal. The only exceptions are pattern steps that bring derived rows in line with the entities in that partition.
 //!
-//! The default key is a random key in the registry table, which a SAS for another table cannot access. The first program that needs it creates it.
-//! [`Outbox::sealed_by`] uses other keys. Intents that are copied to another store are accepted there if the program has the same key: use
-//! `sealed_by`, or copy the registry table too.
+//! The default key is a random key in the registry table, which a SAS for another table cannot access. It is created by the first program that needs it.
+//! [`Outbox::sealed_by`] uses other keys. Intents that are copied to another store are accepted there if the programs use the same key: use `sealed_by`, or
+//! copy the registry table too.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,7 +28,7 @@ use uuid::Uuid;
 use crate::outbox::registry::{self, KEYS, REGISTRY};
 use crate::outbox::rows::alone;
 
-/// A seal key. The first digits of its hash identify it in a seal.
+/// A seal key. A seal contains the first digits of the key's hash, to identify the key.
 #[derive(Clone)]
 struct Key {
     id: String,
@@ -44,7 +44,7 @@ impl Key {
 
     fn mac(&self, place: Place<'_>, text: &[u8]) -> Option<Hmac<Sha256>> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.secret).ok()?;
-        // No key contains U+0000, which separates the parts unambiguously.
+        // No key contains U+0000, so it separates the parts unambiguously.
         for part in [place.table.folded(), place.partition_key.as_str(), place.row_key] {
             mac.update(part.as_bytes());
             mac.update(&[0]);
@@ -54,7 +54,7 @@ impl Key {
     }
 }
 
-/// The location that the seal of an intent's JSON covers. The `RowKey` is empty for an intent in a queue message.
+/// The location covered by the seal of an intent's JSON. The `RowKey` is empty for an intent in a queue message.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) table: &'a TableName,
@@ -62,7 +62,7 @@ pub(crate) struct Place<'a> {
     pub(crate) row_key: &'a str,
 }
 
-/// The seal keys of an outbox. The first key is used for new seals.
+/// The seal keys of an outbox. New seals use the first key.
 #[derive(Default)]
 pub(crate) struct Seals(Mutex<Known>);
 
@@ -93,7 +93,7 @@ impl Seals {
 
     /// Adds a new key to the keys in the store, and uses it for new seals.
     pub(super) async fn rotate<S: TableStore>(&self, store: &S, now: u64) -> Result<()> {
-        // The clock of an earlier rotation may have been ahead.
+        // An earlier rotation may have used a clock that is ahead.
         let newest = keys_in(store).await?.last().map_or(0, |(row_key, _)| number_of(row_key));
         add(store, now.max(newest.saturating_add(1))).await?;
         self.load(store, true).await.map(drop)
@@ -126,8 +126,8 @@ impl Seals {
         if let Some(keys) = known.clone().filter(|_| are_given || !again) {
             return Ok(keys);
         }
-        // IMPORTANT: the store reports an expired signature or a wrong clock in the same way as a missing permission. A refusal therefore removes
-        // no key, and a program that is expected to have the keys fails rather than record an intent without a seal, which workers would set aside.
+        // IMPORTANT: the store reports an expired signature or a wrong clock in the same way as a missing permission. A refusal therefore does not clear the
+        // keys. A program that is expected to have keys fails, rather than recording an intent without a seal, which workers would set aside.
         let keys: Arc<[Key]> = match stored(store).await {
             Err(error) if is_denied(error.code()) && (known.is_some() || is_granted) => {
                 known.unwrap_or_default()
@@ -152,7 +152,7 @@ impl Seals {
         }))
     }
 
-    /// Returns `true` if a seal is valid: it was created for this JSON and this location with one of the keys.
+    /// Returns `true` if a seal is valid, that is, if it was created for this JSON and this location with one of the keys.
     pub(crate) async fn is_genuine<S: TableStore>(
         &self,
         store: &S,
@@ -197,7 +197,7 @@ async fn keys_in<S: TableStore>(store: &S) -> Result<Vec<(String, Key)>> {
     Ok(keys)
 }
 
-/// Sorts keys by their numbers. A store may return rows in any order, and numbers of different lengths do not sort like their texts.
+/// Sorts keys by their numbers. A store may return rows in any order, and the text order of numbers with different lengths is not the numeric order.
 fn in_order(keys: &mut [(String, Key)]) {
     keys.sort_by(|(one, _), (other, _)| (number_of(one), one).cmp(&(number_of(other), other)));
 }

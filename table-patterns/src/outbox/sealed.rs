@@ -1,4 +1,4 @@
-//! The functions of an outbox that seal intents and manage the seal keys.
+//! The outbox functions that seal intents and manage the seal keys.
 
 use table_core::key::PartitionKey;
 use table_core::name::TableName;
@@ -13,10 +13,11 @@ use crate::outbox::rows;
 use crate::outbox::seal::Place;
 
 impl<S: TableStore, Q> Outbox<S, Q> {
-    /// Sets the seal keys, to be used instead of those in the store. New intents are sealed with the first key, and seals by any of the keys are accepted.
+    /// Sets the seal keys, which replace the keys in the store. New intents are sealed with the first key, and seals made with any of the keys are
+    /// accepted.
     ///
-    /// To rotate keys, first give all programs the old key followed by the new one, so they accept both. Then swap the two, so they seal with the new
-    /// key. Remove the old key once all intents that were sealed with it are done.
+    /// To rotate keys, first give all programs the old key followed by the new one, so that they accept both. Then swap the two, so that programs seal
+    /// with the new key. Remove the old key once all intents sealed with it are done.
     #[must_use]
     pub fn sealed_by<K: AsRef<[u8]>>(self, keys: impl IntoIterator<Item = K>) -> Self {
         let secrets: Vec<_> = keys.into_iter().map(|key| key.as_ref().to_vec()).collect();
@@ -24,8 +25,8 @@ impl<S: TableStore, Q> Outbox<S, Q> {
         self
     }
 
-    /// Adds a key to the keys in the store. All programs accept it immediately. This program also seals with it immediately. Another program does so
-    /// after it has received an intent that is sealed with it, or at its next start.
+    /// Adds a key to the keys in the store. All programs accept it immediately. This program also uses it immediately for new seals. Other programs do so
+    /// after receiving an intent that is sealed with it, or after their next start.
     ///
     /// # Errors
     /// Any error from the store.
@@ -36,8 +37,8 @@ impl<S: TableStore, Q> Outbox<S, Q> {
     /// Deletes all keys in the store except the newest. Returns the number of deleted keys.
     ///
     /// A running program that has read a deleted key still accepts it, and may seal with it, until it is restarted. Call this function only after all
-    /// programs have been restarted since [`rotate_key`](Self::rotate_key), and all intents sealed with earlier keys are done: workers
-    /// that start afterwards do not perform the steps of such intents.
+    /// programs have been restarted since [`rotate_key`](Self::rotate_key), and all intents sealed with earlier keys are done. Workers that start
+    /// afterwards do not perform the steps of such intents.
     ///
     /// # Errors
     /// Any error from the store. Keys that were deleted before the error remain deleted; call the function again to continue.
@@ -45,7 +46,7 @@ impl<S: TableStore, Q> Outbox<S, Q> {
         self.seals().remove_old(self.store()).await
     }
 
-    /// Seals the intents of a transaction that will not be submitted by [`submit`](Outbox::submit).
+    /// Seals the intents in a transaction that is not submitted through [`submit`](Outbox::submit).
     ///
     /// # Errors
     /// Any error from reading the key or from [`Transaction::push`].
@@ -57,7 +58,7 @@ impl<S: TableStore, Q> Outbox<S, Q> {
         Ok(if is_identified { transaction.identified() } else { transaction })
     }
 
-    /// Adds seals to those operations that record intents.
+    /// Adds seals to the operations that record intents.
     pub(crate) async fn sealed(
         &self,
         table: &TableName,
@@ -89,7 +90,7 @@ impl<S: TableStore, Q> Outbox<S, Q> {
     }
 }
 
-/// Returns the row of an intent with its seal set to `seal`. An empty `seal` means that the intent is not sealed.
+/// Returns an intent's row with `seal` as its seal. If `seal` is empty, the intent is not sealed.
 pub(crate) fn with_seal(row: &Row, seal: &str) -> Result<Row> {
     let mut patch = RowWriter::with_capacity(1);
     patch.property(rows::SEAL, ValueRef::String(seal));

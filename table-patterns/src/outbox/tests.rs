@@ -1,4 +1,4 @@
-//! Tests of the stored format of outboxes, feeds and messages, as a snapshot.
+//! Tests the stored format of outboxes, feeds and messages against a snapshot.
 
 mod keys;
 
@@ -37,7 +37,8 @@ fn row(value: &str) -> Row {
     writer.finish()
 }
 
-/// Returns a key without its final random identifier, which differs in each run.
+/// Returns a key without the random identifier at its end, which differs in each
+/// run.
 fn without_id(row_key: &str) -> String {
     match row_key.rsplit_once('_') {
         Some((front, id)) if id.len() == 32 => format!("{front}_{{32 digits}}"),
@@ -114,7 +115,7 @@ fn the_layout_of_an_attempted_intent() {
     let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Mail { to: "ada".into() }).unwrap());
     outbox.record(&mut transaction, &intent).unwrap();
     block_on(outbox.submit(&company, transaction)).unwrap();
-    // A worker without a handler.
+    // This worker has no handler.
     block_on(Worker::new(outbox).run_once()).unwrap();
     let found = block_on(store.query(&company, &Query::new(KeyRange::ALL), None)).unwrap();
     insta::assert_snapshot!(lines_of(&found).join("\n"));

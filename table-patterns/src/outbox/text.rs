@@ -99,7 +99,8 @@ pub(crate) fn write(intent: &Intent) -> Result<String> {
 /// Parses the JSON of an intent.
 ///
 /// # Errors
-/// `FormatTooNew` if its version is later than this program supports; `Corrupted` if the JSON is not an intent.
+/// `FormatTooNew` if its version is later than this program supports; `Corrupted` if the JSON is not a valid
+/// intent.
 pub(crate) fn read(text: &str) -> Result<Intent> {
     #[derive(Deserialize)]
     #[serde(rename_all = "PascalCase")]

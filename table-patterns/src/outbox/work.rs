@@ -1,4 +1,4 @@
-//! Messages in the work queue, as JSON of version 1. A message contains either the location of intents, or an intent itself.
+//! Messages in the work queue, as JSON in version 1 of the format. A message contains either the location of intents or an intent.
 
 mod fault;
 
@@ -16,8 +16,8 @@ use fault::WorkFault;
 
 /// The maximum size in bytes of an intent in a queue message.
 const INLINE: usize = 40 * 1024;
-/// The maximum size in bytes of a message with an intent when it is sent. The remaining space in a queue message (QUE-6) is for the seal, the attempts
-/// and an error of 1,000 characters, each of which JSON may escape with six bytes.
+/// The maximum size in bytes of a message with an intent when it is sent. The remaining space in a queue message (QUE-6) is for the seal, the number
+/// of attempts, and an error of 1,000 characters, which JSON may escape with six bytes each.
 const MESSAGE: usize = TEXT_BYTES - 8 * 1024;
 
 /// The work that a message describes.
@@ -37,10 +37,10 @@ pub(crate) enum Work {
     },
 }
 
-/// The attempts to perform an intent that a message contains. They are recorded in the message.
+/// The previous attempts at an intent that is contained in a message. They are recorded in the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tried {
-    /// The number of attempts that were started.
+    /// The number of started attempts.
     pub(crate) attempts: u32,
     /// The error of the last attempt.
     pub(crate) error: Option<String>,
@@ -82,7 +82,7 @@ impl Work {
             seal: None,
             tried: Tried::default(),
         };
-        // In a message, each quote in the intent takes twice as many bytes.
+        // In a message, each quotation mark in the intent takes twice as many bytes.
         let bytes = work.write()?.len();
         if bytes > MESSAGE {
             return Err(Error::of(WorkFault::LargeMessage { bytes, most: MESSAGE }));
@@ -101,7 +101,7 @@ impl Work {
     /// Returns the text of the message. Omits the error if the text would be too long.
     pub(crate) fn write(&self) -> Result<String> {
         let text = self.text(true)?;
-        // Earlier releases put messages on the queue that leave no space for an error.
+        // Earlier releases sent messages that leave no space for an error.
         if text.len() <= TEXT_BYTES { Ok(text) } else { self.text(false) }
     }
 
@@ -158,7 +158,7 @@ impl Work {
     }
 }
 
-/// Escapes those characters in JSON that a queue message cannot contain, because it is sent as XML (QUE-4). Keys may contain such characters.
+/// Escapes the JSON characters that a queue message cannot contain because it is sent as XML (QUE-4). Keys may contain such characters.
 pub(crate) fn portable(json: &str) -> String {
     json.replace('\u{FFFE}', "\\ufffe").replace('\u{FFFF}', "\\uffff")
 }

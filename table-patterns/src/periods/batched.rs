@@ -1,4 +1,4 @@
-//! Batched deletion of rows that cannot be dropped with a table: 100 entities per transaction, resumable (PAT-HVD-6).
+//! Batched deletes of rows that cannot be dropped with a table: 100 entities per transaction, resumable (PAT-HVD-6).
 
 use std::fmt;
 use std::ops::Bound;
@@ -34,15 +34,15 @@ use table_core::{Error, ErrorCode, Result, Table, Transaction};
 pub struct DeleteProgress {
     /// The number of deleted entities.
     pub deleted: u64,
-    /// The number of entities that matched the condition but were kept, because another writer changed them in the meantime.
-    /// To check them again, run the delete again.
+    /// The number of entities that matched the condition but were kept, because another writer has changed them in the meantime. To check them again,
+    /// run the delete again.
     pub changed: u64,
     /// The key of the last processed entity, for [`BatchedDelete::resume`]. It can be stored. It is always `None` on a store whose pages
     /// are not in key order (`Capabilities::ordered`).
     pub position: Option<EntityKey>,
 }
 
-/// The error that stopped a batched delete, and the progress made before it.
+/// The error that stopped a batched delete, and the progress before the error.
 ///
 /// ```
 /// use table_patterns::periods::BatchedDeleteError;
@@ -56,7 +56,7 @@ pub struct DeleteProgress {
 pub struct BatchedDeleteError {
     /// The reason why the delete stopped.
     pub error: Error,
-    /// The progress made before the error.
+    /// The progress before the error.
     pub progress: DeleteProgress,
 }
 
@@ -72,7 +72,7 @@ impl std::error::Error for BatchedDeleteError {
     }
 }
 
-/// The function that receives progress reports.
+/// A function that receives progress reports.
 type Told<'a> = Box<dyn FnMut(&DeleteProgress) + Send + 'a>;
 
 /// A builder for a batched delete. Each transaction of up to 100 deletes is atomic; the batched delete as a whole is not.
@@ -103,7 +103,7 @@ pub struct BatchedDelete<'a, E, S> {
 }
 
 /// Creates a delete of all entities in a selection, for entities that are not stored in one table per period. Rows of other declared types in the same
-/// partition are kept. A row that matches no declared type stops the delete, with an error that names its key (PAT-HET-6).
+/// partition are kept. A row that matches no declared type stops the delete, with an error that contains its key (PAT-HET-6).
 ///
 /// ```
 /// use table_patterns::periods::delete_in_batches;
@@ -158,8 +158,8 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
     /// Safe if other writers delete the same entities: an entity that no longer exists is neither counted nor an error.
     ///
     /// # Errors
-    /// `SchemaMismatch` if a program with a newer schema forbids the writes of this program; otherwise the first error from the store. Both with the progress
-    /// made before it.
+    /// `SchemaMismatch` if a program with a newer schema does not allow this program to write; otherwise the first error from the store. Either error
+    /// includes the progress before it.
     pub async fn run(mut self) -> Result<DeleteProgress, BatchedDeleteError> {
         let mut progress = DeleteProgress { position: self.position.take(), ..DeleteProgress::default() };
         match self.delete(&mut progress).await {
@@ -237,7 +237,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
             }
             batch.remove(at);
         }
-        // Where pages are not in key order, entities before the last processed key may remain.
+        // If pages are not in key order, entities before the last processed key may remain.
         if store.capabilities().ordered {
             progress.position = last.map(|row_key| EntityKey { partition_key: partition, row_key });
         }
@@ -248,7 +248,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
     }
 }
 
-/// Returns the query that finds the entities. It selects only the property that contains the entity type.
+/// Returns the query that finds the entities. It only selects the property that contains the entity type.
 fn query(keys: KeyRange, filter: Option<Filter>, top: usize) -> Query {
     let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
     Query { filter, select, top: Some(top), ..Query::new(keys) }
@@ -270,7 +270,7 @@ fn after(mut range: KeyRange, position: Option<&EntityKey>) -> Option<KeyRange> 
                 range.row_key.lower = Bound::Excluded(row_key.to_owned());
             }
         }
-        // In a range of partitions, the range of rows is a condition on each row, so the current partition is searched again.
+        // In a range of partitions, the row range is a condition on each row, so the current partition is searched again.
         None if range.partition_key.contains(reached) => {
             range.partition_key.lower = Bound::Included(reached.to_owned());
         }

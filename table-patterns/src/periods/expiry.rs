@@ -1,4 +1,4 @@
-//! Drops the tables of expired periods, and removes what other tables contain about them: stored schemas, and registrations of feeds.
+//! Drops the tables of expired periods, and removes rows about them from other tables: stored schemas, and feed registrations.
 
 use std::ops::Bound;
 
@@ -17,20 +17,22 @@ use crate::outbox::rows::alone;
 use crate::paging::each_row;
 use crate::periods::{PeriodTables, Periodic};
 
-/// The rows about tables in another table, with their versions.
+/// Rows about dropped tables in another table, with their versions.
 type RowsAbout = Vec<(EntityKey, ETag)>;
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
-    /// Drops the table of every period that is no longer retained, with all its rows, its stored schemas, and the registrations of its feeds, regardless of
-    /// the types of the rows. Returns the names of the dropped tables (PAT-HVD-1).
+    /// Drops the table of every period that is no longer retained, with all its rows, its stored schemas, and its feed registrations, regardless of the row
+    /// types. Returns the names of the dropped tables (PAT-HVD-1).
     ///
-    /// Safe to run concurrently, and to repeat after a failure: a table that no longer exists is not an error, and what remained of it is removed.
+    /// Safe to run concurrently, and to repeat after a failure. A table that no longer exists is not an error, and its remaining schemas and registrations
+    /// are removed.
     ///
     /// # Errors
     /// Any error from the store. Tables that have already been dropped are not restored.
     pub async fn expire(&self) -> Result<Vec<TableName>> {
         let first = self.first();
-        // IMPORTANT: the schemas are read before the tables are dropped. A schema that is stored later belongs to a table that a late writer has created again.
+        // IMPORTANT: the schemas are read before the tables are dropped. If a schema is stored later, it belongs to a table that a late writer has created
+        // again.
         let schemas = self.rows_about_expired(LAYOUTS, first).await?;
         let mut dropped = Vec::new();
         for (name, start) in self.tables().await? {
@@ -51,10 +53,10 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(dropped)
     }
 
-    /// Returns the rows of a table whose partitions are named after tables of periods before `first`, whether or not these tables still exist.
+    /// Returns the rows in a table whose partitions are named after tables of periods before `first`, whether or not those tables still exist.
     async fn rows_about_expired(&self, table: &str, first: DateTime<Utc>) -> Result<RowsAbout> {
         let base = E::SCHEMA.table.to_ascii_lowercase();
-        // The names of all periods have the same length, so they sort by time.
+        // The names of all periods have the same length, so their text order is chronological.
         let partition_key = match E::PERIOD.suffix(first) {
             Some(suffix) => {
                 let upper = Bound::Excluded(format!("{base}{suffix}").to_ascii_lowercase());
@@ -66,7 +68,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         let query = Query { select: Select::names(["PartitionKey", "RowKey"]), ..Query::new(keys) };
         let mut found = Vec::new();
         let take = |row: EntityRef<'_>| {
-            // The name of a table contains no `_`, which precedes the number of a bucket.
+            // A table name contains no `_`, so the first `_` precedes the bucket number.
             let name = row.partition_key.split('_').next().unwrap_or_default();
             let start = TableName::new(name).ok().and_then(|name| Self::start_of(&name));
             if start.is_some_and(|start| start < first) {

@@ -1,10 +1,10 @@
-//! The lengths of periods: hours, days, months, quarters and years, with the start and the table name suffix of each period.
+//! The lengths of periods: hours, days, months, quarters and years, with each period's start and table name suffix.
 
 use std::ops::RangeInclusive;
 
 use chrono::{DateTime, Datelike, Days, Months, NaiveDate, NaiveTime, TimeDelta, Timelike, Utc};
 
-/// The years whose periods have tables.
+/// The years for whose periods tables can exist.
 const YEARS: RangeInclusive<i32> = 1..=9999;
 /// The number of months in a quarter.
 const QUARTER: u32 = 3;
@@ -38,7 +38,7 @@ pub enum Period {
 }
 
 impl Period {
-    /// All period lengths, the shortest first.
+    /// All period lengths, shortest first.
     pub(crate) const ALL: [Self; 5] = [Self::Hour, Self::Day, Self::Month, Self::Quarter, Self::Year];
 
     /// Returns the start of the period that contains `instant`.
@@ -55,8 +55,8 @@ impl Period {
         date.and_time(NaiveTime::from_hms_opt(hour, 0, 0).unwrap_or_default()).and_utc()
     }
 
-    /// Returns the start of the period that is `periods` periods after the one that contains `instant` (before it, if `periods` is negative); `None` if it is
-    /// outside the years 1 to 9999.
+    /// Returns the start of the period that is `periods` periods after the one that contains `instant`, or before it if `periods` is negative; `None` if it
+    /// is outside the years 1 to 9999.
     #[must_use]
     pub fn offset(self, instant: DateTime<Utc>, periods: i32) -> Option<DateTime<Utc>> {
         self.moved(instant, periods).filter(|start| YEARS.contains(&start.year()))
@@ -84,7 +84,7 @@ impl Period {
         }
     }
 
-    /// Returns the suffix of the table name for the period that contains `instant`; `None` outside the years 1 to 9999.
+    /// Returns the table name suffix for the period that contains `instant`; `None` outside the years 1 to 9999.
     #[must_use]
     pub fn suffix(self, instant: DateTime<Utc>) -> Option<String> {
         let (year, month, day) = (instant.year(), instant.month(), instant.day());
@@ -97,7 +97,7 @@ impl Period {
         })
     }
 
-    /// Returns the start of the period with the given suffix; `None` if no period of this length has the suffix.
+    /// Returns the start of the period with the given suffix; `None` if no period of this length has that suffix.
     #[must_use]
     pub fn parse(self, suffix: &str) -> Option<DateTime<Utc>> {
         let number = |from: usize, to: usize| {

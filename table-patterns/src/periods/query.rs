@@ -17,7 +17,7 @@ use table_core::store::TableStore;
 
 use crate::periods::merge::Merge;
 
-/// A builder for a query of several periods. Created by [`PeriodTables::query`](crate::periods::PeriodTables::query).
+/// A builder for a query over several periods. Created by [`PeriodTables::query`](crate::periods::PeriodTables::query).
 ///
 /// ```
 /// use table_patterns::periods::PeriodQuery;
@@ -45,7 +45,7 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
         Self { store, tables, ranges, filter: None, limit: usize::MAX, of: PhantomData }
     }
 
-    /// Returns only entities that satisfy the condition. After several calls, all conditions must hold.
+    /// Returns only entities that satisfy the condition. If this function is called several times, all conditions must hold.
     pub fn filter(mut self, condition: Condition<E>) -> Self {
         let filter = condition.into_filter();
         self.filter = Some(match self.filter.take() {
@@ -66,8 +66,8 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
         &self.tables
     }
 
-    /// Streams the entities of all periods in key order, page by page from each table. If the store does not return pages in key order, all tables are read
-    /// completely before the first entity is yielded.
+    /// Streams the entities from all periods in key order, page by page from each table. If the store does not return pages in key order, reads all tables
+    /// completely before it yields the first entity.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<E>>> + use<E, S> {
         let top = (self.limit < PAGE_ENTITIES).then_some(self.limit.max(1));
         let query = |keys: KeyRange| Query {

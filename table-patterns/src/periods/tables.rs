@@ -1,4 +1,4 @@
-//! The tables of an entity type that has one table per period: they are created in advance, selected by the time of an entity, and dropped by age.
+//! The tables of an entity type that has one table per period. They are created in advance, selected by an entity's time, and dropped by age.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,10 +20,10 @@ use crate::periods::{Period, PeriodQuery, Periodic};
 
 /// The number of table names per listing request.
 const NAMES: usize = 1_000;
-/// The longest time for which an opened table is assumed to exist, in ticks: the same time as for its stored schema ([`LEASE`]).
+/// The longest time for which an opened table is assumed to exist, in ticks: the same as for its stored schema ([`LEASE`]).
 const LEASE_TICKS: u64 = LEASE.as_secs() * 10_000_000;
 
-/// The tables for entities of type `E`, one per period. See [the pattern](crate::periods).
+/// The tables for entities of type `E`, one for each period. See [the pattern](crate::periods).
 ///
 /// By default, the 30 periods before the current period are retained, and the next period can already be written.
 pub struct PeriodTables<E, S> {
@@ -35,10 +35,10 @@ pub struct PeriodTables<E, S> {
     opened: Arc<Mutex<Handles<E, S>>>,
 }
 
-/// The function that configures the handle of each table.
+/// The function that configures the handle to each table.
 type Keeping<E, S> = Arc<dyn Fn(Entities<E, S>) -> Entities<E, S> + Send + Sync>;
 
-/// The handle of a table that has been opened.
+/// The handle to a table that has been opened.
 struct Opened<E, S> {
     handle: Entities<E, S>,
     /// The time when the table was last known to exist.
@@ -51,7 +51,7 @@ impl<E, S: Clone> Clone for Opened<E, S> {
     }
 }
 
-/// The handles of all tables that have been opened.
+/// The handles to all tables that have been opened.
 type Handles<E, S> = HashMap<TableName, Opened<E, S>>;
 
 impl<E: Periodic, S> PeriodTables<E, S> {
@@ -79,7 +79,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         }
     }
 
-    /// Sets a function that configures the handle of each table, for example to set another [retry policy](crate::Entities::with_retry).
+    /// Sets a function that configures the handle to each table, for example sets another [retry policy](crate::Entities::with_retry).
     ///
     /// To attach participants, use [`with_participant`](crate::EntityStore::with_participant) on the store.
     #[must_use]
@@ -96,7 +96,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         Self { retain: periods, ..self }
     }
 
-    /// Sets how many periods after the current period can already be written, and for how many [`prepare`](Self::prepare) creates tables (PAT-HVD-5).
+    /// Sets how many periods after the current period can already be written, and for how many periods [`prepare`](Self::prepare) creates tables (PAT-HVD-5).
     #[must_use]
     pub fn precreate(self, periods: u16) -> Self {
         Self { precreate: periods, ..self }
@@ -112,13 +112,13 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         self.clock.instant()
     }
 
-    /// Returns the start of the first period that is retained.
+    /// Returns the start of the first retained period.
     #[must_use]
     pub fn first(&self) -> DateTime<Utc> {
         E::PERIOD.offset(self.now(), -i32::from(self.retain)).unwrap_or(DateTime::<Utc>::MIN_UTC)
     }
 
-    /// Returns the start of the last period that can be written.
+    /// Returns the start of the last writable period.
     #[must_use]
     pub fn last(&self) -> DateTime<Utc> {
         E::PERIOD.offset(self.now(), i32::from(self.precreate)).unwrap_or(DateTime::<Utc>::MAX_UTC)
@@ -142,9 +142,9 @@ impl<E: Periodic, S> PeriodTables<E, S> {
 }
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
-    /// Returns the table for the period that contains `instant`, without a stored schema: the table is not opened, so no schema is stored, compared or checked
-    /// before a write. Sends no request, so the table may not exist yet. Use it for reads, and where a program has no access to the stored schemas. All other
-    /// writes need [`entities_of`](Self::entities_of) or [`insert`](Self::insert), whose schema informs a later release that this program writes.
+    /// Returns the table for the period that contains `instant`. Does not open it, so no schema is stored, compared or checked before a write. Sends no
+    /// request, so the table may not exist yet. Use it for reads, and in programs that have no access to the stored schemas. For all other writes, use
+    /// [`entities_of`](Self::entities_of) or [`insert`](Self::insert): the schema that they store informs a later release that this program writes.
     ///
     /// # Errors
     /// Any error from [`name_of`](Self::name_of).
@@ -154,7 +154,8 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
 
     /// Returns the handle to the table for the period that contains `instant`. The handle accepts only entities from this period, and maintains everything
     /// that the struct declares. The first call for a table creates the table if it is missing, and compares the stored schema. Later calls return the same
-    /// handle. If the last call was more than [five seconds](LEASE) ago, they first check that no other process has dropped the table, which takes one request.
+    /// handle. If the last call was more than [five seconds](LEASE) ago, a call first checks that no other process has dropped the table, which takes one
+    /// request.
     ///
     /// ```
     /// # use chrono::{DateTime, Utc};
@@ -216,15 +217,15 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(page.names.iter().any(|found| found.folded() == name.folded()))
     }
 
-    /// Keeps the handle of a table that has been opened. Removes the handles of periods that are no longer retained: another process may have dropped
-    /// their tables.
+    /// Keeps the handle to a table that has been opened. Removes the handles for periods that are no longer retained, because another process may have
+    /// dropped their tables.
     fn keep(&self, name: TableName, handle: &Entities<E, S>) {
         let (first, checked, mut opened) = (self.first(), self.clock.now(), self.opened());
         opened.retain(|name, _| Self::start_of(name).is_some_and(|start| start >= first));
         opened.insert(name, Opened { handle: handle.clone(), checked });
     }
 
-    /// Removes the handle of a table that has been dropped.
+    /// Removes the handle to a table that has been dropped.
     pub(super) fn forget_handle(&self, name: &TableName) {
         self.opened().remove(name);
     }
@@ -251,7 +252,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
     /// Creates the missing tables for the current period and the following periods, and stores their schemas. Returns the number of created tables (PAT-HVD-5).
     ///
     /// # Errors
-    /// Any error from [`entities_of`](Self::entities_of). Tables that have already been created remain.
+    /// Any error from [`entities_of`](Self::entities_of). Tables that were created before the error remain.
     pub async fn prepare(&self) -> Result<usize> {
         let mut made = 0;
         for period in 0..=i32::from(self.precreate) {
@@ -276,7 +277,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
             None => self.open_period(name.clone(), instant).await?,
         };
         match handle.insert(entity).await {
-            // Another process may have dropped the table after this handle had opened it.
+            // Another process may have dropped the table since this handle opened it.
             Err(error) if error.is_table_not_found() => {
                 self.open_period(name, instant).await?.insert(entity).await
             }
@@ -284,10 +285,11 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         }
     }
 
-    /// Creates a query for a selection in the periods from the one that contains `from` to the one that contains `to`, merged in key order (PAT-HVD-3).
+    /// Creates a query for a selection in the periods from the one that contains `from` to the one that contains `to`. It merges the periods in key order
+    /// (PAT-HVD-3).
     ///
     /// # Errors
-    /// Any error from [`name_of`](Self::name_of) for either time; expired periods cannot be read.
+    /// Any error from [`name_of`](Self::name_of) for either time, because expired periods cannot be read.
     pub fn query<C: Class>(
         &self,
         selection: impl IntoSelection<E, C>,
@@ -317,7 +319,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         loop {
             let page = self.store.list_tables(base, from.as_deref(), NAMES).await?;
             for name in page.names {
-                // Other tables may have the same prefix, so only names that this kind of period produces are included.
+                // Other tables may have the same prefix, so only names that this period length produces are included.
                 if let Some(start) = Self::start_of(&name) {
                     found.push((name, start));
                 }
@@ -337,13 +339,13 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         E::PERIOD.parse(name.get(base.len()..).filter(|_| is_ours)?)
     }
 
-    /// Creates the table of a period with its schema if it is missing, even if the period is no longer retained.
+    /// Creates a period's table with its schema if it is missing, even if the period is no longer retained.
     pub(crate) async fn open(&self, table: &TableName) -> Result<()> {
         let start = Self::start_of(table).unwrap_or(DateTime::<Utc>::MIN_UTC);
         self.handle(table.clone(), start).create_if_missing().await.map(drop)
     }
 
-    /// Returns the store that contains the tables.
+    /// Returns the store with the tables.
     pub(crate) const fn store(&self) -> &S {
         &self.store
     }

@@ -150,7 +150,7 @@ fn pat_hvd_1_expiry_is_one_request_per_table_of_any_size() {
         dropped.iter().map(table_core::TableName::as_str).collect::<Vec<_>>(),
         ["LoginAttempts20140420"]
     );
-    // The stored schemas are read, the table is dropped in one request, its schema is deleted, and the registrations of feeds are read.
+    // The stored schemas are read, the table is dropped in one request, its schema is deleted, and the feed registrations are read.
     assert_eq!(store.calls(), [Call::Query, Call::List, Call::Drop, Call::Submit, Call::Query]);
     assert_eq!(names(&attempts), ["LoginAttempts20140421"]);
     let all: Vec<_> = block_on(store.tables("LoginAttempts").try_collect()).unwrap();
@@ -165,7 +165,7 @@ fn pat_hvd_1_a_failed_expiry_is_completed_by_the_next() {
             for days_ago in 0..4 {
                 insert(&attempts, 7, days_ago);
             }
-            // The registry of another type with a feed.
+            // The registry for another type with a feed.
             block_on(store.create_table_if_missing(&table_core::TableName::new(FEEDS).unwrap())).unwrap();
             pass(&now, 2);
             store.script(move |_, at| match (at == number, lost) {
@@ -188,7 +188,7 @@ fn pat_hvd_1_a_failed_expiry_is_completed_by_the_next() {
 fn pat_hvd_5_a_missing_table_is_created_by_the_first_write() {
     let (attempts, store, _) = attempts();
     insert(&attempts, 7, 0);
-    // The table and its schema are created. The first schema in the store also creates the table of the schemas.
+    // The table and its schema are created. Because this is the first schema in the store, the schema table is also created.
     assert_eq!(
         store.calls(),
         [Call::Get, Call::Create, Call::Submit, Call::Create, Call::Submit, Call::Get, Call::Submit]
@@ -234,7 +234,7 @@ fn pat_hvd_3_a_failing_table_fails_the_read() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Tests that queries of several periods agree with a model that is one map in key order.
+    /// Tests that queries over several periods agree with a model, which is one map in key order.
     #[test]
     fn pat_hvd_3_periods_read_as_one_ordered_table(
         events in prop::collection::vec((0_u32..3, 0_i64..4, 0_i64..5), 0..40),
@@ -273,8 +273,8 @@ proptest! {
         prop_assert_eq!(block_on(early.collect()).unwrap(), expected);
     }
 
-    /// Tests that a batched delete agrees with a model that is a set of keys. The delete is interrupted at any request, and resumed with or without its
-    /// position, on stores that return pages in key order and on stores that do not.
+    /// Tests that a batched delete agrees with a model, which is a set of keys. The delete is interrupted at any request, and resumed with or without
+    /// its position, on stores that return pages in key order and on stores that do not.
     #[test]
     fn pat_hvd_6_a_batched_delete_can_be_interrupted_anywhere(
         users in prop::collection::vec((0_u32..4, 0_i64..200), 0..300),

@@ -1,4 +1,4 @@
-//! The blobs of a tenant: the values of large entities, and the index lists that are stored in blobs.
+//! A tenant's blobs: the values of large entities, and the index lists that are stored in blobs.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::tenant::partitions::Partitions;
 
 /// The maximum number of blobs that are listed at a time before they are deleted.
 const LISTED: usize = 1_000;
-/// The part size of an upload. It is larger than 5 MiB, which is the highest minimum part size of any blob store.
+/// The part size of an upload. It exceeds 5 MiB, which is the highest minimum part size of any blob store.
 const PART: usize = 8 << 20;
 
 /// The number and the total size of blobs.
@@ -26,7 +26,7 @@ pub(super) struct BlobCount {
 }
 
 impl BlobFolder {
-    /// Returns `true` if both values are the same folder of the same blob store.
+    /// Returns `true` if both values are the same folder in the same blob store.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let blob = other.values.clone().join("blob");
         Arc::ptr_eq(&self.blobs, &other.blobs) && self.has_name(blob.as_ref())
@@ -49,16 +49,16 @@ impl BlobFolder {
         split(name, &self.values).is_some()
     }
 
-    /// Returns the PartitionKey in the name of a blob; `None` if the name has a different format, or contains only a hash of the PartitionKey.
+    /// Returns the PartitionKey in a blob's name; `None` if the name has a different format, or contains only a hash of the PartitionKey.
     pub(super) fn partition_of(&self, blob: &str) -> Option<String> {
         let (_, rest) = split(blob, &self.values)?;
         (self.decode)(rest.split('/').next()?)
     }
 
-    /// Returns the name of a blob after its partition has been renamed; `None` if the name has a different format.
+    /// Returns a blob's name after its partition has been renamed; `None` if the name has a different format.
     ///
     /// # Errors
-    /// `InvalidInput` if the content of the blob contains the name of the partition.
+    /// `InvalidInput` if the blob's content contains the name of the partition.
     pub(super) fn moved(
         &self,
         blob: &str,
@@ -86,7 +86,7 @@ impl BlobFolder {
         self.blobs.get_range(&path, range).await.in_blob(&path)
     }
 
-    /// Counts the blobs of the given partitions.
+    /// Counts the blobs in the given partitions.
     pub(super) async fn count(&self, partitions: &[Partitions]) -> Result<BlobCount> {
         let mut count = BlobCount::default();
         for (values, _) in self.spellings().await? {
@@ -101,11 +101,12 @@ impl BlobFolder {
         Ok(count)
     }
 
-    /// Deletes the blobs of the given partitions, including blobs that no entity references. Returns the number of deleted blobs.
+    /// Deletes the blobs in the given partitions, including blobs that no entity references. Returns the number of deleted blobs.
     pub(super) async fn erase(&self, partitions: &[Partitions]) -> Result<u64> {
         let mut erased = 0;
         for (values, marks) in self.spellings().await? {
-            // IMPORTANT: the marks are deleted first. The content of a blob may be needed to find its partition, whose marks have no content.
+            // IMPORTANT: the marks are deleted first, because the content of a blob may be needed to find the partition, and marks have no
+            // content.
             for folder in self.folders(&values, partitions).await? {
                 if let Some(partition) = folder.filename() {
                     self.delete_all(&marks.clone().join(partition)).await?;
@@ -119,7 +120,7 @@ impl BlobFolder {
         Ok(erased)
     }
 
-    /// Deletes all blobs in a folder. Returns their number.
+    /// Deletes all blobs in a folder. Returns the number of deleted blobs.
     async fn delete_all(&self, folder: &Path) -> Result<u64> {
         let mut deleted = 0;
         loop {
@@ -162,11 +163,11 @@ impl BlobFolder {
         Ok(folders)
     }
 
-    /// Returns `true` if the PartitionKey of a subfolder begins with `prefix`. If its name contains only the beginning and a hash of the PartitionKey, and
-    /// the beginning is too short to decide, reads its blobs until one shows the PartitionKey.
+    /// Returns `true` if a subfolder's PartitionKey begins with `prefix`. If the subfolder's name contains only the beginning and a hash of the
+    /// PartitionKey, and the beginning is too short to decide, reads the blobs until one contains the PartitionKey.
     ///
     /// # Errors
-    /// `Corrupted` or `FormatTooNew` if none of the blobs can be read: the folder may belong to the tenant.
+    /// `Corrupted` or `FormatTooNew` if none of the blobs can be read, because the folder may belong to the tenant.
     async fn begins(&self, folder: &Path, prefix: &str) -> Result<bool> {
         let segment = folder.filename().unwrap_or_default();
         let Some(beginning) = hashed_beginning(segment) else {
@@ -190,7 +191,7 @@ impl BlobFolder {
     }
 }
 
-/// Returns the error for a blob that does not show its partition, with the code of its cause.
+/// Returns the error for a blob that does not identify its partition, with the code of the cause.
 fn unknown_partition(path: &Path, cause: Error) -> Error {
     let message = format!(
         "the partition of the blob `{path}` is unknown, so the blob may belong to the tenant; restore it, or read it with a newer program"
@@ -198,7 +199,7 @@ fn unknown_partition(path: &Path, cause: Error) -> Error {
     Error::new(cause.code(), message).with_source(cause)
 }
 
-/// Creates a writer for a new blob, to be uploaded in parts.
+/// Creates a writer that uploads a new blob in parts.
 pub(super) fn begin(name: &str) -> Result<BlobWriter> {
     Ok(BlobWriter::new(path(name)?, PART))
 }

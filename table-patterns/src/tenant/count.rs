@@ -8,15 +8,15 @@ use table_core::query::Select;
 use crate::tenant::Tenant;
 use crate::tenant::place::{Place, all_rows};
 
-/// The number of rows and blobs of a tenant.
+/// The number of a tenant's rows and blobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Count {
-    /// The number of entities of each registered type, by the name of the type.
+    /// The number of entities of each registered type, by type name.
     pub entities: BTreeMap<&'static str, u64>,
-    /// The number of other rows: index rows in the partitions, and rows of unregistered types.
+    /// The number of other rows: index rows in the tenant's partitions, and rows of unregistered types.
     pub other: u64,
-    /// The number of rows of patterns, such as entries of feeds, sequences and recorded steps.
+    /// The number of reserved rows that patterns write, such as feed entries, sequences and recorded steps.
     pub reserved: u64,
     /// The number of blobs that belong to the tenant.
     pub blobs: u64,
@@ -25,7 +25,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// Returns the number of rows in the partitions of the tenant.
+    /// Returns the number of rows in the tenant's partitions.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.entities.values().sum::<u64>() + self.other + self.reserved
@@ -33,7 +33,7 @@ impl Count {
 }
 
 impl Tenant {
-    /// Counts the rows and blobs of the tenant. Reads its partitions once, and lists its blobs. Remote rows are not counted.
+    /// Counts the tenant's rows and blobs. Reads its partitions once, and lists its blobs. Remote rows are not counted.
     ///
     /// # Errors
     /// `InvalidInput` if a type with remote rows is not registered; any error from the stores.
@@ -54,7 +54,7 @@ impl Tenant {
         Ok(count)
     }
 
-    /// Returns `true` if the partitions of the tenant contain no rows.
+    /// Returns `true` if the tenant's partitions contain no rows.
     pub(super) async fn is_empty(&self) -> Result<bool> {
         for place in &self.places {
             for table in place.existing().await? {

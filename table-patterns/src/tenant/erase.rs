@@ -31,7 +31,7 @@ const PASSES: u32 = 3;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Erased {
-    /// The number of deleted rows in the partitions of the tenant.
+    /// The number of deleted rows in the tenant's partitions.
     pub rows: u64,
     /// The number of deleted or changed rows in other partitions and tables: index rows, members of lists, references, copies.
     pub remote_rows: u64,
@@ -44,19 +44,20 @@ pub struct Erased {
 }
 
 impl Tenant {
-    /// Erases the tenant: its rows, the remote rows derived from them, its registrations and its blobs. A final pass then reads everything again,
-    /// including all remote indexes. If rows are left, because a late writer or worker has added them or because another tool has deleted entities without
-    /// their index rows, the erasure is repeated, at most three times, and then also removes the remote entries whose entities no longer exist. The remote
-    /// entries of an entity that cannot be read are removed in the same way.
+    /// Erases the tenant: its rows, the remote rows derived from them, its registrations and its blobs. A final pass then reads everything again, including
+    /// all remote indexes. Rows can be left because a late writer or worker has added them, or because another tool has deleted entities without their index
+    /// rows. In this case the erasure is repeated, in at most three passes. The repetition also removes remote entries whose entities no longer exist or
+    /// cannot be read.
     ///
-    /// Partitions with an outbox stay registered for two hours, marked as erased, because running programs rely on them for an hour, and the tenant may
-    /// return in that time. They contain only the names of the table and of the partition. The first sweep after these two hours removes them.
+    /// Partitions with an outbox remain registered for two hours, marked as erased, because running programs rely on the registrations for an hour, and the
+    /// tenant may return in that time. The registrations contain only the names of the table and of the partition. The first sweep after these two hours
+    /// removes them.
     ///
-    /// Stop the writers of the tenant first. After an interruption, call this function again: the rows that are left identify the remaining work.
+    /// Stop the tenant's writers first. After an interruption, call this function again: the rows that are left identify the remaining work.
     ///
     /// # Errors
     /// - `InvalidInput` if a type with remote rows is not registered.
-    /// - `SchemaMismatch` if a newer program keeps remote rows that this program does not know.
+    /// - `SchemaMismatch` if a newer program maintains remote rows that this program does not know.
     /// - `UpdateConditionNotSatisfied` if rows are left after three passes.
     /// - Any error from the stores.
     pub async fn erase(&self) -> Result<Erased> {
@@ -81,12 +82,12 @@ impl Tenant {
         }
     }
 
-    /// Counts the rows, blobs, registrations and remote index entries that an erasure would still remove: 0 after a complete erasure.
-    /// A list shared by several entities counts as one entry. Guards and references in other partitions, and registrations marked as erased, are not counted.
-    /// Reads remote indexes completely.
+    /// Counts the rows, blobs, registrations and remote index entries that an erasure would still remove: 0 after a complete erasure. A list shared by
+    /// several entities counts as one entry. Guards and references in other partitions, and registrations marked as erased, are not counted. Reads remote
+    /// indexes completely.
     ///
     /// # Errors
-    /// - `SchemaMismatch` if a newer program keeps remote rows that this program does not know.
+    /// - `SchemaMismatch` if a newer program maintains remote rows that this program does not know.
     /// - Any error from the stores.
     pub async fn remaining(&self) -> Result<u64> {
         self.check_known().await?;
@@ -124,8 +125,8 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
         for range in place.ranges() {
             // IMPORTANT: remote rows are erased first. After a crash, the remaining entities still identify them.
             erase_rows(place, &table, &range, false, erased).await?;
-            // Recorded steps and references, which identify remote rows, are erased after the
-            // entities, because a reference to a deleted source clears the copies.
+            // Recorded steps and references, which identify remote rows, are erased after the entities, because a reference to a deleted source clears the
+            // copies.
             erase_rows(place, &table, &range, true, erased).await?;
         }
         for partition_key in registered(place, FEEDS, &table).await? {
@@ -146,7 +147,7 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
     Ok(())
 }
 
-/// Removes remote entries that no row of the tenant identifies any longer: a worker wrote them late, or another tool has deleted their entities.
+/// Removes remote entries that none of the tenant's rows identifies any longer, because a worker wrote them late, or another tool has deleted their entities.
 async fn erase_leftovers(place: &Place, erased: &mut Erased) -> Result<()> {
     let ranges = place.ranges();
     for member in &place.members {
@@ -185,7 +186,7 @@ async fn erase_rows(
     Ok(())
 }
 
-/// Removes the remote rows derived from the entities of a page.
+/// Removes the remote rows derived from the entities on a page.
 async fn erase_derived(place: &Place, page: &Page) -> Result<u64> {
     let mut owned = Vec::new();
     for row in page.rows.iter() {
@@ -197,7 +198,7 @@ async fn erase_derived(place: &Place, page: &Page) -> Result<u64> {
     Ok(requests::in_order(erasing, CONCURRENCY).await?.into_iter().sum())
 }
 
-/// Removes the remote rows that the recorded steps on a page may have written, and clears the copies of deleted entities in other entities.
+/// Removes the remote rows that the recorded steps on a page may have written, and clears the copies of deleted entities in the entities that hold them.
 async fn erase_named(place: &Place, table: &TableName, page: &Page) -> Result<u64> {
     let (mut changed, mut sources) = (0, BTreeSet::new());
     for row in page.rows.iter() {
@@ -228,7 +229,7 @@ async fn erase_recorded(place: &Place, table: &TableName, row: EntityRef<'_>) ->
     Ok(removed)
 }
 
-/// Returns the partitions of a place that are listed in the registry and not marked as erased.
+/// Returns a place's partitions that are listed in the registry and not marked as erased.
 async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<Vec<PartitionKey>> {
     let (store, registry, mut found) = (&place.store, TableName::new(registry)?, Vec::new());
     for partitions in &place.partitions {
@@ -257,7 +258,7 @@ async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<
     Ok(found)
 }
 
-/// Returns the keys of the rows that make sweeps read partitions of a place on behalf of the bearers of grants.
+/// Returns the keys of the rows that make sweeps read a place's partitions for the bearers of grants.
 async fn kept_rows(place: &Place, table: &TableName) -> Result<Vec<EntityKey>> {
     let (mut keys, registry) = (Vec::new(), TableName::new(REGISTRY)?);
     for row_key in place.ranges() {
@@ -268,7 +269,7 @@ async fn kept_rows(place: &Place, table: &TableName) -> Result<Vec<EntityKey>> {
     keys.into_iter().collect()
 }
 
-/// Deletes rows in transactions of the store's maximum size. Rows that no longer exist are skipped. Returns the number of deleted rows.
+/// Deletes rows in transactions of the store's maximum size. Skips rows that no longer exist. Returns the number of deleted rows.
 async fn delete(place: &Place, table: &TableName, keys: &[EntityKey]) -> Result<u64> {
     let (store, mut deleted) = (&place.store, 0);
     let operation = |row_key: &RowKey| (row_key.clone(), OperationKind::Delete(IfMatch::Any));

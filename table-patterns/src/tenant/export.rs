@@ -1,4 +1,4 @@
-//! Exports a tenant as lines of JSON, page by page.
+//! Exports a tenant as JSON lines, page by page.
 
 #[cfg(feature = "blobs")]
 mod blob_parts;
@@ -32,10 +32,10 @@ use no_blob_parts::Part;
 /// The default number of rows per step.
 const ROWS: usize = 100;
 
-/// An export in progress. Created by [`Tenant::export`]. Holds no open resources: it may be dropped after any step.
+/// An export in progress. Created by [`Tenant::export`]. Holds no open resources, so it may be dropped after any step.
 ///
-/// Each step returns complete lines. A program writes them, then stores the [position](Self::position). Another process continues from there: it
-/// truncates the output to [`ExportPosition::bytes`], and calls [`resume`](Self::resume).
+/// Each step returns complete lines. A program writes them, then stores the [position](Self::position). To continue, another process truncates the output to
+/// [`ExportPosition::bytes`], and calls [`resume`](Self::resume).
 ///
 /// ```
 /// use table_patterns::Result;
@@ -55,7 +55,7 @@ pub struct Export<'a> {
     pub(super) tenant: &'a Tenant,
     rows: usize,
     pub(super) position: ExportPosition,
-    /// The blob parts of the last page that are not exported yet. `next` is the position after them.
+    /// The blob parts on the last page that have not been exported yet. `next` is the position after them.
     pub(super) blobs: VecDeque<Part>,
     pub(super) next: Option<ExportPosition>,
 }
@@ -68,8 +68,8 @@ impl Tenant {
         Export { tenant: self, rows: ROWS, position, blobs: VecDeque::new(), next: None }
     }
 
-    /// Returns `true` if an import derives a row: a reference to the holders of copies, or the guard of a row in an index. Such a row is not exported.
-    /// The guard of a step's target is exported. Without it, an imported step would overwrite the content of a newer step that is already done.
+    /// Returns `true` if an import derives a row, which is then not exported: a reference to the holders of copies, or the guard of an index row. The guard
+    /// of a step's target is exported. Without it, an imported step would overwrite the content of a newer step that is already done.
     fn derives(&self, table: &TableName, row: EntityRef<'_>) -> Result<bool> {
         let Some(target) = row.row_key.strip_prefix(GUARD_PREFIX) else {
             return Ok(row.row_key.starts_with(REFERENCE_PREFIX));
@@ -79,7 +79,7 @@ impl Tenant {
         Ok(members.any(|member| member.has_remote_row(table, &target)))
     }
 
-    /// Returns the tables and partitions of the tenant, for the header of an export.
+    /// Returns the tenant's tables and partitions, for the header of an export.
     pub(super) fn header(&self) -> Result<Vec<HeaderPlace>> {
         let header = self.places.iter().map(|place| {
             let partitions = place.partitions.clone();
@@ -114,11 +114,11 @@ impl Export<'_> {
         &self.position
     }
 
-    /// Returns the next lines, each with a line break; `None` at the end of the export.
-    /// Blobs that do not exist in the blob store are omitted and [listed](ExportPosition::missing).
+    /// Returns the next lines, each with a line break; `None` at the end of the export. Blobs that do not exist in the blob store are omitted and
+    /// [listed](ExportPosition::missing).
     ///
     /// # Errors
-    /// - `InvalidInput` if a row refers to a blob in a folder that is not registered, or if a type with remote rows is not registered.
+    /// - `InvalidInput` if a row refers to a blob in an unregistered folder, or if a type with remote rows is not registered.
     /// - Any error from the stores. The step can be repeated.
     pub async fn step(&mut self) -> Result<Option<String>> {
         if self.position.places.is_empty() {
@@ -162,11 +162,11 @@ impl Export<'_> {
     /// Reads the next page of a place and returns its lines. At the end of a partition range, returns no lines.
     async fn page_of(&mut self, place: &Place) -> Result<String> {
         let tables = place.existing().await?;
-        // Tables of one place may have names in different cases.
+        // The tables of one place may have names in different cases.
         let from = self.position.table.as_deref().map(TableName::new).transpose()?;
         let is_due = |table: &&TableName| from.as_ref().is_none_or(|from| table.folded() >= from.folded());
         let mut tables = tables.iter().filter(is_due);
-        // The table of the position may have been dropped, because its period expired.
+        // The table in the position may have been dropped, because its period has expired.
         let next = tables.next().map(|table| (table, self.position.clone().in_table(table)));
         let found = next.and_then(|(table, next)| Some((table, place.partitions.get(next.range)?, next)));
         let Some((table, partitions, mut next)) = found else {
@@ -221,7 +221,7 @@ impl Export<'_> {
     }
 }
 
-/// Returns `true` for the RowKey of a recorded intent.
+/// Returns `true` if a RowKey is that of a recorded intent.
 fn is_record(row_key: &str) -> bool {
     [OUTBOX_PREFIX, POISON_PREFIX].iter().any(|prefix| row_key.starts_with(prefix))
 }

@@ -1,4 +1,4 @@
-//! Errors of tenant operations: incomplete registrations, and lines that cannot be imported.
+//! Tenant errors: incomplete registrations, and lines that cannot be imported.
 
 use table_core::Fault;
 use table_core::name::TableName;

@@ -1,4 +1,4 @@
-//! Imports a tenant from the lines of an export, into the same partitions or into other partitions.
+//! Imports a tenant from an export's lines, into the same partitions or into other partitions.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -31,10 +31,10 @@ use crate::tenant::transfer;
 
 /// An import in progress. Created by [`Tenant::import`].
 ///
-/// The lines passed to [`push`](Self::push) are stored when it returns, except for a blob whose last part has not been passed yet. A push writes its
-/// consecutive rows of one partition in transactions of up to 100 rows, so pass many lines in each call. To continue after an interruption, push the
-/// header and then the export from any earlier line: rows that are already stored are written again. A blob is continued from its first part: a
-/// later part is refused if the parts before it were not pushed to the same import.
+/// When [`push`](Self::push) returns, the lines passed to it are stored, except for a blob whose last part has not been passed yet. A push writes
+/// consecutive rows of one partition in transactions of up to 100 rows, so pass many lines in each call. To continue after an interruption, push the header
+/// and then the export from any earlier line: rows that are already stored are written again. A blob is continued from its first part: a later part is
+/// refused if the parts before it have not been pushed to the same import.
 ///
 /// ```
 /// use table_patterns::Result;
@@ -54,13 +54,13 @@ pub struct Import<'a> {
     resumes: bool,
     line: u64,
     imported: Imported,
-    /// The number of rows that were pushed.
+    /// The number of rows that have been pushed.
     pushed: u64,
-    /// The number of exported rows; `None` until the last line is pushed.
+    /// The number of exported rows; `None` until the last line has been pushed.
     exported: Option<u64>,
-    /// The tables that this import has opened: the index of the place in the tenant, and the table's name.
+    /// The tables that this import has opened: the place's index in the tenant, and the table's name.
     opened: BTreeSet<(usize, String)>,
-    /// The partitions that this import has registered for followers of feeds and for sweeps.
+    /// The partitions that this import has registered for feed followers and for sweeps.
     registered: BTreeSet<(Kind, String, PartitionKey)>,
     #[cfg(feature = "blobs")]
     open: Option<OpenBlob>,
@@ -70,18 +70,18 @@ pub struct Import<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Imported {
-    /// The number of rows written to the partitions of the tenant.
+    /// The number of rows written to the tenant's partitions.
     pub rows: u64,
     /// The number of blobs that were written.
     pub blobs: u64,
-    /// The number of blobs that rows reference but that were missing during the export.
+    /// The number of blobs that are referenced by rows but were missing during the export.
     pub missing_blobs: u64,
     /// The number of derived rows written to other partitions and tables.
     pub remote_rows: u64,
 }
 
 impl Tenant {
-    /// Creates an import. Sends no request. The partitions of the tenant must be empty. Stop its writers first.
+    /// Creates an import. Sends no request. The tenant's partitions must be empty. Stop its writers first.
     #[must_use]
     pub fn import(&self) -> Import<'_> {
         Import {
@@ -99,8 +99,8 @@ impl Tenant {
         }
     }
 
-    /// Copies the tenant to another store, or to other partitions of the same store. An interrupted copy cannot be continued:
-    /// erase the target and repeat the copy. For a copy that can be continued, push the lines of an export to an import that [resumes](Import::resume).
+    /// Copies the tenant to another store, or to other partitions in the same store. An interrupted copy cannot be continued: erase the target and repeat
+    /// the copy. For a copy that can be continued, push an export's lines to an import that [resumes](Import::resume).
     ///
     /// # Errors
     /// Any error from [`Export::step`](super::Export::step), [`Import::push`] or [`Import::finish`].
@@ -114,7 +114,7 @@ impl Tenant {
 }
 
 impl Import<'_> {
-    /// Allows the tenant's partitions to contain rows, to continue an interrupted import.
+    /// Allows the tenant's partitions to contain rows, so that an interrupted import can be continued.
     #[must_use]
     pub fn resume(self) -> Self {
         Self { resumes: true, ..self }
@@ -123,10 +123,10 @@ impl Import<'_> {
     /// Stores the next lines of an export.
     ///
     /// # Errors
-    /// - `EntityAlreadyExists` if the tenant has rows, and the import does not [resume](Self::resume) an earlier one.
-    /// - `InvalidInput` if the text does not consist of lines of an export with the same tables, if a row that contains the name of its partition is
-    ///   imported into a partition with a different name, or if recorded steps would be.
-    /// - `InvalidInput` if a part of a blob is pushed, but an earlier part was not pushed to this import; push the export again from the first part.
+    /// - `EntityAlreadyExists` if the tenant has rows, and the import does not [resume](Self::resume) an earlier import.
+    /// - `InvalidInput` if the text does not consist of lines from an export with the same tables. Also if a partition would get a different name, and a
+    ///   row contains the old name or is a recorded step.
+    /// - `InvalidInput` if a blob part is pushed, but an earlier part has not been pushed to this import; push the export again from the blob's first part.
     /// - `FormatTooNew` if a newer release wrote the export.
     /// - Any error from the stores.
     pub async fn push(&mut self, lines: &str) -> Result<()> {
@@ -162,7 +162,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Checks that the exported tenant has the same tables as this tenant, and the same kind of partitions (single, or by prefix) in each.
+    /// Checks that the exported tenant has the same tables as this tenant, and the same kind of partitions (single, or by prefix) in each table.
     async fn begin(&mut self, header: Header) -> Result<()> {
         let Header { format, places } = header;
         if format > FORMAT {
@@ -201,7 +201,7 @@ impl Import<'_> {
         Ok((to, PartitionKey::new(moved)?))
     }
 
-    /// Returns `true` if a place has the same partitions in the export and at the target.
+    /// Returns `true` if a place has the same partitions in the export and in the target.
     #[cfg(feature = "blobs")]
     pub(super) fn is_same(&self, place: usize) -> bool {
         let from = self.from.as_ref().and_then(|places| places.get(place));
@@ -209,8 +209,8 @@ impl Import<'_> {
         from.zip(to).is_some_and(|(from, to)| from.partitions == to.partitions)
     }
 
-    /// Parses the line of a row. Returns the row with the index of the place into which it is imported; `None` for the guard of a row that moves to another
-    /// partition, because a guard protects against steps, which cannot be imported into another partition.
+    /// Parses a row line. Returns the row, with the index of the place into which it is imported. Returns `None` for the guard of a row that moves to
+    /// another partition, because a guard protects against steps, which cannot be imported into another partition.
     fn incoming(&self, line: &RowLine) -> Result<Option<(usize, Incoming)>> {
         let mut body = read_entity(line.entity.to_string().as_bytes(), Sender::Client)?;
         let from = body.take_key()?;
@@ -236,7 +236,7 @@ impl Import<'_> {
         let Some(place) = self.tenant.places.get(at) else { return Ok(()) };
         let opened = (at, table.folded().to_owned());
         if !self.opened.contains(&opened) {
-            // IMPORTANT: each type stores its schema in the empty table. Later, its indexes would be considered incomplete.
+            // IMPORTANT: each type stores its schema while the table is empty. Otherwise, its indexes would be considered incomplete.
             for member in &place.members {
                 member.open(table).await?;
             }
@@ -259,18 +259,19 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Writes the remote rows derived from the imported entities, and returns the result of the import. May be called again after an error.
-    /// An error of one entity does not affect the remote rows of the others.
+    /// Writes the remote rows derived from the imported entities, and returns the result of the import. May be called again after an error. An error for
+    /// one entity does not affect the remote rows of other entities.
     ///
     /// # Errors
-    /// - `InvalidInput` if the last line of the export is missing, or, unless the import [resumes](Self::resume) an earlier one, if other lines are.
+    /// - `InvalidInput` if the export's last line is missing, or if other lines are missing and the import does not [resume](Self::resume) an earlier
+    ///   import.
     /// - `EntityMismatch`, with the key, if an imported entity cannot be read; correct the row, and call this function again.
-    /// - `ResourceNotFound` if an entity holds copies of a source that is not stored at the target.
+    /// - `ResourceNotFound` if an entity holds copies from a source that is not stored in the target.
     /// - `UniqueViolation` if an entity of another tenant has the same value in a unique remote index.
     /// - Any error from the stores.
     pub async fn finish(&mut self) -> Result<Imported> {
         let exported = self.exported.ok_or_else(|| Error::of(TenantFault::Incomplete))?;
-        // An import that continues an earlier one does not get the rows before its position.
+        // An import that continues an earlier import does not receive the rows before its position.
         if self.pushed < exported && !self.resumes {
             return Err(Error::of(TenantFault::MissingRows { pushed: self.pushed, exported }));
         }
@@ -283,10 +284,11 @@ impl Import<'_> {
     }
 }
 
-/// Writes the remote rows derived from the stored entities of a place. Returns their number. Stores the first error that concerns a single entity in `failed`.
+/// Writes the remote rows derived from a place's stored entities. Returns the number of rows. Stores the first error that concerns a single entity in
+/// `failed`.
 ///
 /// # Errors
-/// Any outage of the store.
+/// Any store outage.
 async fn settle(place: &Place, failed: &mut Option<Error>) -> Result<u64> {
     if !place.members.iter().any(|member| member.has_elsewhere()) {
         return Ok(0);
@@ -336,7 +338,7 @@ impl fmt::Debug for Import<'_> {
 
 #[cfg(feature = "blobs")]
 impl Import<'_> {
-    /// Appends one part to the blob that it belongs to.
+    /// Appends a part to its blob.
     async fn blob(&mut self, part: BlobLine) -> Result<()> {
         let line = self.line;
         let bytes = STANDARD.decode(&part.bytes).map_err(|_| Error::of(TenantFault::Order { line }))?;

@@ -13,7 +13,7 @@ pub(super) struct Incoming {
     pub(super) row: Row,
 }
 
-/// Returns a row with its key as an entity view that has no `ETag`.
+/// Combines a row and its key into an entity view that has no `ETag`.
 pub(super) fn entity<'a>(key: &'a EntityKey, row: &'a Row) -> EntityRef<'a> {
     EntityRef::new(key.partition_key.as_str(), key.row_key.as_str(), row.view())
 }

@@ -5,10 +5,11 @@ use table_core::name::TableName;
 
 use crate::tenant::partitions::Partitions;
 
-/// The latest version of the line format that this program can read. It writes this version.
+/// The latest version of the line format that this program can read. This is also the version that it
+/// writes.
 pub(super) const FORMAT: u32 = 1;
 
-/// A line of an export.
+/// A line in an export.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Line {
     /// The header, which is the first line.
@@ -29,7 +30,7 @@ pub(super) struct Header {
     pub(super) places: Vec<HeaderPlace>,
 }
 
-/// A table of the exported tenant with the exported partitions.
+/// One of the exported tenant's tables, with the exported partitions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct HeaderPlace {
@@ -46,21 +47,21 @@ pub(super) struct RowLine {
     pub(super) entity: serde_json::Value,
 }
 
-/// A part of a blob, in base64. The lines with the parts of a blob are consecutive.
+/// A part of a blob, in base64. The lines with a blob's parts are consecutive.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct BlobLine {
     pub(super) place: usize,
     pub(super) name: String,
     pub(super) bytes: String,
-    /// The offset of this part in the blob. Absent in exports from earlier releases.
+    /// The offset of this part in the blob. Missing in exports from earlier releases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) from: Option<u64>,
     /// `true` for the last part of the blob.
     pub(super) last: bool,
 }
 
-/// The last line: the number of exported rows and blobs, and of missing blobs.
+/// The last line: the numbers of exported rows, exported blobs and missing blobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct End {

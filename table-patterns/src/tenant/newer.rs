@@ -1,4 +1,4 @@
-//! Finds the rows in other partitions and tables that only programs with a newer schema know.
+//! Finds rows in other partitions and tables that only programs with a newer schema know.
 
 use table_core::entity::Entity;
 use table_core::schema::{StoredIndex, StoredSchema};
@@ -8,10 +8,10 @@ use table_core::{Error, Result};
 
 use crate::tenant::fault::TenantFault;
 
-/// Checks that the stored schema of a type has no rows in other partitions or tables that this program does not know.
+/// Checks that this program knows all rows in other partitions or tables that a type's stored schema declares.
 ///
 /// # Errors
-/// `SchemaMismatch`; any error from the store.
+/// `SchemaMismatch` if this program does not know some of these rows; any error from the store.
 pub(super) async fn check<E: Entity, S: TableStore>(table: &Table<E, S>) -> Result<()> {
     let Some(record) = table.schema_record().await? else { return Ok(()) };
     let (entity, name) = (E::SCHEMA.entity, table.name()?.as_str());
@@ -21,13 +21,13 @@ pub(super) async fn check<E: Entity, S: TableStore>(table: &Table<E, S>) -> Resu
     }
 }
 
-/// Returns the first part of the stored schema, such as `index ByOwner`, whose rows are in other partitions or tables and that is not declared in the
-/// same way by this program. Returns `None` if the program knows all such rows.
+/// Returns the first part of the stored schema, such as `index ByOwner`, that has rows in other partitions or tables and is not declared in the same
+/// way by this program. Returns `None` if the program knows all such rows.
 fn unknown_elsewhere(stored: &StoredSchema, own: &StoredSchema) -> Option<String> {
     let is_elsewhere = |index: &&StoredIndex| index.table.is_some() || index.partition_key.is_some();
     let mut indexes = stored.indexes.iter().filter(is_elsewhere);
     let index = indexes.find(|index| !own.indexes.iter().any(|own| has_same_rows(own, index)));
-    // The entries of a feed are in the partition of the entity.
+    // A feed's entries are in the entity's partition.
     let is_unknown = |word: &&String| *word != "feed" && !own.keeps.contains(word);
     index
         .map(|index| format!("index {}", index.name))

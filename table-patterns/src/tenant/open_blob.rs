@@ -6,9 +6,9 @@ use crate::blob::{BlobFolder, BlobWriter};
 use crate::tenant::blobs::begin;
 use crate::tenant::fault::TenantFault;
 
-/// The blob that the last imported part belongs to.
+/// The blob to which the last imported part belongs.
 pub(super) struct OpenBlob {
-    /// The name of the blob in the export.
+    /// The blob's name in the export.
     name: String,
     folder: BlobFolder,
     /// The number of bytes written so far.
@@ -23,13 +23,13 @@ impl OpenBlob {
         Ok(Self { name, folder, written: 0, writer: Some(begin(target)?) })
     }
 
-    /// Returns `true` if the part of blob `name` with offset `from` continues this blob. If not, the part must begin a blob.
-    /// An export from an earlier release has no offsets: there, each part continues the blob until the last part.
+    /// Returns `true` if the part of blob `name` at offset `from` continues this blob. If not, the part must be the first part of a blob. An export
+    /// from an earlier release has no offsets; each part then continues the blob until the last part.
     pub(super) fn continues_with(&self, name: &str, from: Option<u64>) -> bool {
         self.name == name && from.map_or(self.writer.is_some(), |from| from > 0)
     }
 
-    /// Writes a part. Returns `true` if this part completes the blob. Skips a part that was already written.
+    /// Writes a part. Returns `true` if this part completes the blob. Skips a part that has already been written.
     ///
     /// # Errors
     /// `InvalidInput` if bytes before the part are missing; any error from the blob store. The blob must then be imported again from its first part.
@@ -57,7 +57,7 @@ impl OpenBlob {
         Ok(is_last)
     }
 
-    /// Discards the uploaded parts of a blob that was not completed.
+    /// Discards the uploaded parts of an incomplete blob.
     pub(super) async fn discard(self) {
         if let Some(writer) = self.writer {
             writer.abort().await;

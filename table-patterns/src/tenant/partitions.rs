@@ -1,4 +1,4 @@
-//! The partitions of a tenant in one table: a single partition, or all partitions whose keys have a prefix.
+//! A tenant's partitions in one table: a single partition, or all partitions whose keys have a common prefix.
 
 use serde::{Deserialize, Serialize};
 use table_core::query::{KeyRange, TextRange};
@@ -6,7 +6,7 @@ use table_core::{Error, Result};
 
 use crate::tenant::fault::TenantFault;
 
-/// A single partition of a table, or all partitions whose keys have a prefix.
+/// A single partition of a table, or all partitions whose keys have a common prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Partitions {
     Is(String),

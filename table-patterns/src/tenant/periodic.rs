@@ -21,14 +21,14 @@ pub(super) trait PeriodSource: Send + Sync {
     /// Returns the length of the period that one table covers.
     fn period(&self) -> Period;
 
-    /// Returns the tables of the type that exist.
+    /// Returns the type's existing tables.
     fn existing(&self) -> BoxFuture<'_, Result<Vec<TableName>>>;
 
     /// Returns `true` if `table` is one of the period tables.
     fn has(&self, table: &TableName) -> bool;
 }
 
-/// An entity type with one table per period that is registered for a tenant.
+/// An entity type with one table per period, registered for a tenant.
 pub(super) struct InPeriods<E, S>(pub(super) PeriodTables<E, S>);
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodSource for InPeriods<E, S> {
@@ -66,7 +66,8 @@ impl<E: Periodic, S: TableStore + Clone + 'static> Member for InPeriods<E, S> {
         member::owns_key::<E>(key)
     }
 
-    /// Creates the table of a period, even if the period has expired: imported rows of expired periods are stored until the tables are dropped.
+    /// Creates a period's table, even if the period has expired, because imported rows from expired periods are stored until the tables are
+    /// dropped.
     fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<()>> {
         async move { self.0.open(table).await }.boxed()
     }

@@ -1,4 +1,4 @@
-//! The places of a tenant. A place is a set of partitions of one table (or of one table per period), with the entity types registered for it.
+//! A tenant's places. A place is a set of partitions in one table (or in one table per period), with the entity types registered for it.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(super) enum Tables {
 }
 
 impl Tables {
-    /// Returns `true` if both values are the same table, or have periods of the same length and the same table name without the period.
+    /// Returns `true` if both values are the same table, or have the same period length and the same table name without the period.
     ///
     /// # Errors
     /// Any error from [`TableName::new`].
@@ -38,7 +38,7 @@ impl Tables {
     }
 }
 
-/// The partitions of one table, or of one table per period, with the entity types registered for them.
+/// The partitions in one table, or in one table per period, with the entity types registered for them.
 #[derive(Clone)]
 pub(super) struct Place {
     pub(super) store: DynTableStore,
@@ -61,7 +61,7 @@ impl Place {
         }
     }
 
-    /// Adds the folder of a table's blobs, unless the place has it already, because several types may use one folder.
+    /// Adds the folder that contains a table's blobs, unless the place already has it, because several types may use one folder.
     #[cfg(feature = "blobs")]
     pub(super) fn add_folder(&mut self, folder: &BlobFolder) {
         if !self.blobs.iter().any(|known| known.is_same(folder)) {
@@ -76,7 +76,7 @@ impl Place {
         self.blobs.iter().for_each(|folder| other.add_folder(folder));
     }
 
-    /// Returns the name of the table; for one table per period, the name without the period.
+    /// Returns the table's name; for one table per period, the name without the period.
     pub(super) fn name(&self) -> Result<TableName> {
         match &self.tables {
             Tables::One(table) => Ok(table.clone()),
@@ -84,7 +84,7 @@ impl Place {
         }
     }
 
-    /// Returns the place's tables that exist.
+    /// Returns the place's existing tables.
     pub(super) async fn existing(&self) -> Result<Vec<TableName>> {
         match &self.tables {
             Tables::One(table) => Ok(vec![table.clone()]),
@@ -92,7 +92,7 @@ impl Place {
         }
     }
 
-    /// Returns `true` if the place contains a table of this name.
+    /// Returns `true` if the place contains a table with this name.
     pub(super) fn has(&self, table: &TableName) -> bool {
         match &self.tables {
             Tables::One(own) => own.folded() == table.folded(),
@@ -105,15 +105,15 @@ impl Place {
         self.partitions.iter().map(Partitions::range).collect()
     }
 
-    /// Returns the registered type that a row belongs to; `None` for index rows, reserved rows and rows of unregistered types.
+    /// Returns the registered type to which a row belongs; `None` for index rows, reserved rows and rows of unregistered types.
     pub(super) fn member(&self, row: EntityRef<'_>) -> Option<&Arc<dyn Member>> {
         self.members.iter().find(|member| member.owns(row))
     }
 
-    /// Checks that each type that shares the tables and may have rows in other partitions or tables is registered.
+    /// Checks that all types that share the tables are registered, if they may have rows in other partitions or tables.
     ///
     /// # Errors
-    /// `InvalidInput`, with the name of the first such type that is not registered.
+    /// `InvalidInput`, with the name of the first such type, if one is not registered.
     pub(super) fn check(&self) -> Result<()> {
         let is_known = |entity: &str| self.members.iter().any(|member| member.schema().entity == entity);
         for other in self.members.iter().flat_map(|member| member.others()) {
@@ -145,7 +145,7 @@ impl Place {
     }
 }
 
-/// Returns the range of all rows in a range of partitions.
+/// Returns the key range of all rows in a range of partitions.
 pub(super) const fn all_rows(partition_key: TextRange) -> KeyRange {
     KeyRange { partition_key, row_key: TextRange::ALL }
 }

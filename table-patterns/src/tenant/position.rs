@@ -1,4 +1,4 @@
-//! The position of an export, which includes the missing blobs found so far.
+//! An export's position, which includes the missing blobs found so far.
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,7 +26,7 @@ pub struct ExportPosition {
     /// The tables and partitions of the exported tenant; empty before the first step.
     pub(super) places: Vec<HeaderPlace>,
     pub(super) place: usize,
-    /// The current table of the current place; `None` before its first table.
+    /// The current table in the current place; `None` before the place's first table.
     pub(super) table: Option<String>,
     pub(super) range: usize,
     pub(super) from: Option<Continuation>,
@@ -37,7 +37,7 @@ pub struct ExportPosition {
     missing: Vec<MissingBlob>,
 }
 
-/// A blob that a row references but the blob store lacks. The export still contains the row, and continues.
+/// A blob that a row references but that the blob store does not contain. The export contains the row nevertheless, and continues.
 ///
 /// ```
 /// use table_patterns::tenant::MissingBlob;
@@ -61,22 +61,22 @@ pub struct MissingBlob {
 }
 
 impl ExportPosition {
-    /// The maximum number of missing blobs in the list.
+    /// The maximum number of missing blobs that are listed.
     pub const MISSING: usize = 100;
 
-    /// Returns the first blobs that rows reference but the blob store lacks, at most [`MISSING`](Self::MISSING).
+    /// Returns the first blobs that rows reference but that the blob store does not contain, at most [`MISSING`](Self::MISSING).
     #[must_use]
     pub fn missing(&self) -> &[MissingBlob] {
         &self.missing
     }
 
-    /// Returns the total number of blobs that rows reference but the blob store lacks.
+    /// Returns the total number of blobs that rows reference but that the blob store does not contain.
     #[must_use]
     pub const fn missing_blobs(&self) -> u64 {
         self.end.missing
     }
 
-    /// Records a blob, already counted as exported, as missing.
+    /// Records that a blob, which has already been counted as exported, is missing.
     #[cfg_attr(not(feature = "blobs"), expect(dead_code, reason = "only called with blobs"))]
     pub(super) fn miss(&mut self, blob: MissingBlob) {
         (self.end.missing, self.end.blobs) = (self.end.missing + 1, self.end.blobs.saturating_sub(1));
@@ -103,12 +103,13 @@ impl ExportPosition {
         self.end.blobs
     }
 
-    /// Moves to the next place of the tenant.
+    /// Moves to the tenant's next place.
     pub(super) fn next_place(&mut self) {
         (self.place, self.table, self.range, self.from) = (self.place + 1, None, 0, None);
     }
 
-    /// Moves to a table of the current place. In a different table, reading begins at the first row, because the range and the token belong to one table.
+    /// Moves to a table in the current place. If this is a different table, reading begins at the first row, because the range and the token belong to
+    /// one table.
     pub(super) fn in_table(mut self, table: &TableName) -> Self {
         let is_same = self.table.as_deref().is_none_or(|own| own.eq_ignore_ascii_case(table.as_str()));
         if !is_same {

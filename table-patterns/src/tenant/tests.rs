@@ -1,4 +1,5 @@
-//! Tests that an import restores an export exactly and that an erasure leaves nothing, even after an interruption at any point.
+//! Tests that an import restores an export exactly, and that an erasure leaves nothing, even if either is interrupted at any
+//! point.
 
 mod alike;
 mod damaged;
@@ -36,7 +37,7 @@ use crate::tenant::ExportPosition;
 fn own_rows(world: &World, tenant: &str) -> Vec<((String, String, String), String)> {
     let is_own = |(table, partition_key, row_key): &(String, String, String)| {
         let is_place = table == "Desk" || table.starts_with("DeskAudit");
-        // The target store assigns the version and the seal of a recorded step.
+        // The target store assigns a new version and a new seal to each recorded step.
         is_place
             && partition_key == tenant
             && [REFERENCE_PREFIX, OUTBOX_PREFIX].iter().all(|prefix| !row_key.starts_with(prefix))
@@ -44,7 +45,7 @@ fn own_rows(world: &World, tenant: &str) -> Vec<((String, String, String), Strin
     world.dump().into_iter().filter(|(key, _)| is_own(key)).collect()
 }
 
-/// Checks that all data of a tenant in the store `from` is also in the store `to`.
+/// Checks that all of a tenant's data in the store `from` is also in the store `to`.
 fn assert_moved(from: &World, to: &World, tenant: &str) {
     assert_eq!(own_rows(from, tenant), own_rows(to, tenant));
     block_on(from.work()).unwrap();
@@ -56,7 +57,7 @@ fn assert_moved(from: &World, to: &World, tenant: &str) {
     }
 }
 
-/// Checks that no data of `contoso` is left, and that the data of the other tenant, `adatum`, has not changed since `before`.
+/// Checks that no data of `contoso` is left, and that the other tenant's (`adatum`'s) data has not changed since `before`.
 fn assert_erased(world: &World, before: &[(Ticket, Option<usize>)]) {
     let left = || world.dump().into_iter().filter(|row| format!("{row:?}").contains("contoso"));
     let is_mark = |((table, _, row_key), row): &((String, String, String), String)| {
@@ -85,7 +86,7 @@ proptest! {
         let count = block_on(to.tenant("contoso").count()).unwrap();
         prop_assert_eq!(count.blobs, imported.blobs);
         assert_moved(&from, &to, "contoso");
-        // Recorded steps that no worker has performed, and registrations, are erased as well.
+        // Recorded steps that no worker has performed, and registrations, are also erased.
         let from = World::after(&steps);
         let before = from.tickets_of("adatum");
         // Another tool has deleted some tickets without their index rows.
@@ -125,7 +126,7 @@ fn numbers_and_cursors_continue_after_an_import() {
 
 #[test]
 fn a_tenant_can_be_renamed() {
-    // The file has several parts.
+    // The file consists of several parts.
     let mut steps = steps_with_file(2_500_000);
     steps.push((true, Step::Work));
     let world = World::after(&steps);
@@ -167,7 +168,7 @@ fn an_export_continues_from_any_position() {
             let mut export =
                 tenant.export().page(rows).resume(position.to_string().parse().unwrap()).unwrap();
             text.truncate(usize::try_from(position.bytes()).unwrap());
-            // The process dies after a step whose position it did not store, and after a step whose position it stored.
+            // Each process stores its position once, runs one more step, and dies without storing the position after that step.
             let Some(lines) = block_on(export.step()).unwrap() else { break };
             text += &lines;
             while *export.position() == position {

@@ -20,7 +20,7 @@ use crate::unit::RESERVATION_PREFIX;
 /// The number of hexadecimal digits in an intent's RowKey that identify the changed entity.
 const SOURCE: usize = 16;
 
-/// Returns a row as it is stored at its destination. If its PartitionKey changes, the addresses of its blobs change too.
+/// Returns a row in the form in which it is stored at its destination. If its PartitionKey changes, the addresses of its blobs also change.
 ///
 /// # Errors
 /// `InvalidInput` if the PartitionKey also occurs where it cannot be replaced: in the row's properties, in its index rows, or in recorded steps.
@@ -50,8 +50,8 @@ pub(super) fn moved(place: &Place, incoming: &Incoming) -> Result<Row> {
     with_moved_blobs(place, incoming)
 }
 
-/// Returns the insert that recorded the intent in a row, under the key that its seal covers; `None` if the row is not an intent.
-/// A poison intent keeps the seal of its original row.
+/// Returns the insert operation that recorded the intent in a row, under the key that the seal covers; `None` if the row is not an intent. A
+/// poison intent keeps its original row's seal.
 fn record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
     let row_key = match row_key.strip_prefix(POISON_PREFIX) {
         Some(rest) => RowKey::new([OUTBOX_PREFIX, rest].concat())?,
@@ -61,7 +61,7 @@ fn record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
     Ok(Some(Operation { row_key, kind: OperationKind::Insert(row.clone()) }))
 }
 
-/// Returns the insert that recorded the intent in a row, if the intent has a seal; `None` for any other row.
+/// Returns the insert operation that recorded the intent in a row, if the intent has a seal; `None` for any other row.
 fn sealed_record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
     if seal_in(row.view())?.is_some() { record(row_key, row) } else { Ok(None) }
 }
@@ -73,8 +73,8 @@ fn no_outbox(table: &TableName, key: &EntityKey) -> Error {
 
 /// Converts a poison intent back into a pending intent with no attempts; returns any other row unchanged.
 ///
-/// The new key is computed from the old key with SHA-256, so a foreign writer cannot choose it to replace another intent. The target's poison
-/// queue needs no change: it contains no message for the intent.
+/// The new key is computed from the old key with SHA-256, so that a foreign writer cannot choose it in order to replace another intent. The
+/// target's poison queue needs no change, because it contains no message for the intent.
 pub(super) fn resumed(key: EntityKey, row: Row) -> Result<(EntityKey, Row)> {
     let Some(rest) = key.row_key.as_str().strip_prefix(POISON_PREFIX) else { return Ok((key, row)) };
     let source = rest.get(..SOURCE).unwrap_or_default();
@@ -84,17 +84,18 @@ pub(super) fn resumed(key: EntityKey, row: Row) -> Result<(EntityKey, Row)> {
     Ok((EntityKey { row_key, ..key }, without_notes(&row)?))
 }
 
-/// Returns a row as it is exported. A recorded intent keeps its seal only if the seal is valid, because the import seals it again.
+/// Returns a row in the form in which it is exported. A recorded intent keeps its seal only if the seal is valid, because the import seals it
+/// again.
 ///
 /// # Errors
-/// `InvalidInput` if no registered type has an outbox, which could check the seal; any error from reading the key.
+/// `InvalidInput` if no registered type has an outbox, which is needed to check the seal; any error from reading the key.
 pub(super) async fn exported(place: &Place, table: &TableName, key: &EntityKey, row: Row) -> Result<Row> {
     let Some(record) = sealed_record(key.row_key.as_str(), &row)? else { return Ok(row) };
     let mut is_checked = false;
     for checking in
         place.members.iter().filter_map(|member| member.is_sealed(table, &key.partition_key, &record))
     {
-        // The types of a table may have several outboxes with different keys.
+        // The types in a table may have several outboxes with different keys.
         if checking.await? {
             return Ok(row);
         }
@@ -103,7 +104,7 @@ pub(super) async fn exported(place: &Place, table: &TableName, key: &EntityKey, 
     if is_checked { with_seal(&row, "") } else { Err(no_outbox(table, key)) }
 }
 
-/// Replaces the seal of a recorded intent, if it has a seal, with a seal of this program; returns any other row unchanged.
+/// Replaces the seal of a recorded intent, if it has one, with a seal from this program; returns any other row unchanged.
 ///
 /// # Errors
 /// `InvalidInput` if no registered type has an outbox; any error from reading the key.

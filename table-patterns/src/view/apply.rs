@@ -1,4 +1,4 @@
-//! Applies source entities to a view, whose rows and sums are derived from them by the protocol of [`converge`].
+//! Applies source entities to a view. The view's rows and sums are derived from them by the protocol of [`converge`].
 
 use std::collections::BTreeSet;
 
@@ -91,10 +91,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// - `OutOfRangeInput` if a sum overflows.
     /// - `InvalidInput` (EGT-2) if the entity has more rows and sums in one partition of the view than fit into one transaction.
     /// - `UpdateConditionNotSatisfied` if other writers changed the same rows during every attempt.
-    /// - Any error from [`View::project`]. An error whose code denotes an [outage](crate::work::Handler#failures-and-outages), or work for a newer program,
-    ///   has the code `InvalidInput` instead.
+    /// - Any error from [`View::project`]. If the error's code denotes an [outage](crate::work::Handler#failures-and-outages), or work for a newer program,
+    ///   it is replaced by `InvalidInput`.
     ///
-    /// Even if one of these errors is returned, the partitions of the view in which no error occurred have been written.
+    /// If one of these errors is returned, all partitions of the view without an error have been written.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {
         let failed = self.apply_all([source.clone().into()]).await?;
         failed.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
@@ -110,8 +110,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(converge::settle(self, entities, (&self.retry, limits)).await?.failed)
     }
 
-    /// Adds the writes for one entity. If its projection has rows or amounts in a partition whose record was
-    /// not read or is empty, adds the entity to the next round instead.
+    /// Adds the writes for one entity. If the projection has rows or amounts in a partition whose record was not read or is empty, adds the entity to the
+    /// next round instead.
     fn changes(
         &self,
         recorded: Recorded,
@@ -139,8 +139,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             wanted.parts.push(Part { item: known.item, place, own, shared, what });
         }
         if known.is_current && left != known.places.0 {
-            // IMPORTANT: partitions are removed from the list after the records are written.
-            // A process that has read one of these records as empty then fails to fill it.
+            // IMPORTANT: partitions are removed from the list after the records are written. A process that has read one of these records as empty therefore
+            // cannot fill it.
             known.places.0 = left;
             let partition_key = known.source.partition_key.clone();
             let (item, place) = (known.item, Place { table: table.clone(), partition_key });
@@ -150,7 +150,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 
     async fn recorded(&self, known: Known) -> Result<Recorded> {
-        // The first list of an entity is written before its first record.
+        // An entity's first list is written before its first record.
         let is_first = known.etag.is_none();
         let places: BTreeSet<_> = known.places.0.union(&known.named).collect();
         let mut shares = Vec::with_capacity(places.len());
@@ -180,15 +180,15 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         })
     }
 
-    /// Returns `true` if a key has the format of the view's source type. A row with another key, such as a part of an entity, is not an entity of the source,
-    /// even if no type of the program declares it.
+    /// Returns `true` if a key has the format of the view's source type. A row with another key, such as a part of a wide entity, is not a source entity,
+    /// even if no type in the program declares it.
     pub(super) fn is_source(partition_key: &str, row_key: &str) -> bool {
         !Self::is_hidden(partition_key)
             && classify_key::<V::Source>(partition_key, row_key).is_ok_and(|owner| owner == RowOwner::Own)
     }
 
-    /// Returns `true` if a partition belongs to an index of the source whose rows could be mistaken for entities. Scans of the source skip such a partition, and
-    /// no entity can be inserted into it.
+    /// Returns `true` if a partition belongs to an index of the source, and rows in it could decode as source entities. Scans of the source skip such a
+    /// partition, and no entity can be inserted into it.
     pub(super) fn is_hidden(partition_key: &str) -> bool {
         index_that_hides(V::Source::SCHEMA, partition_key).is_some()
     }
@@ -217,8 +217,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 }
 
-/// Wraps the error of a projection if its code denotes an outage of a store or work for a newer program. A projection is pure, so the error repeats at each
-/// attempt. Passed on unchanged, it would stop all other entities until it ends.
+/// Wraps a projection error whose code denotes a store outage or work for a newer program. A projection is pure, so it fails in the same way at each attempt.
+/// If the code were unchanged, the error would count as an outage and would block all other entities.
 fn of_projection(error: Error) -> Error {
     match Failure::of(&error) {
         Failure::Lasting => error,

@@ -1,4 +1,4 @@
-//! Records the ends of all feeds at the start of a view's rebuild. The rebuild reads the entities themselves, so it need not apply the changes before these
+//! Records the ends of all feeds when a rebuild of a view starts. The rebuild reads the entities themselves, so it need not apply the changes before these
 //! ends again.
 
 use std::collections::BTreeMap;
@@ -15,11 +15,11 @@ use crate::view::View;
 use crate::view::fault::ViewFault;
 use crate::view::table::ViewTable;
 
-/// The maximum number of recorded ends. It keeps the position of a rebuild small enough to be stored. For further partitions, a follower continues from
-/// the old cursors of their feeds, which takes longer but has the same result.
+/// The maximum number of recorded ends, which keeps the position of a rebuild small enough to be stored. In further partitions, a follower (a process that
+/// applies changes) continues from the old cursors, which takes longer but has the same result.
 const MOST: usize = 1_000;
 
-/// The ends of the feeds, by the source's partition.
+/// The ends of the feeds, by source partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ends(BTreeMap<String, Cursor>);
 
@@ -37,7 +37,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let partitions = feed.partitions(table).await?;
         let ends = partitions.into_iter().take(MOST).map(|partition_key| async move {
             match feed.end(table, &partition_key).await {
-                // A follower sets this partition aside. Its changes are followed from the old cursor once the feed can be read.
+                // A follower sets this partition aside. Its changes are followed from the old cursor once the feed can be read again.
                 Err(error) if Failure::of(&error) == Failure::Lasting => Ok(None),
                 end => Ok::<_, Error>(Some((partition_key.into_string(), end?))),
             }
@@ -55,14 +55,15 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             Some(async move {
                 loop {
                     let (cursor, etag) = self.stored_position(&partition_key).await?;
-                    // A cursor in another feed means that the table was deleted and created again during the rebuild. Such a cursor is later than the end.
+                    // A cursor in another feed means that the table was deleted and created again during the rebuild. Such a cursor is later than the
+                    // recorded end.
                     if cursor != Cursor::default() && !cursor.is_of(end) {
                         let now = self.feed().end(table, &partition_key).await?;
                         if !now.is_of(end) {
                             return Ok(());
                         }
                     }
-                    // A cursor that another process has just moved is read again.
+                    // If another process has just moved the cursor, the cursor is read again.
                     if cursor.is_at(end) || self.move_cursor(&partition_key, end, etag).await? {
                         return Ok::<_, Error>(());
                     }

@@ -1,4 +1,4 @@
-//! Errors of views: projections that are refused, sums that overflow, and records that cannot be read.
+//! View errors: refused projections, overflowing sums, and unreadable records.
 
 use table_core::{Error, Fault};
 

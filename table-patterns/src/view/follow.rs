@@ -24,7 +24,7 @@ use crate::view::table::ViewTable;
 /// The delay before [`ViewTable::catch_up`] returns if another follower is applying changes.
 const BUSY: Duration = Duration::from_millis(50);
 
-/// The result of a call to [`ViewTable::catch_up`].
+/// The result of a [`ViewTable::catch_up`] call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CaughtUp {
@@ -44,13 +44,13 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Applies at most `most` changes from the feeds of all partitions of the source.
     /// An entity that cannot be applied is [set aside](Self::poison) and does not block the other entities.
     ///
-    /// Only one follower applies changes at a time, so followers do not repeat each other's work. A dead follower's lease expires after [a
-    /// period](Self::with_lease), as measured by the other followers.
+    /// Only one follower (a process that applies changes) works at a time, so followers do not repeat each other's work. A dead follower's lease
+    /// expires after [a period](Self::with_lease) that the other followers measure.
     ///
     /// # Errors
-    /// - `SchemaMismatch` once a later version of the view is ready.
+    /// - `SchemaMismatch` if a later version of the view is ready.
     /// - `InvalidInput` if more entities are set aside than the [limit](Self::with_poison_limit).
-    /// - Any outage of the store, reported after the other partitions have been processed.
+    /// - Any store outage, reported after the other partitions have been processed.
     ///
     /// Changes that were applied before the error remain applied.
     pub async fn catch_up(&self, most: usize) -> Result<CaughtUp> {
@@ -76,7 +76,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(caught)
     }
 
-    /// Applies at most `most` changes from the feeds of `partitions`. An outage is reported after all of them were tried.
+    /// Applies at most `most` changes from the feeds of `partitions`. An outage is reported after all partitions have been tried.
     async fn follow_all(
         &self,
         partitions: &[Listed],
@@ -111,7 +111,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         outage.map_or(Ok(all), Err)
     }
 
-    /// Applies at most `most` changes in one partition of the source, in order, and moves its cursor after them.
+    /// Applies at most `most` changes from one partition of the source, in order, and moves the partition's cursor past them.
     ///
     /// # Errors
     /// `Corrupted` if the head of the feed cannot be read; any error from [`catch_up`](Self::catch_up).
@@ -123,7 +123,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(caught.unwrap_or(CaughtUp { busy: 1, is_behind: true, ..CaughtUp::default() }))
     }
 
-    /// Ends the lease that a call has taken, if any, and returns the call's outcome.
+    /// Releases the lease that a call has taken, if any, and returns the call's outcome.
     async fn released<T: Send>(&self, lease: Option<Lease>, outcome: Result<T>) -> Result<T> {
         let released = match lease {
             Some(lease) => self.release(lease).await,
@@ -133,7 +133,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         released.map(|()| outcome)
     }
 
-    /// Applies the changes in the feed of one partition. Takes the lease before the first change. Returns `None` if another follower has the lease.
+    /// Applies the changes in one partition's feed. Takes the lease before the first change. Returns `None` if another follower has the lease.
     async fn follow(
         &self,
         partition_key: &PartitionKey,
@@ -150,7 +150,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
         let Some((mut head, mut head_etag)) = self.feed.head(table, partition_key).await? else {
             let mut caught = CaughtUp::default();
-            // A partition with a cursor had a feed, so the table was deleted and created again.
+            // The cursor shows that the partition had a feed, so the table has been deleted and created again.
             if cursor != Cursor::default() {
                 caught.failed = usize::from(self.report_gap(partition_key, aside).await?);
                 self.move_cursor(partition_key, &Cursor::default(), etag).await?;
@@ -168,7 +168,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 return Ok(None);
             }
             if !is_held {
-                // The last holder may have moved the cursor since, to the end of a later head.
+                // The previous lease holder may since have moved the cursor to the end of a later head.
                 (cursor, etag) = self.stored_position(partition_key).await?;
                 if cursor != Cursor::default()
                     && !head.has(&cursor)
@@ -185,13 +185,14 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if head.has_lost(&cursor, &entries, &reached) {
                 failed += usize::from(self.report_gap(partition_key, aside).await?);
             }
-            // IMPORTANT: the cursor is moved after the changes are applied. Any other process that has moved the cursor has also applied them.
+            // IMPORTANT: the cursor is moved after the changes are applied, so another process that has moved the cursor has also applied them.
             self.move_cursor(partition_key, &reached, etag).await?;
         }
         take_out(aside, &feed_of(partition_key)?, self).await?;
         let (is_behind, is_active) = (reached != head.end(), !entries.is_empty());
         let mut found = Found { cursor: reached, was_active: is_active, announced: known.announced };
-        // A feed with changes in two consecutive calls is likely to change again soon, which would remove the mark.
+        // The next change to a feed removes its quiet mark. If two consecutive calls find changes, another change is likely soon, so the feed is
+        // not marked.
         if let Some(listed) = listed.filter(|_| !is_behind && (!is_active || !known.was_active)) {
             if head.is_quiet() {
                 found.announce(&listed.etag);
@@ -204,7 +205,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Some(CaughtUp { changes: entries.len(), applied, failed, busy: 0, is_behind }))
     }
 
-    /// Applies the entities that feed entries refer to. Returns the numbers of entities that were applied and that were set aside as poison.
+    /// Applies the entities listed in feed entries. Returns how many entities were applied, and how many were set aside as poison.
     async fn apply_entries(
         &self,
         partition_key: &PartitionKey,
@@ -213,9 +214,9 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     ) -> Result<(usize, usize)> {
         let (mut sources, mut seen, mut failed) = (Vec::new(), HashSet::new(), 0);
         for entry in entries.iter().filter(|entry| seen.insert(&entry.source)) {
-            // If one entity has several changes, only its last state is applied.
+            // If one entity has several changes, only its latest state is applied.
             let source = EntityKey { partition_key: partition_key.clone(), row_key: entry.source.clone() };
-            // A feed also contains the changes of other types, such as the deletes of parts.
+            // A feed also contains changes to other types, such as deleted parts of wide entities.
             if Self::is_source(partition_key.as_str(), entry.source.as_str()) {
                 sources.push(source);
             }
@@ -247,12 +248,12 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Sets aside a partition because the view has missed changes in it. Returns `false` if the partition has already been set aside.
     async fn report_gap(&self, partition_key: &PartitionKey, aside: &mut Aside) -> Result<bool> {
         let (source, error) = (gap_in(partition_key)?, Error::of(ViewFault::Gap));
-        // IMPORTANT: an existing row is written again, because a rebuild that began before this gap deletes the version that it has read.
+        // IMPORTANT: an existing row is written again, because a rebuild that started before this gap deletes the version that it has read.
         self.set_aside(&source, &error).await?;
         Ok(aside.insert(source.clone(), record::poison_key(&source)?.row_key).is_none())
     }
 
-    /// Returns the position of the view in the feed of a partition: all earlier changes have been applied.
+    /// Returns the view's position in a partition's feed: all earlier changes have been applied.
     ///
     /// # Errors
     /// Any error from the store.
@@ -260,7 +261,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(self.stored_position(partition_key).await?.0)
     }
 
-    /// Returns the view's cursor in the feed of a partition, with the version of the stored row.
+    /// Returns the view's cursor in a partition's feed, with the stored row's version.
     pub(super) async fn stored_position(
         &self,
         partition_key: &PartitionKey,
@@ -270,7 +271,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok((record::read_position(found.row.view()), Some(found.etag)))
     }
 
-    /// Moves the view's cursor in the feed of a partition. Returns `false` if another process has moved it since it was read.
+    /// Moves the view's cursor in a partition's feed. Returns `false` if another process has moved it since it was read.
     pub(super) async fn move_cursor(
         &self,
         partition_key: &PartitionKey,
@@ -287,7 +288,7 @@ fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), FEED_PREFIX)
 }
 
-/// Deletes the row that sets an entity aside, because the entity has now been applied.
+/// Deletes the row that sets an entity aside, because the entity has since been applied.
 async fn take_out<V: View, S: TableStore>(
     aside: &mut Aside,
     source: &EntityKey,

@@ -13,11 +13,11 @@ use crate::feed::Cursor;
 /// The maximum number of partitions whose cursors a follower remembers.
 const REMEMBERED: usize = 100_000;
 
-/// The number of calls during which a follower does not mark a feed as quiet after a writer has announced a commit to it.
-/// A mark would make the commit fail, so a writer that is slower than the interval between calls would never commit.
+/// The number of calls during which a follower does not mark a feed as quiet, counted from a writer's announcement of a commit. A
+/// mark makes the commit fail. Without this delay, a writer that needs longer than the interval between calls could never commit.
 const COMMIT_POLLS: u32 = 100;
 
-/// The lease of another follower, as this follower has seen it.
+/// Another follower's lease, as this follower has seen it.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) etag: ETag,
@@ -27,12 +27,12 @@ pub(super) struct Seen {
     pub(super) times: u32,
 }
 
-/// The information that clones of one follower share between their calls.
+/// The information that clones of a follower keep between calls and share with each other.
 #[derive(Debug)]
 pub(super) struct Following {
-    /// The follower's identifier in leases.
+    /// The follower's identifier, as stored in leases.
     pub(super) id: String,
-    /// The index of the partition that the next call begins with. It rotates, so that a busy partition does not starve the others.
+    /// The index of the partition with which the next call begins. It rotates, so that a busy partition does not starve the others.
     pub(super) turn: AtomicUsize,
     /// `true` while one of the clones applies changes.
     pub(super) working: Arc<AtomicBool>,
@@ -61,12 +61,13 @@ pub(super) struct Found {
     pub(super) cursor: Cursor,
     /// `true` if the last call found changes in the partition's feed.
     pub(super) was_active: bool,
-    /// The version of the partition's registry row in which a writer announced a commit, and the number of calls that have seen it since.
+    /// The version of the partition's registry row in which a writer announced a commit, and the number of calls that have seen this
+    /// version.
     pub(super) announced: Option<(ETag, u32)>,
 }
 
 impl Found {
-    /// Records the version of a registry row that a writer has written to announce a commit.
+    /// Records the version of a registry row that announces a commit.
     pub(super) fn announce(&mut self, listed: &ETag) {
         let known = self.announced.take().filter(|(etag, _)| etag == listed);
         self.announced = Some((listed.clone(), known.map_or(0, |(_, times)| times.saturating_add(1))));
@@ -79,7 +80,7 @@ impl Found {
 }
 
 impl Following {
-    /// Returns `true` if this is not the first call. In its first call, a follower remembers no lease.
+    /// Returns `true` if this is not the first call. Before its first call, a follower has seen no lease.
     pub(super) fn has_called(&self) -> bool {
         self.turn.load(Ordering::Relaxed) > 1
     }

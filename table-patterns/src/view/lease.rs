@@ -1,9 +1,9 @@
-//! The lease of a view. It ensures that only one follower (a process that applies changes) works at a time.
+//! The view's lease, which ensures that only one follower (a process that applies changes) works at a time.
 //!
-//! Changes in different partitions of the source may add to the same sums. Followers that applied them concurrently would make each
-//! other's transactions fail, and would repeat the same work. The lease only saves work: without it, the result is the same.
+//! Changes in different source partitions may add to the same sums. Followers that apply them concurrently make each other's transactions
+//! fail, and repeat the same work. The lease only saves work: without it, the result is the same.
 //!
-//! The lease of a dead follower expires after a time that the other followers measure. The dead follower's clock is not used.
+//! A dead follower's lease expires after a period that the other followers measure. The dead follower's clock is not used.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ use crate::view::following::Seen;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The number of calls that see an unchanged lease after which its follower counts as dead, regardless of the clock.
+/// The number of calls after which an unchanged lease's follower counts as dead, regardless of the clock.
 const POLLS: u32 = 600;
 
 /// A lease that this follower has taken.
@@ -27,11 +27,11 @@ const POLLS: u32 = 600;
 pub(super) struct Lease {
     etag: ETag,
     taken: u64,
-    /// Keeps clones of this follower from applying changes at the same time.
+    /// Prevents clones of this follower from applying changes at the same time.
     _working: Working,
 }
 
-/// Marks that a clone of the follower applies changes. Dropping this value removes the mark.
+/// A mark that a clone of the follower is applying changes. Dropping this value removes the mark.
 #[derive(Debug)]
 struct Working(Arc<AtomicBool>);
 
@@ -48,7 +48,7 @@ impl Drop for Working {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Takes the lease. Returns `None` if another follower or a clone has it.
+    /// Takes the lease. Returns `None` if another follower or a clone of this one has it.
     pub(super) async fn take_lease(&self) -> Result<Option<Lease>> {
         let following = &self.memory.following;
         let Some(working) = Working::begin(&following.working) else { return Ok(None) };
@@ -67,7 +67,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(etag.map(|etag| Lease { etag, taken: self.retry.runtime().now(), _working: working }))
     }
 
-    /// Records that the lease of another follower was seen, and since when. If the recorded time is in the future, the clock was set back.
+    /// Records that another follower's lease was seen, and since when. If the recorded time is in the future, the clock has been set back.
     fn see(&self, etag: ETag) -> Seen {
         let now = self.retry.runtime().now();
         let mut seen = self.memory.following.lease();
@@ -88,13 +88,13 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(etag.map(|etag| Lease { etag, taken: now, ..lease }))
     }
 
-    /// Ends a lease, unless another follower has taken it.
+    /// Releases a lease, unless another follower has taken it.
     pub(super) async fn release(&self, lease: Lease) -> Result<()> {
         self.write_lease(None, Some(lease.etag.clone())).await.map(drop)
     }
 
-    /// Writes the lease row with its new holder if the row has the version `etag`. Returns the new version, or `None` if another follower wrote
-    /// first.
+    /// Writes the lease row with its new holder if the row has the version `etag`. Returns the new version, or `None` if another follower has
+    /// written the row first.
     async fn write_lease(&self, holder: Option<&str>, etag: Option<ETag>) -> Result<Option<ETag>> {
         let key = record::lease_key()?;
         let write = upsert(record::lease_row(holder), etag);

@@ -1,4 +1,4 @@
-//! The rows, sums and records of entities in one partition of a view, which are written together.
+//! The rows, sums and records that entities have in one partition of a view. They are written together.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::view::table::ViewTable;
 /// The maximum number of concurrent reads for one transaction.
 const CONCURRENCY: usize = 8;
 
-/// The stored and the desired contribution of one entity to one partition of the view.
+/// One entity's stored and desired contribution to one partition of the view.
 pub(crate) struct Change {
     source: EntityKey,
     etag: Option<ETag>,
@@ -30,7 +30,7 @@ pub(crate) struct Change {
     rows: BTreeMap<RowKey, Row>,
 }
 
-/// The amounts to add to sums. The keys are the row and the property.
+/// The amounts to add to sums, by row and property.
 type Differences<'a> = BTreeMap<&'a str, BTreeMap<&'a str, i64>>;
 
 /// The stored rows that contain sums; `None` for a row that does not exist.
@@ -44,17 +44,17 @@ impl Change {
         before.iter().filter(|(row, sums)| after.get(*row) != Some(sums)).map(|(row, _)| row).chain(new)
     }
 
-    /// Returns the keys of the rows that the entity has contributed so far and no longer contributes.
+    /// Returns the keys of the rows that the entity contributed until now and no longer contributes.
     fn gone(&self) -> impl Iterator<Item = &String> {
         self.before.rows.difference(&self.after.rows)
     }
 
-    /// Returns the number of operations for this entity alone, excluding the operations on sums.
+    /// Returns the number of operations for this entity, not counting the operations on sums.
     pub(super) fn operations(&self) -> usize {
         1 + self.rows.len() + self.gone().count()
     }
 
-    /// Returns the record to write. If a recount is in progress, the record also keeps the amounts from its start.
+    /// Returns the record to write. During a recount, the record also keeps the amounts from the recount's start.
     fn record(&self, sums: &Sums<'_>) -> Result<Share> {
         let mut cut = self.before.cut.clone();
         for row in self.sums() {
@@ -85,7 +85,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             Ok(before) => before.unwrap_or_default(),
             Err(error) => return Err(self.at(error, &record::share_key(place, source)?)),
         };
-        // IMPORTANT: zeros are omitted. The size of the record then depends only on the current state of the entity, not on its history.
+        // IMPORTANT: zeros are omitted, so that the record's size depends only on the entity's current state, not on its history.
         let sums = |amounts: BTreeMap<&'static str, i64>| -> Amounts {
             let amounts = amounts.into_iter().filter(|(_, amount)| *amount != 0);
             amounts.map(|(name, amount)| (name.to_owned(), amount)).collect()
@@ -114,7 +114,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let sums: Sums<'_> = sums.into_iter().collect();
         let mut operations = Vec::new();
         for change in changes {
-            // The record is written even if nothing changes, so that a process which has read an older entity fails.
+            // The record is written even if nothing changes. A process that has read an older entity then fails to write.
             let own = upsert(change.record(&sums)?.write(&change.source)?, change.etag.clone());
             operations.push((record::share_key(place, &change.source)?.row_key, own));
             let put = |(row_key, row): (&RowKey, &Row)| {
@@ -136,7 +136,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.submit(place, operations).await
     }
 
-    /// Adds to `differences` the amounts that one change adds to sums.
+    /// Adds the amounts by which one change alters sums to `differences`.
     fn add_differences<'a>(
         &self,
         place: &PartitionKey,
@@ -160,7 +160,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(())
     }
 
-    /// Returns the write that adds to the sums in one row.
+    /// Returns the operation that adds to the sums in one row.
     fn sum(
         &self,
         (place, row): (&PartitionKey, &str),

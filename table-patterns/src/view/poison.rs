@@ -1,4 +1,4 @@
-//! Entities that a view cannot apply. They are set aside with the error, and do not block other entities.
+//! Entities that a view cannot apply. Each is set aside with its error, and does not block other entities.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,7 +22,7 @@ use crate::view::table::ViewTable;
 pub struct ViewPoison {
     /// The key of the entity that was set aside.
     pub source: EntityKey,
-    /// The error that prevented applying the entity.
+    /// The error that occurred when the entity was applied.
     pub error: String,
 }
 
@@ -41,21 +41,21 @@ impl PoisonText {
     }
 }
 
-/// A row that records that an entity is set aside.
+/// A stored row for an entity that is set aside.
 struct PoisonRow {
     row_key: RowKey,
     etag: ETag,
     poison: ViewPoison,
 }
 
-/// The versions of the rows that record that the view has missed changes, by `RowKey`.
+/// The versions of the rows for missed changes, by `RowKey`.
 pub(super) type Gaps = BTreeMap<String, String>;
 
 /// The entities that are set aside, each with the key of the row that records it.
 pub(super) type Aside = HashMap<EntityKey, RowKey>;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the entities that are set aside. For these entities, the view contains the rows from before the failure, or none.
+    /// Returns the entities that are set aside. For each of them, the view contains the rows from before the failure, or none.
     ///
     /// # Errors
     /// Any error from [`TableStore::query`].
@@ -64,16 +64,16 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows.into_iter().map(|row| row.poison).collect())
     }
 
-    /// Applies the entities that are set aside again. A partition in which the view has missed changes remains set aside until a [`rebuild`](Self::rebuild),
-    /// and a partition whose feed cannot be read remains set aside until its changes have been read.
-    /// Returns how many of them succeeded. A change to an entity that is set aside also causes a new attempt.
+    /// Applies the entities that are set aside again. Returns the number of entities that succeeded. A partition in which the view has missed changes
+    /// remains set aside until a [`rebuild`](Self::rebuild), and a partition whose feed cannot be read remains set aside until its changes have been read. A
+    /// change to an entity that is set aside also causes another attempt.
     ///
     /// # Errors
-    /// Any outage of the store, as in [`apply`](Self::apply).
+    /// Any store outage, as in [`apply`](Self::apply).
     pub async fn retry_poison(&self) -> Result<usize> {
         let mut right = 0;
         for PoisonRow { row_key, poison, .. } in self.poison_rows(usize::MAX).await? {
-            // The row is for a partition with missed changes, or whose feed cannot be read.
+            // This row is for a partition that has missed changes, or whose feed cannot be read.
             if poison.source.row_key.is_reserved() {
                 continue;
             }
@@ -102,14 +102,14 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows.into_iter().map(|row| (row.poison.source, row.row_key)).collect())
     }
 
-    /// Returns the rows that record that the view has missed changes.
+    /// Returns the rows that record missed changes.
     pub(super) async fn gaps(&self) -> Result<Gaps> {
         let rows = self.poison_rows(usize::MAX).await?.into_iter();
         let gaps = rows.filter(|row| is_gap(&row.poison.source));
         Ok(gaps.map(|row| (row.row_key.into_string(), row.etag.to_string())).collect())
     }
 
-    /// Deletes rows that record that the view has missed changes. A row with another version records a later gap, and remains.
+    /// Deletes rows that record missed changes. A row whose version has changed records a later gap, and is not deleted.
     pub(super) async fn end_gaps(&self, gaps: &Gaps) -> Result<()> {
         for (row_key, etag) in gaps {
             let partition_key = PartitionKey::new(record::STATE_PARTITION)?;
@@ -125,7 +125,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         loop {
             let page = self.rows.store().query(self.rows.name()?, &query, from.as_ref()).await?;
             for row in page.rows.iter() {
-                // A row that was written by another program refers to no entity.
+                // A row that another program wrote may not identify an entity.
                 let Ok(poison) = record::parse::<PoisonText>(row.row, "Poison").and_then(PoisonText::read)
                 else {
                     continue;
@@ -139,7 +139,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Records that an entity is set aside, with its error.
+    /// Writes the row that sets an entity aside, with its error.
     pub(super) async fn set_aside(&self, source: &EntityKey, error: &Error) -> Result<()> {
         let text = PoisonText {
             partition_key: source.partition_key.as_str().to_owned(),

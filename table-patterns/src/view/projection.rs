@@ -37,7 +37,7 @@ impl<R: PlainEntity> Projection<R> {
         Self { places: BTreeMap::new(), of: PhantomData }
     }
 
-    /// Puts a row that belongs to the source entity alone.
+    /// Puts a row that belongs to this source entity alone.
     ///
     /// # Errors
     /// `InvalidInput` if the row is put twice, or also contains sums; any error from encoding the row.
@@ -51,14 +51,14 @@ impl<R: PlainEntity> Projection<R> {
         Ok(())
     }
 
-    /// Adds an amount to a sum: a number in a row to which many source entities may add. The row is created when a nonzero amount is first added, with 0 in
-    /// its other `i64` columns. It has no other properties.
+    /// Adds an amount to a sum, which is a number in a row to which many source entities may add. The row is created when the first nonzero amount is
+    /// added; its other `i64` columns start at 0. It has no other properties.
     ///
     /// # Errors
-    /// `InvalidInput` if the row is also put; `OutOfRangeInput` if the entity's amounts for one sum exceed an `i64`.
+    /// `InvalidInput` if the row is also put; `OutOfRangeInput` if the total of the entity's amounts for one sum exceeds an `i64`.
     pub fn add(&mut self, row: Selection<R, Point>, column: Column<R, i64>, amount: i64) -> Result<()> {
         let key = row.into_key()?;
-        // Strings are copied only for the first sum of a row, because an entity often adds to several sums of one row.
+        // Strings are copied only for the first sum in a row, because an entity often adds to several sums in one row.
         let place = match self.places.get_mut(&key.partition_key) {
             Some(place) => place,
             None => self.places.entry(key.partition_key.clone()).or_default(),

@@ -42,7 +42,7 @@ pub struct Rebuild<'a, V: View, S> {
     view: &'a ViewTable<V, S>,
     position: RebuildPosition,
     page: usize,
-    /// `true` once the position has been checked to belong to this view.
+    /// `true` once the position is known to belong to this view.
     is_begun: bool,
 }
 
@@ -60,16 +60,16 @@ pub struct RebuildPosition {
     phase: Phase,
     from: Option<Continuation>,
     progress: RebuildProgress,
-    /// The partition of the view that was recounted last. The next page may contain more of its records.
+    /// The partition of the view that was recounted last. The next page may contain more records in this partition.
     #[serde(default)]
     counted: Option<String>,
     /// The identifier of the view that the position belongs to; `None` before the first step.
     #[serde(default)]
     view: Option<String>,
-    /// The ends of the feeds at the start of the rebuild.
+    /// The ends of the feeds when the rebuild started.
     #[serde(default)]
     ends: Ends,
-    /// The gaps that were reported before the rebuild, which repairs them.
+    /// The gaps (partitions with missed changes) that were reported before the rebuild, which repairs them.
     #[serde(default)]
     gaps: Gaps,
 }
@@ -83,7 +83,7 @@ enum Phase {
     Gone,
     /// Recounts the sums from the records.
     Sums,
-    /// Moves the view's cursors to the ends of the feeds at the start of the rebuild, and deletes the reports of earlier gaps.
+    /// Moves the view's cursors to the ends that the feeds had when the rebuild started, and deletes the reports of earlier gaps.
     Feeds,
     Done,
 }
@@ -118,15 +118,15 @@ impl RebuildPosition {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Creates a rebuild of the view in place, from the rows of its source. Programs may write the source while it runs.
-    /// When it completes, the view is [ready](crate::view::ViewState::Ready).
+    /// Creates a rebuild, which builds the view again, in place, from its source rows. Programs may write the source while the rebuild runs. When it
+    /// completes, the view is [ready](crate::view::ViewState::Ready).
     pub fn rebuild(&self) -> Rebuild<'_, V, S> {
         Rebuild { view: self, position: RebuildPosition::default(), page: 1_000, is_begun: false }
     }
 }
 
 impl<V: View, S: TableStore> Rebuild<'_, V, S> {
-    /// Continues from a stored position of an earlier rebuild.
+    /// Continues an earlier rebuild from a stored position.
     pub fn resume(self, position: RebuildPosition) -> Self {
         Self { position, is_begun: false, ..self }
     }
@@ -155,9 +155,9 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     /// Processes one page. Returns `false` when the rebuild is complete.
     ///
     /// # Errors
-    /// - `IndexNotReady` (IMP-6) while older programs may write without the feed; see [`backfill_feed`](crate::Entities::backfill_feed).
-    /// - `SchemaMismatch` (IMP-6) if the position belongs to a view that was deleted: the new view lacks the rows built before, so start from the beginning.
-    /// - Any error from [`ViewTable::apply`] or the store. The position does not change, and the step can be repeated.
+    /// - `IndexNotReady` (IMP-6) if older programs may write without the feed; see [`backfill_feed`](crate::Entities::backfill_feed).
+    /// - `SchemaMismatch` (IMP-6) if the position belongs to a deleted view. The new view lacks the rows built before, so start from the beginning.
+    /// - Any error from [`ViewTable::apply`] or the store. The position is unchanged, and the step can be repeated.
     pub async fn step(&mut self) -> Result<bool> {
         let mut position = self.position.clone();
         if !self.is_begun {
@@ -237,8 +237,8 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok(true)
     }
 
-    /// Reads the state of the view, and checks that the position belongs to this view. Called at the start and at the end. If the view was replaced
-    /// in between, the rows that this rebuild has written are correct in the new view too.
+    /// Reads the view's state, and checks that the position belongs to this view. Called at the start and at the end. If the view is replaced in between,
+    /// the rows that this rebuild has written are also correct in the new view.
     async fn stand(&self, position: &mut RebuildPosition) -> Result<(Standing, Option<ETag>)> {
         let (standing, etag) = self.view.standing().await?;
         let id = standing.id.simple().to_string();
@@ -263,7 +263,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok(u64::try_from(failed.len()).unwrap_or(u64::MAX))
     }
 
-    /// Returns those entities that no longer exist in the source.
+    /// Returns the entities that no longer exist in the source.
     async fn gone(&self, sources: Vec<EntityKey>) -> Result<Vec<EntityKey>> {
         let of = (self.view.source.store(), self.view.source.name()?);
         let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
@@ -283,7 +283,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     }
 }
 
-/// Returns a key range that contains all entities of the source, and possibly other rows of its table.
+/// Returns a key range that contains all source entities, and possibly other rows in the same table.
 fn sources<E: Entity>() -> KeyRange {
     let row_key = match E::SCHEMA.row_key {
         [KeyPiece::Literal(literal), ..] => TextRange::prefix(literal),
@@ -292,12 +292,12 @@ fn sources<E: Entity>() -> KeyRange {
     KeyRange { partition_key: TextRange::ALL, row_key }
 }
 
-/// Returns the range of all rows whose `RowKey`s begin with a prefix, in all partitions.
+/// Returns the range that contains all rows whose `RowKey` begins with a prefix, in all partitions.
 fn everywhere(prefix: &str) -> KeyRange {
     KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(prefix) }
 }
 
-/// Returns the entities whose list of partitions is not empty or cannot be read.
+/// Returns the entities whose list of partitions is nonempty or cannot be read.
 fn sources_of(page: &Page) -> Result<Vec<EntityKey>> {
     let is_in_some = |row: &EntityRef<'_>| Places::read(row.row).map_or(true, |places| !places.0.is_empty());
     let source = |row_key: &str| row_key.strip_prefix(OF).unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! The bookkeeping rows of a view: its state, records of the entities' contributions, cursors in feeds, and the lease.
+//! The bookkeeping rows of a view: its state, the records of entity contributions, the cursors in feeds, and the lease.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,13 +18,13 @@ pub(super) const OF: &str = "\u{FFFC}view_of_";
 pub(super) const BY: &str = "\u{FFFC}view_by_";
 pub(super) const POISON: &str = "\u{FFFC}view_poison_";
 
-/// The partition for the rows about the entire view.
+/// The partition with the rows about the entire view.
 pub(super) const STATE_PARTITION: &str = "view";
 
-/// The property that marks a row of sums during a recount. Its value identifies the recount.
+/// The property that marks a row of sums during a recount. Its value is the recount's identifier.
 pub(super) const RECOUNT: &str = "ViewRecount";
 
-/// The amounts in one row, by property name.
+/// The amounts for one row, by property name.
 pub(super) type Amounts = BTreeMap<String, i64>;
 
 /// The record of one source entity's contribution to one partition of the view.
@@ -34,11 +34,11 @@ pub(super) struct Share {
     pub(super) rows: BTreeSet<String>,
     /// The amounts that the entity has contributed to the view's sums, by row and property. Zeros are omitted.
     pub(super) sums: BTreeMap<String, Amounts>,
-    /// The amounts at the start of a recount; `None` if no amount has changed since then.
+    /// The amounts when the latest recount started; `None` if no amount has changed since then.
     pub(super) cut: Option<Cut>,
 }
 
-/// The amounts that a record contained when a recount began, for those rows whose amounts have changed since.
+/// The amounts that a record contained when a recount started, for the rows whose amounts have changed since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Cut {
     /// The identifier of the recount.
@@ -46,7 +46,7 @@ pub(super) struct Cut {
     pub(super) sums: BTreeMap<String, Amounts>,
 }
 
-/// The list of the view's partitions where a source entity has rows or amounts, or may get some from a change in progress.
+/// The list of the view's partitions in which a source entity has rows or amounts, or may get some from a change in progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places(pub(super) BTreeSet<String>);
 
@@ -61,7 +61,7 @@ pub(super) fn poison_key(source: &EntityKey) -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{POISON}{hash:032x}"))
 }
 
-/// Returns the key of the row with the view's cursor in the feed of a partition.
+/// Returns the key of the row that contains the view's cursor in a partition's feed.
 pub(super) fn cursor_key(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), format!("{VIEW_PREFIX}cursor"))
 }
@@ -71,7 +71,7 @@ pub(super) fn lease_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}lease"))
 }
 
-/// Returns the key of the sighting row, where followers record the lease that they saw last.
+/// Returns the key of the sighting row, in which followers record the lease that they last saw.
 pub(super) fn sighting_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}sighting"))
 }
@@ -99,12 +99,12 @@ pub(super) fn row_key(place: &PartitionKey, row: &str) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(row)? })
 }
 
-/// Returns the key of the row with the identifier of the latest recount of the view's partition `place`.
+/// Returns the key of the row that contains the identifier of the latest recount in the view's partition `place`.
 pub(super) fn recount_key(place: &PartitionKey) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(format!("{VIEW_PREFIX}recount"))? })
 }
 
-/// Returns the identifier of the recount that marked the given row of sums, or `None` if the row is not marked.
+/// Returns the identifier of the recount that marked the given row of sums; `None` if the row is not marked.
 pub(super) fn recount_of(row: RowView<'_>) -> Result<Option<String>> {
     Ok(match row.find(RECOUNT, &mut 0)? {
         Some(ValueRef::String(id)) => Some(id.to_owned()),
@@ -165,14 +165,14 @@ pub(super) fn one_text(name: &str, text: &str) -> Row {
     writer.finish()
 }
 
-/// Returns the row that stores the view's cursor in the feed of a partition.
+/// Returns the row that stores the view's cursor in a partition's feed.
 pub(super) fn write_position(cursor: &Cursor) -> Result<Row> {
     let mut writer = RowWriter::with_capacity(1);
     writer.property("Cursor", ValueRef::String(&json(cursor)?));
     Ok(writer.finish())
 }
 
-/// Returns the view's cursor in the feed of a partition. A row that cannot be read is a cursor in an unknown feed: a follower then reads the feed from its
+/// Returns the view's cursor in a partition's feed. An unreadable row counts as a cursor in an unknown feed. A follower then reads the feed from its
 /// beginning, and reports that it may have missed changes.
 pub(super) fn read_position(row: RowView<'_>) -> Cursor {
     parse(row, "Cursor").unwrap_or(Cursor::UNKNOWN)
@@ -187,7 +187,7 @@ pub(super) fn lease_row(holder: Option<&str>) -> Row {
     writer.finish()
 }
 
-/// Returns the identifier of the follower that has the lease; `None` for a row that another program wrote.
+/// Returns the identifier of the follower that has the lease; `None` if the row was written by another program.
 pub(super) fn holder(row: RowView<'_>) -> Option<String> {
     match row.find("Holder", &mut 0) {
         Ok(Some(ValueRef::String(holder))) => Some(holder.to_owned()),

@@ -1,9 +1,9 @@
-//! Recounts the sums in one partition of a view from the records of the entities, while other processes change both.
+//! Recounts the sums in one partition of a view from the entities' records, while other processes change both.
 //!
-//! Sums that agree with the records, and do not change while both are read, are correct and skipped. For all others, a *recount* marks each row.
-//! A writer that changes a marked row stores the earlier amounts in the entity's record, once per recount. The records therefore determine the
-//! correct sums at the time of the mark, regardless of how long reading them takes. The difference between
-//! these and the stored sums at that time is then added to the current sums.
+//! Sums that agree with the records, and do not change while both are read, are correct and are skipped. For other sums, a *recount* marks each row
+//! that contains them. A writer that changes a marked row stores the earlier amounts in the entity's record, once per recount. The records
+//! therefore determine the correct sums at the time of the mark, regardless of how long reading them takes. The difference between the correct and
+//! the stored sums at that time is then added to the current sums.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,19 +24,19 @@ use crate::view::operations::sum_in;
 use crate::view::record::{self, Amounts, BY, RECOUNT, Share};
 use crate::view::table::ViewTable;
 
-/// The description of the sums in errors that report a conflict with another writer.
+/// The name for the sums in errors that report a conflict with another writer.
 const RACE: &str = "the sums";
 
-/// The totals of the records that contribute to a row, by the name of the property. The records are read in an order in which their partial sums may
-/// exceed an `Int64`, although the total does not.
+/// The totals of the records that contribute to a row, by property name. The type is wider than `Int64`, because partial sums may exceed an `Int64`
+/// in the order in which the records are read, although the total does not.
 type Totals = BTreeMap<String, i128>;
 
-/// The totals of the records in a partition.
+/// The totals of the records in one partition.
 #[derive(Debug, Default)]
 struct Records {
     /// The totals by row and property.
     sums: BTreeMap<String, Totals>,
-    /// The keys of rows contributed by entities. Such rows contain no sums.
+    /// The keys of the rows that entities put. Such rows contain no sums.
     put: BTreeSet<String>,
 }
 
@@ -48,11 +48,11 @@ impl Records {
     }
 }
 
-/// A row of the view as it was read.
+/// A view row as it was read.
 #[derive(Debug)]
 struct Stored {
     amounts: Amounts,
-    /// `true` if the row is marked by a recount.
+    /// `true` if a recount has marked the row.
     is_recounted: bool,
     etag: ETag,
 }
@@ -66,7 +66,7 @@ fn changed<'a>(
     earlier.iter().filter(is_written).map(|(row, _)| row)
 }
 
-/// Returns the amounts other than 0.
+/// Returns the nonzero amounts.
 fn without_zeros(amounts: Option<&Totals>) -> BTreeMap<&String, i128> {
     let amounts = amounts.into_iter().flatten().map(|(name, amount)| (name, *amount));
     amounts.filter(|(_, amount)| *amount != 0).collect()
@@ -77,8 +77,7 @@ fn totals(amounts: &Amounts) -> Totals {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Corrects the sums in one partition of the view.
-    /// Returns the number of corrected rows. If no record contributes to a row, its sums become 0.
+    /// Corrects the sums in one partition of the view. If no record contributes to a row, its sums become 0. Returns the number of corrected rows.
     pub(super) async fn recount(&self, place: &PartitionKey) -> Result<usize> {
         let (mut corrected, mut race) = (0, self.retry.start(RACE));
         loop {
@@ -92,7 +91,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 .filter(|(row, stored)| stored.is_recounted || !records.agree(row, &stored.amounts));
             let mut rows: BTreeSet<_> = wrong.map(|(row, _)| row.clone()).chain(absent.cloned()).collect();
             if stored.keys().any(|row| !records.put.contains(row)) {
-                // IMPORTANT: a change between the two reads can hide a wrong sum, because it adds the surplus of the sum to the records.
+                // IMPORTANT: a change between the two reads can hide a wrong sum, because it can add the sum's surplus to the records.
                 let later = self.sums_of(place).await?;
                 let changed = changed(&stored, &later).filter(|row| !records.put.contains(*row));
                 rows.extend(changed.cloned());
@@ -104,8 +103,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Recounts the sums in the given rows. `found_by` are the records that proved these rows wrong.
-    /// Returns `false` if another recount of the partition has started in the meantime, or a row with sums was deleted: start again.
+    /// Recounts the sums in the given rows. `found_by` contains the records that proved these rows wrong. Returns `false` if another recount in the
+    /// partition has started in the meantime, or if a row with sums was deleted; the caller must then start again.
     async fn recount_rows(
         &self,
         place: &PartitionKey,
@@ -123,8 +122,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             }
         }
         let records = self.records(place, Some(&id)).await?;
-        // IMPORTANT: the latest recount is read after the records.
-        // A record drops the amounts of an earlier recount when it stores the amounts of a later one.
+        // IMPORTANT: the latest recount is read after the records, because a record drops the amounts from an earlier recount when it stores the
+        // amounts for a later one.
         let latest = self.get(&key).await?;
         let is_latest =
             |stored: StoredRow| Ok(stored.row.view().find("Id", &mut 0)? == Some(ValueRef::String(&id)));
@@ -133,7 +132,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
         let (mut is_whole, nothing) = (true, Totals::new());
         for (row, began) in &began {
-            // IMPORTANT: the entity that puts a row may have left the partition before the rows were found, and may have come back since.
+            // IMPORTANT: the entity that puts a row may have left the partition before the rows were found, and may since have returned.
             let (began, counted) = match records.sums.get(*row) {
                 _ if records.put.contains(*row) => (&nothing, &nothing),
                 counted => (began, counted.unwrap_or(&nothing)),
@@ -146,8 +145,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(is_whole)
     }
 
-    /// Marks a row for a recount. Returns the row's sums at that time;
-    /// `None` if the row does not exist and no record contributes to it.
+    /// Marks a row for a recount. Returns the row's sums at that time; `None` if the row does not exist and no record contributes to it.
     async fn begin(
         &self,
         (place, row): (&PartitionKey, &str),
@@ -172,8 +170,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Removes the mark from a row, and adds the difference between the counted sums and the sums when it was marked. Returns `true` if they differed;
-    /// `None` if the mark of this recount is missing, although records contribute to the row.
+    /// Removes the mark from a row, and adds the difference between the counted sums and the sums at the time of the mark. Returns `true` if they
+    /// differed; `None` if this recount's mark is missing, although records contribute to the row.
     async fn end(
         &self,
         (place, row): (&PartitionKey, &str),
@@ -223,8 +221,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows)
     }
 
-    /// Returns the totals of the records in one partition, either now or, with `recount`, at the start of that recount. Ignores rows that cannot be
-    /// read; when the entity of such a record is applied, it is set aside.
+    /// Returns the totals of the records in one partition: the current totals or, with `recount`, those at the start of that recount. Ignores
+    /// unreadable rows; an entity with such a record is set aside when it is applied.
     async fn records(&self, place: &PartitionKey, recount: Option<&String>) -> Result<Records> {
         let query = Query::new(KeyRange::rows(place.as_str(), TextRange::prefix(BY)));
         let mut records = Records::default();
@@ -244,7 +242,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(records)
     }
 
-    /// Calls a function with each row of the view's table that a query finds.
+    /// Calls a function with each row that a query finds in the view's table.
     async fn each(
         &self,
         query: &Query,
@@ -257,7 +255,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 }
 
-/// Returns the sums in a row that are not 0.
+/// Returns the nonzero sums in a row.
 fn amounts<R: Entity>(row: RowView<'_>) -> Result<Amounts> {
     let mut amounts = Amounts::new();
     for property in R::SCHEMA.properties {
@@ -271,7 +269,7 @@ fn amounts<R: Entity>(row: RowView<'_>) -> Result<Amounts> {
     Ok(amounts)
 }
 
-/// Returns a row with 0 in all columns for sums. All other properties are unchanged.
+/// Returns a row with 0 in all sum columns. All other properties are unchanged.
 fn with_zeros<R: Entity>(row: RowView<'_>) -> Result<Row> {
     let mut writer = RowWriter::new();
     for property in row.properties() {
@@ -286,7 +284,7 @@ fn with_zeros<R: Entity>(row: RowView<'_>) -> Result<Row> {
     Ok(writer.finish())
 }
 
-/// Returns a row with the given sums, and without the mark of a recount.
+/// Returns a row with the given sums, and without the recount marker.
 fn with_sums(row: RowView<'_>, sums: &Amounts) -> Result<Row> {
     let mut writer = RowWriter::new();
     for property in row.properties() {

@@ -1,5 +1,5 @@
-//! Sightings of leases. A follower that runs only once records in the view's table when it saw another follower's lease, so the age of the lease can
-//! be measured by the store's clock.
+//! Sightings of leases. A follower that runs only once records in the view's table when it saw another follower's lease. The lease's age can
+//! therefore be measured by the store's clock.
 
 use table_core::etag::ETag;
 use table_core::row::{Row, RowView, RowWriter};
@@ -12,7 +12,7 @@ use crate::view::View;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The first and the last time, by the store's clock, that followers saw a lease.
+/// The first and the last time, by the store's clock, at which followers saw a lease.
 struct Sighting {
     first: u64,
     last: u64,
@@ -44,7 +44,7 @@ impl Sighting {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Records that a lease was seen. Returns `true` if it was seen over at least the duration of a lease, which means that its follower is dead.
+    /// Records that a lease was seen. Returns `true` if it has been seen for at least the lease duration, so that its follower counts as dead.
     pub(super) async fn is_sighted_long(&self, lease: &ETag) -> Result<bool> {
         let key = record::sighting_key()?;
         let found = self.get(&key).await?;
@@ -60,7 +60,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             upsert(Sighting::row(lease, sighting.map(|seen| seen.first)), found.map(|found| found.etag));
         let (store, table) = (self.rows.store(), self.rows.name()?);
         match converge::submit(store, table, &key.partition_key, [(key.row_key, write)]).await {
-            // Another follower has recorded the sighting.
+            // Another follower has just recorded a sighting.
             Err(error) if error.is_conflict() => Ok(false),
             noted => noted.map(|_| false),
         }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 /// The state of a view, as stored in its table.
 #[derive(Clone, Debug)]
 pub(super) struct Standing {
-    /// The name of the view that the rows belong to; empty if an earlier release has created the view.
+    /// The name of the view to which the rows belong; empty if an earlier release created the view.
     pub(super) name: String,
     /// The latest version of the view that is ready. It is recorded in the table of version 1.
     pub(super) latest: u32,

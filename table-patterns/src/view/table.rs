@@ -1,4 +1,4 @@
-//! The handle to a view. It knows the view's table, version and state.
+//! The handle to a view, with the view's table, version and state.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,16 +25,16 @@ use crate::view::following::Following;
 use crate::view::record;
 use crate::view::state_row::Standing;
 
-/// The duration for which a view is assumed to be ready after a check found it ready: ten seconds.
+/// The duration, in ticks, for which a view is assumed to remain ready after a check: ten seconds.
 const KNOWN_TICKS: u64 = 100_000_000;
-/// The default time after which the lease of a follower expires.
+/// The default period after which a follower's lease expires.
 const LEASE: Duration = Duration::from_secs(30);
 /// The maximum length of a table name (TBL-1).
 const NAME: usize = 63;
 /// The default number of entities that may be set aside before the view stops.
 const POISON_LIMIT: usize = 1_000;
 
-/// The handle to a view: see [the pattern](crate::view). Clones share their state.
+/// A handle to a view; see [the pattern](crate::view). Clones share their state.
 pub struct ViewTable<V: View, S> {
     pub(super) source: Table<V::Source, S>,
     pub(super) rows: Table<V::Row, S>,
@@ -50,8 +50,8 @@ pub struct ViewTable<V: View, S> {
 /// The information that clones of a handle share.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// The time, in ticks, of the last check that found the view ready; 0 if no check has.
-    /// It is trusted only for a short time, because the table may be deleted and created again, and is then not ready.
+    /// The time, in ticks, of the last check that found the view ready; 0 before the first such check. The view counts as ready only for a short
+    /// time afterwards, because its table may be deleted and created again, which makes the view not ready.
     ready: AtomicU64,
     /// The time, in ticks, of the last check that found no later version; 0 before the first such check.
     current: AtomicU64,
@@ -71,21 +71,21 @@ pub(super) struct Memory {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewState {
-    /// The view is not built: rows of entities from before its creation may be missing.
+    /// The view is not built: it may lack the rows of entities that are older than the view.
     Building,
     /// The view is complete, except for changes that have not been applied yet.
     Ready,
 }
 
 impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
-    /// Creates a handle to a view. The schemas of its source type and its row type name the tables.
-    /// The second and later [versions](View::VERSION) of a view have separate tables.
+    /// Creates a handle to a view. The schemas of its source type and its row type contain the names of the tables. The second and later
+    /// [versions](View::VERSION) of a view have separate tables.
     #[must_use]
     pub fn new(store: S) -> Self {
         let first = store.table::<V::Row>();
         let rows = match first.name().and_then(|first| later(first, V::VERSION)) {
             Ok(name) if V::VERSION > 1 => Table::new(store.clone(), name),
-            // An invalid name is reported by each call.
+            // If the name is invalid, each call returns an error.
             _ => first.clone(),
         };
         Self {
@@ -100,10 +100,10 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
         }
     }
 
-    /// Creates the table of the view if it does not exist. A new view is [building](ViewState::Building).
+    /// Creates the view's table if it does not exist. A new view is [building](ViewState::Building).
     ///
     /// # Errors
-    /// `SchemaMismatch` if the rows of the table belong to a view with a different [name](View::name); any error from [`Table::create_if_missing`].
+    /// `SchemaMismatch` if the table's rows belong to a view with a different [name](View::name); any error from [`Table::create_if_missing`].
     pub async fn create_if_missing(self) -> Result<Self> {
         self.rows.clone().create_if_missing().await?;
         let (key, building) = (record::state_key()?, Standing::new(V::name()));
@@ -117,7 +117,7 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
                 let fault = ViewFault::OtherOwner { owner: standing.name, name: V::name() };
                 return Err(Error::of(fault).with_table(self.rows.name()?.as_str()));
             }
-            // Earlier releases stored no view name.
+            // Earlier releases did not store the view's name.
             let named = Standing { name: V::name().to_owned(), ..standing };
             let key = record::state_key()?;
             self.submit(&key.partition_key, vec![(key.row_key, upsert(named.row(), etag))]).await?;
@@ -126,7 +126,7 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
 }
 
 impl<V: View, S> ViewTable<V, S> {
-    /// Sets the handle that the view uses to follow the feeds of its source.
+    /// Sets the handle with which the view follows its source's feeds.
     #[must_use]
     pub fn with_feed(self, feed: Feed<S>) -> Self {
         Self { feed, ..self }
@@ -138,8 +138,8 @@ impl<V: View, S> ViewTable<V, S> {
         Self { retry, ..self }
     }
 
-    /// Sets the time after which the lease of a dead follower expires and another follower takes over; 30 seconds by default.
-    /// If it is zero, followers ignore each other and may repeat work.
+    /// Sets the period after which a dead follower's lease expires and another follower takes over; 30 seconds by default. If it is zero, followers
+    /// ignore each other and may repeat work.
     #[must_use]
     pub fn with_lease(self, lease: Duration) -> Self {
         Self { lease, ..self }
@@ -151,7 +151,7 @@ impl<V: View, S> ViewTable<V, S> {
         Self { poison_limit, ..self }
     }
 
-    /// Returns the handle that the view uses to follow the feeds of its source.
+    /// Returns the handle with which the view follows its source's feeds.
     #[must_use]
     pub const fn feed(&self) -> &Feed<S> {
         &self.feed
@@ -159,11 +159,11 @@ impl<V: View, S> ViewTable<V, S> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the table of the view for reading. Checks at most once every ten seconds that the view is ready,
-    /// because a view whose table was deleted and created again is not ready.
+    /// Returns the view's table for reading. Checks at most once every ten seconds that the view is ready, because a view is no longer ready after
+    /// its table was deleted and created again.
     ///
     /// # Errors
-    /// `IndexNotReady` while the view is building; run [`rebuild`](Self::rebuild).
+    /// `IndexNotReady` if the view is building; run [`rebuild`](Self::rebuild).
     pub async fn table(&self) -> Result<&Table<V::Row, S>> {
         if self.state().await? == ViewState::Building {
             return Err(Error::of(ViewFault::Building).with_table(V::Row::SCHEMA.table));
@@ -186,7 +186,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(if standing.ready { ViewState::Ready } else { ViewState::Building })
     }
 
-    /// Reads the state row of the view, with its version.
+    /// Reads the view's state row, with its version.
     pub(super) async fn standing(&self) -> Result<(Standing, Option<ETag>)> {
         self.standing_in(&self.rows).await
     }
@@ -204,7 +204,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.submit(&key.partition_key, vec![(key.row_key, upsert(ready.row(), etag))]).await
     }
 
-    /// Records in the table of the view's first version, if that table exists, that this version is ready. Idempotent.
+    /// Records that this version is ready, in the table of the view's first version, if that table exists. Idempotent.
     pub(super) async fn supersede(&self) -> Result<()> {
         if V::VERSION <= 1 {
             return Ok(());
@@ -227,7 +227,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Returns an error if a later version of the view is ready. Reads the state at most about every ten seconds.
+    /// Returns an error if a later version of the view is ready. Reads the state at most about once every ten seconds.
     pub(super) async fn check_version(&self) -> Result<()> {
         let now = self.retry.runtime().now().max(1);
         let known = self.memory.current.load(Ordering::Relaxed);
@@ -251,8 +251,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 }
 
-/// Returns the name of the table of a view's later version: the name of the first table, `v` and the version.
-/// If this name would be too long, a hash of the first table's name replaces the end of that name.
+/// Returns the table name for a later version of a view: the first table's name, followed by `v` and the version. If this name would be too long, a
+/// hash replaces the end of the first table's name.
 fn later(first: &TableName, version: u32) -> Result<TableName> {
     let (name, end) = (first.as_str(), format!("v{version}"));
     if name.len() + end.len() <= NAME {

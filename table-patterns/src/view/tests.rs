@@ -1,4 +1,5 @@
-//! Tests that compare views with their source after changes in any order, crashes and rebuilds.
+//! Tests that compare views with their source after changes in any order, after crashes, and
+//! after rebuilds.
 
 mod bounds;
 mod concurrent;

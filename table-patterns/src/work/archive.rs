@@ -4,31 +4,30 @@
 //! Employees who have left are moved from the `Current` table to the `Archive` table. No transaction spans two tables.
 //!
 //! # Key layout
-//! The entity keeps its key and its properties. The step carries an [`ArchiveStep`]
-//! with the JSON `{"From":…,"To":…, "PartitionKey":…,"RowKey":…}`.
+//! The entity keeps its key and its properties. The step carries an [`ArchiveStep`] as JSON: `{"From":…,"To":…, "PartitionKey":…,"RowKey":…}`.
 //!
 //! # Guarantee
-//! The copy is written before the original is deleted, and the original is deleted only if it still has the version that was copied. Even
-//! if processes die, or the original changes in the meantime, the entity is always in at least one table, and eventually only in the
-//! archive, with its latest content. In between, a reader finds it in both tables (PAT-EC-6).
+//! The copy is written before the original is deleted, and the original is deleted only if it still has the version that was copied. Even if processes die,
+//! or the original changes in the meantime, the entity is always in at least one table. Eventually it is only in the archive, with its latest content.
+//! Meanwhile, a reader can find it in both tables (PAT-EC-6).
 //!
 //! # Cost
-//! Moving an entity takes two reads, two writes, and a message.
+//! Moving an entity costs two reads, two writes, and a message.
 //!
 //! # Bounds
 //! An entity that changes after it was copied must be copied again. If it changes during several attempts, the delivery fails and is repeated later.
 //!
-//! The step moves one row. It reads neither the type of the entity nor the stored schema. Do not archive an entity whose type declares indexes, a feed, copies,
+//! The step moves one row. It reads neither the entity type nor the stored schema. Do not archive an entity whose type declares indexes, a feed, copies,
 //! parts, chunks or blobs:
-//! - The index rows remain, and a unique value stays taken. The copies in other entities remain, and the feed has no entry for the deletion.
-//! - The parts and chunks stay in the source table.
-//! - The content of a blob is lost: the archived row contains its address, but [`collect_orphans`](crate::large::LargeTable::collect_orphans) removes it, because no
-//!   row of the source table refers to it.
+//! - The index rows remain, and a unique value remains taken. The copies in other entities remain, and the feed has no entry for the deletion.
+//! - The parts and chunks remain in the source table.
+//! - The content of a blob is lost: the archived row contains the blob's address, but [`collect_orphans`](crate::large::LargeTable::collect_orphans) removes
+//!   the blob, because no row in the source table refers to it.
 //!
-//! Move such an entity in a [handler](Handler) that inserts it through the handle of the target, and then deletes it through the handle of the source.
+//! Move such an entity in a [handler](Handler) that inserts it through the target's handle, and then deletes it through the source's handle.
 //!
 //! # When not to
-//! If all entities of a table must be moved, delete the table instead (PAT-HVD). If the move must be atomic, keep both entities in one partition.
+//! If all entities in a table must be moved, delete the table instead (PAT-HVD). If the move must be atomic, keep both entities in one partition.
 
 use serde::{Deserialize, Serialize};
 use table_core::etag::IfMatch;
@@ -72,8 +71,8 @@ impl Message for ArchiveStep {
     const VERSION: u32 = 1;
 }
 
-/// Creates the step that moves an entity to another table, under the same key. The entity must consist of one row: the step does not move index rows, parts
-/// or blobs, and writes no feed.
+/// Creates the step that moves an entity to another table, under the same key. The entity must consist of one row, because the step does not move index rows,
+/// parts or blobs, and writes no feed.
 ///
 /// ```
 /// use table_patterns::outbox::{Intent, Outbox};
@@ -128,7 +127,7 @@ impl<S: TableStore> Archive<S> {
         Self { store, retry: Retry::default() }
     }
 
-    /// Sets the retry policy for entities that other writers change in the meantime.
+    /// Sets the retry policy for entities that other writers change during the move.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
@@ -145,8 +144,8 @@ impl<S: TableStore> Archive<S> {
         let mut race = self.retry.start("the entity while it was archived");
         loop {
             call.keep().await?;
-            // IMPORTANT: the copy is read before the source. If another worker meanwhile copies a newer version and deletes the source,
-            // the write below fails on the version of the copy, and the next round finds no source.
+            // IMPORTANT: the copy is read before the source. If another worker copies a newer version and deletes the source in the meantime, the write below
+            // fails on the copy's version, and the next round finds no source.
             let copy = self.store.get(to, key, &Select::All).await?;
             let Some(source) = self.store.get(from, key, &Select::All).await? else {
                 return Ok(()); // QUE-22: an earlier attempt has completed.
@@ -162,9 +161,8 @@ impl<S: TableStore> Archive<S> {
                 Some(write) => self.store.submit(to, alone(key, write, limits)?).await.map(drop),
                 None => Ok(()),
             };
-            // IMPORTANT: the source is copied before it is deleted, and deleted only if it is still at the
-            // version that was copied. The entity is therefore never missing from both tables, and no
-            // change is lost.
+            // IMPORTANT: the source is copied before it is deleted, and deleted only if it still has the version that was copied. The entity is therefore
+            // never missing from both tables, and no change is lost.
             let delete = OperationKind::Delete(IfMatch::ETag(source.etag));
             let moved = match copied {
                 Ok(()) => self.store.submit(from, alone(key, delete, limits)?).await.map(drop),

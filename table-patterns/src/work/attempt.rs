@@ -1,4 +1,5 @@
-//! Attempts to process claimed outbox rows. Rows of different entities are processed concurrently, rows of one entity that were claimed together in the order of their changes.
+//! Attempts to process claimed outbox rows. Rows of different entities are processed concurrently. Rows of one entity that were claimed together are
+//! processed in the order of their changes.
 
 use futures_util::future::BoxFuture;
 use futures_util::lock::Mutex;
@@ -18,7 +19,7 @@ use crate::work::outcome::End;
 use crate::work::worker::Worker;
 
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
-    /// Makes one attempt to process each of the rows. Returns the rows with their outcomes, and the first error of an attempt that has no outcome.
+    /// Makes one attempt to process each of the rows. Returns the rows with their outcomes, and the first error from an attempt that has no outcome.
     pub(super) async fn attempt(&self, begun: Vec<Pending>) -> (Vec<(Pending, End)>, Option<Error>) {
         let hands = Hands { claims: self, rows: Mutex::new(begun.clone()) };
         let attempts = by_source(&begun).into_iter().map(|run| {
@@ -45,13 +46,13 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     }
 }
 
-/// Returns `true` if the last attempt found another entity with the same value of a unique index in another partition. Such a row never becomes poison: it is
-/// retried with growing delays, and is settled when one of the two entities releases the value. A handler's own `UniqueViolation` has another code here.
+/// Returns `true` if the last attempt found that an entity in another partition has the same value in a unique index. Such a row never becomes poison. It is
+/// retried with growing delays until one of the two entities releases the value. A `UniqueViolation` that a handler returns has a different code here.
 fn is_contested(pending: &Pending) -> bool {
     pending.error.as_deref().is_some_and(|error| error.starts_with(ErrorCode::UniqueViolation.as_str()))
 }
 
-/// Groups rows by the changed entity (the source), each with its position in `begun`.
+/// Groups rows by the changed entity (the source), each row with its position in `begun`.
 fn by_source(begun: &[Pending]) -> Vec<Vec<(usize, &Pending)>> {
     let mut runs: Vec<Vec<(usize, &Pending)>> = Vec::new();
     for (at, pending) in begun.iter().enumerate() {
@@ -88,7 +89,7 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
         let Err(StepError { error, delay, is_refused }) = taken else { return Ok(End::Done) };
         let was_contested = is_contested(pending);
         let is_other = Failure::of(&error) == Failure::Lasting && error.code() != ErrorCode::UniqueViolation;
-        // The attempts for a contested value are counted only for the delays between them.
+        // If a value is contested, the attempts only determine the delays between them.
         let attempts =
             if was_contested && is_other { 1 } else { Worker::<S, Q>::counted(&error, pending.attempts) };
         match worker.failed(&error, pending.attempts, delay) {

@@ -1,10 +1,11 @@
-//! Circuit breakers: while a target (a table or a handler) is down, workers try it only rarely, regardless of how much work waits for it.
+//! Circuit breakers: while a target (a table or a handler) is down, workers rarely try it, no matter how much work waits for it.
 //!
-//! A failed step opens the circuit of its target if the circuit was closed, or its delay was over, when the step started. If several concurrent steps
-//! fail, they therefore open the circuit once, and the delay grows only if a later try fails too.
+//! A failed step opens its target's circuit if the circuit was closed, or the circuit's delay was over, when the step started. If several concurrent
+//! steps fail, they therefore open the circuit once, and the delay grows only if a later try also fails.
 //!
-//! A handler may have several destinations, of which only one is down. Therefore, once the delay is over, sources (changed entities) that were
-//! refused without a try take precedence over sources whose steps have failed. Work that can succeed is found regardless of how much other work fails.
+//! A handler may have several destinations, of which only one is down. Once the delay is over, sources (changed entities) whose steps were refused
+//! without a try therefore take precedence over sources whose steps have failed. In this way, work that can succeed is found no matter how much other
+//! work fails.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,12 +18,12 @@ use table_core::runtime::ticks_of;
 
 use crate::outbox::keys::hash;
 
-/// The maximum number of targets with an open circuit.
+/// The maximum number of targets with open circuits.
 const TARGETS: usize = 1_000;
 /// The maximum number of sources remembered for a target. Further sources are tried in any order.
 const SOURCES: usize = 10_000;
 
-/// The error of a failed step, and the delay after which the steps of the same source are tried again.
+/// The error from a failed step, and the delay after which the steps of the same source are tried again.
 #[derive(Debug)]
 pub(super) struct StepError {
     pub(super) error: Error,
@@ -47,7 +48,7 @@ struct Circuit {
     failures: u32,
     /// The time, in ticks, after which the target is tried again.
     until: u64,
-    /// The sources (changed entities) whose steps have failed in this round. A round ends when no refused source is waiting to be tried.
+    /// The sources (changed entities) whose steps have failed in this round. A round ends when no refused source is waiting for a try.
     failed: HashSet<u64>,
     /// The sources that were refused and have not been tried in this round.
     waiting: HashSet<u64>,
@@ -58,15 +59,15 @@ struct Circuit {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) now: u64,
-    /// The delay after the first failure of a target.
+    /// The delay after a target's first failure.
     pub(super) first: u64,
-    /// A duration that is longer than any delay.
+    /// A duration that exceeds any delay.
     pub(super) longest: u64,
 }
 
 impl Times {
-    /// Returns how much longer a circuit with the end time `until` stays open; `None` if it is no longer open. A result longer than any delay means that
-    /// the clock was set back; the circuit is then treated as closed.
+    /// Returns how much longer a circuit with the end time `until` remains open; `None` if it is no longer open. If the remaining time exceeds any
+    /// delay, the clock was set back, and the circuit is treated as closed.
     fn left(self, until: u64) -> Option<u64> {
         until.checked_sub(self.now).filter(|left| (1..=self.longest).contains(left))
     }
@@ -80,7 +81,7 @@ pub(super) struct Pass {
     seen: Option<u64>,
 }
 
-/// Returns a hash that identifies the changed entity (the source of a step).
+/// Returns a hash that identifies the changed entity (the step's source).
 pub(super) fn source(table: &TableName, partition_key: &PartitionKey, source: &RowKey) -> u64 {
     let parts = [table.folded(), partition_key.as_str(), source.as_str()];
     hash(parts.into_iter().flat_map(|part| part.bytes().chain([0])))
@@ -91,7 +92,7 @@ impl Circuits {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Permits a step to try its target, or returns an error if steps of this source (the changed entity) must not try it yet.
+    /// Permits a step to try its target, or returns an error if steps of this source (the changed entity) must wait.
     pub(super) fn check(&self, target: &str, source: u64, times: Times) -> Result<Pass, StepError> {
         let Times { now, first, longest } = times;
         let mut circuits = self.all();
@@ -104,7 +105,8 @@ impl Circuits {
             return Err(circuit.refuse(left));
         }
         if has_failed {
-            // A waiting source may be gone, for example because another worker has done its work. It then no longer blocks other sources.
+            // A waiting source may be gone, for example because another worker has done its work. After a while, it therefore no longer blocks other
+            // sources.
             if !circuit.waiting.is_empty() && now.abs_diff(circuit.until) <= longest {
                 return Err(circuit.refuse(first));
             }

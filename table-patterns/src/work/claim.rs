@@ -1,8 +1,8 @@
-//! Claims: a worker claims outbox rows in batches, so no other worker processes the same rows.
+//! Claims: a worker claims outbox rows in batches, so that no other worker processes the same rows.
 //!
 //! One transaction claims a batch of rows until the message's lease expires. An attempt is counted when it starts, in the transaction that also records the
 //! outcomes of the previous rows. Rows that were never tried are started together; a row that is being retried is started alone. If a claim expires while its
-//! row waits behind a long step, the row is free again, and no attempt is counted.
+//! row waits behind a long step, the row becomes free, and no attempt is counted.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -27,26 +27,27 @@ use crate::work::worker::{Outcome, Worker};
 
 /// The maximum number of rows that a worker reads, claims and holds in memory at a time.
 const PORTION: usize = 32;
-/// The maximum number of operations, per started attempt, of a transaction that also ends as many attempts: one claims a row, two set another one aside.
+/// The maximum number of operations per attempt in a transaction that starts some attempts and ends as many others: one operation claims a row, and two set
+/// another row aside.
 const PER_ROW: usize = 3;
 
-/// The claims of a worker on the outbox rows that a message refers to.
+/// A worker's claims on the outbox rows to which a message refers.
 pub(super) struct Claims<'a, 'q, S, Q> {
     pub(super) worker: &'a Worker<S, Q>,
     pub(super) held: &'a Held<'q, Q>,
     /// The table and the partition of the rows.
     pub(super) table: &'a TableName,
     pub(super) partition_key: &'a PartitionKey,
-    /// The identifier of these claims, which lets the worker recognise them after a lost response (CON-11).
+    /// The identifier of these claims, by which the worker recognises them after a lost response (CON-11).
     pub(super) id: String,
-    /// `true` if the message was delivered before, so an earlier receiver may have claimed rows and died.
+    /// `true` if the message has been delivered before, so that an earlier receiver may have claimed rows and died.
     pub(super) is_repeated: bool,
-    /// The earliest time when one of the uncompleted rows is due again.
+    /// The earliest time at which one of the uncompleted rows is due again.
     pub(super) later: Option<u64>,
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Processes the outbox rows that a message refers to.
+    /// Processes the outbox rows to which a message refers.
     pub(super) async fn rows(&self, held: &Held<'_, Q>, work: &Work, is_repeated: bool) -> Result<Outcome> {
         let id = Uuid::new_v4().simple().to_string();
         let (table, partition_key) = work.place();
@@ -60,12 +61,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     /// Returns the operation that claims a row.
     pub(super) fn claimed(&self, pending: &Pending) -> Operation {
-        // IMPORTANT: the wait is not a difference of two readings of a clock, which may have been set in between.
+        // IMPORTANT: the wait is not calculated from two clock readings, because the clock may have been set in between.
         let (until, wait) = (self.held.until(), ticks_of(self.held.hidden));
         pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until, wait })
     }
 
-    /// Submits operations on outbox rows. Returns `None` if another worker changed one of the rows.
+    /// Submits operations on outbox rows. Returns `None` if another worker has changed one of the rows.
     pub(super) async fn submit(&self, operations: Vec<Operation>) -> Result<Option<Committed>> {
         if operations.is_empty() {
             return Ok(Some(Committed::default()));
@@ -105,7 +106,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         }
     }
 
-    /// Reads one page of the outbox rows that a message refers to.
+    /// Reads one page of the outbox rows to which a message refers.
     async fn page(
         &self,
         work: &Work,
@@ -127,10 +128,10 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok((rows, page.continuation))
     }
 
-    /// Claims the free rows of a page, and starts attempts for the first of them. Rows are ordered by the time of their change. Returns `None` if
-    /// another worker committed first.
+    /// Claims the free rows in a page, and starts attempts for the first of them. Rows are ordered by the time of their change. Returns `None` if another
+    /// worker committed first.
     async fn claim(&mut self, page: Vec<Pending>) -> Result<Option<(Vec<Pending>, VecDeque<Pending>)>> {
-        // A clock that is ahead only takes claimed rows early, which repeats work.
+        // If a clock is ahead, claimed rows are only taken too early, which repeats work.
         let now = self.held.now().max(self.worker.outbox.runtime().now());
         let (mut free, mut taken) = (Vec::new(), Vec::new());
         for pending in page {
@@ -138,7 +139,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             let to = if self.worker.is_due(&pending, now) || is_ours { &mut free } else { &mut taken };
             to.push(pending);
         }
-        // Other workers have claimed the other rows, and their messages will be delivered again. The exception is an earlier receiver of this message.
+        // Other workers have claimed the other rows, and their messages will be delivered again. An earlier receiver of this message is the exception.
         if self.is_repeated {
             for pending in &taken {
                 self.wait_until(pending.not_before);
@@ -164,7 +165,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         ended: Vec<(Pending, End)>,
         portion: &mut VecDeque<Pending>,
     ) -> Result<Vec<Pending>> {
-        // IMPORTANT: the row is deleted after its last step, and the message after the row, so unfinished work is repeated.
+        // IMPORTANT: the row is deleted after its last step, and the message after the row, so that unfinished work is repeated.
         self.held.keep().await?;
         let now = self.held.now();
         for delay in ended.iter().filter_map(|(_, end)| end.again()) {
@@ -187,7 +188,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             }
             return Ok(begun);
         }
-        // Another worker has claimed one of the rows, so each row is submitted separately.
+        // Another worker has claimed one of the rows, so the operations for each row are submitted separately.
         for (pending, end) in &ended {
             match self.submit(end.operations(pending, now)?).await? {
                 Some(_) => self.count(pending, end),
@@ -201,7 +202,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
                 free.push(next);
             } else {
                 self.worker.count(|metrics| metrics.lost += 1);
-                // The claim may be our own, if its response was lost.
+                // This may be our own claim, if its response was lost.
                 self.wait_until(self.held.until());
             }
         }
@@ -211,19 +212,19 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         Ok(free)
     }
 
-    /// Returns how many rows of a batch to start together: the first row, and the rows after it if none of them was tried before. A row that was tried before
-    /// may have killed its worker, so it is tried alone. If it kills the worker again, no attempt is counted for other rows.
+    /// Returns how many rows of a batch to start together: the first row, and the rows that follow if none of them has been tried before. A row that has been
+    /// tried may have killed its worker, so it is started alone. If it kills the worker again, no attempt is counted for other rows.
     fn begins(&self, portion: &VecDeque<Pending>) -> usize {
         let options = &self.worker.options;
         // One transaction ends the attempts for some rows and starts the attempts for as many others.
         let limit = self.worker.outbox.store().capabilities().limits.operations / PER_ROW;
-        // If only a single attempt is allowed, it is not counted before the row is started.
+        // If only a single attempt is allowed, rows are started one by one, so that no attempt is counted for a row that has not run.
         let most = if options.poison_after > 1 { options.concurrency.min(limit).max(1) } else { 1 };
         let fresh = portion.iter().take(most).take_while(|pending| pending.attempts == 0).count();
         fresh.max(1).min(portion.len())
     }
 
-    /// Counts the row in the metrics if all its steps were performed.
+    /// Counts the row in the metrics if all its steps have been performed.
     fn count(&self, ended: &Pending, end: &End) {
         if matches!(end, End::Done) {
             let lag = self.worker.outbox.runtime().now().saturating_sub(ended.version);
@@ -241,7 +242,7 @@ fn begin(pending: &mut Pending) {
     pending.attempts = pending.attempts.saturating_add(1);
 }
 
-/// Converts the error for a deleted table to `None`, because such a table has no rows.
+/// Converts the error for a deleted table to `None`, because a deleted table has no rows.
 pub(super) fn gone_is_none<T>(found: Result<Option<T>>) -> Result<Option<T>> {
     match found {
         Err(error) if error.is_table_not_found() => Ok(None),

@@ -1,4 +1,4 @@
-//! Errors of workers and sweeps: sweeps that read too many rows, steps without a handler, and expired claims.
+//! Worker and sweep errors: sweeps that read too many rows, steps without a handler, and expired claims.
 
 use table_core::{Error, Fault};
 
@@ -41,7 +41,7 @@ pub(super) enum WorkFault {
     Poison(#[source] serde_json::Error),
 }
 
-/// Returns the text of an error with its causes, truncated to a length that can be stored in rows and poison entries.
+/// Returns the text of an error and its causes, truncated to a length that can be stored in rows and poison entries.
 pub(super) fn kept(error: &Error) -> String {
     format!("{error:?}").chars().take(1_000).collect()
 }

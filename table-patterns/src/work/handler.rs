@@ -12,33 +12,33 @@ use table_core::{Error, ErrorCode, Result};
 use crate::outbox::message::{self, Message};
 use crate::work::fault::WorkFault;
 
-/// Application code that processes a [message](Message), for example by updating a search index, writing a file, or sending an e-mail.
+/// Application code that processes a [message](Message), for example updates a search index, writes a file, or sends an e-mail.
 ///
 /// # Contract
 /// - A handler must be idempotent (PAT-EC-2), because a delivery may be repeated, even concurrently.
-/// - A handler may receive an older change after a newer one. A handler that writes the content of the message must store the [version](Delivery::version)
-///   with it, and skip older versions. A handler that instead reads the changed entity must make its write conditional on a version that a concurrent
-///   delivery would change, or read the source again afterwards.
+/// - A handler may receive an older change after a newer one. A handler that writes the message's content must store the [version](Delivery::version) with
+///   it, and skip older versions. A handler that instead reads the changed entity must make its write conditional on a version that a concurrent delivery
+///   would change, or read the source again afterwards.
 /// - A long-running handler must call [`Delivery::keep`] from time to time, and stop if that fails (QUE-21).
-/// - A handler must return: a request without a time-out, for example, can block the worker forever. Return an [outage](crate::work::outage) when the
-///   request times out.
+/// - A handler must return. For example, a request without a time-out can block the worker forever. Return an [outage](crate::work::outage) when a request
+///   times out.
 /// - After an error, the message is delivered again. The error's code determines whether the attempt counts towards the limit after which the message becomes
 ///   poison.
 ///
 /// # Failures and outages
 /// | code of the error | counted as | consequence |
 /// | --- | --- | --- |
-/// | `ServerBusy`, `OperationTimedOut`, `InternalError`, `Io`, `DiskFull`, `EngineClosed`, `EnginePoisoned`, `FolderLocked`, `ReadOnly`, `TableBeingDeleted`, `QueueBeingDeleted`, `AuthenticationFailed`, `AuthorizationFailure`, `AuthorizationPermissionMismatch`, `AuthorizationProtocolMismatch`, `AuthorizationResourceTypeMismatch`, `AuthorizationServiceMismatch`, `AuthorizationSourceIPMismatch` | [`outages`](crate::work::WorkMetrics::outages) | an outage: the message never becomes poison, however long it lasts; until one succeeds, the handler receives other messages rarely |
-/// | `UpdateConditionNotSatisfied` | [`outages`](crate::work::WorkMetrics::outages) | contention at one row: the message never becomes poison, and is tried again after the first delay; other messages are not affected |
-/// | `MessageNotFound`, `PopReceiptMismatch` | [`outages`](crate::work::WorkMetrics::outages) | another worker has received the message, as an error of [`Delivery::keep`] tells |
+/// | `ServerBusy`, `OperationTimedOut`, `InternalError`, `Io`, `DiskFull`, `EngineClosed`, `EnginePoisoned`, `FolderLocked`, `ReadOnly`, `TableBeingDeleted`, `QueueBeingDeleted`, `AuthenticationFailed`, `AuthorizationFailure`, `AuthorizationPermissionMismatch`, `AuthorizationProtocolMismatch`, `AuthorizationResourceTypeMismatch`, `AuthorizationServiceMismatch`, `AuthorizationSourceIPMismatch` | [`outages`](crate::work::WorkMetrics::outages) | an outage: the message never becomes poison, however long the outage lasts; until a message succeeds, the handler receives other messages only rarely |
+/// | `UpdateConditionNotSatisfied` | [`outages`](crate::work::WorkMetrics::outages) | contention at one row: the message never becomes poison, and is retried after the first delay; other messages are not affected |
+/// | `MessageNotFound`, `PopReceiptMismatch` | [`outages`](crate::work::WorkMetrics::outages) | another worker has received the message; [`Delivery::keep`] returns this error |
 /// | `FormatTooNew`, `IndexNotReady` | [`left`](crate::work::WorkMetrics::left) | the message is left to a newer version of the program, and never becomes poison |
-/// | every other code, also `SchemaMismatch` and `UniqueViolation` | [`failures`](crate::work::WorkMetrics::failures) | a failure: after [`poison_after`](crate::work::WorkerOptions::poison_after) attempts, the message becomes poison, with the error |
+/// | every other code, including `SchemaMismatch` and `UniqueViolation` | [`failures`](crate::work::WorkMetrics::failures) | a failure: after [`poison_after`](crate::work::WorkerOptions::poison_after) attempts, the message becomes poison, with the error |
 ///
 /// A panic in a handler counts as a failure and does not affect other messages, unless the program is built with `panic = "abort"`.
 ///
 /// An error from a store already has the right code. For other errors, choose a code with [`failure`](crate::work::failure) or
-/// [`outage`](crate::work::outage). A target that rejects one message is a failure; a target that cannot be reached is an outage. If in doubt, return a
-/// failure, because a message that always causes an outage is retried forever.
+/// [`outage`](crate::work::outage). If a target rejects one message, this is a failure; if a target cannot be reached, this is an outage. If in doubt, return
+/// a failure, because a message that always causes an outage is retried forever.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -86,7 +86,7 @@ pub(crate) trait Take: Send + Sync {
     fn take<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Result<()>>;
 }
 
-/// Adapts the handler for a message type to the steps that contain such messages.
+/// Adapts a message type's handler to the steps that contain such messages.
 pub(crate) struct OfMessage<M, H> {
     handler: H,
     message: PhantomData<fn(&M)>,
@@ -101,7 +101,7 @@ impl<M: Message, H: Handler<M>> OfMessage<M, H> {
 impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     fn take<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            // IMPORTANT: a handler has the rights of the worker, which a foreign writer of the partition must not use.
+            // IMPORTANT: a handler has the worker's rights. Other writers to the partition must not be able to use them.
             if !delivery.is_genuine {
                 return Err(Error::of(WorkFault::NotGenuine));
             }
@@ -111,8 +111,8 @@ impl<M: Message, H: Handler<M>> Take for OfMessage<M, H> {
     }
 }
 
-/// Wraps a `SchemaMismatch` or a `UniqueViolation` returned by a handler, because it concerns the handler's own table. Passed on unchanged, it would make
-/// workers leave the message to newer programs forever, or retry it forever like an index entry whose unique value is taken.
+/// Wraps a `SchemaMismatch` or a `UniqueViolation` returned by a handler, because it concerns the handler's own table. If the code were unchanged, workers
+/// would leave the message to newer programs forever, or would retry it forever like an index entry whose unique value is taken.
 fn own(error: Error) -> Error {
     match error.code() {
         ErrorCode::SchemaMismatch => Error::of(WorkFault::Handler(error)),
@@ -121,11 +121,11 @@ fn own(error: Error) -> Error {
     }
 }
 
-/// The lease that a worker holds on the message it processes.
+/// The lease that a worker holds on the message that it is processing.
 pub(crate) trait Keep: Send + Sync {
     fn keep(&self) -> BoxFuture<'_, Result<()>>;
 
-    /// Returns the current time by the clock of the queue, in ticks.
+    /// Returns the current time by the queue's clock, in ticks.
     fn now(&self) -> u64;
 }
 
@@ -139,15 +139,15 @@ pub struct Delivery<'a> {
     pub partition_key: &'a PartitionKey,
     /// The RowKey of the changed entity.
     pub source: &'a RowKey,
-    /// The version of the change. Later changes to one entity have larger versions: the [assigned version](crate::outbox::Intent::version),
-    /// or the Timestamp of the change in [ticks](table_core::ticks). `None` if neither is available, as on a store whose
+    /// The version of the change. Later changes to one entity have larger versions. This is the [assigned version](crate::outbox::Intent::version), or the
+    /// Timestamp of the change in [ticks](table_core::ticks). `None` if neither is available, for example on a store whose
     /// [Timestamps](table_core::store::Capabilities::timestamp_step) do not order changes.
     pub version: Option<u64>,
     /// The payload of the message as JSON.
     pub(crate) payload: &'a str,
-    /// The version of the message type that the payload was written with.
+    /// The version of the message type with which the payload was written.
     pub(crate) written_as: u32,
-    /// `true` if the message has a valid seal: it was recorded by a program that has the key of the outbox.
+    /// `true` if the message has a valid seal, which proves that a program with the outbox's key recorded it.
     pub(crate) is_genuine: bool,
     pub(crate) lease: &'a dyn Keep,
 }

@@ -1,4 +1,4 @@
-//! Constructors for errors that handlers return. A failure counts as an attempt, and after too many attempts the message becomes poison; an outage does not
+//! Constructors for errors that handlers return. A failure counts as an attempt, and the message becomes poison after too many attempts; an outage does not
 //! count.
 
 use std::error::Error as StdError;
@@ -16,8 +16,8 @@ enum HandlerFault {
     Outage(Box<dyn StdError + Send + Sync>),
 }
 
-/// Creates the error of a handler that cannot process its message, with the code `InvalidInput`. The attempt counts towards poison, and other
-/// messages are processed meanwhile. The cause is a string or an error; the code of that error has no effect, even if it alone would be an
+/// Creates the error for a handler that cannot process its message, with the code `InvalidInput`. The attempt counts towards the poison limit, and other
+/// messages are processed meanwhile. The cause is a string or an error. If it is an error, its code has no effect, even if it denotes an
 /// [outage](crate::work::Handler#failures-and-outages).
 ///
 /// ```
@@ -41,8 +41,8 @@ pub fn failure(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Error {
     Error::of(HandlerFault::Failure(cause.into()))
 }
 
-/// Creates the error of a handler whose target is unavailable, with the code `ServerBusy`. The attempt does not count towards poison, and the
-/// handler receives other messages only rarely until one succeeds: after each delay, first those that have not been tried.
+/// Creates the error for a handler whose target is unavailable, with the code `ServerBusy`. The attempt does not count towards the poison limit. Until a
+/// message succeeds, the handler receives other messages only rarely: after each delay, and first those that have not been tried.
 ///
 /// ```
 /// use table_patterns::work;

@@ -1,7 +1,7 @@
-//! A worker's lease on a message. The worker extends it while it performs the work, and abandons the work if the lease is lost (PAT-EC-3, QUE-21).
+//! A worker's lease on a message. The worker extends it while it performs the work, and stops working if the lease is lost (PAT-EC-3, QUE-21).
 //!
-//! Each response of the queue contains the queue's time, which all workers share. Claims and waits are recorded in queue time. The process's clock is
-//! used only to measure the time since the last response.
+//! Each response from the queue contains the queue's time, which all workers share. Claims and waits are recorded in queue time. The process's clock
+//! is only used to measure the time since the last response.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -18,31 +18,31 @@ pub(crate) struct Held<'a, Q> {
     pub(crate) queues: &'a Q,
     pub(crate) queue: &'a QueueName,
     pub(crate) pace: &'a Runtime,
-    /// The duration of each extension of the lease.
+    /// The duration by which each extension renews the lease.
     pub(crate) hidden: Duration,
     answer: Mutex<Answer>,
 }
 
-/// The last response of the queue about the message.
+/// The queue's last response about the message.
 #[derive(Clone)]
 struct Answer {
     lease: Lease,
-    /// The time of the response by the clock of the queue.
+    /// The time of the response by the queue's clock.
     at: u64,
-    /// The time of the request by the clock of this process.
+    /// The time of the request by this process's clock.
     asked: u64,
 }
 
 impl Answer {
-    /// Creates the record of a response, given that its request hid the message for `hidden`.
+    /// Creates the record of a response to a request that hid the message for `hidden`.
     fn new(lease: Lease, hidden: Duration, asked: u64) -> Self {
         let at = ticks::from_datetime(lease.visible).unwrap_or(asked).saturating_sub(ticks_of(hidden));
         Self { lease, at, asked }
     }
 }
 
-/// Returns `true` if an error of the queue means that the message was deleted or received again. The receiver may be this worker
-/// itself, if the response with the new receipt was lost (CON-11); the effect is the same.
+/// Returns `true` if an error from the queue means that the message was deleted or received again. The receiver may be this worker itself, if the
+/// response with the new receipt was lost (CON-11); the effect is the same.
 pub(crate) fn is_lost(error: &Error) -> bool {
     matches!(
         error.last_response().unwrap_or(error).code(),
@@ -65,7 +65,7 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         self.answer.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the time, in ticks by the clock of the queue, until which the message is hidden.
+    /// Returns the time until which the message is hidden, in ticks by the queue's clock.
     pub(crate) fn until(&self) -> u64 {
         ticks::from_datetime(self.answer().lease.visible).unwrap_or(ticks::MAX)
     }
@@ -80,7 +80,7 @@ impl<'a, Q: QueueStore> Held<'a, Q> {
         Ok(())
     }
 
-    /// Extends the lease if half of it has passed, or if the clock of the process was set back. Returns `true` if it was extended.
+    /// Extends the lease if half of it has passed, or if the process's clock was set back. Returns `true` if it was extended.
     pub(crate) async fn extend(&self) -> Result<bool> {
         // An expired lease can still be renewed unless another worker has received the message (QUE-11).
         let is_half_over = self.until().saturating_sub(self.now()).saturating_mul(2) <= ticks_of(self.hidden);

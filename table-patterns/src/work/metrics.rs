@@ -1,4 +1,4 @@
-//! The metrics of a worker: counters since its creation, and the lag of its work.
+//! The metrics of a worker: counters since its creation, and the lag between changes and completed work.
 
 use std::time::Duration;
 
@@ -16,11 +16,11 @@ pub struct WorkMetrics {
     pub stale: u64,
     /// The number of retries within an attempt, after transient errors (PAT-EC-5).
     pub retries: u64,
-    /// The number of failed attempts, and of messages that could not be processed. Both are repeated later.
+    /// The number of failed attempts, plus the number of messages that could not be processed. Both are repeated later.
     pub failures: u64,
-    /// The number of attempts that failed because a store or the target of a handler was unavailable. They do not count towards the limit after which a
-    /// message is set aside as poison, so alert on this number too: the [error that a handler returns](crate::work::Handler#failures-and-outages) determines
-    /// whether a failure is an outage, and a handler that always reports an outage is retried forever.
+    /// The number of attempts that failed because a store or a handler's target was unavailable. They do not count towards the limit after which a message
+    /// is set aside as poison, so set an alert on this number too. The [error that a handler returns](crate::work::Handler#failures-and-outages) determines
+    /// whether a failure is an outage, and a message for which a handler always reports an outage is retried forever.
     pub outages: u64,
     /// The number of times that [`Worker::run`](crate::work::Worker::run) failed to receive messages.
     pub receive_failures: u64,
@@ -31,14 +31,14 @@ pub struct WorkMetrics {
     pub poisoned: u64,
     /// The number of messages and intents abandoned because another worker had received or claimed them.
     pub lost: u64,
-    /// The time between a change and the completion of its intent, for the intent that was completed last.
+    /// The time between a change and the completion of its intent, for the most recently completed intent.
     pub lag: Duration,
     /// The longest time between a change and the completion of its intent.
     pub longest_lag: Duration,
 }
 
 impl WorkMetrics {
-    /// Counts a completed intent with the time since its change.
+    /// Counts a completed intent, and records the time since its change.
     pub(crate) fn finish(&mut self, lag: Option<Duration>) {
         self.done += 1;
         if let Some(lag) = lag {

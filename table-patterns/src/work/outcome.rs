@@ -7,15 +7,16 @@ use crate::outbox::rows::{Note, Pending};
 
 /// The outcome of an attempt to process an outbox row.
 pub(super) enum End {
-    /// All steps of the row were performed.
+    /// All steps in the row have been performed.
     Done,
-    /// The row is set aside as poison.
+    /// The row has been set aside as poison.
     Poisoned,
     /// The row waits for another attempt.
     Failed {
-        /// The error of the attempt; `None` if no step was tried, in which case the row keeps its last error.
+        /// The error from the attempt; `None` if no step was tried, in which case the row keeps its last
+        /// error.
         error: Option<String>,
-        /// The number of attempts for the row, including earlier ones, that count towards poison.
+        /// The row's attempts, including earlier ones, that count towards the poison limit.
         attempts: u32,
         /// The delay, in ticks, until this worker's next attempt.
         delay: u64,

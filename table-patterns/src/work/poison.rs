@@ -1,4 +1,4 @@
-//! Poison: work that failed too often, kept with its last error until a person requeues or discards it (PAT-EC-4, QUE-20).
+//! Poison: work that has failed too often. It is kept with its last error until a person requeues or discards it (PAT-EC-4, QUE-20).
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -35,7 +35,7 @@ const PORTION: usize = 32;
 #[serde(rename_all = "PascalCase")]
 #[non_exhaustive]
 pub struct PoisonEntry {
-    /// The message that describes the work, as it was in the work queue; the properties of a large message may be in a different order.
+    /// The message that describes the work, as it was in the work queue. The properties of a large message may be in a different order.
     pub work: String,
     /// The error of the last attempt, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,13 +48,13 @@ pub struct PoisonEntry {
 }
 
 impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
-    /// Creates an entry for work that is set aside now.
+    /// Creates an entry for work that is being set aside.
     pub(super) fn poisoned(&self, work: String, error: Option<String>, attempts: u32) -> PoisonEntry {
         PoisonEntry { work, error, attempts, at: self.outbox.runtime().now() }
     }
 
-    /// Puts an entry into the poison queue. The caller then moves the entry's row or deletes its message, so a crash
-    /// between the two steps leaves two entries rather than none.
+    /// Puts an entry into the poison queue. The caller then moves the entry's row or deletes its message, so that a crash between the two steps leaves two
+    /// entries rather than none.
     pub(super) async fn put_aside(&self, lease: &dyn Keep, entry: &PoisonEntry) -> Result<()> {
         let text = entry.text()?;
         let queue = self.outbox.queue().poison()?;
@@ -76,8 +76,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 }
 
 impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
-    /// Returns at most `count` poison entries, 1 to 32, without removing them.
-    /// A message that is not a valid entry is returned as an entry that contains the text of the message as its work, and an error.
+    /// Returns at most `count` poison entries, 1 to 32, without removing them. A message that is not a valid entry is returned as an entry whose work is the
+    /// text of the message, with an error.
     ///
     /// # Errors
     /// Any error from the queue store.
@@ -89,7 +89,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Requeues the next poison entry, with its attempts reset, and returns it. Returns `None` if the queue is empty.
     ///
     /// # Errors
-    /// Any error from the stores. The entry then becomes visible again after a minute.
+    /// Any error from the stores. In this case, the entry becomes visible again after a minute.
     pub async fn requeue_poison(&self) -> Result<Option<PoisonEntry>> {
         let Some(lease) = self.next_poison(1).await?.pop() else { return Ok(None) };
         let entry = PoisonEntry::of(&lease.message);
@@ -100,7 +100,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     /// Deletes the next poison entry together with its row, and returns it. Returns `None` if the queue is empty.
     ///
     /// # Errors
-    /// Any error from the stores. The entry then becomes visible again after a minute.
+    /// Any error from the stores. In this case, the entry becomes visible again after a minute.
     pub async fn discard_poison(&self) -> Result<Option<PoisonEntry>> {
         let Some(lease) = self.next_poison(1).await?.pop() else { return Ok(None) };
         let entry = PoisonEntry::of(&lease.message);
@@ -108,11 +108,11 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         Ok(Some(entry))
     }
 
-    /// Requeues all poison entries that `chosen` selects. Returns the number of requeued entries. Ignores entries that are put into the queue after
-    /// the start of this call. Entries that are not selected become visible again after a minute.
+    /// Requeues all poison entries for which `chosen` returns `true`. Returns the number of requeued entries. Ignores entries that are put into the queue
+    /// after this call has started. Entries that are not selected become visible again after a minute.
     ///
     /// # Errors
-    /// Any error from the stores. An outage ends the call; an error of a single entry is returned after all other entries were requeued. Entries that
+    /// Any error from the stores. An outage ends the call. An error for a single entry is returned after all other entries have been requeued. Entries that
     /// were not requeued become visible again after a minute.
     ///
     /// ```
@@ -130,20 +130,20 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.move_poison_if(chosen, Destination::WorkQueue).await
     }
 
-    /// Deletes all poison entries that `chosen` selects, together with their rows. Returns the number of deleted entries. Ignores entries that are put
-    /// into the queue after the start of this call. Entries that are not selected become visible again after a minute.
+    /// Deletes all poison entries for which `chosen` returns `true`, together with their rows. Returns the number of deleted entries. Ignores entries that
+    /// are put into the queue after this call has started. Entries that are not selected become visible again after a minute.
     ///
     /// # Errors
-    /// Any error from the stores. An outage ends the call; an error of a single entry is returned after all other entries were deleted. Entries that
+    /// Any error from the stores. An outage ends the call. An error for a single entry is returned after all other entries have been deleted. Entries that
     /// were not deleted become visible again after a minute.
     pub async fn discard_poison_if(&self, chosen: impl Fn(&PoisonEntry) -> bool + Send) -> Result<u64> {
         self.move_poison_if(chosen, Destination::Nowhere).await
     }
 
-    /// Moves all entries that `chosen` selects out of the poison queue. Returns their number.
+    /// Moves all entries for which `chosen` returns `true` out of the poison queue. Returns the number of moved entries.
     ///
     /// # Errors
-    /// The first outage; or the first other error, after all entries were tried.
+    /// The first outage; or the first other error, after all entries have been tried.
     async fn move_poison_if(
         &self,
         chosen: impl Fn(&PoisonEntry) -> bool + Send,
@@ -196,7 +196,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.finish_poison(lease).await
     }
 
-    /// Deletes the pending row of an entry if the worker that set the row aside died before it moved the row.
+    /// Deletes an entry's row if it is still pending, because the worker that set it aside died before moving it.
     async fn discard_unmoved(&self, place: Place, entry: &PoisonEntry) -> Result<()> {
         let Some(pending) = self.pending(place).await? else { return Ok(()) };
         if is_unmoved(&pending, entry) { self.change_pending(&pending, pending.done()).await } else { Ok(()) }
@@ -208,7 +208,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         gone_is_none(found)?.map(|found| Pending::of(place, found.row.view(), found.etag)).transpose()
     }
 
-    /// Submits a conditional write of a pending row. If another process has changed the row since it was read, nothing is written.
+    /// Submits a conditional write to a pending row. If another process has changed the row since it was read, nothing is written.
     async fn change_pending(&self, pending: &Pending, write: Operation) -> Result<()> {
         let write = together(&pending.place.partition_key, [write], self.limits())?;
         match self.store().submit(&pending.place.table, write).await {
@@ -245,8 +245,8 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
     }
 }
 
-/// Returns `true` if a pending row has the attempts of a poison entry: the worker that set the row aside died before it moved the row. The attempts of a row
-/// that was requeued since begin at 0.
+/// Returns `true` if a pending row has as many attempts as a poison entry, which means that the worker that set the row aside died before moving it. If the
+/// row has been requeued since, its attempts have restarted at 0.
 fn is_unmoved(pending: &Pending, entry: &PoisonEntry) -> bool {
     pending.attempts > 0 && pending.attempts >= entry.attempts
 }
@@ -263,12 +263,12 @@ enum Destination {
 struct Walk {
     /// The queue's time at the start of the scan, in ticks.
     start: Option<u64>,
-    /// The entries that were already returned. During a long scan, entries that are left in the queue become visible again.
+    /// The entries that have already been returned. During a long scan, entries that remain in the queue become visible again.
     seen: HashSet<MessageId>,
 }
 
 impl Walk {
-    /// Returns the next entries that were not returned before; `None` at the end of the scan.
+    /// Returns the next entries that have not been returned before; `None` at the end of the scan.
     async fn next<S: TableStore, Q: QueueStore>(
         &mut self,
         outbox: &Outbox<S, Q>,
@@ -287,7 +287,7 @@ impl Walk {
     }
 }
 
-/// A poison entry in its flat form: the work's JSON object with one additional property, instead of the work as a JSON string within JSON.
+/// A poison entry in flat form: the work's JSON object with one additional property, instead of the work as a JSON string within JSON.
 #[derive(Serialize, Deserialize)]
 struct Flat {
     #[serde(flatten)]
@@ -296,7 +296,7 @@ struct Flat {
     aside: Aside,
 }
 
-/// The part of a flat poison entry that is added to the JSON of the work.
+/// The property that a flat poison entry adds to the work's JSON.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Aside {
@@ -307,9 +307,9 @@ struct Aside {
 }
 
 impl PoisonEntry {
-    /// Returns the text that represents the entry in the poison queue. In its usual form, an entry contains the work as a JSON string, whose quotes
-    /// are escaped. If that is too large (QUE-6), the text is the work itself with the additional property `SetAside`, which workers and earlier
-    /// releases ignore. If even this is too large, the text is the unchanged work. Any work can therefore be set aside.
+    /// Returns the text that represents the entry in the poison queue. Usually, it contains the work as a JSON string, whose quotation marks are escaped. If
+    /// that is too large (QUE-6), the text is the work itself with the additional property `SetAside`, which workers and earlier releases ignore. If even
+    /// this is too large, the text is the unchanged work. Any work can therefore be set aside.
     fn text(&self) -> Result<String> {
         let written = |text: serde_json::Result<String>| {
             text.map(|text| portable(&text)).map_err(|error| Error::of(WorkFault::Poison(error)))

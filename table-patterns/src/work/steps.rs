@@ -1,4 +1,4 @@
-//! Performs the steps of the intents that a message refers to.
+//! Performs the steps of the intents to which a message refers.
 
 use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -25,13 +25,13 @@ use crate::work::handler::{Delivery, Keep};
 use crate::work::lease::{Held, is_lost};
 use crate::work::worker::{Outcome, Worker};
 
-/// The origin of an intent: the partition of the change, its version, and whether the intent has a valid seal.
+/// The origin of an intent: the partition and version of the change, and whether the intent has a valid seal.
 #[derive(Clone, Copy)]
 struct StepOrigin<'a> {
     table: &'a TableName,
     partition_key: &'a PartitionKey,
     version: Option<u64>,
-    /// `true` if the intent has a valid seal: it was recorded by a program that has the key of the outbox.
+    /// `true` if the intent has a valid seal, which proves that a program with the outbox's key recorded it.
     is_genuine: bool,
 }
 
@@ -46,7 +46,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Performs an intent that is contained in the message itself. Its attempts are recorded in the message.
+    /// Performs an intent that the message itself contains. Its attempts are recorded in the message.
     async fn inline(
         &self,
         held: &Held<'_, Q>,
@@ -64,8 +64,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             self.put_aside(held, &entry).await?;
             return Ok(Outcome::Done);
         }
-        // IMPORTANT: the attempt is counted before it starts.
-        // Work that kills its worker therefore eventually becomes poison, whereas work that was never tried does not.
+        // IMPORTANT: the attempt is counted before it starts. Work that kills its worker therefore eventually becomes poison, whereas work
+        // that has never been tried does not.
         held.hide(held.hidden, Some(text(Tried { attempts, error: tried.error.clone() })?)).await?;
         let is_genuine = self.outbox.is_genuine(&table, &partition_key, &intent, seal.as_deref()).await?;
         let origin = StepOrigin { table: &table, partition_key: &partition_key, version: None, is_genuine };
@@ -84,7 +84,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Performs the steps of the intent that an outbox row contains.
+    /// Performs the steps of the intent in an outbox row.
     pub(super) async fn take_row(
         &self,
         lease: &dyn Keep,
@@ -133,12 +133,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         (source, step): (&RowKey, &Step),
     ) -> Result<()> {
         match step {
-            // IMPORTANT: the permission to write rows in this partition must not allow writes to other partitions.
+            // IMPORTANT: the permission to write rows in this partition must not permit writes to other partitions.
             Step::Write { .. } if !is_genuine => Err(Error::of(WorkFault::NotGenuine)),
             Step::Write { table: target, key, write, guarded } => {
                 let origin = match (guarded, version) {
                     (true, Some(version)) => Some(Origin::new(table, partition_key, source, version)),
-                    // An earlier release recorded the step, or it was copied from a store with finer Timestamps.
+                    // The step was recorded by an earlier release, or copied from a store with finer Timestamps.
                     (true, None) => {
                         timestamp_order::require(self.outbox.store())?;
                         None
@@ -178,7 +178,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         (!is_final).then(|| delay.unwrap_or_else(|| self.delay_after(attempts)))
     }
 
-    /// Returns how many of the started attempts count towards poison: an attempt that ends with an outage does not.
+    /// Returns how many of the started attempts count towards the poison limit: an attempt that ends with an outage does not.
     pub(super) fn counted(error: &Error, begun: u32) -> u32 {
         match Failure::of(error) {
             Failure::Lasting => begun,
@@ -186,7 +186,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Returns the error for a message that has no handler in this worker.
+    /// Returns the error for a message for which this worker has no handler.
     fn unknown(&self, name: &str) -> Error {
         let mut known: Vec<_> = self.handlers.keys().map(|known| format!("`{known}`")).collect();
         known.sort_unstable();
@@ -229,8 +229,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     }
 }
 
-/// Returns `true` if an error means that the target of a step is down: an outage that would also affect other steps for this target. A lost
-/// lease and contention at one row are not such outages.
+/// Returns `true` if an error means that a step's target is down, so that other steps for this target would also fail. A lost lease or
+/// contention at one row is not such an error.
 fn is_down(error: &Error) -> bool {
     Failure::of(error) == Failure::Outage
         && !is_lost(error)

@@ -1,11 +1,11 @@
 //! Sweeps search for intents whose messages were lost, and send new messages for them (PAT-EC-8).
 //!
-//! A sweep searches for outbox rows whose messages are overdue, and sends a new message for each. It finds partitions in the registry,
-//! to which each partition is added before its first intent. It therefore reads only outbox rows. [`Sweep::sweep_table`] scans a table instead,
-//! for intents that were recorded without registering their partition, and for audits.
+//! A sweep searches for outbox rows whose messages are overdue, and sends a new message for each. It finds partitions in the registry, to which each
+//! partition is added before its first intent. It therefore reads only outbox rows. [`Sweep::sweep_table`] scans a table instead. Use it for audits, and
+//! for intents that were recorded without registering their partition.
 //!
-//! The age of a row is measured by the store's clock, or by the clock of the sweep if that clock is ahead.
-//! A wrong clock of a sweep or a worker therefore never delays a message.
+//! The age of a row is measured by the store's clock, or by the sweep's clock if that clock is ahead. A wrong clock in a sweep or a worker therefore
+//! never delays a message.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ use crate::work::fault::WorkFault;
 /// The maximum number of quiet partitions (without pending intents) that one sweep reads.
 const QUIET: usize = 64;
 
-/// The longest time that a sweep relies on a worker's claim: the worker's clock may be ahead.
+/// The longest time for which a sweep relies on a worker's claim, because the worker's clock may be ahead.
 const CLAIMED: Duration = Duration::from_secs(60 * 60);
 
 /// Searches for pending intents whose messages were lost, and sends new messages for them.
@@ -77,10 +77,11 @@ pub struct SweepReport {
     pub pending: u64,
     /// The number of messages that the sweep sent.
     pub prompted: u64,
-    /// The number of partitions that the sweep marked as quiet, because they have no pending intents.
-    /// Each later sweep reads only some of the quiet partitions, chosen at random, until an intent is written to one of them.
+    /// The number of partitions that the sweep marked as quiet because they have no pending intents. Each later sweep reads only some of the quiet
+    /// partitions, chosen at random, until an intent is written to one of them.
     pub quiet: u64,
-    /// The number of invalid registry rows, plus the number of partitions and rows that could not be swept. All other partitions and rows were swept.
+    /// The number of invalid registry rows, plus the number of partitions and rows that could not be swept. All other partitions and rows have been
+    /// swept.
     pub failed: u64,
     /// The first errors, each with its table and key; at most [`SweepReport::ERRORS`].
     pub errors: Vec<String>,
@@ -99,25 +100,24 @@ impl SweepReport {
 }
 
 impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
-    /// Creates a sweep that sends messages for intents older than five minutes, and again every five minutes.
+    /// Creates a sweep that sends messages for intents that are older than five minutes, and repeats them every five minutes.
     #[must_use]
     pub fn new(outbox: Outbox<S, Q>) -> Self {
         Self { outbox, min_age: Duration::from_secs(5 * 60) }
     }
 
-    /// Sets the minimum age of intents that messages are sent for. It should exceed the time that workers need for the messages in the queue.
+    /// Sets the minimum age of intents for which messages are sent. It should exceed the time that workers need for the messages in the queue.
     #[must_use]
     pub const fn min_age(mut self, time: Duration) -> Self {
         self.min_age = time;
         self
     }
 
-    /// Sweeps the partitions of the registry, with one range query each: all active partitions, all partitions with a [grant](crate::grant) that has not
-    /// expired, and at most 64 quiet partitions, chosen at random.
-    /// Failures are [counted](SweepReport::failed) and do not affect other partitions.
+    /// Sweeps the registered partitions, with one range query each: all active partitions, all partitions with an unexpired [grant](crate::grant), and
+    /// at most 64 quiet partitions, chosen at random. Failures are [counted](SweepReport::failed) and do not affect other partitions.
     ///
     /// # Errors
-    /// Any error from reading the registry or from the queue store. Messages that were already sent remain.
+    /// Any error from reading the registry or from the queue store. Messages sent before the error are not withdrawn.
     pub async fn sweep_registered(&self) -> Result<SweepReport> {
         let store = self.outbox.store();
         let mut progress = Progress::default();
@@ -154,17 +154,17 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     /// Marks a partition without pending rows as quiet if it has not been registered for two hours by the store's clock.
     async fn mark_quiet(&self, entry: &Entry, progress: &mut Progress) -> Result<bool> {
         let store = self.outbox.store();
-        // The store's time is read only if the partition may be old enough.
+        // The store's time is only read if the partition may be old enough.
         if !registry::may_be_quiet(entry, self.outbox.runtime().now()) {
             return Ok(false);
         }
         registry::mark_quiet(store, entry, progress.time(store).await?).await
     }
 
-    /// Removes the rows of expired grants, which keep a partition active. The next sweep may then mark it as quiet.
+    /// Removes the rows for expired grants, which keep a partition active. The next sweep may then mark the partition as quiet.
     async fn remove_expired(&self, entry: &Entry, progress: &mut Progress) -> Result<()> {
         let store = self.outbox.store();
-        // The store's time is read only if a grant may have expired.
+        // The store's time is only read if a grant may have expired.
         if !entry.has_expired(self.outbox.runtime().now()) {
             return Ok(());
         }
@@ -198,7 +198,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Ok(progress.report)
     }
 
-    /// Sends a message for each due outbox row that `query` finds. The outer error comes from the queue, which all partitions share; the inner error
+    /// Sends a message for each due outbox row that `query` finds. The outer error comes from the queue, which all partitions share. The inner error
     /// comes from reading the table.
     async fn sweep(
         &self,
@@ -248,17 +248,17 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
     /// Returns `true` if a message for the row is due at the store's time `now`.
     fn is_due(&self, pending: &Pending, now: u64) -> bool {
         let after = ticks_of(self.min_age);
-        // A claimed row, or one that waits for its next attempt, has a message that will be delivered again.
+        // A row that is claimed or waits for its next attempt has a message that will be delivered again.
         if pending.not_before > now && pending.not_before - now <= ticks_of(CLAIMED) {
             return false;
         }
-        // A time that is further ahead was recorded with another clock.
+        // A time that is further ahead was recorded by a clock that is ahead.
         let latest = now.saturating_add(after);
         let last = pending.prompted.filter(|prompted| *prompted <= latest).unwrap_or(pending.version);
         last > latest || now.saturating_sub(last) >= after
     }
 
-    /// If a message for an outbox row is due, records in the row that it is sent, and returns it.
+    /// If a message for an outbox row is due, records in the row that it is being sent, and returns it.
     async fn note(
         &self,
         table: &TableName,
@@ -268,13 +268,12 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         let pending = Pending::read(table, entity)?;
         progress.report.pending += 1;
         let now = progress.time(self.outbox.store()).await?;
-        // A clock that is ahead only sends messages early.
+        // If a clock is ahead, messages are only sent early.
         if !self.is_due(&pending, now.max(self.outbox.runtime().now())) {
             return Ok(None);
         }
-        // IMPORTANT: the time is recorded before the message is sent.
-        // Of two concurrent sweeps, only one sends a message, and a crash before that delays the message by one more
-        // period.
+        // IMPORTANT: the time is recorded before the message is sent. If two sweeps run concurrently, only one of them sends the message. A crash before
+        // the message is sent delays it by one more period.
         let limits = self.outbox.store().capabilities().limits;
         let note = together(&pending.place.partition_key, [pending.note(Note::Prompted(now))], limits)?;
         match self.outbox.store().submit(table, note).await {

@@ -1,4 +1,4 @@
-//! Tests of workers and sweeps with invalid rows and messages, which must be reported and must not affect other work.
+//! Tests workers and sweeps with invalid rows and messages, which must be reported and must not affect other work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +29,7 @@ mod requeue;
 mod small;
 mod sweeps;
 
-/// Creates an outbox on an in-memory engine. Returns it with the engine, and with the time of their common clock, in ticks, which the test can change.
+/// Creates an outbox on an in-memory engine. Returns both, and the time of their common clock, in ticks, which the test can change.
 fn outbox() -> (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let clock = || {
@@ -97,7 +97,7 @@ fn pat_ec_4_an_invalid_poison_message_is_shown_as_such_and_stops_no_worker() {
     assert_eq!(block_on(outbox.discard_poison()).unwrap().unwrap().work, "hello");
     assert!(block_on(outbox.poison(32)).unwrap().is_empty());
 
-    // After it is returned to the workers, the entry becomes poison again, now with its error.
+    // After it is requeued, the entry becomes poison again, now with its error.
     strange();
     assert!(block_on(outbox.requeue_poison()).unwrap().is_some());
     block_on(Worker::new(outbox.clone()).run_until_idle()).unwrap();
@@ -125,7 +125,7 @@ fn pat_ec_7_a_batch_is_one_query_one_claim_and_sixteen_rows_per_transaction() {
     assert_eq!(worker.metrics().done, 70);
     let calls = store.calls();
     let count = |which: Call| calls.iter().filter(|call| **call == which).count();
-    // Three portions and the key of the outbox; a claim per portion; the transaction that ends sixteen rows starts the next sixteen.
+    // One query per batch and one for the outbox's key. One claim per batch, and transactions that each end sixteen rows and start the next sixteen.
     assert_eq!((count(Call::Query), count(Call::Submit), calls.len()), (3 + 1, 3 + 5, 12));
 }
 
@@ -144,7 +144,7 @@ fn con_11_a_claim_with_a_lost_response_is_recognised_by_its_identifier() {
         let worker = Worker::new(faulty).handler(Nothing);
         block_on(worker.run_until_idle()).unwrap();
         let left = block_on(Sweep::new(outbox.clone()).sweep_registered()).unwrap().pending;
-        // A started attempt whose response was lost ends when its claim expires, and its message is delivered again.
+        // If the response to starting an attempt was lost, the attempt ends when its claim expires, and its message is delivered again.
         let waiting = block_on(outbox.backlog()).unwrap().waiting;
         assert!(left == 0 || (left == 1 && waiting > 0), "request {lost}: {left} left, {waiting} messages");
     }
@@ -166,7 +166,7 @@ impl Handler<Mail> for Nothing {
     }
 }
 
-/// A handler that fails as if the schema stored for its table were newer than the program.
+/// A handler that fails as if the stored schema of its table were newer than the program.
 struct Older;
 
 impl Handler<Mail> for Older {
@@ -203,7 +203,7 @@ fn pat_ec_4_a_layout_unknown_to_the_handler_is_poison_with_its_reason() {
     tries(false);
 }
 
-/// A handler whose target is down while the flag is `true`. Counts its calls.
+/// A handler whose target is down while the flag is `true`. It counts its calls.
 struct Down(Arc<std::sync::atomic::AtomicBool>, Arc<AtomicU64>);
 
 impl Handler<Mail> for Down {
@@ -252,7 +252,7 @@ fn pat_ec_5_a_clock_that_is_set_back_keeps_no_circuit_open_longer() {
     let worker = Worker::new(outbox.clone()).handler(Down(Arc::clone(&is_down), asked));
     block_on(worker.run_until_idle()).unwrap();
     is_down.store(false, Ordering::SeqCst);
-    // The clocks of the queue and of the workers show a time before the failure.
+    // The clocks of the queue and of the workers are set to a time before the failure.
     block_on(engine.clear(outbox.queue())).unwrap();
     time.fetch_sub(29 * 864_000_000_000, Ordering::SeqCst);
     let prompt = || block_on(outbox.notify(&table, &PartitionKey::new("Sales").unwrap())).unwrap();
@@ -277,7 +277,7 @@ fn pat_ec_7_a_row_claimed_with_a_clock_days_ahead_is_free() {
         .unwrap()
         .with("NotBefore", ahead)
         .with("Claim", "a dead worker");
-    // The verbs of a table refuse reserved rows.
+    // The functions of a table refuse reserved rows.
     let kind = OperationKind::Merge(claim.to_row().unwrap(), table_core::IfMatch::Any);
     let limits = engine.capabilities().limits;
     let mut merge = Transaction::new(PartitionKey::new("Sales").unwrap(), limits).unwrap();
@@ -303,7 +303,7 @@ fn pat_ec_4_poison_is_requeued_and_discarded_in_bulk_and_costs_later_work_nothin
         time.fetch_add(20 * 600_000_000, Ordering::SeqCst);
     }
     assert_eq!(block_on(outbox.backlog()).unwrap().poison, 70);
-    // The worker of a later change reads none of the poison rows.
+    // The worker for a later change reads none of the poison rows.
     let store = FaultyStore::new(engine.clone());
     record(&outbox, &table, "Sales");
     let counted =

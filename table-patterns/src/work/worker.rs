@@ -1,4 +1,4 @@
-//! Workers: they receive messages, perform the steps of the intents, and delete the messages last (PAT-EC-1 to PAT-EC-5).
+//! Workers: they receive messages, perform the steps of the intents, and then delete the messages (PAT-EC-1 to PAT-EC-5).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -32,19 +32,20 @@ use crate::work::metrics::WorkMetrics;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerOptions {
-    /// The duration for which a received message is hidden, and hidden again by each extension; in whole seconds (QUE-21).
+    /// The duration for which receiving a message, and each extension, hides it; in whole seconds (QUE-21).
     pub lease: Duration,
     /// The number of messages per receive request, 1 to 32.
     pub messages_per_receive: usize,
-    /// The number of a message's intents that are processed concurrently. Intents for the same changed entity that are claimed together run in the order of the changes. With a
-    /// concurrency of 1, each intent starts only after the previous one has ended. An intent that is being retried always runs alone.
+    /// The number of intents from one message that are processed concurrently. If several intents of one changed entity are claimed together, they run in the
+    /// order of the changes. With a concurrency of 1, each intent starts only after the previous one has ended. An intent that is being retried always runs
+    /// alone.
     pub concurrency: usize,
     /// The number of attempts to process an intent before it becomes poison (PAT-EC-4).
     /// Attempts are counted when they start; message deliveries do not count.
     pub poison_after: u32,
-    /// The maximum number of times that a step is tried within one attempt, if it fails with transient errors (PAT-EC-5).
+    /// The maximum number of times that a step is tried within one attempt if it fails with transient errors (PAT-EC-5).
     pub step_attempts: u32,
-    /// The delays between these tries of a step within one attempt.
+    /// The delays between tries of a step within one attempt.
     pub backoff: Backoff,
     /// The delays between attempts, and between deliveries of a message that could not be processed.
     pub redelivery: Backoff,
@@ -69,8 +70,8 @@ impl Default for WorkerOptions {
 
 /// A worker on the queue of an [`Outbox`]. Any number of workers may share a queue, in any number of processes (PAT-EC-7).
 ///
-/// A worker processes one message at a time, and several intents of the message concurrently.
-/// For more concurrency, use more workers. The futures of a worker are `Send` and need no particular runtime.
+/// A worker processes one message at a time, and several intents from the message concurrently. For more concurrency, use more workers. A worker's futures
+/// are `Send` and need no particular runtime.
 ///
 /// ```
 /// use table_patterns::outbox::Outbox;
@@ -116,17 +117,17 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Registers the handler of a [message](Message), and replaces any earlier handler.
-    /// If a handler handles several messages, register it for each of them: `.handler::<Closed>(mail.clone())`.
+    /// Registers the handler for a [message](Message) type, and replaces any earlier handler. If a handler handles several message types, register it for
+    /// each of them: `.handler::<Closed>(mail.clone())`.
     ///
-    /// A message without a handler in this worker, or with a later version, is left to a worker that supports it. It becomes poison if its attempts
-    /// are used up. An unreadable message becomes poison immediately.
+    /// A message without a handler in this worker, or with a later version, is left to a worker that supports it. It becomes poison when its attempts are
+    /// used up. An unreadable message becomes poison immediately.
     #[must_use]
     pub fn handler<M: Message>(self, handler: impl Handler<M> + 'static) -> Self {
         self.takes(M::NAME.to_owned(), OfMessage::<M, _>::new(handler))
     }
 
-    /// Registers the handler that runs the steps with the name `name`.
+    /// Registers the handler for the steps with the name `name`.
     pub(crate) fn takes(mut self, name: String, take: impl Take + 'static) -> Self {
         self.handlers.insert(name, Arc::new(take));
         self
@@ -151,12 +152,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 
     /// Receives messages once and processes them. Returns the number of received messages.
     ///
-    /// Work that fails is counted in the metrics and repeated later. It is not an error of this call.
+    /// Failed work is counted in the metrics and repeated later. It does not make this call fail.
     ///
     /// # Errors
     /// Any error from receiving messages, such as `QueueNotFound`.
     pub async fn run_once(&self) -> Result<usize> {
-        // The clock is read before the call, so the lease is never assumed to be longer than it is.
+        // The clock is read before the call, so the lease is never assumed to last longer than it does.
         let now = self.outbox.runtime().now();
         let (queues, queue) = (self.outbox.queues(), self.outbox.queue());
         let leases = queues.receive(queue, self.options.messages_per_receive, self.options.lease).await?;
@@ -177,7 +178,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         Ok(())
     }
 
-    /// Processes messages until `stop`, which is called between receive requests, returns `true`. Waits if the queue is empty or receiving fails.
+    /// Processes messages until `stop`, which is called between receive requests, returns `true`. Waits if the queue is empty or cannot be read.
     pub async fn run(&self, stop: impl Fn() -> bool + Send) {
         let mut failures = 0;
         while !stop() {
@@ -201,12 +202,12 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         let place = (outbox.queues(), outbox.queue());
         let held = Held::new(place, outbox.runtime(), self.options.lease, (lease, received));
         if held.extend().await.is_err() {
-            // The message waited behind other messages until another worker received it.
+            // The message had to wait behind other messages, until another worker received it.
             self.count(|metrics| metrics.lost += 1);
             return;
         }
         let outcome = match self.work(&held, &message).await {
-            // No later delivery could read the message either.
+            // Later deliveries could not read the message either.
             Err(error) if error.code() == ErrorCode::Corrupted => {
                 let entry = self.poisoned(message.text, Some(kept(&error)), message.dequeue_count);
                 self.put_aside(&held, &entry).await.map(|()| Outcome::Done)
@@ -214,7 +215,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             outcome => outcome,
         };
         let outcome = match outcome {
-            // IMPORTANT: the message is deleted last. After an earlier crash, another worker does all the work again (PAT-EC-1, PAT-EC-3).
+            // IMPORTANT: the message is deleted last. If this worker crashes earlier, another worker does all the work again (PAT-EC-1, PAT-EC-3).
             Ok(Outcome::Done) => held.finish().await,
             Ok(Outcome::Again { delay, text }) => {
                 let delay = delay.min(self.longest_wait());
@@ -235,13 +236,13 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
     }
 
-    /// Returns `true` if a row is free at the time `now`. If the rest of its wait is longer than any claim or retry delay, the wait was recorded with a clock
-    /// that is ahead, and is ignored.
+    /// Returns `true` if a row is free at the time `now`. If the remaining wait is longer than any claim or retry delay, it was recorded by a clock that is
+    /// ahead, and is ignored.
     pub(super) fn is_due(&self, pending: &Pending, now: u64) -> bool {
-        // Earlier releases did not record the length of their waits.
+        // Earlier releases did not record how long a row must wait.
         let most = pending.wait.map_or(0, |wait| wait.saturating_mul(2)).max(self.longest_wait());
         let left = pending.not_before.saturating_sub(now);
-        // Some queues show their time in whole seconds.
+        // Some queues return their time in whole seconds.
         left <= ticks_of(Duration::from_secs(1)) || left > most
     }
 
@@ -255,13 +256,13 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         Times { now, first: ticks_of(self.options.redelivery.initial), longest: self.longest_wait() }
     }
 
-    /// Returns the delay, in ticks, before the next attempt to process an intent that was already attempted `attempts` times.
+    /// Returns the delay, in ticks, before the next attempt to process an intent that has already been attempted `attempts` times.
     pub(super) fn delay_after(&self, attempts: u32) -> u64 {
         let random = self.outbox.runtime().random();
         ticks_of(self.options.redelivery.delay(attempts.saturating_sub(1), random))
     }
 
-    /// Calls `attempt` and repeats it after transient errors, with back-off, as long as the lease is kept.
+    /// Calls `attempt`, and repeats it with back-off after transient errors, as long as the lease is kept.
     pub(crate) async fn retry<T, F>(&self, lease: &dyn Keep, attempt: impl Fn() -> F + Send) -> Result<T>
     where
         F: Future<Output = Result<T>> + Send,
@@ -286,7 +287,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
 
 /// The outcome of a delivered message.
 pub(crate) enum Outcome {
-    /// All work was done, so the message is deleted.
+    /// All work has been done, so the message is deleted.
     Done,
     /// Some work is left: the message becomes visible again after a delay in ticks, with a new text if one is given.
     Again { delay: u64, text: Option<String> },

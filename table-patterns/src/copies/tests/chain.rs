@@ -1,5 +1,5 @@
-//! Tests of chains of copies: in trees spread over two partitions, each node copies the root's value from its parent. Workers run late, twice and
-//! in any order.
+//! Tests chains of copies: in trees spread over two partitions, each node copies the root's value from its parent. Workers run late, twice and in
+//! any order.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::entities::Entities;
 use crate::outbox::Outbox;
 use crate::work::{Sweep, Worker, WorkerOptions};
 
-/// A node of a tree. A root has its own value; every other node copies the root's value from its parent.
+/// A tree node. A root has its own value; every other node copies the root's value from its parent.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Nodes", copied_by(Parent), copies_from(Parent))]
 #[partition_key(half)]
@@ -61,7 +61,7 @@ impl CopyRelation for Parent {
     }
 }
 
-/// Returns the partition of a node. A node and its parent are in the same partition or in different ones, depending on their numbers.
+/// Returns a node's partition. A node and its parent are in the same partition or in different ones, depending on their numbers.
 fn half(id: u32) -> String {
     if id % 4 < 2 { "left".into() } else { "right".into() }
 }
@@ -94,7 +94,7 @@ impl Forest {
         Worker::new(self.outbox.clone()).with_index_handler(&self.nodes)
     }
 
-    /// Performs all pending work, then checks the value of each node against its root.
+    /// Performs all pending work, then checks each node's value against its root.
     async fn check(&self) -> Result<()> {
         self.worker().run_until_idle().await?;
         Sweep::new(self.outbox.clone()).min_age(Duration::ZERO).sweep_registered().await?;
@@ -113,7 +113,7 @@ impl Forest {
     }
 }
 
-/// A change to the nodes. The parent of a node always has a smaller number.
+/// A change to the nodes. A node's parent always has a smaller number.
 #[derive(Clone, Debug)]
 enum Act {
     Put(u32, Option<u32>, u8),
@@ -213,7 +213,7 @@ fn pat_den_2_a_bulk_may_contain_a_source_and_its_holders() {
         let nodes = &forest.nodes;
         let value =
             async |id| Ok::<_, Error>(nodes.get(key(id)).await?.and_then(|node| node.root_value.clone()));
-        // In one transaction, in any order.
+        // One transaction inserts both, in any order.
         nodes.bulk().insert_all([node(5, Some(4), 0), node(4, None, 1)]).await?;
         assert_eq!(value(5).await?.as_deref(), Some("value1"));
         // A new holder copies from the new source, so no worker needs to correct it.
@@ -275,8 +275,8 @@ impl CopyRelation for Before {
     }
 }
 
-/// Links members into a ring, and lets workers process the changes, with sleeps that return at once. Each count must be one more than the previous
-/// member's count, so the counts never agree.
+/// Links members into a ring, and lets workers process the changes, with sleeps that return immediately. Each count must be one more than the
+/// previous member's count, so the counts never converge.
 fn settle_ring(length: u32) {
     let now = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let (read, slept) = (Arc::clone(&now), Arc::clone(&now));
@@ -313,7 +313,7 @@ fn settle_ring(length: u32) {
         let text = format!("{poison:?}");
         let found = members.get(Member::key(half(0), 0)).await?;
         assert!(text.contains("form a circle"), "{length} members: {text}, {found:?}");
-        // The error that is stored with poison has a bounded length.
+        // The error that is stored with poison has a limited length.
         let is_named = |id: u32| text.contains(&format!("member_{id:02}"));
         assert!(length > 8 || (0..length).all(is_named), "{length} members: {text}");
         Ok::<_, Error>(())

@@ -1,4 +1,4 @@
-//! Tests of copied entities, and of entities with copies, that also have indexes, lists and feeds: every update of a copy must maintain these.
+//! Tests copied entities, and entities with copies, that also have indexes, lists and feeds. Every update of a copy must maintain these.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -101,7 +101,7 @@ impl Desk {
         assert!(report.is_clean(), "{:?}", report.findings);
     }
 
-    /// Returns the tickets whose agent is named `name`, found by the index in the partition and by the remote index.
+    /// Returns the tickets whose agent is named `name`, as found by the index in the partition and by the remote index.
     fn named(&self, name: &str) -> [Vec<u32>; 2] {
         let here = block_on(self.tickets.get_by_index(Ticket::by_agent("contoso", name))).unwrap();
         let there = block_on(self.tickets.query_eventual(Ticket::names(name)).collect()).unwrap();
@@ -109,7 +109,7 @@ impl Desk {
         [here.iter().map(|ticket| ticket.number).collect(), there.collect()]
     }
 
-    /// Returns how many feed entries exist for a ticket.
+    /// Returns the number of feed entries for a ticket.
     fn entries(&self, row_key: &str) -> usize {
         let feed = Feed::new(self.outbox.store().clone());
         let (table, partition) = (TableName::new("Desk").unwrap(), PartitionKey::new("contoso").unwrap());
@@ -179,13 +179,13 @@ fn pat_intra_5_a_source_keeps_its_own_unique_index() {
     assert_eq!(error.code(), ErrorCode::UniqueViolation);
 }
 
-/// Tests that `settle_copies` repairs the copies in an entity that another tool has written, and updates the index entries of the entity.
+/// Tests that `settle_copies` repairs the copies in an entity that another tool has written, and updates the entity's index entries.
 #[test]
 fn pat_den_2_settlement_maintains_the_indexes_of_a_holder() {
     let desk = Desk::new();
     block_on(desk.agents.insert(&agent("contoso", "Ada", "ada@contoso.com"))).unwrap();
     block_on(desk.tickets.insert(&ticket(1, false))).unwrap();
-    // A tool that ignores copies.
+    // This tool ignores copies.
     let rename = |agent: &mut TableEntity| drop(agent.insert("Name", "Nemo"));
     let bag = desk.outbox.store().untyped("Desk").unwrap();
     block_on(bag.update(Selection::point("contoso", "agent_0007"), rename)).unwrap();

@@ -1,4 +1,4 @@
-//! Tests of copies in which a process dies before or after any request, or is suspended at any request while all other processes continue.
+//! Tests copies when a process dies before or after any request, or is suspended at any request while all other processes continue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use table_core::etag::IfMatch;
 use super::kit::{Company, Department, Employee, Project, ada, bob, project, sales};
 use crate::faults::Fault;
 
-/// Creates two employees, a department and a project whose copies are all correct.
+/// Creates two employees, a department and a project, all with correct copies.
 fn company() -> Company {
     let company = Company::new();
     block_on(async {
@@ -29,7 +29,7 @@ fn company() -> Company {
 /// A function that writes to the company. Any of its requests may fail or lose its response.
 type Scene = fn(&Company);
 
-/// Every kind of write, followed by one run of a worker. Errors are ignored, because they mean that the process has died.
+/// Every kind of write, each followed by one run of a worker. Errors are ignored, because an error means that the process has died.
 const SCENES: [(&str, Scene); 8] = [
     ("rename", |company| {
         let rename = |ada: &mut Employee| ada.last_name = "Byron".into();
@@ -123,8 +123,8 @@ fn pat_ec_5_a_request_that_fails_once_is_retried_by_the_worker() {
     }
 }
 
-/// Tests a process that is suspended at a request until the other processes have completed all pending work, and then resumes and dies. No other
-/// process runs afterwards. Its late writes must not overwrite newer data.
+/// Tests a process that is suspended at a request until the other processes have completed all pending work. It then resumes, and dies. No other
+/// process runs afterwards, so its late writes must not overwrite newer data.
 #[test]
 fn pat_den_2_a_delayed_process_undoes_nothing() {
     let meanwhile: [(&str, Scene); 5] = [
@@ -159,7 +159,7 @@ fn pat_den_2_a_delayed_process_undoes_nothing() {
             block_on(company.employees.insert(&ada())).unwrap();
         }),
     ];
-    // Processes that may be suspended with stale data: workers and writers.
+    // Workers and writers that may be suspended while they hold stale data.
     let sleepers: [(&str, Scene); 6] = [
         ("renames and propagates", |company| {
             let rename = |ada: &mut Employee| ada.last_name = "Byron".into();
@@ -203,7 +203,7 @@ fn pat_den_2_a_delayed_process_undoes_nothing() {
                 scene(&company);
                 assert!(happened.load(Ordering::SeqCst), "{at}");
                 company.store.heal();
-                // Work that the suspended process has recorded but not performed.
+                // The suspended process may have recorded work that it has not performed.
                 company.recover();
                 assert_left_over(&company, &at);
             }

@@ -1,4 +1,4 @@
-//! Tests that every kind of handle maintains the copies that an entity declares.
+//! Tests that handles of every kind maintain the copies that an entity declares.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -91,12 +91,12 @@ fn pat_den_2_every_handle_maintains_the_declared_copies() {
         agents.update(Agent::key("t", 1), |agent| agent.name = "Eve".into()).await.unwrap();
         let found = tickets.query(Ticket::by_name("t", "Eve")).collect().await.unwrap();
         assert_eq!(found.len(), 1);
-        // Two holders of one source in one transaction, with one condition on the source.
+        // Two holders of one source are in one transaction, with one condition on the source.
         let mut unit = tickets.unit(Ticket::partition("t")).unwrap();
         unit.insert(&other).unwrap().insert(&Ticket { id: 9, ..ticket() }).unwrap();
         unit.commit().await.unwrap();
         assert_eq!(tickets.query(Ticket::by_name("t", "Eve")).collect().await.unwrap().len(), 3);
-        // A unit for another type, without a handle for the holders.
+        // This unit of work is for another type, without a handle for the holders.
         let mut unit = agents.unit(Agent::partition("t")).unwrap();
         unit.insert(&Ticket { id: 12, ..ticket() }).unwrap();
         unit.commit().await.unwrap();
@@ -113,12 +113,13 @@ fn pat_den_2_every_handle_maintains_the_declared_copies() {
             }
             assert_eq!(unit.commit().await.unwrap().len(), 1);
         }
-        // A repair of an index changes no entity.
+        // Repairing an index changes no entity.
         assert!(tickets.check().repair().run().await.unwrap().is_clean());
     });
 }
 
-/// Tests that a transaction that writes two holders of one source reads the source again for both, if it changes after the read for the first holder.
+/// Tests a transaction that writes two holders of one source: if the source changes after it was read for the first holder, it is read again for
+/// both.
 #[test]
 fn con_3_a_source_that_changes_within_a_transaction_is_read_again() {
     for bulk in [false, true] {
@@ -158,8 +159,8 @@ fn con_3_a_source_that_changes_within_a_transaction_is_read_again() {
     }
 }
 
-/// Tests a unit of work that has read a source before a rival changed it. The source never has the version that the unit requires, so another attempt
-/// cannot succeed.
+/// Tests a unit of work that has read a source before a rival changes it. The source never again has the version that the unit requires, so another
+/// attempt cannot succeed.
 #[test]
 fn upd_3_a_unit_that_read_an_older_source_of_its_holder_is_refused_at_once() {
     let engine = Engine::in_memory();

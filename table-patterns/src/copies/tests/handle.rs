@@ -1,4 +1,4 @@
-//! Tests that every write of a copied entity, or of an entity that holds copies, maintains the copies if it is made through the handle.
+//! Tests that every write through a handle to a copied entity, or to an entity that holds copies, maintains the copies.
 
 use pollster::block_on;
 use table_core::ErrorCode;
@@ -103,7 +103,7 @@ fn pat_den_2_every_verb_on_a_holder_copies_the_values_of_its_sources() {
     });
 }
 
-/// Tests that a unit of work that contains holders, sources and other entities sets the copies when it is committed (PAT-DEN-2).
+/// Tests that a unit of work with holders, sources and other entities sets the copies when it is committed (PAT-DEN-2).
 #[test]
 fn pat_den_2_a_unit_updates_copies() {
     block_on(async {
@@ -134,14 +134,14 @@ fn pat_den_2_a_unit_updates_copies() {
         assert_eq!(lead(&company).as_deref(), Some("King"), "by the outbox");
         company.assert_agreement("renamed");
 
-        // If an entity of the unit has changed since it was read, the unit fails and writes nothing.
+        // If one of the unit's entities has changed since it was read, the unit fails and writes nothing.
         let mut unit = employees.unit(sales_rows()).unwrap().with(departments);
         unit.update(&read, |ada| ada.last_name = "Late".into()).unwrap();
         let before = company.rows("Company");
         assert!(unit.commit().await.unwrap_err().is_conflict());
         assert_eq!(company.rows("Company"), before);
 
-        // A holder and its source in one unit are each written once.
+        // If a unit contains a holder and its source, each is written once.
         let read = employees.get(Employee::key("Sales", 223)).await.unwrap().unwrap();
         let department = departments.get(Department::key("Sales")).await.unwrap().unwrap();
         let mut unit = employees.unit(sales_rows()).unwrap().with(departments);

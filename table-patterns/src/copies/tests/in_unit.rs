@@ -1,4 +1,4 @@
-//! Tests of units of work that write sources (copied entities) together with the holders of their copies: each holder must copy the new values.
+//! Tests units of work that write sources (copied entities) together with the holders of their copies. Each holder must copy the new values.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ struct Ticket {
     agent_name: Option<String>,
 }
 
-/// An entity that copies the title of a ticket and the name of the ticket's agent, which the ticket itself has copied.
+/// An entity that copies a ticket's title and the name of the ticket's agent, which the ticket itself has copied.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", copies_from(OfTicket))]
 #[partition_key(tenant)]
@@ -149,8 +149,8 @@ impl Desk {
         self.tickets.get(Ticket::key("t", id)).await
     }
 
-    /// Checks that each ticket and its index entry contain the agent's name, that each line contains its ticket's title and
-    /// the agent's name, and that each source has one reference per holder.
+    /// Checks that each ticket and its index entry contain the agent's name, that each line contains its ticket's title and the agent's name,
+    /// and that each source has one reference per holder.
     async fn check(&self) -> Result<()> {
         let work = Worker::new(self.outbox.clone()).with_index_handler(&self.agents);
         work.with_index_handler(&self.tickets).with_index_handler(&self.lines).run_until_idle().await?;
@@ -198,7 +198,7 @@ fn pat_den_2_a_source_and_its_holder_are_written_by_one_unit_in_either_order() {
     block_on(async {
         let desk = Desk::new().await?;
         let mut unit = desk.unit();
-        // The line is added before its ticket, and the ticket before its agent.
+        // The line is inserted before its ticket, and the ticket before its agent.
         unit.insert(&line(1, Some(1)))?.insert(&ticket(1, Some(1)))?.insert(&agent(1, "Ada"))?;
         unit.insert(&agent(2, "Eve"))?.insert(&ticket(2, Some(2)))?;
         unit.commit().await?;
@@ -218,7 +218,7 @@ fn pat_den_2_a_source_and_its_holder_are_written_by_one_unit_in_either_order() {
         let title = desk.lines.get(Line::key("t", 1)).await?.unwrap().title.clone();
         assert_eq!(title.as_deref(), Some("It hums"));
 
-        // A deleted source clears a holder of the same unit, or is refused.
+        // Deleting a source clears a holder in the same unit, or is refused.
         let mut unit = desk.unit();
         unit.delete(&desk.agent(2).await?.unwrap())?;
         unit.update(&desk.ticket(1).await?.unwrap(), |_| {})?;
@@ -236,7 +236,7 @@ fn pat_den_2_a_source_and_its_holder_are_written_by_one_unit_in_either_order() {
         unit.commit().await?;
         desk.check().await?;
 
-        // A holder that refers to a source deleted in the same unit is not written.
+        // A holder is not written if it refers to a source that the same unit deletes.
         let mut unit = desk.unit();
         unit.delete(&desk.agent(1).await?.unwrap())?.insert(&ticket(3, Some(1)))?;
         let error = unit.commit().await.unwrap_err();
@@ -262,7 +262,7 @@ fn pat_den_2_a_holder_of_two_sources_or_with_a_condition_is_written_later() {
     .unwrap();
 }
 
-/// A change to one entity, made by a unit of work.
+/// A change that a unit of work makes to one entity.
 #[derive(Clone, Debug)]
 enum Act {
     Agent(u32, Option<u8>),

@@ -1,5 +1,5 @@
-//! A fixture for copy tests: a company in which departments copy the names of their managers within a partition, and projects in
-//! another table copy the names of their leads and deputies.
+//! A fixture for copy tests: a company in which departments copy the names of their managers within a partition, and projects in another
+//! table copy the names of their leads and deputies.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -49,7 +49,7 @@ pub(super) struct Department {
     pub(super) manager_email: Option<String>,
 }
 
-/// A project. It is stored in a different table than employees, so its sources are never in its partition.
+/// A project. Projects and employees are in different tables, so a project's sources are never in its partition.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Projects", copies_from(Lead, Deputy))]
 #[partition_key(name)]

@@ -1,4 +1,5 @@
-//! Tests of the stored rows of copies: a snapshot that matches the pattern catalogue.
+//! Tests the stored rows of copies against a snapshot that matches the pattern
+//! catalogue.
 
 use pollster::block_on;
 

@@ -21,7 +21,7 @@ enum Act {
     Drop(u16),
     /// Receives a pending message and processes it.
     Work,
-    /// Settles the copies of an employee, as a repeated or delayed delivery would.
+    /// Settles an employee's copies, like a repeated or delayed delivery.
     Propagate(u32),
     Settle(u16),
     Recover,
@@ -48,7 +48,8 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A model of the company: the employees' last names, and the numbers of the employees to whom departments and projects refer.
+/// A model of the company: the employees' last names, and the numbers of the employees to which departments and projects
+/// refer.
 #[derive(Clone, Debug, Default)]
 struct Model {
     names: BTreeMap<u32, String>,
@@ -77,7 +78,7 @@ fn number(id: Option<u32>) -> Option<i32> {
 
 /// Applies an act to both the company and the model, and asserts that both accept it or both reject it.
 fn run(company: &Company, model: &mut Model, act: &Act) {
-    // The worker clears holders of a deleted source. Before that, a project may refer to a missing employee.
+    // The worker clears the holders of a deleted source. Until then, a project may refer to a missing employee.
     match *act {
         Act::Hire(id) => {
             let done = block_on(company.employees.insert(&Employee { id, ..ada() })).is_ok();
@@ -99,7 +100,7 @@ fn run(company: &Company, model: &mut Model, act: &Act) {
             let done = block_on(company.employees.delete(Employee::key("Sales", id), IfMatch::Any)).is_ok();
             assert_eq!(done, model.names.contains_key(&id) && model.manager.flatten() != Some(id));
             if done {
-                // The pending work is done before the number is given to the next employee.
+                // The pending work is done before the next employee gets the number.
                 company.recover();
                 model.names.remove(&id);
                 for (lead, deputy) in model.projects.values_mut() {
@@ -164,7 +165,7 @@ fn run(company: &Company, model: &mut Model, act: &Act) {
         }
         Act::Recover => company.recover(),
     }
-    // Copies in the partition of the source are updated without delay.
+    // Copies in the source's partition are updated without delay.
     let department = company.departments().pop();
     assert_eq!(department.as_ref().map(|sales| sales.manager_id), model.manager.map(number));
     let name = department.and_then(|sales| sales.manager_last_name);
@@ -189,7 +190,7 @@ proptest! {
             (*part, ((number(*lead), model.name(*lead)), (number(*deputy), model.name(*deputy))))
         });
         prop_assert_eq!(projects.collect::<BTreeMap<_, _>>(), expected.collect());
-        // Refused writers have left references, which the next change removes.
+        // Refused writes have left references, which the next change removes.
         for id in 1..4 {
             block_on(company.employees.settle_copies(Employee::key("Sales", id))).unwrap();
         }

@@ -1,4 +1,4 @@
-//! Tests of two entities in one partition that copy from each other.
+//! Tests two entities in one partition that copy from each other.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -74,7 +74,7 @@ async fn people() -> Result<(Store, Outbox<Store, Engine>, People)> {
     Ok((store, outbox, people))
 }
 
-/// Performs all pending work, then checks the copied name of each person.
+/// Performs all pending work, then checks each person's copied name.
 async fn check(outbox: &Outbox<Store, Engine>, people: &People, names: [(&str, &str); 2]) -> Result<()> {
     Worker::new(outbox.clone()).with_index_handler(people).run_until_idle().await?;
     for (id, (name, mentor)) in (1..).zip(names) {
@@ -124,7 +124,8 @@ fn pat_den_2_other_verbs_and_units_make_two_entities_sources_of_each_other() {
     .unwrap();
 }
 
-/// Tests a person who is read as the source of a copy, and again as a holder, while another writer changes the person between the two reads.
+/// Tests a person that is read as the source of a copy, and again as a holder, while another writer changes the person between the two
+/// reads.
 #[test]
 fn pat_den_2_a_source_that_changes_while_it_becomes_a_holder_is_read_again() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Tests of parent entities whose child entities (parts) hold copies of them.
+//! Tests parent entities whose child entities (parts) hold copies of them.
 
 use pollster::block_on;
 use table_core::Entity;
@@ -24,7 +24,7 @@ struct Order {
     title: String,
 }
 
-/// A line of an order: a part of the order, with a copy of its title.
+/// An order line: a part of the order, with a copy of the order's title.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Orders", copies_from(OfOrder))]
 #[partition_key(customer)]
@@ -38,7 +38,7 @@ struct Line {
     title: Option<String>,
 }
 
-/// A note about an order, with a copy of its title. It is not a part of the order.
+/// A note about an order, with a copy of the order's title. It is not a part of the order.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Orders", copies_from(SeenOrder))]
 #[partition_key(customer)]
@@ -103,7 +103,7 @@ impl CopyRelation for SeenOrder {
     }
 }
 
-/// Tests that holders that are parts do not prevent the deletion of their source, and that all other holders are cleared (PAT-DEN-2, PAT-CK-3).
+/// Tests that holders do not prevent deleting their source if they are its parts, and that all other holders are cleared (PAT-DEN-2, PAT-CK-3).
 #[test]
 fn pat_den_2_an_owner_is_deleted_with_the_parts_that_hold_its_copies() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Tests of a holder with two relations to sources of one type in its partition. A rival changes a source between any two reads of the holder's write.
+//! Tests a holder with two relations to sources of one type in its partition. A rival changes a source between any two reads of the holder's write.
 
 use std::collections::BTreeMap;
 
@@ -95,7 +95,7 @@ enum Verb {
     Bulk,
 }
 
-/// A write of a ticket, with the change that a rival makes before one of the write's reads.
+/// A ticket write, with the change that a rival makes before one of the write's reads.
 #[derive(Clone, Debug)]
 struct Write {
     verb: Verb,
@@ -132,7 +132,7 @@ async fn opened() -> Result<(Store, Tickets, Agents)> {
     Ok((store, tickets, rival))
 }
 
-/// Writes the ticket `new`, which may exist.
+/// Writes the ticket `new`, which may already exist.
 async fn put(tickets: &Tickets, verb: Verb, new: &Ticket) -> Result<()> {
     match verb {
         Verb::Single => tickets.insert_or_replace(new).await.map(drop),

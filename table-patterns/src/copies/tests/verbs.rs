@@ -1,4 +1,4 @@
-//! Tests of copies with each kind of write: the stored rows, the requests and the errors.
+//! Tests copies with each kind of write: the stored rows, the requests and the errors.
 
 mod limits;
 
@@ -29,7 +29,7 @@ fn read_project(company: &Company, name: &str) -> Project {
 #[test]
 fn pat_den_1_one_point_query_returns_a_department_with_its_manager() {
     let company = company();
-    // Copied properties that the program sets are overwritten with the values of the source.
+    // If the program sets copied properties, they are overwritten with the source's values.
     let wrong = Department { manager_last_name: Some("Nobody".into()), ..sales(Some(223)) };
     block_on(company.departments.insert(&wrong)).unwrap();
     assert_eq!(company.store.calls(), [Call::Get, Call::Submit]);
@@ -57,7 +57,7 @@ fn pat_den_2_in_one_partition_source_and_copy_change_in_one_transaction() {
     assert_eq!(read(&company).manager_last_name.as_deref(), Some("Byron"));
     company.assert_agreement("changed");
 
-    // A change to other properties costs the same as without copies.
+    // A change to other properties costs no more than without copies.
     company.store.heal();
     block_on(company.employees.update(Employee::key("Sales", 223), |ada| ada.age += 1)).unwrap();
     assert_eq!(company.store.calls(), [Call::Get, Call::Submit]);
@@ -83,7 +83,7 @@ fn pat_den_2_cross_partition_copies_follow_by_the_outbox() {
 #[test]
 fn pat_den_3_a_change_finds_its_copies_by_one_range_of_its_partition() {
     let company = company();
-    // Employees with RowKeys close to the RowKey of the source.
+    // These employees have RowKeys close to the source's RowKey.
     for id in [22, 2230, 222, 224] {
         block_on(company.employees.insert(&Employee { id, ..bob() })).unwrap();
         block_on(company.projects.insert(&project(&format!("P{id}"), i32::try_from(id).ok()))).unwrap();
@@ -251,7 +251,7 @@ fn invalid_input_is_refused_and_nothing_is_partially_written() {
     assert!(
         block_on(company.projects.delete(Project::key("None", 1), IfMatch::Any)).unwrap_err().is_not_found()
     );
-    // A program that does not declare this relation must not leave copies stale.
+    // A program that does not declare this relation must not leave copies outdated.
     let older = Entities::<older::Employee, _, _>::from(company.outbox.clone());
     let key = older::Employee::key("Sales", 223);
     let error = block_on(older.update(key, |ada| ada.last_name = "Byron".into())).unwrap_err();

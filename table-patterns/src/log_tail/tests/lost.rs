@@ -1,4 +1,4 @@
-//! Tests of appends whose response is lost. The store may return rows whose bytes differ from those that were written.
+//! Tests appends whose response is lost. The store may return rows whose bytes differ from those that were written.
 
 use table_core::queue::QueueName;
 use table_core::selection::Point;
@@ -8,7 +8,7 @@ use crate::EntityStore;
 use crate::copies::CopyRelation;
 use crate::outbox::Outbox;
 
-/// An event whose properties are not in the order of their names.
+/// An event whose properties are not sorted by name.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Readings")]
 #[partition_key(sensor)]
@@ -68,7 +68,7 @@ impl CopyRelation for Name {
     }
 }
 
-/// Loses the response of the first transaction, and reports this error.
+/// Makes the first transaction lose its response, and returns this error instead.
 fn lose(store: &FaultyStore<Engine>, code: ErrorCode) {
     let mut is_lost = false;
     store.script(move |call, _| match call {

@@ -1,4 +1,4 @@
-//! Tests that guarded steps converge regardless of the order and number of deliveries, with several sources that claim one target.
+//! Tests that guarded steps converge regardless of the order and number of deliveries, even if several sources claim one target.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ struct Change {
     value: Option<i32>,
 }
 
-/// Returns a history of changes with increasing versions, in which a source claims the target only while no other source claims it.
+/// Returns a history of changes with increasing versions. In it, a source claims the target only while no other source claims it.
 fn history(wishes: &[(u8, bool)]) -> Vec<Change> {
     let table = TableName::new("Company").unwrap();
     let mut owner = None;
@@ -68,7 +68,7 @@ proptest! {
         for index in order {
             deliver(&engine, &table, &target, &changes[index.index(changes.len())]);
         }
-        // Each change is delivered at least once, in a separate order.
+        // Each change is delivered at least once, in a random order.
         let mut rest: Vec<&Change> = changes.iter().collect();
         rest.rotate_left(usize::try_from(last % changes.len() as u64).unwrap());
         if last % 2 == 0 {
@@ -108,7 +108,7 @@ fn a_guard_remembers_the_newest_sources_and_the_owner_in_any_order_of_properties
     guard.take(&origin(1_000), &TargetWrite::InsertOrReplace(row(0)));
     for n in 0..500 {
         guard.take(&origin(n), &TargetWrite::DeleteIfExists);
-        // A store may return the properties of the guard in another order.
+        // A store may return the guard's properties in another order.
         guard.versions.sort_by_key(|(source, _)| source.clone());
     }
     assert_eq!(guard.versions.len(), SOURCES);

@@ -1,10 +1,10 @@
-//! Partitions that sweeps read until a given day, although no writer registers them again: the bearer of a [grant](crate::grant) may write to them, and its
-//! credential does not permit writes to the registry.
+//! Partitions that sweeps read until a given day, although no writer registers them again. The bearer of a [grant](crate::grant) may write to such a
+//! partition, and its credential does not permit writes to the registry.
 //!
-//! Each such partition has a second row in the registry table, in the partition `kept-{table}-{day}`, where the day is the first day (since the year 1) on which
-//! no bearer may write any longer. Grants that expire on the same day share a row, and a grant for a shorter time does not change the row of an earlier grant.
+//! Each such partition has a second row in the registry table, in the partition `kept-{table}-{day}`, where the day is the first day (counted from the year
+//! 1) on which no bearer may write. Grants that expire on the same day share a row, and a shorter grant does not change the row of an earlier grant.
 //!
-//! A sweep of an earlier release reads the row as a registration, and may add the mark of a quiet partition to it. The mark has no meaning here.
+//! A sweep of an earlier release reads the row as a registration, and may mark it as quiet. The mark has no meaning here.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -28,11 +28,11 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) struct KeptRow {
     key: EntityKey,
     etag: ETag,
-    /// The time, in ticks, at which the last grant has expired.
+    /// The time, in ticks, by which the last grant has expired.
     until: u64,
 }
 
-/// Makes sweeps read a partition at least until a time, in ticks, also while it is quiet.
+/// Makes sweeps read a partition at least until a time, in ticks, even while it is quiet.
 pub(crate) async fn keep<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -44,7 +44,7 @@ pub(crate) async fn keep<S: TableStore>(
     put(store, &key, entry_row(table, None)).await
 }
 
-/// Returns the key range of the rows that keep partitions of one table active.
+/// Returns the key range of the rows that keep one table's partitions active.
 pub(crate) fn kept_rows(table: &TableName) -> KeyRange {
     let partition_key = TextRange::prefix(&format!("{PREFIX}{}-", table.folded()));
     KeyRange { partition_key, row_key: TextRange::ALL }
@@ -56,7 +56,7 @@ pub(super) fn until_of(row: EntityRef<'_>) -> Option<u64> {
     days.parse::<u64>().ok()?.checked_mul(ticks_of(DAY))
 }
 
-/// Adds the rows that keep partitions active to the registrations of these partitions.
+/// Adds the rows that keep partitions active to the registrations of those partitions.
 pub(super) fn add(entries: &mut Vec<Entry>, kept: Vec<(Entry, u64)>) {
     if kept.is_empty() {
         return;
@@ -76,12 +76,13 @@ pub(super) fn add(entries: &mut Vec<Entry>, kept: Vec<(Entry, u64)>) {
 }
 
 impl Entry {
-    /// Returns `true` if a grant keeps the partition active, or has done so until recently.
+    /// Returns `true` if a grant keeps the partition active, or did so until recently.
     pub(crate) const fn is_kept(&self) -> bool {
         !self.kept.is_empty()
     }
 
-    /// Returns `true` if at least one of the rows that keep the partition active has expired at a time: two hours after the last grant.
+    /// Returns `true` if, at the given time, at least one of the rows that keep the partition active has expired. A row expires two hours after its last
+    /// grant.
     pub(crate) fn has_expired(&self, now: u64) -> bool {
         self.kept.iter().any(|row| row.has_expired(now))
     }

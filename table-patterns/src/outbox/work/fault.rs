@@ -1,4 +1,4 @@
-//! Errors of messages in the work queue.
+//! Errors about messages in the work queue.
 
 use table_core::{Error, Fault};
 

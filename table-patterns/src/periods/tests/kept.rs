@@ -1,4 +1,4 @@
-//! Tests of entities with one table per period that have an index, a list, a feed, slots and a participant: each table must maintain all of them.
+//! Tests entities with one table per period that have an index, a list, a feed, slots and a participant. Each table must maintain all of them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -64,7 +64,7 @@ fn pat_hvd_5_a_table_that_another_process_has_dropped_is_created_by_the_next_wri
     assert_eq!(found.iter().map(|arrival| arrival.code.as_str()).collect::<Vec<_>>(), ["b"]);
 }
 
-/// A row that the participant adds whenever a scan is written.
+/// A row that the participant adds to every write of a scan.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Scans")]
 #[partition_key(depot)]
@@ -269,6 +269,6 @@ fn handles_of_tables_that_another_process_drops_are_not_kept() {
         block_on(scans.insert(&Arrival { at, ..scan(0, "A-1") })).unwrap();
         pass(&now, 1);
     }
-    // Three earlier periods, the current one, and the next one.
+    // Three earlier periods, the current period, and the next one.
     assert!(scans.opened_tables() <= 5, "{}", scans.opened_tables());
 }

@@ -1,4 +1,4 @@
-//! Tests of two releases that write to the tables of periods at the same time, and of tables that other processes drop.
+//! Tests two releases that write to the same period tables at the same time, and tables that other processes drop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use crate::feed::{FEEDS, Feed};
 use crate::participant::{Changes, Participant};
 use crate::periods::{Period, PeriodTables, Periodic};
 
-/// The declarations of a release.
+/// The declarations in a release.
 macro_rules! release {
     ($name:ident $(, $declared:meta)*) => {
         mod $name {
@@ -99,7 +99,7 @@ fn every_table_of_a_period_has_a_stored_schema() {
     }
 }
 
-/// A participant that records an entry in the feed of the partition, which the type of the entity does not declare.
+/// A participant that records an entry in the partition's feed. The entity's type does not declare a feed.
 struct Notes;
 
 impl Participant<LoginAttempt> for Notes {
@@ -125,7 +125,7 @@ fn attempts_in<S: TableStore + Clone + 'static>(store: S) -> (PeriodTables<Login
     (PeriodTables::new(store).retain(3).precreate(1).with_clock(clock), now)
 }
 
-/// Returns the number of rows of a table.
+/// Returns the number of rows in a table.
 fn rows(store: &Engine, table: &str) -> usize {
     let all = store.untyped(table).unwrap().scan("a test").max_rows(100);
     block_on(all.collect()).unwrap_or_default().len()
@@ -143,7 +143,7 @@ fn an_expiry_removes_schemas_and_registrations_of_any_type_and_of_tables_that_no
         let (old, kept) = (name(2), name(1));
         assert_eq!((rows(&store, LAYOUTS), rows(&store, FEEDS)), (3, 3));
         if is_dropped {
-            // An expiry that was interrupted after it had dropped the table.
+            // An expiry was interrupted after it had dropped the table.
             block_on(store.delete_table(&old)).unwrap();
         }
         pass(&now, 2);

@@ -1,4 +1,4 @@
-//! Tests of queries that cover several periods, on a store that does not return pages in key order.
+//! Tests queries over several periods, on a store that does not return pages in key order.
 
 use chrono::TimeDelta;
 use pollster::block_on;

@@ -1,4 +1,4 @@
-//! Exports the blobs of a tenant in parts.
+//! Exports a tenant's blobs in parts.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -16,10 +16,10 @@ use crate::tenant::line::{BlobLine, Line};
 use crate::tenant::place::Place;
 use crate::tenant::position::MissingBlob;
 
-/// The maximum size in bytes of a part.
+/// The maximum part size in bytes.
 const PART: u64 = 1 << 20;
 
-/// A part of a blob that has not been exported yet. A row refers to the blob.
+/// A part of a referenced blob that has not been exported yet.
 #[derive(Debug)]
 pub(in crate::tenant) struct Part {
     place: usize,
@@ -30,7 +30,7 @@ pub(in crate::tenant) struct Part {
 }
 
 impl Export<'_> {
-    /// Adds to `parts` the parts of all blobs that a row references. Returns the number of these blobs.
+    /// Adds the parts of all blobs that a row references to `parts`. Returns the number of these blobs.
     pub(super) fn parts(
         &self,
         (place, table): (&Place, &TableName),
@@ -73,7 +73,7 @@ impl Export<'_> {
         Ok(blobs)
     }
 
-    /// Returns the export line for the next part; `None` if no parts are left. Records blobs that do not exist as missing in the position.
+    /// Returns the export line for the next part; `None` if no parts are left. Records missing blobs in the position.
     pub(super) async fn next_part(&mut self) -> Result<Option<String>> {
         while let Some(part) = self.blobs.front() {
             match self.part(part).await {

@@ -1,4 +1,4 @@
-//! Replaces the export of blobs in builds without the `blobs` feature, which export no blobs.
+//! Replaces the blob export in builds without the `blobs` feature, which export no blobs.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use table_core::query::EntityRef;
 use crate::tenant::export::Export;
 use crate::tenant::place::Place;
 
-/// An uninhabited type: without the `blobs` feature, exports contain no parts of blobs.
+/// A type without values: without the `blobs` feature, exports contain no blob parts.
 #[derive(Debug)]
 pub(in crate::tenant) enum Part {}
 

@@ -1,4 +1,4 @@
-//! Tests of a tenant that consists of a whole table, with index rows that look like entities.
+//! Tests a tenant that consists of a whole table, whose index rows look like entities.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use crate::outbox::Outbox;
 use crate::tenant::Tenant;
 use crate::work::Worker;
 
-/// An employee. The rows of its indexes are in other partitions of its table, and have `RowKey`s of the same form.
+/// An employee. The index rows are in other partitions of the same table, and their `RowKey`s have the same format.
 #[expect(clippy::duplicated_attributes, reason = "each index has separate attributes")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Staff")]
@@ -45,7 +45,8 @@ fn tenant(staff: &Staff) -> Tenant {
     Tenant::new().with_entities(staff, "all employees").unwrap()
 }
 
-/// Copies the employees to another store and erases them. `is_settled` is `true` if a worker has written their index rows before.
+/// Copies the employees to another store and erases them. If `is_settled` is `true`, a worker has previously written their index
+/// rows.
 async fn copied_and_erased(ages: &[i32], is_settled: bool) -> Result<()> {
     let ((from, worker), (to, other)) = (staff().await?, staff().await?);
     let employee = |(id, age): (u32, &i32)| {

@@ -1,4 +1,4 @@
-//! Tests of damaged rows: every reserved row of one tenant is replaced with a malformed one. No job for another tenant may notice.
+//! Tests with damaged rows: every reserved row of one tenant is replaced with a malformed row. No job for another tenant may be affected.
 
 use pollster::block_on;
 use table_core::key::text::RESERVED;
@@ -22,7 +22,8 @@ fn reserved(world: &World, table: &str, tenant: &str) -> Vec<String> {
     rows.filter(is_theirs).map(|(_, _, row_key)| row_key).collect()
 }
 
-/// Replaces every reserved row of a tenant with a malformed row, then runs the jobs that process several tenants. The other tenant must not notice.
+/// Replaces every reserved row of a tenant with a malformed row, then runs the jobs that process several tenants. The other tenant must not be
+/// affected.
 fn run_damaged(seed: usize) {
     let world = World::after(&some_steps());
     let new_view = || block_on(ViewTable::<Totals, _>::new(world.store.clone()).create_if_missing()).unwrap();

@@ -1,4 +1,5 @@
-//! A fixture for tenants with tables of periods: each tenant is a depot. Three types share the daily tables, and one has monthly tables with the same prefix.
+//! A fixture for tenants with one table per period. Each tenant is a depot. Three types share the daily tables, and one type has monthly tables with the same
+//! prefix.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ pub(super) struct Scan {
     parcel: u32,
 }
 
-/// A daily sum. Its type declares neither an index nor a feed.
+/// A daily sum. The type declares neither an index nor a feed.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Scans")]
 #[partition_key(depot)]
@@ -39,7 +40,7 @@ pub(super) struct Sum {
     at: DateTime<Utc>,
 }
 
-/// A remark. Its declaration spells the table name in lower case.
+/// A remark. The declaration spells the table name in lower case.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "scans")]
 #[partition_key(depot)]
@@ -54,7 +55,7 @@ pub(super) struct Note {
     at: DateTime<Utc>,
 }
 
-/// A balance, stored in monthly tables whose names have the same prefix as those of the daily tables.
+/// A balance, stored in monthly tables whose names have the same prefix as the daily tables.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Scans")]
 #[partition_key(depot)]
@@ -125,7 +126,7 @@ pub(super) struct Depots {
     pub(super) balances: PeriodTables<Balance, Engine>,
 }
 
-/// The rows of a store, without stored schemas. The key is the table name in lower case with the row's keys; the value is the properties.
+/// A store's rows, without stored schemas. The key is the table name in lower case and the row's keys; the value is the row's properties.
 pub(super) type Rows = BTreeMap<(String, String, String), String>;
 
 impl Depots {
@@ -140,7 +141,7 @@ impl Depots {
         }
     }
 
-    /// Returns a store with the rows of two depots on three days. The name of the second day's table is in lower case.
+    /// Returns a store with the rows of two depots on three days. The second day's table name is in lower case.
     pub(super) fn filled() -> Self {
         let (depots, noon) = (Self::new(), noon());
         for day in 0..3 {
@@ -167,7 +168,7 @@ impl Depots {
         Ok(())
     }
 
-    /// Returns a tenant that consists of one depot, with the types `kinds` registered for the daily tables.
+    /// Returns a tenant that consists of one depot. The types `kinds` are registered for the daily tables.
     pub(super) fn tenant(&self, depot: &str, kinds: &[Kind]) -> Tenant {
         kinds.iter().fold(Tenant::new(), |tenant, kind| {
             let tenant = match kind {
@@ -179,7 +180,7 @@ impl Depots {
         })
     }
 
-    /// Returns the rows of a depot in the daily or the monthly tables.
+    /// Returns a depot's rows in the daily or the monthly tables.
     pub(super) fn rows(&self, depot: &str, period: Period) -> Rows {
         let mut rows = BTreeMap::new();
         for table in block_on(self.store.list_tables("Scans", None, 1000)).unwrap().names {
@@ -214,7 +215,7 @@ impl Depots {
     }
 }
 
-/// Returns noon of the current day, which ensures that no test crosses midnight.
+/// Returns noon of the current day, so that no test crosses midnight.
 fn noon() -> DateTime<Utc> {
     Period::Day.start(ticks::now()) + TimeDelta::hours(12)
 }

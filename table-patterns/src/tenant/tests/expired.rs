@@ -1,4 +1,4 @@
-//! Tests of exports from daily tables, one of which expires during the export: the rows of all other days are exported exactly once.
+//! Tests exports from daily tables, one of which expires during the export: the rows of all other days are exported exactly once.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use pollster::block_on;
@@ -9,7 +9,7 @@ use table_core::{Entity, ticks};
 use crate::periods::{Period, PeriodTables, Periodic};
 use crate::tenant::{ExportPosition, Tenant};
 
-/// A login, in one of four partitions of its tenant.
+/// A login, in one of its tenant's four partitions.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Logins")]
 #[partition_key(without('_', tenant), "_", bucket(user, 4))]

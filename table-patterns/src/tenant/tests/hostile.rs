@@ -1,5 +1,5 @@
 //! Tests with malformed rows under every reserved prefix. A later release, or a program with access to one partition, may write such rows. Every job must
-//! end, process all other rows, and report the malformed ones.
+//! complete, process all other rows, and report the malformed rows.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ impl View for Totals {
     }
 }
 
-/// The prefixes of all reserved rows, and a reserved prefix that no pattern uses.
+/// The prefixes of all reserved rows, and one reserved prefix that no pattern uses.
 const PREFIXES: [&str; 10] = [
     OUTBOX_PREFIX,
     POISON_PREFIX,
@@ -88,7 +88,7 @@ const NAMES: [&str; 26] = [
     "Holder",
 ];
 
-/// Returns suffixes for test keys: the empty suffix, text, numbers of the width that patterns use, and a suffix of maximum length.
+/// Returns suffixes for test keys: an empty suffix, text, numbers with the width that patterns use, and a suffix of maximum length.
 fn endings(prefix: &str) -> Vec<String> {
     let longest = "k".repeat(512 - prefix.encode_utf16().count());
     let texts = [
@@ -113,7 +113,8 @@ fn endings(prefix: &str) -> Vec<String> {
     endings
 }
 
-/// Returns the contents of malformed rows: none, properties of wrong types, arbitrary text, extreme values, later formats, and the largest row.
+/// Returns the contents of malformed rows: none, properties with wrong types, arbitrary text, extreme values, later formats, and the largest possible
+/// row.
 pub(super) fn bodies() -> Vec<Row> {
     let all = |value: ValueRef<'_>| {
         let mut row = RowWriter::new();
@@ -145,7 +146,7 @@ pub(super) fn bodies() -> Vec<Row> {
     rows
 }
 
-/// Inserts rows into a partition and skips keys that exist. Returns the number of inserted rows.
+/// Inserts rows into a partition, and skips keys that exist. Returns the number of inserted rows.
 fn insert(world: &World, table: &str, partition_key: &str, rows: Vec<(String, Row)>) -> usize {
     let (engine, table) = (world.store.inner(), TableName::new(table).unwrap());
     let mut inserted = 0;
@@ -160,7 +161,7 @@ fn insert(world: &World, table: &str, partition_key: &str, rows: Vec<(String, Ro
     inserted
 }
 
-/// Returns malformed rows whose keys begin with `prefix`: one for each suffix, with a content chosen by `seed`.
+/// Returns malformed rows whose keys begin with `prefix`: one row for each suffix, with content chosen by `seed`.
 fn odd_rows(prefix: &str, seed: usize) -> Vec<(String, Row)> {
     let bodies = bodies();
     let endings = endings(prefix).into_iter().enumerate();
@@ -175,7 +176,7 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// Returns the value of a job that succeeded. Records the error of a job that failed, and returns `None`.
+    /// Returns the result of a job that succeeded. If the job failed, records its error and returns `None`.
     pub(super) fn of<T, E: std::fmt::Display>(&mut self, job: &str, outcome: Result<T, E>) -> Option<T> {
         outcome.map_err(|error| self.found.push(format!("{job}: {error}"))).ok()
     }
@@ -191,7 +192,7 @@ impl Faults {
     }
 }
 
-/// Runs a sweep and a worker three times, after which all pending records have been performed or have become poison.
+/// Runs a sweep and a worker three times. Afterwards, all pending records have been performed or have become poison.
 pub(super) fn work(world: &World, faults: &mut Faults) {
     for _ in 0..3 {
         let sweep = Sweep::new(world.outbox.clone()).min_age(Duration::ZERO);
@@ -213,7 +214,7 @@ pub(super) fn write(world: &World, tenant: &str, faults: &mut Faults) {
     faults.expect("sequence", next == Some(1));
 }
 
-/// Returns `true` if a finding names a malformed row below `prefix`, with the reason.
+/// Returns `true` if a finding reports a malformed row under `prefix`, with the reason.
 fn is_odd(prefix: &str, finding: &Finding) -> bool {
     finding.kind == FindingKind::OddRow
         && finding.at.row_key.as_str().starts_with(prefix)
@@ -278,7 +279,7 @@ fn transfer(world: &World, faults: &mut Faults) {
     faults.expect("the other tenant", world.tickets_of("adatum") == adatum && world.findings() == 0);
 }
 
-/// Inserts malformed rows into a tenant's partition, then runs every job.
+/// Inserts malformed rows into a tenant's partition, then runs all jobs.
 fn run_all(prefix: &str, seed: usize) {
     let world = World::after(&some_steps());
     let view = block_on(ViewTable::<Totals, _>::new(world.store.clone()).create_if_missing()).unwrap();
@@ -297,7 +298,7 @@ fn run_all(prefix: &str, seed: usize) {
     }
     work(&world, &mut faults);
     let poison = faults.of("poison", block_on(world.outbox.poison(32))).unwrap_or_default();
-    // A record that no worker can perform is reported.
+    // If no worker can perform a record, the record is reported.
     faults.expect("poison", prefix != OUTBOX_PREFIX || !poison.is_empty());
     derive(&world, &view, prefix, &mut faults);
     transfer(&world, &mut faults);

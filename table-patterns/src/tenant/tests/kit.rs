@@ -1,5 +1,5 @@
-//! A fixture for the tests of tenants: a help desk that uses every pattern: indexes in the same and in other partitions, shared lists, copies, a feed,
-//! a sequence, blobs, an outbox, and one audit table per year.
+//! A fixture for the tenant tests: a help desk that uses every pattern: indexes in the same and in other partitions, shared lists, copies, a feed, a
+//! sequence, blobs, an outbox, and one audit table per year.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -126,7 +126,7 @@ impl Periodic for Audit {
 pub(super) type Store = FaultyStore<Engine>;
 pub(super) type Out = Outbox<Store, Engine>;
 
-/// A store with handles to the entity types of the desk.
+/// A store with handles to the help desk's entity types.
 pub(super) struct World {
     pub(super) store: Store,
     pub(super) outbox: Out,
@@ -134,14 +134,14 @@ pub(super) struct World {
     pub(super) agents: Entities<Agent, Store, Out>,
     pub(super) blobs: FaultyBlobs,
     pub(super) large: LargeTable<Ticket, Store, Out>,
-    /// The same table in a program that spells its name differently.
+    /// The same table in a program that spells the table's name differently.
     large_of_other: LargeTable<Ticket, Store, Out>,
     pub(super) audit: PeriodTables<Audit, Store>,
-    /// The number of ticks that the clock of the store and the programs is ahead of the system clock.
+    /// The number of ticks by which the clock of the store and the programs is ahead of the system clock.
     ahead: Arc<AtomicU64>,
 }
 
-/// An action on the data of one tenant.
+/// An action on one tenant's data.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Insert { title: u8, topic: u8, agent: Option<u32>, file: Option<u32> },
@@ -164,8 +164,8 @@ pub(super) fn steps(most: usize) -> impl Strategy<Value = Vec<(bool, Step)>> {
     prop::collection::vec((any::<bool>(), step), 1..most)
 }
 
-/// Returns a fixed list of actions that create rows of every kind. The steps recorded by the last of these actions are still pending. The first file has
-/// `bytes` bytes.
+/// Returns a fixed list of actions that create rows of every kind. Workers have not yet performed the steps recorded by the last actions. The first file
+/// has `bytes` bytes.
 pub(super) fn steps_with_file(bytes: u32) -> Vec<(bool, Step)> {
     let insert = |title, topic, agent, file| Step::Insert { title, topic, agent, file };
     vec![
@@ -234,7 +234,7 @@ impl World {
         block_on(sweep.sweep_registered()).unwrap()
     }
 
-    /// Returns a store after `steps` by two tenants. `true` means `contoso`, `false` means `adatum`.
+    /// Returns a store after two tenants' `steps`. `true` means `contoso`, `false` means `adatum`.
     pub(super) fn after(steps: &[(bool, Step)]) -> Self {
         let world = Self::new();
         for is_contoso in [true, false] {
@@ -301,7 +301,7 @@ impl World {
         }
     }
 
-    /// Deletes a row without the rows derived from it, if it exists.
+    /// Deletes a row, but not the rows derived from it, if the row exists.
     pub(super) fn delete_row(&self, table: &str, partition_key: &str, row_key: &str) {
         let (engine, table) = (self.store.inner(), TableName::new(table).unwrap());
         let key = EntityKey::new(partition_key, row_key).unwrap();
@@ -312,7 +312,7 @@ impl World {
         }
     }
 
-    /// Performs all recorded steps, as a worker does.
+    /// Performs all recorded steps, like a worker.
     pub(super) async fn work(&self) -> Result<()> {
         let worker = Worker::new(self.outbox.clone());
         worker
@@ -323,7 +323,7 @@ impl World {
             .map(drop)
     }
 
-    /// Returns a tenant with all entity types of the desk registered.
+    /// Returns a tenant for which all of the help desk's entity types are registered.
     pub(super) fn tenant(&self, name: &str) -> Tenant {
         let tenant = Tenant::new().with_entities(&self.tickets, Ticket::partition(name)).unwrap();
         let tenant = tenant.with_entities(&self.agents, Agent::partition(name)).unwrap();
@@ -343,8 +343,8 @@ impl World {
         found.into_iter().map(with_file).collect()
     }
 
-    /// Returns the keys and properties of all rows in all tables, without stored schemas.
-    /// Omits guards, because the guard of a row that was removed earlier remains until it is collected.
+    /// Returns the keys and properties of all rows in all tables, without stored schemas. Omits guards, because the guard of a removed row remains until
+    /// it is collected.
     pub(super) fn dump(&self) -> BTreeMap<(String, String, String), String> {
         let engine = self.store.inner();
         let mut rows = BTreeMap::new();
@@ -360,7 +360,7 @@ impl World {
             };
             assert!(page.continuation.is_none());
             for row in page.rows.iter().filter(|row| !row.row_key.starts_with(GUARD_PREFIX)) {
-                // JSON has no order of properties.
+                // JSON properties have no order.
                 let mut properties: Vec<String> = row
                     .row
                     .properties()
@@ -380,13 +380,13 @@ impl World {
         rows
     }
 
-    /// Checks all indexes of tickets. Returns the number of findings other than malformed reserved rows.
+    /// Checks all ticket indexes. Returns the number of findings other than malformed reserved rows.
     pub(super) fn findings(&self) -> usize {
         let report = block_on(self.tickets.check().list_at_most(usize::MAX).run()).unwrap();
         report.findings.iter().filter(|finding| finding.kind != FindingKind::OddRow).count()
     }
 
-    /// Returns how many of a tenant's tickets the topic's list, which all tenants share, contains.
+    /// Returns how many of a tenant's tickets are in the topic's list, which all tenants share.
     pub(super) fn in_topic(&self, tenant: &str, topic: u8) -> usize {
         let found =
             block_on(self.tickets.get_by_index_eventual(Ticket::topics(format!("topic{topic}")))).unwrap();

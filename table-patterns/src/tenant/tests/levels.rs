@@ -1,5 +1,5 @@
-//! Tests of tenants that consist of all partitions with the same first levels, and whose lists are stored in blobs: an
-//! erasure finds the blobs of partitions with long keys.
+//! Tests tenants that consist of all partitions with the same first key levels, and whose lists are stored in blobs.
+//! An erasure must find the blobs of partitions with long keys.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ proptest! {
                 }
             }
         }
-        // Each of the two writes of a list leaves a blob.
+        // Each list is written twice, and each write leaves a blob.
         let mut left = tenants.len() * regions.len() * 2;
         prop_assert_eq!(blobs_in(&blobs), left);
         for tenant in &tenants {
@@ -90,7 +90,7 @@ fn an_erasure_never_ignores_blobs_whose_partition_is_unknown() {
         assert_eq!(refused.code(), code, "{refused}");
         assert!(refused.message().contains("may belong to the tenant"), "{refused}");
     }
-    // One readable blob shows the partition of all.
+    // One readable blob is enough to identify the partition of all.
     block_on(blobs.put(&paths[1].location, contents[1].clone().into())).unwrap();
     assert_eq!(block_on(data.count()).unwrap().blobs, 2);
     block_on(blobs.put(&paths[0].location, contents[0].clone().into())).unwrap();

@@ -1,4 +1,4 @@
-//! Tests of exports when blobs are missing: an export omits them, lists them, and contains everything else.
+//! Tests exports when blobs are missing: an export omits and lists them, and contains everything else.
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -7,7 +7,7 @@ use pollster::block_on;
 use super::kit::{Step, Ticket, World, import, steps_with_file};
 use crate::tenant::{ExportPosition, Imported};
 
-/// Returns a store in which one of the two files of `contoso` has been deleted, and the number of the ticket with that file.
+/// Returns a store in which one of the two files of `contoso` has been deleted, and the number of that file's ticket.
 fn without_file() -> (World, u32) {
     let world = World::after(&steps_with_file(2_500_000));
     let other = Step::Insert { title: 1, topic: 0, agent: None, file: Some(9) };
@@ -44,7 +44,7 @@ fn an_export_names_missing_blobs_and_continues() {
     }
 }
 
-/// Tests that a blob that disappears after its first part was exported also counts as missing.
+/// Tests that a blob also counts as missing if it disappears after its first part has been exported.
 #[test]
 fn an_export_continues_after_a_blob_disappears_halfway() {
     let world = World::after(&steps_with_file(2_500_000));

@@ -1,4 +1,5 @@
-//! Tests of tenants whose rows a newer program also keeps elsewhere.
+//! Tests tenants for which a newer program maintains rows in other partitions
+//! or tables.
 
 use pollster::block_on;
 use table_core::embedded::Engine;

@@ -1,4 +1,4 @@
-//! Tests of imports that are interrupted within a blob: a truncated blob is never stored.
+//! Tests that an import that is interrupted within a blob never stores a truncated blob.
 
 use pollster::block_on;
 use table_core::ErrorCode;
@@ -7,7 +7,7 @@ use super::assert_moved;
 use super::kit::{World, steps_with_file};
 use crate::tenant::Import;
 
-/// Exports `contoso`, whose first file has `bytes` bytes. Returns the lines of each export step.
+/// Exports `contoso`, whose first file has `bytes` bytes. Returns the lines from each export step.
 fn exported(bytes: u32) -> (World, Vec<String>) {
     let world = World::after(&steps_with_file(bytes));
     let (tenant, mut steps) = (world.tenant("contoso"), Vec::new());
@@ -22,7 +22,7 @@ fn is_first_part(lines: &str) -> bool {
     lines.starts_with("{\"Blob\"") && lines.contains("\"From\":0,")
 }
 
-/// Pushes the steps of an export, starting with number `from`. If a step is refused because it begins within a blob, goes back to the blob's first part.
+/// Pushes the steps of an export, starting with step `from`. If a step is refused because it begins within a blob, goes back to the blob's first part.
 /// Returns `true` if a step was refused.
 fn push_from(import: &mut Import<'_>, steps: &[String], from: usize) -> bool {
     let (mut at, mut has_refused) = (from, false);
@@ -53,7 +53,7 @@ fn an_import_that_continues_within_a_blob_stores_the_whole_blob() {
             for lines in &steps[..cut] {
                 block_on(import.push(lines)).unwrap();
             }
-            // The process ends. Another process continues.
+            // The process ends, and another process continues.
             let mut import = tenant.import().resume();
             block_on(import.push(&steps[0])).unwrap();
             refused += usize::from(push_from(&mut import, &steps, again));
@@ -80,10 +80,10 @@ fn a_part_of_a_blob_that_is_pushed_twice_is_stored_once() {
     assert_moved(&from, &to, "contoso");
 }
 
-/// Tests that a program can repeat a push that failed within a blob, as it can repeat a push that contains only rows.
+/// Tests that a program can repeat a push that failed within a blob, like a push that contains only rows.
 #[test]
 fn a_push_that_is_repeated_after_a_failure_stores_the_whole_blob() {
-    // The file exceeds one part of an upload.
+    // The file is larger than one upload part.
     let (from, steps) = exported(9_500_000);
     for lost in [false, true] {
         for number in 0.. {
@@ -104,7 +104,7 @@ fn a_push_that_is_repeated_after_a_failure_stores_the_whole_blob() {
     }
 }
 
-/// Tests the import of an export from an earlier release, which contains no offsets of blob parts.
+/// Tests the import of an export from an earlier release, which does not contain the offsets of blob parts.
 #[test]
 fn an_export_without_offsets_is_imported() {
     let (from, steps) = exported(2_500_000);
@@ -112,7 +112,7 @@ fn an_export_without_offsets_is_imported() {
     let tenant = to.tenant("contoso");
     let mut import = tenant.import();
     for lines in &steps {
-        // A step of several rows is not one line.
+        // A step with several rows has more than one line.
         let Ok(mut line) = serde_json::from_str::<serde_json::Value>(lines) else {
             block_on(import.push(lines)).unwrap();
             continue;

@@ -1,4 +1,5 @@
-//! Tests of tenants with several types that share the tables of periods: every row is counted, exported, imported and erased once.
+//! Tests tenants with several types that share one table per period: every row is counted, exported, imported and erased exactly
+//! once.
 
 use std::collections::BTreeSet;
 
@@ -96,7 +97,7 @@ fn an_erasure_leaves_the_other_depot_and_the_other_period() {
         let rows = depots.rows("oslo", Period::Day).len();
         let tenant = depots.tenant("oslo", &kinds);
         let erased = block_on(tenant.erase()).unwrap();
-        // The feed of the depot is registered in each table.
+        // The depot's feed is registered in each table.
         assert_eq!((erased.rows, erased.registrations, erased.passes), (u64::try_from(rows).unwrap(), 3, 1));
         assert_eq!(block_on(tenant.remaining()).unwrap(), 0);
         assert_eq!(depots.rows("oslo", Period::Day), Rows::new());

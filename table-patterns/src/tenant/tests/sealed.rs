@@ -1,4 +1,5 @@
-//! Tests of exported steps with seals: an import performs each step, including those that were set aside, or the export is refused.
+//! Tests exported steps with seals: either an import performs each step, including steps that were set aside, or the export is
+//! refused.
 
 use std::time::Duration;
 
@@ -38,7 +39,7 @@ struct Room {
     number: u32,
 }
 
-/// A row of the directory, which steps write.
+/// A directory row, which steps write.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Directory")]
 #[partition_key(book)]
@@ -60,7 +61,7 @@ fn outbox(store: &Engine, name: &str, key: Option<&str>) -> Out {
     }
 }
 
-/// Returns a store with the table of companies and, if `has_directory` is `true`, the table that the recorded steps write to.
+/// Returns a store with the companies table and, if `has_directory` is `true`, the table to which the recorded steps write.
 fn store(has_directory: bool) -> Engine {
     let store = Engine::in_memory();
     block_on(async {
@@ -79,7 +80,7 @@ fn record(outbox: &Out, row: &str) {
     record_phone(outbox, row, Some(7));
 }
 
-/// Records a step that writes the phone of the row `row` to the directory, or deletes the row.
+/// Records a step that writes the phone number in the row `row` of the directory, or deletes the row.
 fn record_phone(outbox: &Out, row: &str, phone: Option<i32>) {
     let (table, key) = (TableName::new("Directory").unwrap(), EntityKey::new("phones", row).unwrap());
     let step = match phone {
@@ -131,7 +132,7 @@ fn steps_that_were_set_aside_are_performed_after_an_import() {
 
 #[test]
 fn pat_ec_8_a_step_that_was_set_aside_overwrites_no_newer_step_after_an_import() {
-    // The phones that two steps of one change write. The first step is set aside, and the second is done before the export.
+    // The phone numbers that two steps of one change write. The first step is set aside, and the second is done before the export.
     for (first, second) in [(Some(7), Some(8)), (Some(7), None), (None, Some(8))] {
         let (from, to) = (store(false), store(true));
         let (source, target) = (outbox(&from, "work", None), outbox(&to, "work", None));

@@ -1,4 +1,4 @@
-//! Tests of a tenant with an entity set whose types have a PartitionKey of different formats.
+//! Tests a tenant with an entity set whose types have PartitionKeys in different formats.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -81,7 +81,7 @@ impl World {
         if is_reversed { tickets(agents(Tenant::new())) } else { agents(tickets(Tenant::new())) }
     }
 
-    /// Returns the tenants of the agents with the mail of all agents.
+    /// Returns the tenants of the agents that have the mail address used by all agents.
     fn by_mail(&self) -> Vec<String> {
         let found = block_on(self.agents.query_eventual(Agent::by_mail("ada")).collect()).unwrap();
         found.into_iter().map(|agent| agent.possibly_stale().tenant.clone()).collect()
@@ -110,7 +110,7 @@ fn a_set_whose_types_have_different_partitions_is_copied_and_erased() {
 fn entities_in_the_partition_of_another_type_are_erased_with_their_remote_rows() {
     let world = World::new();
     world.insert("contoso");
-    // The PartitionKey of a ticket accepts the partition of the agents. The selection of the agents is empty.
+    // A ticket's PartitionKey can also be the partition of the agents. The selection of the agents is empty.
     let tenant = Tenant::new().with_entities(&world.tickets, Ticket::partition("agents_contoso")).unwrap();
     let error = block_on(tenant.clone().erase()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::InvalidInput, "{error}");

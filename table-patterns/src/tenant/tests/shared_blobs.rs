@@ -1,4 +1,4 @@
-//! Tests of types that keep lists in the same folder of a blob store, and of lists in a partition that is registered for another type.
+//! Tests types whose lists are in the same blob folder, and lists in a partition that is registered for another type.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl World {
         Ok(Self { blobs, tickets, agents })
     }
 
-    /// Inserts a ticket in the partition of the agents, and an agent. Each of them has a list.
+    /// Inserts an agent, and a ticket in the agent's partition. Each of them has a list.
     async fn insert(&self, tenant: &str) -> Result<()> {
         let in_agents = format!("agents_{tenant}");
         self.tickets.insert(&Ticket { tenant: in_agents, number: 1, topic: "a".into() }).await?;
@@ -77,7 +77,7 @@ impl World {
 /// Registers the types of a world for the tenant `contoso`.
 type Register = fn(&World) -> Tenant;
 
-/// All registrations that contain the partition of the agents once.
+/// All registrations that contain the agents' partition once.
 const REGISTRATIONS: [Register; 5] = [
     |world| world.with_agents(world.with_tickets(Tenant::new(), "agents_contoso"), "contoso"),
     |world| world.with_tickets(world.with_agents(Tenant::new(), "contoso"), "agents_contoso"),

@@ -1,4 +1,4 @@
-//! Tests of views with concurrent writers, followers and a rebuild.
+//! Tests views with concurrent writers, followers and a rebuild.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,5 +1,5 @@
-//! Tests of views with processes that die before or after any request, or are suspended at
-//! any request while other processes complete all pending work.
+//! Tests views with processes that die before or after any request, or are suspended at any request while other processes
+//! complete all pending work.
 
 use pollster::block_on;
 use table_core::ErrorCode;
@@ -7,8 +7,8 @@ use table_core::ErrorCode;
 use super::kit::Company;
 use crate::faults::Fault;
 
-/// Creates a company with three employees. The view contains two of them, one in an old state.
-/// Then creates `more` further employees, whom the view does not contain.
+/// Creates a company with three employees. The view contains two of them, one in an outdated state. Then creates `more`
+/// further employees, which the view does not contain.
 fn company_of(more: u32) -> Company {
     let company = Company::new();
     company.hire("Sales", 1, "Ada", "London", 36);
@@ -41,7 +41,7 @@ const SCENES: [(&str, u32, Scene); 3] = [
     ("rebuilds", 0, |company| {
         let _ = block_on(company.view.rebuild().page(2).run());
     }),
-    // With eight further employees, the keys of the rebuild are numerous enough to be read by pages instead of by point queries.
+    // With eight further employees, the rebuild has enough keys to read them in pages instead of by point queries.
     ("rebuilds many", 8, |company| {
         let _ = block_on(company.view.rebuild().run());
     }),
@@ -148,7 +148,7 @@ fn imp_6_a_delayed_process_undoes_nothing() {
                     }
                 });
                 scene(&company);
-                // No other process repairs the view afterwards, so the view must already be correct.
+                // No other process repairs the view after this, so the view must already be correct.
                 company.assert_right(&format!("{name}, {event} at request {number}"));
             }
         }

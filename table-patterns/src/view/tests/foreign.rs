@@ -1,4 +1,4 @@
-//! Tests of a source table that contains rows of other types, which belong to no entity set: parts of the entities, and entities with a feed.
+//! Tests a source table that also contains rows of types outside the entity set: parts of entities, and entities with a feed.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -32,7 +32,7 @@ struct Line {
     number: u16,
 }
 
-/// An entity with a feed in the table of the orders.
+/// An entity with a feed in the same table as the orders.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Orders", feed)]
 #[partition_key(customer)]
@@ -52,7 +52,7 @@ struct Sum {
     orders: i64,
 }
 
-/// The number of orders of a customer.
+/// The number of a customer's orders.
 struct Sums;
 
 impl View for Sums {
@@ -113,7 +113,7 @@ fn imp_6_parts_of_an_entity_are_ignored_by_its_view() {
     world.order(3, 3);
     world.catch_up();
     assert_eq!(world.sum(), 3);
-    // The deletes of the parts are recorded in the feed of the orders.
+    // The orders' feed records that the parts are deleted.
     block_on(world.orders.delete_with_parts(Order::key("ada", 1))).unwrap();
     world.catch_up();
     assert_eq!(world.sum(), 2);

@@ -1,4 +1,4 @@
-//! A fixture for the tests of views: employees, and a view with sums for each department and city, and with a row for each employee.
+//! A fixture for the view tests: employees, and a view with sums for each department and city, and with a row for each employee.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -131,7 +131,7 @@ impl Company {
         block_on(self.employees.update(Employee::key(department, id), change)).unwrap();
     }
 
-    /// Returns all rows of the source.
+    /// Returns all rows in the source.
     pub(super) fn backup(&self) -> Vec<(EntityKey, Row)> {
         let table = self.employees.table().name().unwrap();
         let page = block_on(self.engine.query(table, &Query::new(KeyRange::ALL), None)).unwrap();
@@ -140,7 +140,7 @@ impl Company {
         rows.map(|row| (EntityKey::new(row.partition_key, row.row_key).unwrap(), row.row.to_row())).collect()
     }
 
-    /// Replaces all rows of the source.
+    /// Replaces all rows in the source.
     pub(super) fn restore(&self, backup: &[(EntityKey, Row)]) {
         let table = self.employees.table().name().unwrap();
         let gone = self.backup().into_iter().map(|(key, _)| (key, OperationKind::Delete(IfMatch::Any)));
@@ -162,7 +162,7 @@ impl Company {
         ["Sales", "Marketing"].into_iter().flat_map(query).collect()
     }
 
-    /// Returns the stored rows of the view. Omits rows whose sums are 0.
+    /// Returns the view's stored rows. Omits rows whose sums are 0.
     pub(super) fn stored(&self) -> Rows {
         let scan = self.engine.table::<Headcount>().scan("to compare").max_rows(1_000_000);
         let rows = block_on(scan.collect()).unwrap().into_iter();
@@ -180,7 +180,7 @@ impl Company {
         page.rows.iter().map(|entity| text(entity.row)).collect()
     }
 
-    /// Computes the rows that the view must have, independently of the view's projection.
+    /// Computes the rows that the view must contain, without using the view's projection.
     pub(super) fn expected(employees: &[Employee]) -> Rows {
         let mut rows = Rows::new();
         for one in employees {

@@ -1,4 +1,5 @@
-//! Tests of a source with indexes in its own table, whose rows have `RowKey`s of the same form as the entities: the view must ignore them.
+//! Tests a source with indexes in its own table, whose rows have `RowKey`s in the same format as the entities. The view must ignore these
+//! rows.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use crate::outbox::Outbox;
 use crate::view::{Projection, View, ViewTable};
 use crate::work::Worker;
 
-/// An employee. A row of the first index contains the whole entity, and a row of the second index contains only a part of it.
+/// An employee. A row in the first index contains the whole entity, and a row in the second index contains only a part of it.
 #[expect(clippy::duplicated_attributes, reason = "each index has separate attributes")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Staff", feed)]
@@ -42,7 +43,7 @@ struct Headcount {
     years: i64,
 }
 
-/// The number of employees of a department, and the sum of their ages.
+/// The number of employees in a department, and the sum of their ages.
 struct Headcounts;
 
 impl View for Headcounts {
@@ -58,7 +59,7 @@ impl View for Headcounts {
 
 type Out = Outbox<Engine, Engine>;
 
-/// The employees, a worker that writes the rows of their indexes, and a view that stops as soon as one entity is set aside.
+/// The employees, a worker that writes their index rows, and a view that stops as soon as one entity is set aside.
 struct World {
     engine: Engine,
     staff: Entities<Employee, Engine, Out>,
@@ -69,7 +70,7 @@ struct World {
 /// An action on the employees or the view.
 #[derive(Clone, Debug)]
 enum Act {
-    /// Inserts an employee, or moves it to another badge and desk.
+    /// Inserts an employee, or moves an employee to another badge and desk.
     Save {
         id: u32,
         at: u8,
@@ -131,7 +132,7 @@ impl World {
         }
     }
 
-    /// Returns the rows of the view whose sums are not 0.
+    /// Returns the view's rows whose sums are not 0.
     async fn stored(&self) -> Result<BTreeMap<String, (i64, i64)>> {
         let rows = self.engine.table::<Headcount>().scan("to compare").max_rows(1_000).collect().await?;
         let rows = rows.into_iter().map(|row| (row.department, (row.employees, row.years)));
@@ -183,7 +184,7 @@ struct Unindexed {
     age: Option<i32>,
 }
 
-/// The same view in this program, which applies index rows as entities.
+/// The same view in a program that does not know the indexes, and therefore applies index rows as if they were entities.
 struct WithIndexRows;
 
 impl View for WithIndexRows {

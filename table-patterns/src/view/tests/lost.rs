@@ -1,4 +1,4 @@
-//! Tests of views that have missed changes, because the feed was trimmed, or the table was deleted and created again or restored.
+//! Tests views that have missed changes, because the feed was trimmed, or the table was deleted and created again or restored.
 
 use pollster::block_on;
 use table_core::etag::IfMatch;
@@ -32,7 +32,8 @@ fn imp_6_a_view_that_has_missed_changes_says_so_until_it_is_rebuilt() {
             let end = block_on(company.view.feed().end(&table, &sales)).unwrap();
             block_on(company.view.feed().trim(&table, &sales, &end)).unwrap();
         },
-        // The table is restored from a backup, and its partition is registered, as a migration does: the feed ends before the cursor.
+        // The table is restored from a backup, and its partition is registered, as in a migration. The feed then ends before the
+        // cursor.
         &|| {
             let backup = company.backup();
             for id in 20..24 {
@@ -102,7 +103,7 @@ fn imp_6_a_trim_at_any_request_of_a_follower_is_reported_if_changes_were_missed(
 fn imp_6_a_partition_of_a_recreated_table_is_reported_without_a_new_change() {
     let company = Company::new();
     let table = company.employees.table().name().unwrap().clone();
-    // A feed with changes in two consecutive calls is not marked as quiet.
+    // A feed that has changes in two consecutive calls is not marked as quiet.
     for id in 0..2 {
         company.hire("Sales", id, "Ada", "London", 36);
         assert_eq!(block_on(company.view.catch_up(100)).unwrap().changes, 1);
@@ -140,7 +141,7 @@ fn imp_6_a_rebuild_ends_only_the_reports_from_before_its_start() {
     lose(0);
     let mut rebuild = company.view.rebuild();
     assert!(block_on(rebuild.step()).unwrap());
-    // The rebuild has already read this partition. Another process continues it.
+    // The rebuild has already read this partition. Another process then continues it.
     lose(2);
     let stored = serde_json::to_string(rebuild.position()).unwrap();
     let stored = serde_json::from_str(&stored).unwrap();

@@ -13,7 +13,7 @@ use super::kit::{Company, Employee};
 enum Act {
     Put(u8, u8, u8),
     Fire(u8),
-    /// Applies an employee to the view out of order, like a change that is delivered early, late or again.
+    /// Applies an employee to the view out of order, as if a change had been delivered early, late or again.
     Apply(u8),
     CatchUp(usize),
     /// Deletes the view's cursors, so that all changes are delivered again.

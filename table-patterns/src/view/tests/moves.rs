@@ -1,4 +1,4 @@
-//! Tests of recounts while entities leave the recounted partition of the view and return.
+//! Tests recounts during which entities leave the recounted partition of the view and return.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use table_core::{Result, TableStoreExt};
 use super::kit::{Company, Headcount};
 use crate::faults::Fault;
 
-/// An upper bound for the number of requests in a recount. In the tests, an entity moves before some of these requests.
+/// An upper limit for the number of requests in a recount. In the tests, an entity moves before some of these requests.
 const REQUESTS: usize = 14;
 
 /// The damage that the recount must repair.
@@ -26,7 +26,7 @@ enum Damage {
 
 /// Creates a company with two employees: Bob in London, and Ada in London (if `starts_here`) or in Paris.
 fn company(damage: Damage, starts_here: bool) -> Company {
-    // With two rows in a page, Ada also moves between the pages.
+    // With two rows per page, Ada also moves between the pages.
     let company = Company::on(Engine::in_memory(), |store| store.pages_of(2));
     company.hire("Sales", 1, "Ada", if starts_here { "London" } else { "Paris" }, 36);
     company.hire("Sales", 2, "Bob", "London", 20);
@@ -45,7 +45,7 @@ fn company(damage: Damage, starts_here: bool) -> Company {
     company
 }
 
-/// Returns the property names of those rows of London that are visible to readers.
+/// Returns the property names in those rows of London that are visible to readers.
 fn properties(company: &Company) -> BTreeMap<String, BTreeSet<String>> {
     let query = Query::new(KeyRange::rows("London", TextRange::ALL));
     let page = block_on(company.engine.query(&TableName::new("Headcounts").unwrap(), &query, None)).unwrap();
@@ -58,7 +58,8 @@ fn properties(company: &Company) -> BTreeMap<String, BTreeSet<String>> {
     names.collect()
 }
 
-/// Recounts London, while Ada moves to or from London before each of the requests `moves`. Then checks the view.
+/// Recounts London, while Ada moves to or from London before each of the requests listed in `moves`. Then checks the
+/// view.
 fn recount_among(damage: Damage, starts_here: bool, moves: [usize; 3]) {
     let company = company(damage, starts_here);
     let (other, mut is_here) = (company.again(), starts_here);

@@ -1,4 +1,4 @@
-//! Tests of entities that cannot be applied to a view, of views with the same row type, of view versions, and of followers that share the work.
+//! Tests entities that cannot be applied to a view, views with the same row type, view versions, and followers that share the work.
 
 mod followers;
 mod versions;
@@ -109,7 +109,7 @@ impl World {
         Self { engine, members, time: Arc::new(AtomicU64::new(639_307_584_000_000_000)) }
     }
 
-    /// Creates a view handle in a separate process, with a clock that the test controls. Returns it with its store.
+    /// Creates a view handle as in a separate process, with a clock that the test controls. Returns the handle and its store.
     fn follower<V: View>(&self) -> (ViewTable<V, Store>, Store) {
         let (store, time) = (FaultyStore::new(self.engine.clone()), Arc::clone(&self.time));
         let clock = Clock::new(move || time.load(Ordering::SeqCst));
@@ -122,7 +122,7 @@ impl World {
         block_on(self.members.insert(&Member { department: department.into(), id, age })).unwrap();
     }
 
-    /// Writes the age of a member with a wrong type, as another program might.
+    /// Writes a member's age with a wrong type, as another program might.
     fn garble(&self, department: &str, id: u32) {
         block_on(self.members.update(Member::key(department, id), |member| member.age += 1)).unwrap();
         let mut row = RowWriter::new();
@@ -149,7 +149,7 @@ fn imp_6_an_entity_that_cannot_be_applied_stops_no_other_and_is_retried() {
         (0..10).for_each(|id| world.hire(department, id, 30));
     }
     block_on(view.catch_up(1_000)).unwrap();
-    // A sum that overflows, and a property of another type.
+    // A sum that overflows, and a property with a wrong type.
     block_on(world.members.update(Member::key("B", 3), |member| member.age = i64::MAX)).unwrap();
     world.garble("B", 4);
     for department in ["A", "B", "C"] {
@@ -172,12 +172,12 @@ fn imp_6_an_entity_that_cannot_be_applied_stops_no_other_and_is_retried() {
     assert_eq!(block_on(view.retry_poison()).unwrap(), 0);
     assert_eq!(block_on(view.catch_up(1_000)).unwrap(), CaughtUp::default());
 
-    // A rebuild also completes.
+    // A rebuild nevertheless completes.
     let progress = block_on(view.rebuild().run()).unwrap();
     assert_eq!((progress.failed, block_on(view.state()).unwrap()), (2, ViewState::Ready));
     assert_eq!(members(&view, "C"), (20, 600));
 
-    // The next change to an entity corrects it, and so does a retry on request.
+    // The next change to an entity applies it, and so does a retry on request.
     block_on(world.members.update(Member::key("B", 3), |member| member.age = 40)).unwrap();
     block_on(view.catch_up(1_000)).unwrap();
     assert_eq!((members(&view, "B"), block_on(view.poison()).unwrap().len()), ((20, 610), 1));
@@ -185,7 +185,7 @@ fn imp_6_an_entity_that_cannot_be_applied_stops_no_other_and_is_retried() {
     assert_eq!(block_on(view.retry_poison()).unwrap(), 1);
     assert_eq!((members(&view, "B"), block_on(view.poison()).unwrap().len()), ((20, 611), 0));
 
-    // A limit set by the caller.
+    // The caller sets the limit.
     world.garble("A", 1);
     world.garble("A", 2);
     let limited = view.clone().with_poison_limit(1);
@@ -214,7 +214,7 @@ fn imp_6_a_feed_that_cannot_be_read_stops_no_other_partition() {
     world.hire("B", 2, 30);
     assert_eq!(block_on(view.catch_up(100)).unwrap().failed, 0, "it is set aside already");
     assert_eq!(members(&view, "B").0, 2);
-    // No entity was set aside, so a retry has no entity to apply.
+    // No entity has been set aside, so a retry has no entity to apply.
     assert_eq!(block_on(view.retry_poison()).unwrap(), 0);
     assert_eq!(block_on(view.poison()).unwrap().len(), 1);
 }

@@ -1,4 +1,4 @@
-//! Tests of circuit breakers with handlers whose target is down, either partly or for a short time.
+//! Tests circuit breakers with handlers whose targets are partly down, or down for a short time.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -10,11 +10,12 @@ use super::*;
 const SECOND: u64 = 10_000_000;
 const HOUR: u64 = 3_600 * SECOND;
 
-/// A handler that sends to several destinations. Destinations whose names begin with `dead` are always down; all are down while `are_down` is `true`.
+/// A handler that sends to several destinations. Destinations whose names begin with `dead` are always down; all destinations are down while
+/// `are_down` is `true`.
 #[derive(Clone, Default)]
 struct Webhooks {
     are_down: Arc<AtomicBool>,
-    /// `true` to yield at the start of each call, so that concurrent calls have all begun before the first one ends.
+    /// `true` to yield at the start of each call, so that all concurrent calls have begun before the first call ends.
     is_slow: bool,
     error: Option<Error>,
     sent: Arc<Mutex<BTreeSet<String>>>,
@@ -33,7 +34,7 @@ impl Handler<Mail> for Webhooks {
     }
 }
 
-/// Lets the other futures of the same task make progress.
+/// Lets the other futures in the same task make progress.
 async fn yield_once() {
     let mut has_yielded = false;
     let once = move |context: &mut std::task::Context<'_>| {
@@ -54,7 +55,7 @@ struct World {
 }
 
 impl World {
-    /// Creates an outbox that has, in one partition, one recorded call for each destination.
+    /// Creates an outbox with one recorded call for each destination, all in one partition.
     fn new(destinations: &[String]) -> Self {
         let (outbox, engine, time) = outbox();
         let table = TableName::new("Company").unwrap();
@@ -145,7 +146,7 @@ fn pat_ec_5_a_dead_destination_does_not_stop_the_calls_of_others() {
             worker.metrics()
         );
         assert_eq!(worker.metrics().poisoned, 0);
-        // A later message is not delayed by the dead destination for long either.
+        // The dead destination does not delay a later message for long either.
         let partition = PartitionKey::new("Support").unwrap();
         let mut transaction =
             Transaction::new(partition, world.outbox.store().capabilities().limits).unwrap();

@@ -1,4 +1,4 @@
-//! Tests of errors returned by handlers: messages whose handler reports outages never become poison; messages whose handler reports failures do.
+//! Tests errors returned by handlers: a message never becomes poison if its handler reports outages, but does if its handler reports failures.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use super::{Mail, Nothing, outbox, record};
 use crate::outbox::Outbox;
 use crate::work::{self, Handler, PoisonEntry, Runtime, WorkMetrics, Worker};
 
-/// The codes that the documentation of `Handler` calls outages.
+/// The codes that the `Handler` documentation lists as outages.
 const OUTAGES: [ErrorCode; 21] = [
     ErrorCode::ServerBusy,
     ErrorCode::OperationTimedOut,
@@ -38,7 +38,7 @@ const OUTAGES: [ErrorCode; 21] = [
     ErrorCode::PopReceiptMismatch,
 ];
 
-/// Some of the codes that the documentation of `Handler` calls failures.
+/// Some of the codes that the `Handler` documentation lists as failures.
 const FAILURES: [ErrorCode; 9] = [
     ErrorCode::InvalidInput,
     ErrorCode::ResourceNotFound,
@@ -163,7 +163,7 @@ fn pat_ec_5_a_clock_that_jumps_at_any_reading_delays_a_retry_by_minutes_at_most(
         let jumping = Outbox::with_runtime(engine.clone(), engine.clone(), outbox.queue().clone(), pace);
         let worker = Worker::new(jumping).handler(Failing(work::outage("no answer")));
         block_on(worker.run_once()).unwrap();
-        // Twice the longest wait of a worker.
+        // Twice a worker's longest wait.
         time.fetch_add(41 * 600_000_000, Ordering::SeqCst);
         let other = Worker::new(outbox.clone()).handler(Nothing);
         block_on(other.run_until_idle()).unwrap();

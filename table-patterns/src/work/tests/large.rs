@@ -1,10 +1,10 @@
-//! Tests of messages whose text becomes longer when they move from the work queue to a poison entry.
+//! Tests messages whose text becomes longer when they move from the work queue into a poison entry.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// A handler that fails with the given error, or succeeds if it is `None`.
+/// A handler that fails with the given error, or succeeds if the error is `None`.
 struct Refusing(Arc<std::sync::Mutex<Option<String>>>);
 
 impl Handler<Mail> for Refusing {
@@ -16,7 +16,8 @@ impl Handler<Mail> for Refusing {
     }
 }
 
-/// Generates strings that repeat one character fewer than `most` times. Most of these characters need escapes.
+/// Generates strings that repeat one character fewer than `most` times. Most of these characters must be
+/// escaped.
 fn text(most: usize) -> impl Strategy<Value = String> {
     let letter = prop_oneof![Just('"'), Just('\\'), Just('\u{1}'), Just('\u{FFFE}'), Just('é'), Just('a')];
     (letter, 0..most).prop_map(|(letter, count)| letter.to_string().repeat(count))
@@ -93,7 +94,7 @@ fn pat_ec_4_requeueing_and_discarding_in_bulk_end_despite_entries_that_return() 
         block_on(engine.put(&poison, PutMessage::new(number.to_string()))).unwrap();
     }
     let asked = AtomicU64::new(0);
-    // Entries that are left become visible again during the call.
+    // Entries that remain in the queue become visible again during the call.
     let late = |chosen: bool| {
         assert!(asked.fetch_add(1, Ordering::SeqCst) < 1_000, "the call does not end");
         time.fetch_add(31 * 10_000_000, Ordering::SeqCst);
@@ -105,7 +106,7 @@ fn pat_ec_4_requeueing_and_discarding_in_bulk_end_despite_entries_that_return() 
     assert_eq!(block_on(outbox.requeue_poison_if(|entry| late(entry.work == "7"))).unwrap(), 1);
     assert_eq!(asked.swap(0, Ordering::SeqCst), 70);
     time.fetch_add(61 * 10_000_000, Ordering::SeqCst);
-    // A worker immediately sets the requeued messages aside as poison again.
+    // A worker immediately sets the requeued messages aside again.
     let worker = Worker::new(outbox.clone());
     let again = |_: &work::PoisonEntry| {
         block_on(worker.run_until_idle()).unwrap();

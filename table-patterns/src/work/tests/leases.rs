@@ -1,4 +1,4 @@
-//! Tests of workers with different leases on one queue.
+//! Tests workers with different lease durations on one queue.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Tests of poison that is requeued or discarded in bulk, of which one entry cannot be.
+//! Tests that poison can be requeued or discarded in bulk even if one entry cannot be moved.
 
 use std::time::Duration;
 
@@ -81,7 +81,8 @@ fn pat_ec_4_an_entry_that_cannot_be_moved_stops_no_other() {
     assert!(refused > 3, "{refused}");
 }
 
-/// Makes a row that was set aside pending again with its attempts, as after the death of a worker that has put the poison entry into the queue.
+/// Makes a row that was set aside pending again, without resetting its attempts, as if a worker had died after putting the poison entry into
+/// the queue.
 fn unmove(engine: &Engine, table: &TableName) {
     let partition = PartitionKey::new("Sales").unwrap();
     let limits = engine.capabilities().limits;

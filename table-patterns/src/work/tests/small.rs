@@ -1,4 +1,4 @@
-//! Tests of workers on stores whose transactions have few operations.
+//! Tests workers on stores that allow only a few operations per transaction.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Tests of copies that exceed the limits of a transaction or of a key.
+//! Tests copies that exceed the limits of a transaction or of a key.
 
 use pollster::block_on;
 use table_core::Entity;
@@ -75,7 +75,7 @@ fn pat_den_2_more_copies_than_a_transaction_allows_are_written_in_batches() {
     company.recover();
     company.assert_agreement("batches");
 
-    // Pages of seven rows are read. One reference is removed, and one holder changes between its read and its write.
+    // Rows are read in pages of seven. One reference is removed, and one holder changes between its read and its write.
     let pages = Company::on(company.engine.clone(), |store| store.pages_of(7));
     assert_eq!(block_on(pages.employees.settle_copies(Employee::key("Sales", 223))).unwrap(), 250);
     let mut rival = Some(company.again());
@@ -173,7 +173,7 @@ fn egt_2_copies_beyond_the_transaction_limit_follow_by_the_outbox() {
     assert_eq!(company.pending(), 0);
 }
 
-/// Tests a source whose references fill more than one page. Most of them belong to a relation that a change does not affect.
+/// Tests a source whose references fill more than one page. Most of them belong to a relation that the change does not affect.
 #[test]
 fn pat_den_2_holders_on_later_pages_of_references_follow_by_the_outbox() {
     use table_core::selection::{Point, Selection};
