@@ -48,7 +48,7 @@
 //! # Bounds
 //! - Stop the tenant's writers during an export, an import and an erasure. A period's table that is dropped during an export is omitted.
 //! - A [grant](crate::grant) that was issued before an erasure does not register its partition again. Issue a new one when the tenant returns.
-//! - Register all types in a table from one store. Register them with the same partitions if their PartitionKeys have the same format. Rows in two selections
+//! - Register all types in a table from one store. Register them with the same partitions if their `PartitionKey`s have the same format. Rows in two selections
 //!   of one table are counted and exported twice.
 //! - Register the tables of the entities' [views](crate::view) separately. A view that aggregates several tenants must be rebuilt after an erasure,
 //!   because the erasure also deletes the feed.
