@@ -5,6 +5,7 @@ mod combined;
 mod concurrent;
 mod deaths;
 mod declared;
+mod desk;
 mod handle;
 mod in_unit;
 mod kit;
