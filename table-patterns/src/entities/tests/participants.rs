@@ -166,6 +166,40 @@ impl Participant<Desk> for Claims {
 }
 
 #[test]
+fn the_error_of_a_bulk_write_names_the_entity_with_copies_that_is_refused() {
+    let store = Engine::in_memory().with_participant::<Desk>(Claims);
+    block_on(async {
+        let outbox = || Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("work").unwrap());
+        outbox().create_queues().await.unwrap();
+        let people = store.entities_with_outbox::<Person, _>(outbox());
+        let people = people.create_if_missing().await.unwrap();
+        people.insert(&Person { department: "Sales".into(), id: 1, name: "Ada".into() }).await.unwrap();
+        let desks = store.entities_with_outbox::<Desk, _>(outbox()).create_if_missing().await.unwrap();
+        let desk = |number, person| Desk { department: "Sales".into(), number, person, name: None };
+        for (round, refused) in [0, 2, 5].into_iter().enumerate() {
+            // Some of the other desks refer to no person. No person has the number 9.
+            let person = |at| if at == refused { Some(9) } else { (at % 3 > 0).then_some(1) };
+            for verb in 0..3 {
+                let first = u32::try_from(10 * (3 * round + verb)).unwrap();
+                let all = || (0..6).map(|at| desk(first + at, person(at)));
+                let written = match verb {
+                    0 => desks.bulk().insert_all(all()).await,
+                    1 => desks.bulk().insert_or_replace_all(all()).await,
+                    _ => desks.bulk().insert_or_merge_all(all()).await,
+                };
+                let error = written.unwrap_err();
+                let at = usize::try_from(refused).unwrap();
+                assert_eq!(
+                    (error.source.code(), error.at),
+                    (ErrorCode::ResourceNotFound, Some(at)),
+                    "verb {verb}"
+                );
+            }
+        }
+    });
+}
+
+#[test]
 fn a_refused_row_of_a_participant_is_reported_with_its_name_for_a_type_with_copies() {
     let store = Engine::in_memory().with_participant::<Desk>(Claims);
     block_on(async {
