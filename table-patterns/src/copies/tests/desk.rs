@@ -9,11 +9,11 @@ use crate::copies::{CopyRelation, OnDelete};
 #[entity(table = "Desk", copied_by(Assignee, Reviewer))]
 #[partition_key(tenant)]
 #[row_key("agent_", id)]
-pub(super) struct Agent {
-    pub(super) tenant: String,
+pub(crate) struct Agent {
+    pub(crate) tenant: String,
     #[digits(1)]
-    pub(super) id: u32,
-    pub(super) name: String,
+    pub(crate) id: u32,
+    pub(crate) name: String,
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -21,16 +21,16 @@ pub(super) struct Agent {
 #[partition_key(tenant)]
 #[row_key("ticket_", id)]
 #[index(ByName, row_key("name_", agent_name, "_", id))]
-pub(super) struct Ticket {
-    pub(super) tenant: String,
+pub(crate) struct Ticket {
+    pub(crate) tenant: String,
     #[digits(1)]
-    pub(super) id: u32,
-    pub(super) title: String,
-    pub(super) agent: Option<i32>,
+    pub(crate) id: u32,
+    pub(crate) title: String,
+    pub(crate) agent: Option<i32>,
     #[without('_')]
-    pub(super) agent_name: Option<String>,
-    pub(super) reviewer: Option<i32>,
-    pub(super) reviewer_name: Option<String>,
+    pub(crate) agent_name: Option<String>,
+    pub(crate) reviewer: Option<i32>,
+    pub(crate) reviewer_name: Option<String>,
 }
 
 /// An entity that copies the title of a ticket and the name of the ticket's agent, which the ticket itself has copied.
@@ -38,20 +38,20 @@ pub(super) struct Ticket {
 #[entity(table = "Desk", copies_from(OfTicket))]
 #[partition_key(tenant)]
 #[row_key("line_", id)]
-pub(super) struct Line {
-    pub(super) tenant: String,
+pub(crate) struct Line {
+    pub(crate) tenant: String,
     #[digits(1)]
-    pub(super) id: u32,
-    pub(super) ticket: Option<i32>,
-    pub(super) title: Option<String>,
-    pub(super) agent_name: Option<String>,
+    pub(crate) id: u32,
+    pub(crate) ticket: Option<i32>,
+    pub(crate) title: Option<String>,
+    pub(crate) agent_name: Option<String>,
 }
 
 fn agent_of(ticket: &Ticket, id: Option<i32>) -> Option<Selection<Agent, Point>> {
     Some(Agent::key(&ticket.tenant, u32::try_from(id?).ok()?))
 }
 
-pub(super) struct Assignee;
+pub(crate) struct Assignee;
 
 impl CopyRelation for Assignee {
     type Source = Agent;
@@ -78,7 +78,7 @@ impl CopyRelation for Assignee {
 }
 
 /// A second relation of a ticket, to an agent that may be the assignee.
-pub(super) struct Reviewer;
+pub(crate) struct Reviewer;
 
 impl CopyRelation for Reviewer {
     type Source = Agent;
@@ -104,7 +104,7 @@ impl CopyRelation for Reviewer {
     }
 }
 
-pub(super) struct OfTicket;
+pub(crate) struct OfTicket;
 
 impl CopyRelation for OfTicket {
     type Source = Ticket;
@@ -130,11 +130,11 @@ impl CopyRelation for OfTicket {
     }
 }
 
-pub(super) fn agent(id: u32, name: &str) -> Agent {
+pub(crate) fn agent(id: u32, name: &str) -> Agent {
     Agent { tenant: "t".into(), id, name: name.into() }
 }
 
-pub(super) fn ticket(id: u32, agent: Option<i32>) -> Ticket {
+pub(crate) fn ticket(id: u32, agent: Option<i32>) -> Ticket {
     Ticket {
         tenant: "t".into(),
         id,
@@ -146,6 +146,6 @@ pub(super) fn ticket(id: u32, agent: Option<i32>) -> Ticket {
     }
 }
 
-pub(super) fn line(id: u32, ticket: Option<i32>) -> Line {
+pub(crate) fn line(id: u32, ticket: Option<i32>) -> Line {
     Line { tenant: "t".into(), id, ticket, title: None, agent_name: None }
 }

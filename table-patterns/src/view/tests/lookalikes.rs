@@ -183,7 +183,7 @@ struct Unindexed {
     age: Option<i32>,
 }
 
-/// The same view in this program, which applies index rows as entities.
+/// The view of the program that does not know the indexes. It counts index rows as employees.
 struct WithIndexRows;
 
 impl View for WithIndexRows {
