@@ -153,7 +153,7 @@ mod settle;
 mod side;
 mod source;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use table_core::entity::Entity;
 use table_core::selection::{Point, Selection};

@@ -5,6 +5,7 @@ mod combined;
 mod concurrent;
 mod deaths;
 mod declared;
+pub(crate) mod desk;
 mod handle;
 mod in_unit;
 mod kit;

@@ -40,7 +40,7 @@ pub(crate) struct Batch {
     body_bytes: Vec<usize>,
 }
 
-/// A row that a contributor adds.
+/// A row of the batch that contributors need, with its author.
 #[derive(Clone, Debug)]
 pub(crate) struct ContributedRow {
     pub(crate) by: Author,
@@ -49,9 +49,10 @@ pub(crate) struct ContributedRow {
     of: Vec<Option<usize>>,
 }
 
-/// How a contributed row is written.
+/// The single write of a row in the batch, combined from the planned writes of all entities that change the row.
 #[derive(Clone, Debug)]
 pub(crate) enum ContributedWrite {
+    /// An operation that does not depend on the stored row.
     Fixed(OperationKind),
     /// The changes that several entities make to the row, in order.
     Derived(Vec<Arc<dyn DerivedRow>>),

@@ -91,7 +91,7 @@ impl fmt::Display for Author {
     }
 }
 
-/// A row that a contributor adds.
+/// A row that a contributor adds to the write of one entity.
 #[derive(Clone, Debug)]
 pub(crate) struct PlannedRow {
     pub(crate) by: Author,
@@ -109,7 +109,7 @@ impl PlannedRow {
     }
 }
 
-/// How a contributed row is written.
+/// The write that one entity needs for a contributed row.
 #[derive(Clone, Debug)]
 pub(crate) enum RowWrite {
     /// An operation that does not depend on the stored row.

@@ -1,6 +1,7 @@
 //! Tests the stored format of outboxes, feeds and messages against a snapshot.
 
 mod keys;
+mod notes;
 
 use pollster::block_on;
 use serde::{Deserialize, Serialize};

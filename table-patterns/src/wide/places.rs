@@ -104,7 +104,7 @@ mod tests {
     fn a_slot_is_found_under_each_width_of_its_number() {
         let places = Places::new(&[&["Office", "Day00", "Day01"], &["Day10", "Note1", "Note01"]]);
         for (name, place) in [
-            ("Day1", Some(1 + 1)),
+            ("Day1", Some(2)),
             ("Day0001", Some(2)),
             ("Day0", Some(1)),
             ("Day000", Some(1)),

@@ -7,107 +7,15 @@ use proptest::prelude::*;
 use table_core::embedded::Engine;
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::queue::QueueName;
-use table_core::selection::{Point, Selection};
 use table_core::store::TableStore;
-use table_core::{Entity, ErrorCode, Result};
+use table_core::{ErrorCode, Result};
 
-use crate::copies::{CopyRelation, OnDelete, REFERENCE_PREFIX};
+use crate::copies::REFERENCE_PREFIX;
+use crate::copies::tests::desk::{Agent, Line, Ticket, agent, line, ticket};
 use crate::entities::Entities;
 use crate::outbox::Outbox;
 use crate::unit::UnitOfWork;
 use crate::work::Worker;
-
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", copied_by(Assignee))]
-#[partition_key(tenant)]
-#[row_key("agent_", id)]
-struct Agent {
-    tenant: String,
-    #[digits(1)]
-    id: u32,
-    name: String,
-}
-
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", copies_from(Assignee), copied_by(OfTicket))]
-#[partition_key(tenant)]
-#[row_key("ticket_", id)]
-#[index(ByName, row_key("name_", agent_name, "_", id))]
-struct Ticket {
-    tenant: String,
-    #[digits(1)]
-    id: u32,
-    title: String,
-    agent: Option<i32>,
-    #[without('_')]
-    agent_name: Option<String>,
-}
-
-/// An entity that copies a ticket's title and the name of the ticket's agent, which the ticket itself has copied.
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", copies_from(OfTicket))]
-#[partition_key(tenant)]
-#[row_key("line_", id)]
-struct Line {
-    tenant: String,
-    #[digits(1)]
-    id: u32,
-    ticket: Option<i32>,
-    title: Option<String>,
-    agent_name: Option<String>,
-}
-
-struct Assignee;
-
-impl CopyRelation for Assignee {
-    type Source = Agent;
-    type Holder = Ticket;
-    type Copied = String;
-    const NAME: &'static str = "assignee";
-    const ON_DELETE: OnDelete = OnDelete::Clear;
-
-    fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
-        Some(Agent::key(&ticket.tenant, u32::try_from(ticket.agent?).ok()?))
-    }
-
-    fn copied(agent: &Agent) -> String {
-        agent.name.clone()
-    }
-
-    fn set(ticket: &mut Ticket, name: String) {
-        ticket.agent_name = Some(name);
-    }
-
-    fn clear(ticket: &mut Ticket) {
-        (ticket.agent, ticket.agent_name) = (None, None);
-    }
-}
-
-struct OfTicket;
-
-impl CopyRelation for OfTicket {
-    type Source = Ticket;
-    type Holder = Line;
-    type Copied = (String, Option<String>);
-    const NAME: &'static str = "line";
-    const ON_DELETE: OnDelete = OnDelete::Refuse;
-
-    fn reference(line: &Line) -> Option<Selection<Ticket, Point>> {
-        Some(Ticket::key(&line.tenant, u32::try_from(line.ticket?).ok()?))
-    }
-
-    fn copied(ticket: &Ticket) -> Self::Copied {
-        (ticket.title.clone(), ticket.agent_name.clone())
-    }
-
-    fn set(line: &mut Line, (title, agent_name): Self::Copied) {
-        (line.title, line.agent_name) = (Some(title), agent_name);
-    }
-
-    fn clear(line: &mut Line) {
-        (line.ticket, line.title, line.agent_name) = (None, None, None);
-    }
-}
 
 type Queue = Outbox<Engine, Engine>;
 
@@ -149,8 +57,8 @@ impl Desk {
         self.tickets.get(Ticket::key("t", id)).await
     }
 
-    /// Checks that each ticket and its index entry contain the agent's name, that each line contains its ticket's title and the agent's name,
-    /// and that each source has one reference per holder.
+    /// Checks that each ticket and its index entry contain the agents' names, that each line contains its ticket's title and
+    /// the agent's name, and that each source has one reference per holder.
     async fn check(&self) -> Result<()> {
         let work = Worker::new(self.outbox.clone()).with_index_handler(&self.agents);
         work.with_index_handler(&self.tickets).with_index_handler(&self.lines).run_until_idle().await?;
@@ -164,6 +72,8 @@ impl Desk {
         for ticket in &tickets {
             let name = ticket.agent.map(|agent| names[&agent]);
             assert_eq!(ticket.agent_name.as_deref(), name, "{ticket:?}");
+            let name = ticket.reviewer.map(|agent| names[&agent]);
+            assert_eq!(ticket.reviewer_name.as_deref(), name, "{ticket:?}");
         }
         for line in &lines {
             let ticket = line.ticket.map(|ticket| of[&ticket]);
@@ -174,23 +84,11 @@ impl Desk {
         assert!(self.tickets.check().run().await?.is_clean());
         let references = Query::new(KeyRange::rows("t", TextRange::prefix(REFERENCE_PREFIX)));
         let found = self.engine.query(self.tickets.table().name()?, &references, None).await?.rows.len();
-        let held = tickets.iter().filter(|ticket| ticket.agent.is_some()).count()
-            + lines.iter().filter(|line| line.ticket.is_some()).count();
+        let of_tickets = tickets.iter().flat_map(|ticket| [ticket.agent, ticket.reviewer]);
+        let held = of_tickets.chain(lines.iter().map(|line| line.ticket)).flatten().count();
         assert_eq!(found, held, "a reference a holder");
         Ok(())
     }
-}
-
-fn agent(id: u32, name: &str) -> Agent {
-    Agent { tenant: "t".into(), id, name: name.into() }
-}
-
-fn ticket(id: u32, agent: Option<i32>) -> Ticket {
-    Ticket { tenant: "t".into(), id, title: format!("It beeps {agent:?}"), agent, agent_name: None }
-}
-
-fn line(id: u32, ticket: Option<i32>) -> Line {
-    Line { tenant: "t".into(), id, ticket, title: None, agent_name: None }
 }
 
 #[test]
@@ -300,7 +198,11 @@ async fn add(desk: &Desk, unit: &mut UnitOfWork<Engine, Queue>, act: &Act) -> Re
         Act::Ticket(id, agent) => {
             let old = desk.ticket(id).await?;
             match (agent, old) {
-                (Holder::RefersTo(agent), old) => unit.save(old.as_ref(), &ticket(id, agent))?,
+                (Holder::RefersTo(agent), old) => {
+                    // The agent of ticket 1 is also its reviewer.
+                    let reviewer = agent.filter(|_| id == 1);
+                    unit.save(old.as_ref(), &Ticket { reviewer, ..ticket(id, agent) })?
+                }
                 (Holder::Gone, Some(old)) => unit.delete(&old)?,
                 (Holder::Gone, None) => unit,
             };

@@ -4,88 +4,14 @@ use std::collections::BTreeMap;
 
 use pollster::block_on;
 use proptest::prelude::*;
+use table_core::Result;
 use table_core::embedded::Engine;
 use table_core::queue::QueueName;
-use table_core::selection::{Point, Selection};
-use table_core::{Entity, Result};
 
-use crate::copies::CopyRelation;
+use crate::copies::tests::desk::{Agent, Ticket, agent, ticket};
 use crate::entities::Entities;
 use crate::faults::{Call, Fault, FaultyStore};
 use crate::outbox::Outbox;
-
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", copied_by(Assignee, Reviewer))]
-#[partition_key(tenant)]
-#[row_key("agent_", id)]
-struct Agent {
-    tenant: String,
-    #[digits(1)]
-    id: u32,
-    name: String,
-}
-
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Desk", copies_from(Assignee, Reviewer))]
-#[partition_key(tenant)]
-#[row_key("ticket_", id)]
-struct Ticket {
-    tenant: String,
-    #[digits(1)]
-    id: u32,
-    assignee: Option<i32>,
-    assignee_name: Option<String>,
-    reviewer: Option<i32>,
-    reviewer_name: Option<String>,
-}
-
-fn agent_of(ticket: &Ticket, id: Option<i32>) -> Option<Selection<Agent, Point>> {
-    Some(Agent::key(&ticket.tenant, u32::try_from(id?).ok()?))
-}
-
-struct Assignee;
-
-impl CopyRelation for Assignee {
-    type Source = Agent;
-    type Holder = Ticket;
-    type Copied = String;
-    const NAME: &'static str = "assignee";
-
-    fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
-        agent_of(ticket, ticket.assignee)
-    }
-    fn copied(agent: &Agent) -> String {
-        agent.name.clone()
-    }
-    fn set(ticket: &mut Ticket, name: String) {
-        ticket.assignee_name = Some(name);
-    }
-    fn clear(ticket: &mut Ticket) {
-        (ticket.assignee, ticket.assignee_name) = (None, None);
-    }
-}
-
-struct Reviewer;
-
-impl CopyRelation for Reviewer {
-    type Source = Agent;
-    type Holder = Ticket;
-    type Copied = String;
-    const NAME: &'static str = "reviewer";
-
-    fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
-        agent_of(ticket, ticket.reviewer)
-    }
-    fn copied(agent: &Agent) -> String {
-        agent.name.clone()
-    }
-    fn set(ticket: &mut Ticket, name: String) {
-        ticket.reviewer_name = Some(name);
-    }
-    fn clear(ticket: &mut Ticket) {
-        (ticket.reviewer, ticket.reviewer_name) = (None, None);
-    }
-}
 
 /// The ways to write a ticket. Each of them inserts a ticket that does not exist.
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +25,8 @@ enum Verb {
 #[derive(Clone, Debug)]
 struct Write {
     verb: Verb,
-    ticket: u32,
+    id: u32,
+    /// The assignee and the reviewer.
     agents: [Option<i32>; 2],
     /// The number of the read before which the rival acts, and the agent that it renames.
     rival: Option<(usize, u32)>,
@@ -107,11 +34,11 @@ struct Write {
 
 fn write() -> impl Strategy<Value = Write> {
     let verb = prop::sample::select(vec![Verb::Single, Verb::Unit, Verb::Bulk]);
-    let agent = || prop::option::weighted(0.8, 1..=2_i32);
+    let reference = || prop::option::weighted(0.8, 1..=2_i32);
     let rival = prop::option::weighted(0.8, (1..8_usize, 1..=2_u32));
-    (verb, 0..2_u32, [agent(), agent()], rival).prop_map(|(verb, ticket, agents, rival)| Write {
+    (verb, 0..2_u32, [reference(), reference()], rival).prop_map(|(verb, id, agents, rival)| Write {
         verb,
-        ticket,
+        id,
         agents,
         rival,
     })
@@ -159,9 +86,9 @@ proptest! {
         block_on(async {
             let (store, tickets, agents) = opened().await?;
             for id in 1..=2 {
-                agents.insert(&Agent { tenant: "t".into(), id, name: format!("agent {id}") }).await?;
+                agents.insert(&agent(id, &format!("agent {id}"))).await?;
             }
-            for (number, Write { verb, ticket, agents: [assignee, reviewer], rival }) in writes.into_iter().enumerate() {
+            for (number, Write { verb, id, agents: [assignee, reviewer], rival }) in writes.into_iter().enumerate() {
                 let (mut gets, writer) = (0, agents.clone());
                 store.script(move |call, _| {
                     gets += usize::from(call == Call::Get);
@@ -174,14 +101,7 @@ proptest! {
                         block_on(writer.update(Agent::key("t", id), rename)).unwrap();
                     }))
                 });
-                let new = Ticket {
-                    tenant: "t".into(),
-                    id: ticket,
-                    assignee,
-                    assignee_name: None,
-                    reviewer,
-                    reviewer_name: None,
-                };
+                let new = Ticket { reviewer, ..ticket(id, assignee) };
                 put(&tickets, verb, &new).await?;
                 store.heal();
                 let known = agents.query(Agent::rows("t")).collect().await?;
@@ -189,8 +109,8 @@ proptest! {
                 let name = |id: Option<i32>| names.get(&u32::try_from(id?).ok()?).cloned();
                 for ticket in tickets.query(Ticket::rows("t")).collect().await? {
                     assert_eq!(
-                        (&ticket.assignee_name, &ticket.reviewer_name),
-                        (&name(ticket.assignee), &name(ticket.reviewer)),
+                        (&ticket.agent_name, &ticket.reviewer_name),
+                        (&name(ticket.agent), &name(ticket.reviewer)),
                         "{ticket:?} after write {number}"
                     );
                 }

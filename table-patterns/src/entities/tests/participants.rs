@@ -2,13 +2,13 @@
 
 use pollster::block_on;
 use table_core::queue::QueueName;
-use table_core::selection::{Point, Selection};
 use table_core::{Engine, Entity, Error, ErrorCode, Result, TableStoreExt};
 
 use crate::EntityStore;
-use crate::copies::CopyRelation;
+use crate::copies::tests::desk;
+use crate::entities::Entities;
 use crate::outbox::Outbox;
-use crate::participant::{Changes, Participant};
+use crate::participant::{Changes, Participant, WithParticipants};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Support")]
@@ -93,95 +93,88 @@ fn participants_of_entities_in_a_bulk_write_may_write_the_same_row() {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company", copied_by(Name))]
-#[partition_key(department)]
-#[row_key("person_", id)]
-struct Person {
-    department: String,
-    #[digits(3)]
-    id: u32,
-    name: String,
-}
-
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company", copies_from(Name))]
-#[partition_key(department)]
-#[row_key("desk_", number)]
-struct Desk {
-    department: String,
-    #[digits(3)]
-    number: u32,
-    person: Option<i32>,
-    name: Option<String>,
-}
-
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company")]
-#[partition_key(department)]
-#[row_key("claim_", number)]
+#[entity(table = "Desk")]
+#[partition_key(tenant)]
+#[row_key("claim_", id)]
 struct Claim {
-    department: String,
-    #[digits(3)]
-    number: u32,
+    tenant: String,
+    #[digits(1)]
+    id: u32,
 }
 
-struct Name;
-
-impl CopyRelation for Name {
-    type Source = Person;
-    type Holder = Desk;
-    type Copied = String;
-    const NAME: &'static str = "name";
-
-    fn reference(desk: &Desk) -> Option<Selection<Person, Point>> {
-        Some(Person::key(&desk.department, u32::try_from(desk.person?).ok()?))
-    }
-    fn copied(person: &Person) -> String {
-        person.name.clone()
-    }
-    fn set(desk: &mut Desk, name: String) {
-        desk.name = Some(name);
-    }
-    fn clear(desk: &mut Desk) {
-        (desk.person, desk.name) = (None, None);
-    }
-}
-
-/// A participant that inserts a row for each new desk.
+/// A participant that inserts a row for each new ticket.
 struct Claims;
 
-impl Participant<Desk> for Claims {
+impl Participant<desk::Ticket> for Claims {
     fn name(&self) -> &'static str {
         "claims"
     }
 
-    fn changes(&self, old: Option<&Desk>, new: Option<&Desk>, out: &mut Changes) -> Result<()> {
+    fn changes(
+        &self,
+        old: Option<&desk::Ticket>,
+        new: Option<&desk::Ticket>,
+        out: &mut Changes,
+    ) -> Result<()> {
         match (old, new) {
-            (None, Some(Desk { department, number, .. })) => {
-                out.insert(&Claim { department: department.clone(), number: *number })
+            (None, Some(desk::Ticket { tenant, id, .. })) => {
+                out.insert(&Claim { tenant: tenant.clone(), id: *id })
             }
             _ => Ok(()),
         }
     }
 }
 
+type Store = WithParticipants<Engine>;
+type Tickets = Entities<desk::Ticket, Store, Outbox<Store, Engine>>;
+
+/// Creates a store with claims and one agent, whose tickets copy the name of that agent.
+async fn with_claims() -> Result<(Store, Tickets)> {
+    let store = Engine::in_memory().with_participant::<desk::Ticket>(Claims);
+    let outbox = Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("work")?);
+    outbox.create_queues().await?;
+    let agents = store.entities_with_outbox::<desk::Agent, _>(outbox.clone()).create_if_missing().await?;
+    agents.insert(&desk::agent(1, "Ada")).await?;
+    let tickets = store.entities_with_outbox(outbox).create_if_missing().await?;
+    Ok((store, tickets))
+}
+
+#[test]
+fn the_error_of_a_bulk_write_names_the_entity_with_copies_that_is_refused() {
+    block_on(async {
+        for (refused, verb) in
+            [0, 2, 5].into_iter().flat_map(|refused| (0..3).map(move |verb| (refused, verb)))
+        {
+            let (_, tickets) = with_claims().await.unwrap();
+            // Some of the other tickets refer to no agent. No agent has the number 9.
+            let agent = |id| if id == refused { Some(9) } else { (id % 3 > 0).then_some(1) };
+            let all = (0..6).map(|id| desk::ticket(id, agent(id)));
+            let written = match verb {
+                0 => tickets.bulk().insert_all(all).await,
+                1 => tickets.bulk().insert_or_replace_all(all).await,
+                _ => tickets.bulk().insert_or_merge_all(all).await,
+            };
+            let error = written.unwrap_err();
+            let at = usize::try_from(refused).unwrap();
+            assert_eq!(
+                (error.source.code(), error.at),
+                (ErrorCode::ResourceNotFound, Some(at)),
+                "verb {verb}"
+            );
+        }
+    });
+}
+
 #[test]
 fn a_refused_row_of_a_participant_is_reported_with_its_name_for_a_type_with_copies() {
-    let store = Engine::in_memory().with_participant::<Desk>(Claims);
     block_on(async {
-        let outbox = || Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("work").unwrap());
-        outbox().create_queues().await.unwrap();
-        let people = store.entities_with_outbox::<Person, _>(outbox());
-        let people = people.create_if_missing().await.unwrap();
-        let desks = store.entities_with_outbox::<Desk, _>(outbox()).create_if_missing().await.unwrap();
-        people.insert(&Person { department: "Sales".into(), id: 1, name: "Ada".into() }).await.unwrap();
-        store.table::<Claim>().insert(&Claim { department: "Sales".into(), number: 7 }).await.unwrap();
-        let desk = |number| Desk { department: "Sales".into(), number, person: Some(1), name: None };
-        desks.insert(&desk(6)).await.unwrap();
-        let refused = desks.insert(&desk(7)).await.unwrap_err();
+        let (store, tickets) = with_claims().await.unwrap();
+        store.table::<Claim>().insert(&Claim { tenant: "t".into(), id: 7 }).await.unwrap();
+        tickets.insert(&desk::ticket(6, Some(1))).await.unwrap();
+        let refused = tickets.insert(&desk::ticket(7, Some(1))).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::EntityAlreadyExists, "{refused}");
         assert!(refused.to_string().contains("claims"), "{refused}");
-        let refused = desks.bulk().insert_all([desk(7)]).await.unwrap_err().source;
+        let refused = tickets.bulk().insert_all([desk::ticket(7, Some(1))]).await.unwrap_err().source;
         assert_eq!(refused.code(), ErrorCode::EntityAlreadyExists, "{refused}");
     });
 }

@@ -1,4 +1,4 @@
-//! Tests types whose lists are in the same blob folder, and lists in a partition that is registered for another type.
+//! Tests of types that keep lists in the same folder or in two folders of a blob store, and of lists in a partition that is registered for another type.
 
 use std::sync::Arc;
 
@@ -45,12 +45,12 @@ struct World {
 }
 
 impl World {
-    /// Creates a store whose lists are all stored in blobs.
-    async fn new() -> Result<Self> {
+    /// Creates a store whose lists are all stored in blobs. The tickets and the agents each have a folder for their lists, which may be the same.
+    async fn new([of_tickets, of_agents]: [&str; 2]) -> Result<Self> {
         let (store, blobs) = (Engine::in_memory(), Arc::new(InMemory::new()));
-        let lists = || ListBlobs::new(blobs.clone(), "lists").spill_above(0);
-        let tickets = store.entities().with_list_blobs(lists()).create_if_missing().await?;
-        let agents = store.entities().with_list_blobs(lists()).create_if_missing().await?;
+        let lists = |folder| ListBlobs::new(blobs.clone(), folder).spill_above(0);
+        let tickets = store.entities().with_list_blobs(lists(of_tickets)).create_if_missing().await?;
+        let agents = store.entities().with_list_blobs(lists(of_agents)).create_if_missing().await?;
         Ok(Self { blobs, tickets, agents })
     }
 
@@ -92,8 +92,15 @@ const REGISTRATIONS: [Register; 5] = [
 
 #[test]
 fn lists_in_blobs_of_several_types_are_counted_once_copied_and_erased() {
-    for (at, register) in REGISTRATIONS.into_iter().enumerate() {
-        let (from, to) = block_on(async { (World::new().await.unwrap(), World::new().await.unwrap()) });
+    let folders = [["lists", "lists"], ["lists", "more"]];
+    for (folders, at) in
+        folders.into_iter().flat_map(|folders| (0..REGISTRATIONS.len()).map(move |at| (folders, at)))
+    {
+        let (from, to, register) = (
+            block_on(World::new(folders)).unwrap(),
+            block_on(World::new(folders)).unwrap(),
+            REGISTRATIONS[at],
+        );
         for tenant in ["contoso", "adatum"] {
             block_on(from.insert(tenant)).unwrap();
         }
@@ -102,10 +109,10 @@ fn lists_in_blobs_of_several_types_are_counted_once_copied_and_erased() {
         let tenant = register(&from);
         let count = block_on(tenant.count()).unwrap();
         let entities: u64 = count.entities.values().sum();
-        assert_eq!((count.blobs, entities), (all, 2), "registration {at}");
+        assert_eq!((count.blobs, entities), (all, 2), "registration {at}, {folders:?}");
         let copied = block_on(tenant.copy_to(&register(&to))).unwrap();
-        assert_eq!((copied.blobs, to.blobs()), (all, theirs), "registration {at}");
+        assert_eq!((copied.blobs, to.blobs()), (all, theirs), "registration {at}, {folders:?}");
         let erased = block_on(tenant.erase()).unwrap();
-        assert_eq!((erased.blobs, from.blobs()), (all, theirs), "registration {at}");
+        assert_eq!((erased.blobs, from.blobs()), (all, theirs), "registration {at}, {folders:?}");
     }
 }

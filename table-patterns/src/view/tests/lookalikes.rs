@@ -184,7 +184,7 @@ struct Unindexed {
     age: Option<i32>,
 }
 
-/// The same view in a program that does not know the indexes, and therefore applies index rows as if they were entities.
+/// The view of the program that does not know the indexes. It counts index rows as employees.
 struct WithIndexRows;
 
 impl View for WithIndexRows {

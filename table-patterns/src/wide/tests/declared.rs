@@ -42,6 +42,57 @@ fn pat_wide_4_a_property_that_was_moved_to_another_part_is_found() {
     assert_eq!((found.office.as_deref(), found.first[0], found.second), (Some("Oslo"), None, [Some(3); 183]));
 }
 
+/// A declaration with the properties `a`, `b` and `c` in one part.
+mod single {
+    #[derive(super::Wide, Clone, Debug)]
+    #[entity(table = "Counts")]
+    #[partition_key(employee)]
+    #[row_key(year)]
+    pub(super) struct Counts {
+        pub employee: u32,
+        pub year: u16,
+        pub a: Option<i32>,
+        pub b: Option<i32>,
+        pub c: Option<i32>,
+    }
+}
+
+/// A declaration with the properties `b` and `c` in a second part.
+mod two_parts {
+    #[derive(super::Wide, Clone, Debug)]
+    #[entity(table = "Counts")]
+    #[partition_key(employee)]
+    #[row_key(year)]
+    pub(super) struct Counts {
+        pub employee: u32,
+        pub year: u16,
+        pub a: Option<i32>,
+        #[part(2)]
+        pub b: Option<i32>,
+        pub c: Option<i32>,
+    }
+}
+
+#[test]
+fn pat_wide_4_a_value_that_an_older_program_writes_into_the_old_part_is_reported() {
+    let store = Engine::in_memory();
+    let older = block_on(store.wide::<single::Counts>().create_if_missing()).unwrap();
+    let newer = store.wide::<two_parts::Counts>();
+    let key = || two_parts::Counts::key(1, 2014);
+    let [a, b, c] = [Some(1); 3];
+    block_on(older.insert(&single::Counts { employee: 1, year: 2014, a, b, c })).unwrap();
+    assert!(block_on(newer.resize(key(), 1)).unwrap());
+    block_on(older.set(single::Counts::key(1, 2014), single::Counts::B, 5)).unwrap();
+    let error = block_on(newer.get(key())).unwrap_err();
+    assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
+    assert_eq!(error.key(), Some(("0000000001", "02014")), "{error}");
+    assert!(block_on(newer.update(key(), |whole| whole.a = Some(2))).is_err());
+    // The call states the same number of parts as the first conversion.
+    assert!(block_on(newer.resize(key(), 1)).unwrap());
+    let (found, _) = block_on(newer.get(key())).unwrap().unwrap();
+    assert_eq!([found.a, found.b, found.c], [a, b, c]);
+}
+
 #[test]
 fn pat_wide_4_a_part_that_the_declaration_does_not_have_is_an_error() {
     #[derive(Wide, Debug)]

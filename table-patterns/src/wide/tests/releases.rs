@@ -1,174 +1,13 @@
 //! Tests that no value is lost if releases with different slot ranges, part counts and slot fields write the same entity.
 
+mod declarations;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use table_core::selection::Point;
-
 use super::*;
-
-/// The number of days and of hours in the longest declaration. Each value has a number: first the days, counted from 1, and then the hours.
-const DAYS: usize = 100;
-const HOURS: usize = 3;
-
-type Values = BTreeMap<usize, i32>;
-
-/// One release's declaration of the wide entities that all releases share.
-trait Release: Wide + Clone {
-    /// The numbers of the values that the release declares.
-    const NUMBERS: RangeInclusive<usize>;
-
-    fn key() -> Selection<Self::Header, Point>;
-
-    fn new() -> Self;
-
-    /// Returns the value that has a declared number.
-    fn value(&mut self, number: usize) -> &mut Option<i32>;
-
-    /// Returns the slot that has a declared number.
-    fn slot(number: usize) -> WideProperty<Self, Option<i32>>;
-
-    /// Returns a slot whose number its field does not declare.
-    fn outside() -> WideProperty<Self, Option<i32>>;
-
-    fn of(values: &Values) -> Self {
-        let mut whole = Self::new();
-        Self::NUMBERS.for_each(|number| *whole.value(number) = values.get(&number).copied());
-        whole
-    }
-
-    fn values(mut self) -> Values {
-        Self::NUMBERS.filter_map(|number| Some((number, (*self.value(number))?))).collect()
-    }
-}
-
-/// Declares a release whose days are the slots of one field.
-macro_rules! release {
-    ($module:ident, $last:literal) => {
-        mod $module {
-            #[derive(super::Wide, Clone, Debug)]
-            #[entity(table = "Counts")]
-            #[partition_key(employee)]
-            #[row_key(year)]
-            pub(super) struct Counts {
-                pub employee: u32,
-                pub year: u16,
-                #[slots("Day", 1..=$last)]
-                pub days: Vec<Option<i32>>,
-            }
-        }
-
-        impl Release for $module::Counts {
-            const NUMBERS: RangeInclusive<usize> = 1..=$last;
-
-            fn key() -> Selection<Self::Header, Point> {
-                Self::key(1, 2014)
-            }
-
-            fn new() -> Self {
-                Self { employee: 1, year: 2014, days: vec![None; $last] }
-            }
-
-            fn value(&mut self, number: usize) -> &mut Option<i32> {
-                &mut self.days[number - 1]
-            }
-
-            fn slot(number: usize) -> WideProperty<Self, Option<i32>> {
-                Self::DAYS.at(number)
-            }
-
-            fn outside() -> WideProperty<Self, Option<i32>> {
-                Self::DAYS.at($last + 1)
-            }
-        }
-    };
-}
-
-release!(nine, 9);
-release!(twelve, 12);
-
-/// A release that adds days and hours. The hours are in a second part.
-mod hundred {
-    #[derive(super::Wide, Clone, Debug)]
-    #[entity(table = "Counts")]
-    #[partition_key(employee)]
-    #[row_key(year)]
-    pub(super) struct Counts {
-        pub employee: u32,
-        pub year: u16,
-        #[slots("Day", 1..=100)]
-        pub days: Vec<Option<i32>>,
-        #[part(2)]
-        #[slots("Hour", 0..=2)]
-        pub hours: [Option<i32>; 3],
-    }
-}
-
-impl Release for hundred::Counts {
-    const NUMBERS: RangeInclusive<usize> = 1..=DAYS + HOURS;
-
-    fn key() -> Selection<Self::Header, Point> {
-        Self::key(1, 2014)
-    }
-
-    fn new() -> Self {
-        Self { employee: 1, year: 2014, days: vec![None; DAYS], hours: [None; HOURS] }
-    }
-
-    fn value(&mut self, number: usize) -> &mut Option<i32> {
-        if number <= DAYS { &mut self.days[number - 1] } else { &mut self.hours[number - DAYS - 1] }
-    }
-
-    fn slot(number: usize) -> WideProperty<Self, Option<i32>> {
-        if number <= DAYS { Self::DAYS.at(number) } else { Self::HOURS.at(number - DAYS - 1) }
-    }
-
-    fn outside() -> WideProperty<Self, Option<i32>> {
-        Self::HOURS.at(3)
-    }
-}
-
-/// A release whose days are the slots of two fields, each in its own part.
-mod halves {
-    #[derive(super::Wide, Clone, Debug)]
-    #[entity(table = "Counts")]
-    #[partition_key(employee)]
-    #[row_key(year)]
-    pub(super) struct Counts {
-        pub employee: u32,
-        pub year: u16,
-        #[slots("Day", 1..=11)]
-        pub first: Vec<Option<i32>>,
-        #[part(2)]
-        #[slots("Day", 12..=20)]
-        pub second: Vec<Option<i32>>,
-    }
-}
-
-impl Release for halves::Counts {
-    const NUMBERS: RangeInclusive<usize> = 1..=20;
-
-    fn key() -> Selection<Self::Header, Point> {
-        Self::key(1, 2014)
-    }
-
-    fn new() -> Self {
-        Self { employee: 1, year: 2014, first: vec![None; 11], second: vec![None; 9] }
-    }
-
-    fn value(&mut self, number: usize) -> &mut Option<i32> {
-        if number <= 11 { &mut self.first[number - 1] } else { &mut self.second[number - 12] }
-    }
-
-    fn slot(number: usize) -> WideProperty<Self, Option<i32>> {
-        if number <= 11 { Self::FIRST.at(number) } else { Self::SECOND.at(number) }
-    }
-
-    /// Returns a slot whose number belongs to the other field.
-    fn outside() -> WideProperty<Self, Option<i32>> {
-        Self::FIRST.at(15)
-    }
-}
+use crate::EntityStore;
+use declarations::{DAYS, HOURS, Release, Values, halves, hundred, nine, twelve};
 
 #[derive(Clone, Debug)]
 enum Act {
@@ -178,14 +17,30 @@ enum Act {
     SetOutside,
     Update(usize, i32),
     InsertOrReplace(Values),
-    /// Replaces the entity with the version that another release has read as the condition.
-    Replace(usize, Values),
-    /// Deletes the entity with the version that another release has read as the condition, and then inserts it.
-    Delete(usize, Values),
+    /// Replaces the entity, alone or in a unit, on the condition that it has the version that another release has read.
+    Replace(usize, Way, Values),
+    /// Deletes the entity, alone or in a unit, on the condition that it has the version that another release has read. Then inserts it.
+    Delete(usize, Way, Values),
     Resize(usize),
 }
 
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Alone,
+    Unit,
+}
+
+/// An entity type in the table and the partitions of the wide entities, so that a unit can be created.
+#[derive(Entity, Clone, Debug)]
+#[entity(table = "Counts")]
+#[partition_key(employee)]
+#[row_key("employee")]
+struct Employee {
+    employee: u32,
+}
+
 fn act() -> impl Strategy<Value = Act> {
+    let way = || prop_oneof![Just(Way::Alone), Just(Way::Unit)];
     let number = || prop_oneof![1_usize..=13, 98..=DAYS + HOURS];
     let values = || prop::collection::btree_map(number(), 0_i32..9, 1..5);
     prop_oneof![
@@ -193,8 +48,8 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Act::SetOutside),
         2 => (number(), 0_i32..9).prop_map(|(number, value)| Act::Update(number, value)),
         1 => values().prop_map(Act::InsertOrReplace),
-        1 => (0_usize..4, values()).prop_map(|(reader, values)| Act::Replace(reader, values)),
-        1 => (0_usize..4, values()).prop_map(|(reader, values)| Act::Delete(reader, values)),
+        2 => (0_usize..4, way(), values()).prop_map(|(reader, way, values)| Act::Replace(reader, way, values)),
+        2 => (0_usize..4, way(), values()).prop_map(|(reader, way, values)| Act::Delete(reader, way, values)),
         3 => (1_usize..3).prop_map(Act::Resize),
     ]
 }
@@ -233,11 +88,23 @@ fn program<R: Release>() -> Program {
                 }))
                 .map(drop),
                 Act::InsertOrReplace(values) => block_on(table.insert_or_replace(&R::of(values))).map(drop),
-                Act::Replace(_, values) => {
+                Act::Replace(_, Way::Alone, values) => {
                     block_on(table.replace(&R::of(values), version.unwrap())).map(drop)
                 }
-                Act::Delete(_, values) => {
-                    block_on(table.delete(R::key(), version.unwrap()))?;
+                Act::Replace(_, Way::Unit, values) => {
+                    let mut unit = store.entities::<Employee>().unit(Employee::partition(1))?;
+                    unit.put_wide(version, &R::of(values))?;
+                    block_on(unit.commit()).map(drop)
+                }
+                Act::Delete(_, way, values) => {
+                    match way {
+                        Way::Alone => block_on(table.delete(R::key(), version.unwrap()))?,
+                        Way::Unit => {
+                            let mut unit = store.entities::<Employee>().unit(Employee::partition(1))?;
+                            unit.delete_wide::<R>(R::key(), version.unwrap())?;
+                            block_on(unit.commit()).map(drop)?;
+                        }
+                    }
                     block_on(table.insert(&R::of(values))).map(drop)
                 }
                 Act::Resize(stored) => block_on(table.resize(R::key(), *stored)).map(drop),
@@ -298,7 +165,7 @@ proptest! {
             let mut other = None;
             match &act {
                 Act::Update(number, _) if !program.numbers.contains(number) => continue,
-                Act::Replace(reader, _) | Act::Delete(reader, _) => match (programs[*reader].read)(&store) {
+                Act::Replace(reader, ..) | Act::Delete(reader, ..) => match (programs[*reader].read)(&store) {
                     Ok(Some((_, version))) => other = Some((programs[*reader].parts, version)),
                     _ => continue,
                 },
@@ -308,7 +175,7 @@ proptest! {
             match (done, &act) {
                 (Ok(()), Act::Set(values)) => model.extend(declared(program, values)),
                 (Ok(()), Act::Update(number, value)) => drop(model.insert(*number, *value)),
-                (Ok(()), Act::InsertOrReplace(values) | Act::Replace(_, values) | Act::Delete(_, values)) => {
+                (Ok(()), Act::InsertOrReplace(values) | Act::Replace(_, _, values) | Act::Delete(_, _, values)) => {
                     prop_assert!(other.is_none_or(|(parts, _)| parts == program.parts), "{:?}", act);
                     model = declared(program, values);
                 }

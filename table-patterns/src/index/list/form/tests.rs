@@ -64,7 +64,7 @@ fn pat_ix_4_an_entity_names_the_blob_of_its_list() {
     assert_eq!(
         form.read(&jones(), row.view()).unwrap_err().code(),
         ErrorCode::EntityMismatch,
-        "and is no list itself"
+        "a pointer to a blob is not a list"
     );
     let ids = form
         .write_parts(&jones(), &BTreeSet::from([vec!["1".to_owned(), "2".to_owned()]]), &Limits::PORTABLE)
