@@ -1,4 +1,4 @@
-//! Tests a tenant with an entity set whose types have PartitionKeys in different formats.
+//! Tests a tenant with an entity set whose types have `PartitionKey`s in different formats.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
