@@ -53,9 +53,9 @@ const UNIQUE: usize = 15;
 
 /// The maximum difference between a request's date and the store's clock. The store refuses requests with a larger difference.
 const TOLERANCE: i64 = 15;
-/// How long a program may write before it must read the schema again.
+/// The time during which a program may write before it must read the schema again.
 const LEASE: i64 = 1;
-/// How long requests based on a program's check that it may write can still take effect. The date of the program's
+/// The time after a program's check that it may write, during which requests based on the check can take effect. The date of the program's
 /// sighting is at most `TOLERANCE` ahead of the store, the date of the write is at most one lease later, and the store
 /// accepts that date for another `TOLERANCE`.
 const LAST_REQUESTS: i64 = 2 * TOLERANCE + LEASE + 1;
@@ -109,10 +109,10 @@ impl Store {
 
 /// A program built from the older release.
 struct Program {
-    /// How far the program's clock is ahead of the store's. If the program's clock has stopped, the time that it shows.
+    /// The difference by which the program's clock is ahead of the store's. If the program's clock has stopped, the time that it shows.
     ahead: Cell<i64>,
     is_stopped: bool,
-    /// When the program last checked that it may write, by its own clock.
+    /// The time of the program's last check that it may write, by its own clock.
     asked: Cell<Option<i64>>,
 }
 

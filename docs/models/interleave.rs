@@ -39,7 +39,7 @@ impl Random {
 /// A process. Each poll runs it up to its next request.
 pub(crate) type Process = Pin<Box<dyn Future<Output = ()>>>;
 
-/// Ends the current request, so that other processes can run before the next one.
+/// Ends the current request, so other processes can run before the next one.
 pub(crate) async fn give_way() {
     let mut is_first = true;
     poll_fn(|_| if std::mem::take(&mut is_first) { Poll::Pending } else { Poll::Ready(()) }).await;

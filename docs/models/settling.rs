@@ -37,11 +37,11 @@ const IN_COPY: usize = 7;
 const FROM_ENTITY: usize = 8;
 const ONE_VERSION: usize = 9;
 
-/// How long a program may write before it must read the schema again.
+/// The time during which a program may write before it must read the schema again.
 const LEASE: i64 = 5;
 /// The time after which a request can no longer take effect.
 const REQUEST: i64 = 5;
-/// How long a program that knows the property waits before it writes.
+/// The time that a program which knows the property waits before it writes.
 const WAIT: i64 = LEASE + REQUEST + 1;
 const ROWS: usize = 2;
 

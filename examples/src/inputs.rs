@@ -104,7 +104,7 @@ impl Inputs {
         import::<Expense, _>(store, "expense claims", self.expenses.iter(), out).await?;
         import::<staff::Employee, _>(store, "staff", staff::employees(), out).await?;
         import::<staff::Department, _>(store, "departments", staff::departments(), out).await?;
-        // The patterns' tables are created here, so that a first run costs the same as later runs.
+        // The patterns' tables are created here, so a first run costs the same as later runs.
         store.unmetered().create_table_if_missing(&TableName::new(REGISTRY)?).await?;
         Ok(())
     }

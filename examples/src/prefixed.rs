@@ -1,4 +1,4 @@
-//! Limits a store to the tables whose names have a common prefix, so that all tables created by an example in an account can be deleted together.
+//! Limits a store to the tables whose names have a common prefix, so all tables created by an example in an account can be deleted together.
 
 use std::any::Any;
 use std::fmt;

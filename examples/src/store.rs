@@ -56,7 +56,7 @@ struct Run {
 /// A function that deletes a run's blob container.
 type DeleteContainer = Box<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
-/// Where an example keeps its store.
+/// The location of an example's store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A new temporary folder, which is deleted at the end of the run.

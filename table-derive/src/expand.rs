@@ -1,4 +1,4 @@
-//! Expands the model to tokens. Each kind of generated item has a file of its own.
+//! Expands the model to tokens. Each kind of generated item has its own file.
 //!
 //! Generated code consists of constants and calls; the logic is in `table_core::__private`. As an example, `snapshots/` contains the complete
 //! expansion of this declaration:
@@ -224,7 +224,7 @@ fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// Repeats the field names of the attributes, with their spans, so that rust-analyzer can complete them and show their types. rustc ignores the repetition.
+/// Repeats the field names of the attributes, with their spans, so rust-analyzer can complete them and show their types. rustc ignores the repetition.
 ///
 /// The repetition precedes all other output, even the errors. To complete a name, rust-analyzer expands the declaration again with a longer name and
 /// looks up its position in the first expansion. The tokens before that position must therefore have the same length in both expansions.

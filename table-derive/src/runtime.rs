@@ -33,7 +33,7 @@ pub(crate) fn find_patterns() -> Path {
 fn first_of(packages: &[(&str, &str)]) -> Option<Path> {
     for &(package, itself) in packages {
         let name = match crate_name(package) {
-            // These crates refer to themselves with `extern crate self as …`, so that their tests and doctests can use the derives.
+            // These crates refer to themselves with `extern crate self as …`, so their tests and doctests can use the derives.
             Ok(FoundCrate::Itself) => itself.to_owned(),
             Ok(FoundCrate::Name(name)) => name,
             Err(_) => continue,

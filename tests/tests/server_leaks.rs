@@ -26,7 +26,7 @@ const CONCURRENT: usize = 12;
 /// The number of connections open at the same time, which is lower than the number that the operating system queues.
 const AT_ONCE: usize = 24;
 
-/// What a client does after it has sent its last byte.
+/// The client's behaviour after it has sent its last byte.
 #[derive(Clone, Copy, Debug)]
 enum Then {
     /// The client closes the connection.

@@ -205,7 +205,7 @@ impl World {
         Ok(committed.is_some())
     }
 
-    /// Writes a reservation. If it is the first one, also changes the row's version, so that other transactions notice it.
+    /// Writes a reservation. If it is the first one, also changes the row's version, so other transactions notice it.
     async fn reserve(&self, program: &Program, transaction: &mut Transaction) -> Result<(), Died> {
         let found = self.look(program, transaction).await?;
         let owner = program.number;

@@ -29,7 +29,7 @@ async fn run() -> Result<()> {
     assert!(refused.is_precondition_failed());
     println!("{refused}");
 
-    // `update` reads, changes and writes, and retries after a conflict, so that no change is lost.
+    // `update` reads, changes and writes, and retries after a conflict, so no change is lost.
     let add = |cents| accounts.update(Account::key("ada", "savings"), move |account| account.cents += cents);
     let (one, other) = join(add(5), add(7)).await;
     one?;

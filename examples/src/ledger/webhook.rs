@@ -9,7 +9,7 @@ use crate::ledger::books::Bookkeeping;
 use crate::ledger::{CONTOSO, Failed};
 use crate::model::ledger::Entry;
 
-/// A receiver that stores each call under its idempotency key, so that a repeated call has no effect.
+/// A receiver that stores each call under its idempotency key, so a repeated call has no effect.
 #[derive(Default)]
 struct Receiver {
     calls: u32,

@@ -1,4 +1,4 @@
-//! Earthquakes in one table per day, so that tables older than a week can be dropped.
+//! Earthquakes in one table per day, so tables older than a week can be dropped.
 
 use std::collections::BTreeMap;
 use std::error::Error;

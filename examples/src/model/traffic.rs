@@ -100,7 +100,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     table.bulk().insert_or_replace_all(watched(routes)).await?;
     let view = ViewTable::<Traffic, _>::new(store.clone()).create_if_missing().await?;
     view.rebuild().run().await?;
-    // Each state gets one change, so that the feeds' cursors exist in the first run as in every later run.
+    // Each state gets one change, so the feeds' cursors exist in the first run as in every later run.
     let changes = store.entities::<WatchedRoute>().with_feed(Feed::new(store.clone()));
     let watched = watched(routes);
     for state in STATES {

@@ -1,4 +1,4 @@
-//! Opens stores in an account. Each store uses a name prefix of its own.
+//! Opens stores in an account. Each store uses its own name prefix.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex};

@@ -24,7 +24,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     let has = |key: &Key, at: usize| key.parts().any(|part| part.field == at && !part.codec.is_custom());
     let (own, of_indexes): (Vec<_>, Vec<_>) = (own.collect(), of_indexes.collect());
     for (at, field) in entity.fields.iter().enumerate() {
-        // A `rest` field in a key has an error message of its own.
+        // A `rest` field in a key has its own error message.
         let wrong = if field.attrs.rest.is_some() {
             None
         } else if own.iter().any(|key| has(key, at)) {

@@ -165,7 +165,7 @@ fn parse_arguments(
 }
 
 fn parse_number(word: &Word, input: ParseStream, least: u128, most: u128) -> syn::Result<LitInt> {
-    // Any other literal is left unread, so that the error points at it.
+    // Any other literal is left unread, so the error points at it.
     if input.peek(Lit) && !input.peek(LitInt) {
         return Err(input.error("expected a number"));
     }

@@ -14,7 +14,7 @@ pub(crate) struct Word {
     pub(super) around: bool,
     /// `true` if the encodings may differ in length although the codec does not encode strings.
     pub(super) varies: bool,
-    /// How much of the value the encoding preserves.
+    /// The part of the value that the encoding preserves.
     pub(crate) gives: Gives,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn filled(form: &str, field: Option<&str>) -> String {
     filled
 }
 
-/// How much of a value its encoding preserves.
+/// The part of a value that its encoding preserves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gives {
     /// The complete value.
@@ -59,7 +59,7 @@ pub(super) enum Argument {
     Character,
     /// A date pattern, such as `"yyyyMMdd"`.
     Pattern,
-    /// One of these words, each with the tokens that it stands for. `true` if the first word is the default.
+    /// One of these words, each with the tokens that replace it. `true` if the first word is the default.
     OneOf(&'static [(&'static str, &'static str)], bool),
 }
 

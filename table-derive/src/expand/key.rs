@@ -44,7 +44,7 @@ pub(super) struct KeyField<'e> {
 impl KeyField<'_> {
     /// Returns an item of the codec for this type, such as `<Digits<6> as KeyCodec<u32>>::encode`.
     ///
-    /// All tokens have the span of the field's type, so that rustc reports a wrong type only once, at the field.
+    /// All tokens have the span of the field's type, so rustc reports a wrong type only once, at the field.
     pub(super) fn item(&self, name: &'static str) -> TokenStream {
         self.names.item(name, || self.item_of(self.word, name))
     }
@@ -261,7 +261,7 @@ impl<'e> Design<'e> {
         quote!(#start #(#calls)*)
     }
 
-    /// Returns `true` if the key contains a value only as a bucket, so that the value is needed to select a single partition.
+    /// Returns `true` if the key contains a value only as a bucket, so the value is needed to select a single partition.
     pub(super) fn is_spread(&self) -> bool {
         let key = self.partition_key;
         key.parts().any(|part| part.codec.is_bucket() && !key.gives(part.field))

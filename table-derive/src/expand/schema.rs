@@ -144,7 +144,7 @@ pub(super) fn shape(entity: &Entity<'_>) -> TokenStream {
 fn list(entity: &Entity<'_>) -> TokenStream {
     let properties =
         entity.properties().map(|(field, property)| self::property(field, property, &property.name, false));
-    // Chunks come last, so that the positions of the other properties match their fields.
+    // Chunks come last, so the positions of the other properties match their fields.
     let chunks = entity.properties().flat_map(|(field, property)| {
         property.more_chunks().map(move |name| self::property(field, property, &name, true))
     });
@@ -186,7 +186,7 @@ fn is_json(ty: &Type) -> bool {
 }
 
 /// A field as a property, for paths such as `<i32 as Property>::EDM`. A JSON field's type is named without its wrapper,
-/// so that a type without serde's traits is reported once, under its own name.
+/// so a type without serde's traits is reported once, under its own name.
 pub(super) struct AsProperty<'f>(pub(super) &'f Field<'f>);
 
 impl ToTokens for AsProperty<'_> {
@@ -244,7 +244,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
     quote!(#(#pieces),*)
 }
 
-/// Returns `true` if the entity's key contains the same part, so that the part's mistakes are reported there.
+/// Returns `true` if the entity's key contains the same part, so the part's mistakes are reported there.
 fn is_told(design: &Design<'_>, part: &Part, field: &KeyField<'_>) -> bool {
     let own =
         [&design.entity.partition_key, &design.entity.row_key].into_iter().flatten().flat_map(Key::parts);

@@ -173,7 +173,7 @@ fn named_in(tokens: TokenStream, names: &[String]) -> Option<String> {
     })
 }
 
-/// How a copy stores a field.
+/// The form in which a copy stores a field.
 pub(crate) enum Stored {
     /// The text in the entity's key, stored under this name.
     KeyText(String),

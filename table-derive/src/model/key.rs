@@ -111,7 +111,7 @@ impl Key {
         }
     }
 
-    /// Adds a placeholder for an invalid piece, so that functions can still be generated. It is the intended field if that can be guessed.
+    /// Adds a placeholder for an invalid piece, so functions can still be generated. It is the intended field if that can be guessed.
     fn lose(&mut self, fields: &[Field<'_>], meant: Option<usize>) {
         self.broken = true;
         let meant = meant.filter(|meant| self.parts().all(|part| part.field != *meant));

@@ -18,7 +18,7 @@ pub(crate) struct KeyPart<'a> {
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime.
     pub(crate) runtime: Path,
-    /// Whether the type is a newtype or an enum.
+    /// The kind of the type: a newtype or an enum.
     pub(crate) kind: Kind<'a>,
 }
 

@@ -13,7 +13,7 @@ use crate::model::Field;
 use crate::symbol::LITERAL;
 
 /// Reports literals that contain a placeholder, or that are spelled like a field missing from the row's keys. Such a
-/// literal would put the same text into every entity's key. A reported literal is marked as wrong, so that no other
+/// literal would put the same text into every entity's key. A reported literal is marked as wrong, so no other
 /// rule reports it again.
 pub(super) fn check(
     ctxt: &Ctxt,

@@ -22,7 +22,7 @@ fn azurite() -> Option<String> {
     AzuriteServer::shared().map(AzuriteServer::connection_string)
 }
 
-/// Returns client options with long timeouts, so that a slow machine causes no retries.
+/// Returns client options with long timeouts, so a slow machine causes no retries.
 fn patient() -> Options {
     Options::new().retry(RetryPolicy {
         attempt_timeout: Duration::from_secs(60 * 60),

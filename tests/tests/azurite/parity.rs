@@ -20,7 +20,7 @@ const SUITES: &[&str] = &["behaviour.rs", "queues.rs", "signatures.rs", "blobs.r
 /// The evidence for a row of a table in `docs/server.md`.
 #[derive(Clone, Copy, Debug)]
 enum Evidence {
-    /// Tests in this module or in [`SUITES`]. A name that ends in `_` stands for all tests with this prefix.
+    /// Tests in this module or in [`SUITES`]. A name that ends in `_` refers to all tests with this prefix.
     By(&'static [&'static str]),
     /// No test verifies the row, for the given reason.
     Not(&'static str),

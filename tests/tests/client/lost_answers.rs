@@ -78,7 +78,7 @@ async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     (first, second, stored.slot(9).copied().unwrap())
 }
 
-/// Tests two increments that write equal content shortly after one another, so that the second could be mistaken for the first.
+/// Tests two increments that write equal content shortly after one another, so the second could be mistaken for the first.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
     let (first, second, stored) = two_increments(Act::DropBefore).await;

@@ -1,4 +1,4 @@
-//! Tests request bodies that a lenient parser would interpret differently from what the client intended.
+//! Tests request bodies that a lenient parser would interpret differently from the client's intention.
 
 use tests::ask::Ask;
 

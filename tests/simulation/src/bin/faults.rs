@@ -107,7 +107,7 @@ fn hunt(tree: &Path, seeds: u64) -> io::Result<Option<String>> {
     }
 }
 
-/// Makes a source tree equal to the workspace's tracked files. Unchanged files keep their modification time, so that
+/// Makes a source tree equal to the workspace's tracked files. Unchanged files keep their modification time, so
 /// cargo does not recompile them.
 fn copy(root: &Path, tree: &Path) -> io::Result<()> {
     let listed = output(Command::new("git").args(["ls-files", "-z"]).current_dir(root))?;

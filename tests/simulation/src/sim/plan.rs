@@ -42,14 +42,14 @@ pub(super) enum Work {
     Trickle,
 }
 
-/// When compactions are requested.
+/// The steps at which compactions are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compactions {
     /// At random steps.
     Random,
     /// After the last step.
     AtEnd,
-    /// Never, so that layers accumulate until the merge policy merges them.
+    /// Never, so layers accumulate until the merge policy merges them.
     Never,
 }
 

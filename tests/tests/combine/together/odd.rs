@@ -55,7 +55,7 @@ fn places() -> Vec<(&'static str, &'static str, String)> {
     places
 }
 
-/// Returns `true` if no program writes a row with this key to the table `Desk`, so that the row must be one of the invalid ones.
+/// Returns `true` if no program writes a row with this key to the table `Desk`, so the row must be one of the invalid ones.
 pub fn is_place(key: &EntityKey) -> bool {
     let names = |(table, partition, row_key): &(&str, &str, String)| {
         *table == "Desk" && key.partition_key.as_str() == *partition && key.row_key.as_str() == row_key

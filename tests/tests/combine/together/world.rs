@@ -146,7 +146,7 @@ impl World {
         self.started(control.with_outages(&self.outages), skew)
     }
 
-    /// Gives a process a grant for the tickets' partition, so that its handles do not read the stored schema.
+    /// Gives a process a grant for the tickets' partition, so its handles do not read the stored schema.
     pub fn bearer(&self, process: Process) -> Process {
         let (partition_key, expiry) = (PartitionKey::new(TENANT).unwrap(), self.expiry(86_400));
         let grant = block_on(self.tickets(&self.alive()).grant(&partition_key, expiry)).unwrap();

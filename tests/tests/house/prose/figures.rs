@@ -130,7 +130,7 @@ fn figure(habit: &Habit, lines: &[Line]) -> Option<f64> {
     (all > 0).then(|| scale * with as f64 / all as f64)
 }
 
-/// Returns `true` if `figure` is no worse than `limit`. A difference of at most 0.05 is ignored.
+/// Returns `true` if `figure` is not worse than `limit`. A difference of at most 0.05 is ignored.
 fn holds(habit: &Habit, figure: f64, limit: f64) -> bool {
     if habit.name == VERB { figure >= limit - 0.05 } else { figure <= limit + 0.05 }
 }

@@ -53,7 +53,7 @@ program!(
 type Store = Controlled<Engine>;
 type Handle<E> = Entities<E, Store, Outbox<Store, Store>>;
 
-/// When the backfill starts, relative to requests from the older version.
+/// The start of the backfill, relative to requests from the older version.
 #[derive(Clone, Copy, PartialEq)]
 enum Backfill {
     /// The backfill waits until no request from the older version can still take effect.

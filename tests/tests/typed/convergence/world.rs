@@ -119,11 +119,11 @@ pub(super) enum Without {
     Generations,
     /// Writes entities that contain copied properties without checking that they are unchanged.
     Holders,
-    /// Writes a view's records of what each entity contributes to its totals, without checking that they are unchanged.
+    /// Writes a view's records of each entity's contribution to its totals, without checking that they are unchanged.
     Records,
 }
 
-/// How a process's responses differ from the stored rows.
+/// The way in which a process's responses differ from the stored rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Answers {
     True,

@@ -215,7 +215,7 @@ fn a_second_relation_is_announced_to_programs_that_have_the_first() {
     });
 }
 
-/// Tests rows written by programs that never opened the table, so that the copies and the feed lack them.
+/// Tests rows written by programs that never opened the table, so the copies and the feed lack them.
 #[test]
 fn the_first_schema_over_existing_rows_awaits_its_copies_and_its_feed() {
     block_on(async {

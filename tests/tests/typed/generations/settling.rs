@@ -19,7 +19,7 @@ use tests::time::Time;
 
 use super::{before, nicknamed, refused};
 
-/// Returns a store that does not claim exclusive use, so that other processes may be using it at the same time.
+/// Returns a store that does not claim exclusive use, so other processes may be using it at the same time.
 pub(super) fn shared(engine: Engine) -> LimitedStore<Engine> {
     LimitedStore::new(engine, |capabilities| capabilities.exclusive = None)
 }

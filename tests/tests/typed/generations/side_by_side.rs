@@ -11,7 +11,7 @@ use tests::time::Time;
 
 use super::{refused, table_at};
 
-/// What the releases do after the newer one has opened the table.
+/// The outcome for both releases after the newer one has opened the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Older {
     /// The older release can still write.

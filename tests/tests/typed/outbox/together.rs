@@ -21,7 +21,7 @@ fn worker(company: &Company, control: &Control, options: WorkerOptions) -> Worke
     Worker::with_options(company.outbox(control), options)
 }
 
-/// A handler whose calls return only once `of` calls have begun, so that they must run concurrently.
+/// A handler whose calls return only once `of` calls have begun, so they must run concurrently.
 #[derive(Clone)]
 struct Meeting {
     of: usize,

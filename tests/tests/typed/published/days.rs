@@ -1,5 +1,5 @@
 //! Tests table layouts whose keys are days, times and inverted times. Each comment cites the class that the layout
-//! comes from. Inverted ticks are `DateTime.MaxValue.Ticks` minus a time's ticks, so that newer rows sort first.
+//! comes from. Inverted ticks are `DateTime.MaxValue.Ticks` minus a time's ticks, so newer rows sort first.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use pollster::block_on;

@@ -1,5 +1,5 @@
 //! Tests table layouts for diagnostics: events from log4net and `NLog`, and the diagnostics tables of cloud services
-//! and virtual machines. Inverted ticks are `DateTime.MaxValue.Ticks` minus a time's ticks, so that newer rows sort
+//! and virtual machines. Inverted ticks are `DateTime.MaxValue.Ticks` minus a time's ticks, so newer rows sort
 //! first.
 
 use chrono::{DateTime, Utc};

@@ -1,5 +1,5 @@
 //! Tests published table layouts whose keys contain times in unusual formats: date patterns, inverted times, and ticks
-//! with more digits. Inverted ticks are `DateTime.MaxValue.Ticks` minus a time's ticks, so that newer rows sort first.
+//! with more digits. Inverted ticks are `DateTime.MaxValue.Ticks` minus a time's ticks, so newer rows sort first.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use pollster::block_on;

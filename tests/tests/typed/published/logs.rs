@@ -1,5 +1,5 @@
 //! Tests table layouts for logs from Serilog, `NLog` and ELMAH. Inverted ticks are `DateTime.MaxValue.Ticks` minus a
-//! time's ticks, so that newer rows sort first.
+//! time's ticks, so newer rows sort first.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;

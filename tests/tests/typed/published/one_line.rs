@@ -1,5 +1,5 @@
 //! Tests table layouts whose keys a single line of code creates. Each comment cites the class that the layout comes
-//! from. Inverted ticks are `DateTime.MaxValue.Ticks` minus a time's ticks, so that newer rows sort first.
+//! from. Inverted ticks are `DateTime.MaxValue.Ticks` minus a time's ticks, so newer rows sort first.
 
 #![expect(clippy::duplicated_attributes, reason = "a key that names one field twice")]
 

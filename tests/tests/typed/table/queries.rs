@@ -95,7 +95,7 @@ fn a_fan_out_reads_its_ranges_in_order_by_streams_and_by_pages() -> Result<()> {
     })
 }
 
-/// Tests that a scan must state a reason and the maximum number of rows to read, so that a scan in frequently executed code is noticed (PAT-ANTI-3).
+/// Tests that a scan must state a reason and the maximum number of rows to read, so a scan in frequently executed code is noticed (PAT-ANTI-3).
 #[test]
 fn dq_5_a_scan_has_a_reason_and_a_bound_that_never_truncates_silently() -> Result<()> {
     block_on(async {

@@ -42,7 +42,7 @@ pub(in crate::power) struct Entries {
     pending: Vec<Vec<NameChange>>,
 }
 
-/// Which unsynced changes survive a power loss.
+/// The choice of the unsynced changes that survive a power loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::power) enum Survive {
     None,

@@ -20,7 +20,7 @@ pub(super) const BACKUP: &str = "/backup";
 /// The folder into which a backup is restored, on a new disk each time.
 const RESTORED: &str = "/restored";
 
-/// What the backup folder may contain.
+/// The possible content of the backup folder, given the history so far.
 #[derive(Default)]
 pub(super) struct Backups {
     /// The backup request in progress, if any.

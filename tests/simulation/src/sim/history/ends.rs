@@ -69,7 +69,7 @@ impl History {
         self.disk.after_power_loss(self.random.random())
     }
 
-    /// Records that acknowledged data may be lost, so that versions and receipts may occur again.
+    /// Records that acknowledged data may be lost, so versions and receipts may occur again.
     pub(super) fn fall_back(&mut self) {
         self.model.fall_back();
         (self.etags, self.versions, self.leases) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());

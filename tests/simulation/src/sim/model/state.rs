@@ -70,7 +70,7 @@ pub(in crate::sim) struct State {
     pub(in crate::sim) leaving: BTreeSet<u8>,
 }
 
-/// How an operation changes its row, and on which condition.
+/// The change that an operation makes to its row, and the condition for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Verb {
     Insert,
@@ -137,7 +137,7 @@ pub(in crate::sim) enum Write {
 /// The reason why a write is refused: the error code, and the position of the operation.
 pub(in crate::sim) type Refusal = (ErrorCode, Option<usize>);
 
-/// What is known about a write's outcome.
+/// The known part of a write's outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Outcome {
     /// The write took effect. The value is the received message, if any.
