@@ -129,9 +129,7 @@ fn a_state_is_replaced_only_with_its_tag() {
         value: value.to_owned(),
     };
     both_ways(&of("cart-7", "{}"), ("orders", "cart-7"));
-    // This key has no `
-    //
-    // `; it comes from a table in Cosmos DB.
+    // This key does not contain `||`; it comes from a table in Cosmos DB.
     both_ways(&of("_dapr_empty_row_key_value_", "1"), ("orders", "_dapr_empty_row_key_value_"));
     block_on(async {
         let states = stored!(AppState, [of("cart-7", "{}")]);
