@@ -69,7 +69,7 @@ struct Inner {
 pub(super) struct Schedule {
     began: Instant,
     inner: Mutex<Inner>,
-    /// The callback that is told why the history cannot end.
+    /// The callback that receives the reason why the history cannot end.
     stall: Box<dyn Fn(&str) + Send + Sync>,
 }
 
