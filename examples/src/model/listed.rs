@@ -19,7 +19,7 @@ use crate::store::Store;
 
 /// The maximum number of airports in a list that is stored as an entity. Longer lists are stored in blobs.
 pub const BEYOND: usize = 8;
-/// A city is imported only if at least this many airports have a city of the same name.
+/// The minimum number of airports with the same city name. Cities whose name fewer airports share are not imported.
 const SHARED_BY: usize = 7;
 
 /// An airport, in the partition of its state, with an index row by code. Example key: (`USA_TX`, `iata_HOU`). The
