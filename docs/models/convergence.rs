@@ -1,6 +1,7 @@
-//! A model of convergence (`docs/convergence.md`). It contains an entity, called the source; a target for each value that the source has had, such as
-//! an index row; a guard for each target, which is a row whose version changes with every write of the target; and a record that lists the targets
-//! that do not yet match the source. Processes settle these targets: they update each target from the source.
+//! A model of convergence (`docs/convergence.md`). It contains an entity, called the source; a target, such as an index
+//! row, for each value that the source has had; and a guard for each target, a row whose version changes with every
+//! write to the target. A record lists the targets that do not match the source yet. Processes settle these targets,
+//! which means that they update each target from the source.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +31,7 @@ const RECORD_VERSION: usize = 5;
 #[derive(Clone, Default)]
 struct Source {
     value: Option<usize>,
-    /// The targets that may not match the source, and the version of the record. `None` if all targets match.
+    /// The targets that may not match the source, with the version of the record; `None` if all targets match.
     record: Option<(BTreeSet<usize>, u64)>,
     version: u64,
 }
@@ -38,7 +39,7 @@ struct Source {
 #[derive(Clone, Copy, Default)]
 struct Target {
     is_live: bool,
-    /// The version of the target's guard, or 0 if it has none.
+    /// The version of the target's guard; 0 if the guard does not exist.
     guard: u64,
 }
 
@@ -111,7 +112,7 @@ impl World {
         true
     }
 
-    /// Updates all targets in the record. Returns `false` if this takes too many rounds.
+    /// Updates all targets listed in the record. Returns `false` if this takes too many rounds.
     fn settle_all(&self) -> bool {
         (0..200).any(|_| {
             finish(Box::pin(self.clone().settle()));

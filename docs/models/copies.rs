@@ -1,10 +1,10 @@
-//! A model of copied properties that are added while programs built from an older release write. An entity called the holder contains a value copied
-//! from the entity that it refers to, called the source. The model contains the recorded references from holders to sources, the copies, and the two
-//! backfills that complete both.
+//! A model of copied properties that are added while programs built from an older release write. One entity, called the
+//! holder, contains a value copied from the entity that it refers to, called the source. The model contains the
+//! recorded references from holders to sources, the copies, and the two backfills that complete them.
 //!
-//! Older programs write sources and holders until they are refused, which happens at a different time for each type. `backfill.rs` models the step
-//! that refuses them; here, it is atomic. Processes pause and die at any request. Recorded changes are delivered repeatedly until workers have
-//! applied them.
+//! Older programs write sources and holders until they are refused, at a different time for each of the two types.
+//! `backfill.rs` models how they are refused; here, this is a single atomic step. Processes pause and die at any
+//! request. Recorded changes are delivered repeatedly until workers have applied them.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,7 @@ const SOURCES: usize = 2;
 const HOLDERS: usize = 2;
 const VALUES: usize = 3;
 
-/// The content of a holder: its source, and its copy, which consists of a source and the value copied from it.
+/// A holder's content: its source, and its copy, which consists of a source and the value copied from it.
 type Holder = (Option<usize>, Option<(usize, usize)>);
 
 /// A row with its version.
@@ -47,12 +47,12 @@ struct Stored<T> {
     version: u64,
 }
 
-/// A recorded change, which workers apply to the copies.
+/// A recorded change. Workers apply it to the copies.
 #[derive(Clone, Copy, Debug)]
 enum Recorded {
-    /// A holder was changed to refer to a different source. Contains the holder.
+    /// A holder, given by its number, has been changed to refer to a different source.
     Held(usize),
-    /// A source was changed. Contains the source; workers update the copies in its holders.
+    /// A source, given by its number, has been changed. Workers must update the copies in its holders.
     Given(usize),
 }
 
@@ -68,7 +68,7 @@ struct Store {
     /// `true` if older programs can no longer write sources.
     fenced_sources: bool,
     fenced_holders: bool,
-    /// `true` if the backfill of sources is complete.
+    /// `true` if the backfill of sources has been completed.
     done_sources: bool,
     done_holders: bool,
 }
@@ -123,7 +123,7 @@ impl World {
         Some(self.random.below(VALUES + 1)).filter(|value| *value < VALUES)
     }
 
-    /// Lets an older program write a source or a holder. It maintains neither references nor copies, which its schema does not declare.
+    /// Lets an older program write a source or a holder. It updates neither references nor copies, because its schema does not declare them.
     async fn old_write(self) {
         give_way().await;
         let mut store = self.store.borrow_mut();
@@ -164,7 +164,7 @@ impl World {
         true
     }
 
-    /// Lets a newer program change the source to which a holder refers, to a random one or to none.
+    /// Lets a newer program change the source that a holder refers to, either to a random one or to none.
     async fn new_holder(self) {
         let at = self.random.below(HOLDERS);
         let source = Some(self.random.below(SOURCES + 1)).filter(|source| *source < SOURCES);
@@ -201,7 +201,7 @@ impl World {
         }
     }
 
-    /// Updates a holder's copy from its source, and deletes the reference if the holder no longer refers to the source.
+    /// Updates a holder's copy from its source. Deletes the reference if the holder no longer refers to the source.
     async fn settle_holder(&self, source: usize, holder: usize, reference: Option<u64>, touches: bool) {
         loop {
             give_way().await;
@@ -228,7 +228,7 @@ impl World {
         }
     }
 
-    /// Updates the copies in all holders with a recorded reference to a source.
+    /// Updates the copies in all holders that have a recorded reference to a source.
     async fn spread(&self, source: usize) {
         give_way().await;
         let references = self.store.borrow().references_of(source);
@@ -263,7 +263,7 @@ impl World {
         }
     }
 
-    /// Backfills sources: updates the holders of every source to which a reference is recorded.
+    /// Backfills the sources: updates the holders of every source that has recorded references.
     async fn complete_sources(self) {
         if self.store.borrow().done_sources {
             return;
@@ -282,7 +282,7 @@ impl World {
         (store.fenced_sources, store.done_sources) = (true, true);
     }
 
-    /// Backfills holders: updates the copy in every holder, and records its reference.
+    /// Backfills the holders: updates the copy in every holder, and records its reference.
     async fn complete_holders(self) {
         if self.store.borrow().done_holders {
             return;
@@ -334,7 +334,7 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
         }
         for (at, begin) in begins.into_iter().enumerate() {
             if begin == round {
-                // A pass that dies is run again below.
+                // If the process dies during a pass, the pass is run again below.
                 let pass: Process = if at == 0 {
                     Box::pin(world.clone().complete_sources())
                 } else {
@@ -369,7 +369,7 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
     for mut process in asleep {
         (0..random.below(8)).any(|_| step(&mut process));
     }
-    // Each recorded change is delivered again, in the order of the records, to a worker that does not die.
+    // Every recorded change is delivered again, in the order of the records, to a worker that does not die.
     let mut settled = 0;
     loop {
         let change = world.store.borrow().recorded.get(settled).copied();

@@ -1,10 +1,11 @@
-//! A model of reservations, with which transactions in several processes take turns in a partition. A reservation is a numbered row that contains a
-//! hold: how long other processes wait for it.
+//! A model of reservations, by which transactions of several processes take turns in a partition. A reservation is a
+//! numbered row. It contains a hold, which is how long other processes wait for it.
 //!
-//! Time is simulated: a request takes effect after half a round trip, and its response arrives after the other half. Round trips differ by a factor
-//! of up to 100. Processes pause, die, and have clocks that are wrong and run too fast or too slow. A transaction reads a row, and writes it
-//! if it still has the version that was read. Other programs leave reservations and rows in a different format; some credentials permit no deletes.
-//! [`MOST_ATTEMPTS`](world::MOST_ATTEMPTS) limits the attempts of a transaction, and [`LONGEST`] limits how long a reservation can delay other processes.
+//! Time is simulated: a request takes effect after half a round trip, and its response arrives after the other half.
+//! Round trips differ by a factor of up to 100. Processes pause and die, and their clocks may be wrong and run too fast
+//! or too slow. A transaction reads a row, and writes it if the row still has the version that was read. Other programs
+//! leave reservations, and rows in a different format. Some credentials permit no deletes.
+//! [`MOST_ATTEMPTS`](world::MOST_ATTEMPTS) limits a transaction's attempts, and [`LONGEST`] limits how long a reservation can delay other processes.
 
 mod protocol;
 mod world;
@@ -54,7 +55,7 @@ const REMOVES_ODD: usize = 13;
 const GIVES_UP: usize = 14;
 const WAITS_ANYWAY: usize = 15;
 
-/// Runs the process with the earliest due time. Returns `false` if all processes have ended.
+/// Runs the process that is due first. Returns `false` if all processes have ended.
 fn next(world: &World, processes: &mut [Option<Process>]) -> bool {
     let at = {
         let mut schedule = world.schedule.borrow_mut();
@@ -88,7 +89,7 @@ impl World {
     }
 }
 
-/// Creates the processes of a run: one distant process among near ones, or several processes at similar distances.
+/// Creates the processes for a run: one distant process among near ones, or several at similar distances.
 fn programs(world: &World) -> Vec<Rc<Program>> {
     let below = |bound| world.below(bound);
     let is_distant = !world.random.one_in(4);
@@ -110,7 +111,7 @@ fn programs(world: &World) -> Vec<Rc<Program>> {
             speed: 90 + below(21),
             pauses_at: Some(below(400)).filter(|_| one_in(6)),
             dies_at: Some(below(400)).filter(|_| number > 0 && one_in(4)),
-            // The protocol guarantees nothing to other processes if they meet so many reservations that no process deletes that they stop waiting.
+            // If processes encounter so many undeletable reservations that they stop waiting, the protocol guarantees nothing to other processes.
             may_delete: !(1..=3).contains(&number) || world.is_hostile || !one_in(8),
             refusals: Cell::default(),
             requests: Cell::default(),
@@ -123,7 +124,7 @@ fn programs(world: &World) -> Vec<Rc<Program>> {
     (0..count).map(program).collect()
 }
 
-/// Writes reservations that their writer never deletes, with the longest hold.
+/// Writes reservations with the longest hold, which their writer never deletes.
 fn leave_reservations(world: &World) {
     let mut store = world.store.borrow_mut();
     for number in 1..=world.below(60) {
@@ -132,7 +133,7 @@ fn leave_reservations(world: &World) {
     }
 }
 
-/// Writes rows in a different format that belong to no process, either before all reservations or between them.
+/// Writes rows in a different format that belong to no process. Their keys are before all reservations, or between them.
 fn leave_odd_rows(world: &World) {
     let mut store = world.store.borrow_mut();
     let is_first = world.random.one_in(2);

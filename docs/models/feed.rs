@@ -1,14 +1,15 @@
-//! A model of the change feed (`table-patterns/src/feed.rs`): several partitions, writers, views with several followers (processes that keep a view
-//! up to date), trims (which delete old entries), and a table that is dropped.
+//! A model of the change feed (`table-patterns/src/feed.rs`). It has several partitions, writers, views with several
+//! followers (processes that keep a view up to date), trims (which delete old entries), and a table that is dropped.
 //!
-//! A commit writes its changes and replaces the head, a row that contains the number of the last change. Readers read the head, and then
-//! the entries up to that number. A follower that has read all entries marks the feed as quiet, in the head and then in the
-//! registry of partitions; later calls skip quiet feeds. The protocol uses no clocks.
+//! A commit writes its changes and replaces the head, a row that contains the number of the last change. Readers read
+//! the head, then the entries up to that number. A follower that has read all entries marks the feed as quiet, first in
+//! the head and then in the registry of partitions. Later calls skip quiet feeds. The protocol uses no clocks.
 //!
-//! The following designs were rejected. Numbered slots that are filled by inserts need placeholders for the slots of dead writers, and a check
-//! against the floor for writers that were paused during a trim; they also do not order two processes' changes to one entity. Marks for each reader
-//! cost one row per change and reader. Between processes, all designs conflict at the same rate, because each process must know the last number. With
-//! a head, the writers of a process wait for each other in each partition; a store that numbers changes when they commit would avoid that.
+//! The following designs were rejected. Numbered slots that are filled by inserts need placeholders for the slots of
+//! dead writers, and a check against the floor for writers that were paused during a trim; they also do not order two
+//! processes' changes to the same entity. Marks for each reader cost one row per change and reader. In all designs,
+//! processes conflict at the same rate, because each process must know the last number. With a head, the writers of one
+//! process wait for each other in each partition. A store that numbered changes at commit would avoid this.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,10 +46,10 @@ const CREATED_FIRST: usize = 9;
 
 const PARTITIONS: usize = 2;
 const VIEWS: usize = 2;
-/// The number of entries per read of a follower.
+/// The number of entries that a follower reads at a time.
 const LIMIT: u64 = 2;
 
-/// A position in a feed: the feed's id, and the number of the last change that was read.
+/// A position in a feed: the feed's id, and the number of the last change that has been read.
 type Cursor = (u64, u64);
 
 #[derive(Clone, Copy)]
@@ -75,12 +76,12 @@ struct Listing {
 #[derive(Clone, Default)]
 struct Partition {
     head: Option<Head>,
-    /// The entries of the feed: the changes, by number.
+    /// The feed's entries: the changes, by number.
     entries: BTreeMap<u64, usize>,
     listing: Option<Listing>,
-    /// The largest number in a cursor that was given to a reader of the current feed.
+    /// The largest number in any cursor given to a reader of the current feed.
     given: u64,
-    /// All changes in the current feed, in the order in which they were committed.
+    /// All changes in the current feed, in commit order.
     committed: Vec<usize>,
 }
 
@@ -94,7 +95,7 @@ struct View {
 struct State {
     partitions: [Partition; PARTITIONS],
     views: [View; VIEWS],
-    /// The heads cached by each of the two writer processes.
+    /// The heads that each of the two writer processes has cached.
     heads: [[Option<Head>; PARTITIONS]; 2],
     versions: u64,
     changes: usize,
@@ -110,7 +111,7 @@ impl State {
     }
 }
 
-/// The state shared by the processes of a run.
+/// The state that a run's processes share.
 #[derive(Clone)]
 struct World {
     state: Rc<RefCell<State>>,
@@ -129,7 +130,7 @@ impl World {
         state.partitions[at].listing = Some(Listing { version, quiet: None });
     }
 
-    /// Commits changes if the head has not changed since it was read. Returns the new head, or `None` if it has changed.
+    /// Commits changes if the head has not changed since it was read. Returns the new head, or `None` if the head has changed.
     fn commit(&self, at: usize, read: Option<Head>, changes: usize) -> Option<Head> {
         let mut state = self.state.borrow_mut();
         let version = state.version();
@@ -159,7 +160,7 @@ impl World {
         Some(head)
     }
 
-    /// Creates the head of a feed whose partition is not listed in the registry. Returns `None` if another writer has created it.
+    /// Creates the head of a feed whose partition is not in the registry. Returns `None` if another writer has created it.
     fn create(&self, at: usize) -> Option<Head> {
         let mut state = self.state.borrow_mut();
         let version = state.version();
@@ -216,7 +217,7 @@ impl World {
         }
     }
 
-    /// Runs one call to `catch_up`, by a follower that remembers its cursors.
+    /// Runs `catch_up` once, as a follower that remembers its cursors.
     async fn follow(self, view: usize, memory: Rc<RefCell<[Cursor; PARTITIONS]>>) {
         let listed: Vec<_> = self.state.borrow().partitions.iter().map(|one| one.listing).collect();
         give_way().await;
@@ -235,7 +236,7 @@ impl World {
             }
             let head = self.state.borrow().partitions[at].head;
             give_way().await;
-            // A partition that was listed by a writer that died, or whose table was dropped, is requested repeatedly.
+            // A partition stays in the registry, and is read repeatedly, if its writer died or its table was dropped.
             let Some(head) = head else { continue };
             self.state.borrow_mut().asked += 1;
             let passed = head.passed(cursor, self.holds(NAMES_FEED));
@@ -271,7 +272,7 @@ impl World {
         let mut state = self.state.borrow_mut();
         let new = state.version();
         let slot = &mut state.views[view].cursors[at];
-        // A cursor that moves backwards would repeat changes, but lose none.
+        // A cursor that moved backwards would repeat changes but lose none.
         if slot.1 == version {
             *slot = (to, new);
             let partition = &mut state.partitions[at];
@@ -327,7 +328,7 @@ impl World {
         let old: Vec<u64> =
             self.state.borrow().partitions[at].entries.range(..=floor).map(|(number, _)| *number).collect();
         for number in old {
-            // If the table was created again, its rows are different.
+            // If the table has been recreated, its rows are different.
             if self.state.borrow().partitions[at].head.is_some_and(|head| head.feed == read.feed) {
                 self.state.borrow_mut().partitions[at].entries.remove(&number);
             }
@@ -335,7 +336,7 @@ impl World {
         }
     }
 
-    /// Drops the table and creates it again. The registry of partitions is not changed.
+    /// Drops the table and recreates it. The registry of partitions does not change.
     fn drop_table(&self) {
         for partition in &mut self.state.borrow_mut().partitions {
             *partition = Partition { listing: partition.listing, ..Partition::default() };
@@ -363,7 +364,7 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
             world.drop_table();
         }
         if random.one_in(20) {
-            // A process ends, and its successor starts without memory.
+            // A process ends, and its successor starts without any cached heads.
             world.state.borrow_mut().heads[random.below(2)] = Default::default();
             *memories[random.below(2 * VIEWS)].borrow_mut() = Default::default();
         }

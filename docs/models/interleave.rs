@@ -1,4 +1,4 @@
-//! Interleaves processes at random: each process is a future that yields at each request.
+//! Interleaves processes at random. Each process is a future that yields at each request.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// A random number generator (`SplitMix64`) shared by all processes of a run.
+/// A random number generator (`SplitMix64`) that all processes of a run share.
 #[derive(Clone)]
 pub(crate) struct Random(Rc<RefCell<u64>>);
 
@@ -55,7 +55,7 @@ pub(crate) fn finish(mut process: Process) {
     while !step(&mut process) {}
 }
 
-/// The processes of a run: some run concurrently, and others are paused.
+/// The processes of a run. Some run concurrently; the others are paused.
 pub(crate) struct Processes {
     pub(crate) random: Random,
     awake: Vec<Process>,

@@ -1,7 +1,7 @@
-//! Models of the protocols in `table-patterns`, run with random interleavings of processes that pause, resume and die at any request.
+//! Models of the protocols in `table-patterns`. They run with random interleavings of processes that pause, resume and die at any request.
 //!
-//! Each protocol is run in its complete form, and once for each of its conditions with that condition removed. The complete protocol must never fail.
-//! Without a condition, some run must fail, which proves that the condition is needed.
+//! Each protocol is run in its complete form, and once without each of its conditions. The complete protocol must never
+//! fail. Without a condition, some run must fail, which proves that the condition is needed.
 //!
 //! `cargo run --release -p models -- --runs 1000000`; `--only feed`, `convergence`, `places`, `backfill`, `copies`, `fairness` or `settling`;
 //! `--seed N` prints one run of the complete protocol.
@@ -17,7 +17,7 @@ mod settling;
 
 use std::process::ExitCode;
 
-/// A model of a protocol: the names of its conditions, and a function that runs it with a seed and with one condition removed.
+/// A model of a protocol: the names of its conditions, and a function that runs it with a seed and without one of the conditions.
 struct Model {
     name: &'static str,
     conditions: &'static [&'static str],
@@ -34,7 +34,7 @@ const MODELS: [Model; 7] = [
     settling::MODEL,
 ];
 
-/// The number of runs without a condition that must all succeed before the condition is considered unnecessary.
+/// The number of successful runs without a condition after which the condition is considered unnecessary.
 const WITHOUT: u64 = 200_000;
 
 impl Model {

@@ -1,6 +1,7 @@
-//! A model of how a view records the partitions that contain rows of an entity, called the source. The source moves between partitions. Each
-//! partition has a record, which states whether the partition contains rows of the source, and a list names the partitions that do. The list must
-//! stay short, and must never omit a partition with rows, even if processes pause.
+//! A model of how a view records which partitions contain rows of an entity, called the source. The source moves
+//! between partitions. Each partition has a record that states whether it contains rows of the source, and a list
+//! contains the partitions that do. The list must stay short, but must never omit a partition with rows, even if
+//! processes pause.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +35,7 @@ const SOURCE_LAST: usize = 7;
 /// The number of partitions that the source can be in.
 const PLACES: usize = 4;
 
-/// A row: its content and its version. The version is 0 if the row does not exist.
+/// A row, with its content and version. The version is 0 if the row does not exist.
 #[derive(Clone, Default)]
 struct Stored<T> {
     content: T,
@@ -42,7 +43,7 @@ struct Stored<T> {
 }
 
 impl<T> Stored<T> {
-    /// Writes the row if it has the expected version. Returns the new version, or `None` if the version has changed.
+    /// Writes the row if it has the expected version. Returns the new version, or `None` if the version is different.
     fn write(&mut self, content: T, version: Option<u64>) -> Option<u64> {
         if version.is_some_and(|version| version != self.version) {
             return None;
@@ -55,12 +56,12 @@ impl<T> Stored<T> {
 #[derive(Default)]
 struct Store {
     source: Option<usize>,
-    /// The number of changes to the source so far.
+    /// The number of changes made to the source so far.
     changes: usize,
     list: Stored<BTreeSet<usize>>,
-    /// The record in each partition, which is `true` if the partition contains rows of the source.
+    /// Each partition's record: `true` if the partition contains rows of the source.
     records: BTreeMap<usize, Stored<bool>>,
-    /// The versions of deleted records. A record that is created again gets a new version.
+    /// The versions of deleted records. A recreated record gets a new version.
     deleted: BTreeMap<usize, u64>,
 }
 
@@ -101,7 +102,7 @@ impl World {
         false
     }
 
-    /// Applies the source's changes the way a process that never crashes would. Returns `false` if this takes too many rounds.
+    /// Applies the source's changes as a process that never dies would. Returns `false` if this takes too many rounds.
     fn settle(&self) -> bool {
         let living = Self { lives: true, ..self.clone() };
         let is_done = Rc::new(Cell::new(false));
@@ -132,7 +133,7 @@ impl World {
         let mut store = self.store.borrow_mut();
         let version = Some(version).filter(|_| self.holds(RECORD_VERSION));
         if !has && !self.holds(RECORD_STAYS) {
-            // The row is deleted; the next one is a new row.
+            // The row has been deleted; the next one will be a new row.
             let stored = store.records.get(&at).map_or(0, |record| record.version);
             if version.is_some_and(|version| version != stored) {
                 return false;
@@ -166,7 +167,7 @@ impl World {
             if !is_first {
                 give_way().await;
             }
-            // The first list of an entity is written before its first record.
+            // An entity's first list is written before its first record.
             let record = self.store.borrow().records.get(at).filter(|_| !is_first).cloned();
             records.insert(*at, record.unwrap_or_default());
         }
@@ -207,12 +208,12 @@ impl World {
     }
 }
 
-/// The outcome of one round of applying changes.
+/// The result of one round of applying changes.
 enum Round {
     Done,
     /// Another process has written one of the rows, so the round must be repeated.
     Lost,
-    /// The source is in a partition whose record was not read, so that record must be read next.
+    /// The source is in a partition whose record has not been read. That record must be read next.
     Unknown(usize),
 }
 
@@ -239,7 +240,7 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
             }
         }
     }
-    // If a paused process resumed and changed the source, it left a change, which is applied here.
+    // If a paused process has resumed and changed the source, its change is applied here.
     if world.store.borrow().changes != before && !world.settle() {
         return Err("it does not end after sleepers".to_owned());
     }

@@ -1,8 +1,9 @@
-//! A model of an optional property that is added while programs built from an older release write. Older programs replace entities, and also update
-//! entities whose copies contain all properties. The model contains the mark in the stored schema, which shows that older programs may still write;
-//! the wait before the first write of the property; and the copies.
+//! A model of an optional property that is added while programs built from an older release write. Older programs
+//! replace entities, and also update entities whose copies contain all properties. The model contains the mark in the
+//! stored schema, which shows that older programs may still write; the wait before the property is first written; and
+//! the copies.
 //!
-//! Leases, waits and requests are timed by clocks that run at the same rate. A request takes effect within `REQUEST`, or never.
+//! Clocks that run at the same rate measure leases, waits and requests. A request takes effect within `REQUEST`, or never.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -36,11 +37,11 @@ const IN_COPY: usize = 7;
 const FROM_ENTITY: usize = 8;
 const ONE_VERSION: usize = 9;
 
-/// The duration for which a program may write before it must read the schema again.
+/// The time during which a program may write before it must read the schema again.
 const LEASE: i64 = 5;
 /// The time after which a request can no longer take effect.
 const REQUEST: i64 = 5;
-/// The duration for which a program that knows the property waits before it writes.
+/// The time that a program which knows the property waits before it writes.
 const WAIT: i64 = LEASE + REQUEST + 1;
 const ROWS: usize = 2;
 
@@ -48,11 +49,11 @@ const ROWS: usize = 2;
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Schema {
     Older,
-    /// The schema declares the property. Contains `true` (the mark) while older programs that have not read this schema may still write.
+    /// The schema declares the property. The value (the mark) is `true` while older programs that have not read this schema may still write.
     Newer(bool),
 }
 
-/// The content of an entity's copy: the value of the property.
+/// The content of an entity's copy: the property's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Copied(Option<u64>);
 
@@ -60,9 +61,9 @@ struct Copied(Option<u64>);
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Row {
     version: u64,
-    /// The property's value in the entity.
+    /// The value of the property in the entity.
     value: Option<u64>,
-    /// `true` if the entity has a copy. Writes by older programs change this.
+    /// `true` if the entity has a copy. Older programs' writes change this.
     is_copied: bool,
     copy: Option<Copied>,
 }
@@ -71,7 +72,7 @@ struct Store {
     now: i64,
     schema: Schema,
     rows: [Row; ROWS],
-    /// The last value of the property that a newer program wrote and the store acknowledged, for each row.
+    /// For each row, the last value of the property that a newer program wrote and the store acknowledged.
     written: [Option<u64>; ROWS],
     values: u64,
 }
@@ -103,7 +104,7 @@ impl World {
         self.store.borrow().rows.get(at).copied().unwrap_or_default()
     }
 
-    /// Changes an entity if it has the given version. Returns `true` if it was changed.
+    /// Changes an entity if it has the given version. Returns `true` if it has been changed.
     fn change(&self, at: usize, version: Option<u64>, change: impl FnOnce(&mut Row)) -> bool {
         let mut store = self.store.borrow_mut();
         let row = store.rows.get_mut(at).filter(|row| version.is_none_or(|version| version == row.version));
@@ -116,7 +117,7 @@ impl World {
 
     /// Lets an older program update an entity that it has read, and write the entity's copy.
     async fn update(&self, at: usize, read: Row, lacks: bool) {
-        // The entity is read a second time for the copy.
+        // The entity is read again for its copy.
         if !self.send().await {
             return;
         }
@@ -132,7 +133,7 @@ impl World {
         }
     }
 
-    /// Lets an older program replace and update entities, with a handle that was opened before or after the newer schema was stored.
+    /// Lets an older program replace and update entities. Its handle was opened before or after the newer schema was stored.
     async fn older(self) {
         let (asked, lacks) = (Cell::new(None), Cell::new(false));
         let is_admitted = || asked.get().is_some_and(|asked| self.now() - asked <= LEASE);
@@ -174,7 +175,7 @@ impl World {
                 Schema::Older => {
                     give_way().await;
                     let mut store = self.store.borrow_mut();
-                    // The schema is stored under the version that was read.
+                    // The schema is stored on the condition that it still has the version that was read.
                     if store.schema == Schema::Older {
                         store.schema = Schema::Newer(true);
                         break self.holds(FIRST_WAITS);

@@ -17,7 +17,7 @@ use crate::recipe::Recipe;
 use crate::store::{self, Store};
 use crate::{large, recipes};
 
-/// The options of a cookbook run: the recipes, and the store to use.
+/// The options for a cookbook run: the recipes, and the store to use.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The folder of the store, or `None` for an in-memory store.
@@ -26,14 +26,14 @@ pub struct Options {
     pub azure: Option<String>,
     /// The names of the recipes to run. If empty, all recipes run.
     pub only: Vec<String>,
-    /// The number of package builds in the second, larger input, or `None` to skip it.
+    /// The number of package builds in the second, larger input; `None` to skip it.
     pub large: Option<u64>,
 }
 
 /// Runs the cookbook, and prints its output to `out`.
 ///
 /// # Errors
-/// Any error from the store or the output; an error if a name in [`Options::only`] is not the name of a recipe.
+/// Any error from the store or the output; an error if [`Options::only`] contains a name that no recipe has.
 ///
 /// # Panics
 /// Panics if a result differs from the result computed from the input.
@@ -108,7 +108,7 @@ async fn run_on(store: &Store, options: &Options, out: &mut dyn Write) -> Result
     Ok(())
 }
 
-/// Imports package builds, and runs the recipes for them.
+/// Imports the package builds, and runs the recipes for them.
 ///
 /// # Errors
 /// Any error from the store or the output.
@@ -163,7 +163,7 @@ async fn show<I>(
     let (before, began) = (store.cost(), Instant::now());
     let report = (recipe.run)(store, input).await?;
     let (cost, took) = (store.cost() - before, began.elapsed());
-    // The layout is printed after the run, because some recipes write the rows that the layout shows.
+    // The layout is printed after the run, because it shows rows that some recipes write.
     let golden = layout::golden(store.unmetered(), recipe.schema).await?;
     if !golden.is_empty() {
         writeln!(out, "{golden}")?;

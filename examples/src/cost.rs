@@ -1,16 +1,16 @@
-//! The cost of a recipe, which the cookbook prints.
+//! The cost of a recipe, as printed by the cookbook.
 
 use std::fmt;
 use std::ops::Sub;
 
 use table_advice::meter::Counts;
 
-/// A meter reading. The difference between two readings is the cost of the calls between them.
+/// A meter reading. The difference between two readings is the cost of the calls made between them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// The number of calls to the store. Each would be a round trip to a service.
     pub requests: u64,
-    /// The number of entities that the store examined, if it reports this.
+    /// The number of entities that the store examined, if it reports this number.
     pub rows_read: u64,
     /// The number of entities that the store returned.
     pub rows_returned: u64,

@@ -1,7 +1,7 @@
 //! Real data for the examples: small public-domain datasets from the United States government.
 //!
-//! The CSV files are embedded in the binary, so an example runs from any working directory. `examples/data/SOURCES.md` lists the
-//! source, the licence and the units of each file.
+//! The CSV files are embedded in the binary, so the examples run in any working directory. `examples/data/SOURCES.md`
+//! lists the source, the licence and the units of each file.
 
 pub mod airports;
 pub mod earthquakes;

@@ -1,4 +1,4 @@
-//! Prints tables on a terminal: headers and rows, with a limit on the number of rows.
+//! Prints tables on a terminal: headers and rows, with a maximum number of rows.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 const SHOWN: usize = 12;
 const WIDTH: u16 = 118;
 
-/// A table with headers. `Display` shows the first twelve rows and the number of remaining rows.
+/// A table with headers. `Display` shows the first twelve rows and the number of further rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grid {
     headers: Vec<String>,
@@ -19,7 +19,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Creates a grid without rows. A header that begins with `#` marks a column of numbers.
+    /// Creates a grid without rows. A header that starts with `#` marks a column of numbers.
     ///
     /// ```
     /// use examples::grid::Grid;
@@ -49,7 +49,7 @@ impl Grid {
         Self { whole: true, ..self }
     }
 
-    /// Returns the number of rows, including rows that are not shown.
+    /// Returns the number of rows, including those that are not shown.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.rows.len()

@@ -1,4 +1,4 @@
-//! The help desk program: loads, queries, changes and exports tickets, and prints the cost of each operation.
+//! The help desk program. It loads, queries, changes and exports tickets, and prints the cost of each operation.
 
 mod export;
 mod load;
@@ -148,7 +148,7 @@ async fn on(store: &Store, count: u32) -> Result<(), Failed> {
     heat()
 }
 
-/// Shows that today's audit log is kept for 90 days, and then dropped with its table.
+/// Shows that today's audit log is kept for 90 days and then dropped together with its table.
 async fn drop_old_entries(store: &Store, audit: &PeriodTables<AuditEntry, Store>) -> Result<(), Failed> {
     for days in [90, 91] {
         store.meter().take();
@@ -170,7 +170,7 @@ fn rate(what: &str, count: u32, began: Instant) {
     );
 }
 
-/// Returns a period of time, with its start and end rounded down to full hours.
+/// Returns a time range whose start and end are truncated to the hour.
 fn whole_hours(time: &std::ops::Range<DateTime<Utc>>) -> std::ops::Range<DateTime<Utc>> {
     use chrono::DurationRound;
     let hour = |at: DateTime<Utc>| at.duration_trunc(Duration::hours(1)).unwrap_or(at);
@@ -225,7 +225,7 @@ async fn changes(
     agents: &Agents,
     worker: impl Fn() -> Worker<Store, DynQueueStore>,
 ) -> Result<(), Failed> {
-    // One transaction writes 200 KB of text, a gapless number and a comment; the attachment of 5 MB follows.
+    // One transaction writes 200 KB of text, a gapless number and a comment. The attachment of 5 MB follows separately.
     let numbers = load::numbers(tickets)?;
     let text = "It beeps. ".repeat(20_000);
     let number = numbers
@@ -251,7 +251,7 @@ async fn changes(
     let attached = large.open(&read, Ticket::ATTACHMENT_BLOB).await?.ok_or("just attached")?;
     assert_eq!((read.text.len(), attached.len()), (200_000, 5_000_000));
 
-    // The agent's new name is copied to all tickets of the agent.
+    // The agent's new name is copied to all of the agent's tickets.
     store.meter().take();
     agents.update(Agent::key(CONTOSO, 7), |agent| agent.name = "Ada Lovelace".into()).await?;
     cost(store, "an agent renamed");
@@ -270,7 +270,7 @@ async fn changes(
     }
     rate("shown on tickets", shown, began);
 
-    // The ticket is closed once, and the customer is notified once, even if the work runs twice.
+    // The ticket is closed once and the customer is notified once, even if the work runs twice.
     store.meter().take();
     let open = tickets.query(DeskQuestions::open(CONTOSO)).project::<TicketLine>().limit(2).collect().await?;
     let oldest = open.last().ok_or("two are open")?.number;
@@ -281,12 +281,12 @@ async fn changes(
     cost(store, "its customer notified, by a worker");
     let mails = store.table::<Mail>().query(Mail::rows(CONTOSO)).collect().await?;
     assert_eq!(mails, [Mail { tenant: CONTOSO.into(), ticket: oldest }]);
-    // The requests of this check are not included in the next printed cost.
+    // This check's requests are not included in the next printed cost.
     store.meter().take();
     Ok(())
 }
 
-/// Shows a newer version of the program, which adds a field and an index for existing rows after the older version was stopped.
+/// Shows a newer version of the program, which runs after the older one has been stopped and adds a field and an index to existing rows.
 async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
     println!("\nThe next version of the program");
     let new = store.entities_with_outbox::<next::Ticket, _>(outbox.clone());
@@ -304,7 +304,7 @@ async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
         .await?;
     cost(store, "20 of priority 1, by the new index");
     assert!(!urgent.is_empty() && next::TicketByPriority::SCHEMA.name == "ByPriority");
-    // From now on, the older version must not run, because it would not maintain the index.
+    // From now on, the older version must not run, because it would not keep the index up to date.
     match store.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing().await {
         Ok(_) => return Err("the older program starts".into()),
         Err(error) => println!("  the older program is refused: {error}"),
@@ -315,7 +315,7 @@ async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Prints how opening tickets distributes load over partitions. Each tenant has one partition.
+/// Prints how the load of opening tickets is distributed over the partitions. Each tenant has one partition.
 fn heat() -> Result<(), Failed> {
     let start = DateTime::from_timestamp(1_767_225_600, 0).unwrap_or_default();
     let next = move |draw: &mut table_advice::Draw<'_>| {

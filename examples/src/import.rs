@@ -13,7 +13,7 @@ use table_core::{Entity, FromEntity, IndexEntry, TableEntity, TableStoreExt};
 use crate::grid::thousands;
 use crate::store::Store;
 
-/// Inserts or replaces entities. Importing the same entities again changes nothing.
+/// Inserts or replaces entities. A second import of the same entities changes nothing.
 ///
 /// # Errors
 /// Any error from the store or the output.
@@ -55,8 +55,9 @@ pub async fn import_many<E: PlainEntity, T: Borrow<E>>(
     Ok(())
 }
 
-/// Inserts or replaces entities and their index rows: first all entities, and then one index after another. Importing the same entities again writes
-/// the same rows. Any other write must maintain the indexes, which requires reading the previous rows.
+/// Inserts or replaces entities and their index rows: first all entities, then the rows of one index after another. A
+/// second import of the same entities writes the same rows. Any other write to these tables must update the indexes,
+/// which requires reading the previous rows.
 ///
 /// # Errors
 /// Any error from the store or the output.

@@ -1,7 +1,8 @@
-//! The second, larger input of the cookbook: any number of builds of Debian packages.
+//! The cookbook's second, larger input: any number of builds of Debian packages.
 //!
-//! The builds are generated from the machine's package index if it has one, and otherwise from an index made by a seeded generator. The same number of
-//! builds and the same index always give the same builds, so a recipe can compute its expected result by generating the builds again.
+//! The builds are generated from the machine's package index if it has one, otherwise from an index created by a seeded
+//! generator. The same index and the same number of builds always produce the same builds, so a recipe can compute its
+//! expected result by generating them again.
 
 pub mod debian;
 pub mod import;
@@ -19,9 +20,9 @@ const LANES: u64 = 16;
 /// One package in a package index.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Package {
-    /// The section, which may contain a slash, such as `libs` or `non-free/libs`.
+    /// The package's section, which may contain a slash, such as `libs` or `non-free/libs`.
     pub section: String,
-    /// The name, which consists of lower-case letters, digits, `+`, `-` and `.`.
+    /// The package's name, which consists of lower-case letters, digits, `+`, `-` and `.`.
     pub name: String,
     /// The version, such as `1:2.0-3`.
     pub version: String,
@@ -38,7 +39,7 @@ pub struct Package {
 pub struct PackageBuild<'a> {
     /// The package that was built.
     pub package: &'a Package,
-    /// The number of the build, counted from 1.
+    /// The build's number within its package, counted from 1.
     pub number: u32,
     /// The time of the build.
     pub built: DateTime<Utc>,
@@ -78,7 +79,7 @@ pub struct PackageIndex {
 }
 
 impl PackageIndex {
-    /// Returns the package index of this machine, or a generated index if it has none.
+    /// Returns this machine's package index, or a generated index if the machine has none.
     #[must_use]
     pub fn of_machine(builds: u64) -> Self {
         match debian::load() {
@@ -87,17 +88,17 @@ impl PackageIndex {
         }
     }
 
-    /// Returns a generated index. It is always the same.
+    /// Returns a generated index, which is the same on every machine.
     #[must_use]
     pub fn seeded(builds: u64) -> Self {
         Self::new("seeded generator".to_owned(), seeded::packages(60_000, 2014), builds)
     }
 
     fn new(source: String, mut packages: Vec<Package>, builds: u64) -> Self {
-        // Packages are sorted like their row keys, in which `_` follows the name: `zlib_` sorts after `zlib+x_`, because `+` is less than `_`.
+        // Packages are sorted by their row keys, in which `_` follows the name: `zlib_` sorts after `zlib+x_`, because `+` is less than `_`.
         packages.sort_by_cached_key(|package| (package.section.clone(), format!("{}_", package.name)));
         packages.dedup_by(|left, right| (&left.section, &left.name) == (&right.section, &right.name));
-        // Each package has about ten builds. If the number of builds is small, some packages have none.
+        // Each package has about ten builds. If there are only a few builds, some packages have none.
         let wanted = usize::try_from(builds / 10).unwrap_or(usize::MAX).max(1);
         let step = (packages.len() / wanted).max(1);
         let packages: Vec<Package> = packages.into_iter().step_by(step).collect();
@@ -128,12 +129,12 @@ impl PackageIndex {
         (0..self.builds).map(|rank| self.build(rank))
     }
 
-    /// Returns all builds in a different order, which takes one build from each of sixteen parts in turn. Consecutive builds are then in different
-    /// partitions, and can be written concurrently.
+    /// Returns all builds in a different order, which takes one build from each of sixteen parts in turn. Consecutive
+    /// builds are therefore in different partitions, and can be written concurrently.
     pub fn builds_interleaved(&self) -> impl Iterator<Item = PackageBuild<'_>> {
         let lane = self.builds.div_ceil(LANES);
         let ranks = (0..lane).flat_map(move |step| (0..LANES).map(move |nth| nth * lane + step));
-        // The last lanes may be shorter than the others, or empty.
+        // The last parts may be shorter than the others, or empty.
         ranks.filter(|rank| *rank < self.builds).map(|rank| self.build(rank))
     }
 
@@ -144,7 +145,7 @@ impl PackageIndex {
         (self.builds_before(first as u64)..self.builds_before(end as u64)).map(|rank| self.build(rank))
     }
 
-    /// Returns each section that has builds, with their number, in order.
+    /// Returns, in order, each section that has builds, with the number of its builds.
     pub fn sections(&self) -> impl Iterator<Item = (&str, u64)> {
         let mut end = 0;
         let sections = self.packages.chunk_by(|left, right| left.section == right.section);
@@ -156,8 +157,8 @@ impl PackageIndex {
         counted.filter(|(_, builds)| *builds > 0)
     }
 
-    /// Returns the number of builds that precede the builds of a package. The builds of a package are adjacent, and the numbers of builds of any two
-    /// packages differ by at most one.
+    /// Returns the number of builds before those of a package. A package's builds are adjacent, and any two packages
+    /// differ by at most one in their number of builds.
     fn builds_before(&self, package: u64) -> u64 {
         package * self.builds / (self.packages.len().max(1) as u64)
     }
@@ -170,7 +171,7 @@ impl PackageIndex {
 }
 
 fn build(package: &Package, at: u64, number: u64) -> PackageBuild<'_> {
-    // The first builds are scattered over the days of a year. Each further build of a package is one day after the previous one.
+    // The first builds are scattered over the days of a year. Every further build of a package is one day after the previous one.
     let minutes = seeded::scatter(at) % (365 * 24 * 60) + number * 24 * 60;
     let since = Duration::minutes(i64::try_from(minutes).unwrap_or(i64::MAX));
     PackageBuild {

@@ -7,10 +7,10 @@ use table_core::{FromEntity, Query, Result, TableEntity, TableName, TableStore, 
 
 use crate::grid::Grid;
 
-/// The maximum number of properties that are printed per row.
+/// The maximum number of properties to print per row.
 const SHOWN: usize = 12;
 
-/// Returns the key parts, properties and indexes of a schema, one per row of the grid.
+/// Returns the key parts, properties and indexes of a schema, each as a row of the grid.
 #[must_use]
 pub fn of(schema: &EntitySchema) -> Grid {
     let mut grid = Grid::new(["Part", "Of", "Written as", "#Width", "Ordered"]);
@@ -66,7 +66,7 @@ fn pieces(grid: &mut Grid, part: &str, pieces: &[KeyPiece]) {
     }
 }
 
-/// Returns the first two stored rows with this schema, as untyped entities, which is how any client of the store sees them.
+/// Returns the first two stored rows of this schema as untyped entities, the way any client of the store sees them.
 ///
 /// # Errors
 /// Any error from a query.
@@ -78,13 +78,13 @@ pub async fn golden(store: &impl TableStore, schema: &EntitySchema) -> Result<Gr
     let query = Query::new(KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(prefix) });
     let mut grid = Grid::new(["PartitionKey", "RowKey", "Properties"]);
     let page = match store.query(&TableName::new(schema.table)?, &query, None).await {
-        // Several tables may use a schema, in which case none of them has the name in the schema.
+        // If several tables use a schema, none of them has the table name in the schema.
         Err(error) if error.is_table_not_found() => return Ok(grid),
         page => page?,
     };
     for entity in page.rows.iter() {
         let bag = TableEntity::from_entity(entity)?;
-        // Keys of other types may have the same prefix.
+        // Keys of other types may start with the same prefix.
         let is_of_design =
             schema.properties.iter().all(|property| property.optional || bag.get(property.name).is_some());
         if is_of_design && grid.len() < 2 {
@@ -99,7 +99,7 @@ pub async fn golden(store: &impl TableStore, schema: &EntitySchema) -> Result<Gr
     Ok(grid)
 }
 
-/// Formats a property value for people.
+/// Formats a property value for display.
 #[must_use]
 pub fn plain(value: &Value) -> String {
     match value {

@@ -1,4 +1,4 @@
-//! The ledger program: loads, posts, closes, moves and erases tenants' books, checks their invariants, and prints rates.
+//! The ledger program. It loads, posts, closes, moves and erases tenants' books, checks their invariants, and prints rates.
 
 pub mod books;
 mod check;
@@ -28,10 +28,10 @@ type Failed = Box<dyn Error>;
 /// The names of the tenants. The queries are about the first tenant.
 const TENANTS: [&str; 2] = ["contoso", "adatum"];
 const CONTOSO: &str = TENANTS[0];
-/// The number of accounts per tenant. Their balances fill five rows.
+/// The number of accounts per tenant. Their balances take up five rows.
 const ACCOUNTS: u32 = 1_000;
 
-/// Runs the complete program with `entries` entries, posted by `tasks` concurrent tasks.
+/// Runs the complete program with `entries` entries, which `tasks` concurrent tasks post.
 ///
 /// # Errors
 /// An error if the folder is not empty, and any error from the store.
@@ -82,12 +82,12 @@ async fn on(store: &Store, entries: u32, tasks: usize) -> Result<(), Failed> {
     one_tenant(store, &books).await
 }
 
-/// Returns today, the day on which entries posted now take effect.
+/// Returns today's date, on which entries posted now take effect.
 pub(super) fn today() -> NaiveDate {
     ticks::now().date_naive()
 }
 
-/// Returns a draft with `postings` postings, on every seventh account from number `first`.
+/// Returns a draft with `postings` postings, one for every seventh account, starting with account number `first`.
 fn draft(request: String, effective: NaiveDate, first: u32, postings: u32) -> Draft {
     let line = |at| {
         let account = (first + at * 7) % ACCOUNTS;
@@ -116,7 +116,7 @@ fn per_second(count: u32, seconds: f64) -> u64 {
     (f64::from(count) / seconds.max(1e-9)) as u64
 }
 
-/// Posts entries one after another, then from concurrent tasks that use the same accounts, then from concurrent tasks that use different accounts.
+/// Posts entries sequentially, then from concurrent tasks that share accounts, then from concurrent tasks that use different accounts.
 async fn post(books: &Bookkeeping, tasks: usize, count: u32) -> Result<(), Failed> {
     println!("\nPosts of {CONTOSO}");
     let chart = &books.chart(CONTOSO).await?;
@@ -239,7 +239,7 @@ async fn documents_and_audit(store: &Store, books: &Bookkeeping) -> Result<(), F
     Ok(())
 }
 
-/// Shows a newer version of the program, which adds a field and an index over it. The older version continues to post until the index is built.
+/// Shows a newer version of the program, which adds a field and an index on it. The older version continues to post until the index has been built.
 async fn next_version(store: &Store, old: &Bookkeeping) -> Result<(), Failed> {
     println!("\nThe next version of the program");
     let new = store.entities::<next::Entry>().create_if_missing().await?;
@@ -263,7 +263,7 @@ async fn next_version(store: &Store, old: &Bookkeeping) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Returns a tenant with all its types and documents, for exports and imports.
+/// Returns a tenant's types and documents, for exports and imports.
 fn tenant(store: &Store, books: &Bookkeeping, name: &str) -> Result<Tenant, Failed> {
     let tenant =
         Tenant::new().with_entities(&books.entries, Entry::partition(name))?.with_blobs(&books.files)?;
@@ -276,7 +276,7 @@ fn tenant(store: &Store, books: &Bookkeeping, name: &str) -> Result<Tenant, Fail
     Ok(tenant.with_table(&store.table::<Audit>(), Audit::partition(name))?)
 }
 
-/// Exports a tenant, imports it into another store, posts an entry there, and erases the tenant in this store.
+/// Exports a tenant, imports it into another store, posts an entry there, and erases the tenant from this store.
 async fn one_tenant(store: &Store, books: &Bookkeeping) -> Result<(), Failed> {
     println!("\nThe tenant {CONTOSO} as one thing");
     let contoso = tenant(store, books, CONTOSO)?;

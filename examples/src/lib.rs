@@ -1,7 +1,8 @@
 //! The cookbook, which shows every pattern with real data.
 //!
-//! `cargo run -p examples` imports the [data] into an embedded store, or with `--azure` into an account, and runs the [recipes]. The other programs in
-//! `src/bin` each show a single pattern, in memory, except for the larger help desk and ledger.
+//! `cargo run -p examples` imports the [data] into an embedded store, or into an account with `--azure`, and runs the
+//! [recipes]. The other programs in `src/bin` each show a single pattern, in memory, except for the help desk and the
+//! ledger, which are larger.
 
 pub mod cookbook;
 pub mod cost;

@@ -1,4 +1,4 @@
-//! The entities of the examples, one file per dataset. The attributes of the structs declare the keys.
+//! The examples' entities, with one file per dataset. Attributes on the structs declare the keys.
 
 pub mod airport_growth;
 pub mod airport_levels;

@@ -1,4 +1,4 @@
-//! Limits a store to tables whose names have a common prefix, so all tables that an example creates in an account can be deleted together.
+//! Limits a store to the tables whose names have a common prefix, so all tables created by an example in an account can be deleted together.
 
 use std::any::Any;
 use std::fmt;
@@ -7,7 +7,8 @@ use table_core::query::Select;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{Continuation, EntityKey, Page, Query, Result, TableName, TableStore, Transaction};
 
-/// A store that contains only the tables of another store whose names begin with a prefix. Its own table names omit the prefix; errors contain full names.
+/// A store that contains only those tables of another store whose names start with a prefix. Its own table names omit
+/// the prefix; errors contain the full names.
 #[derive(Clone, Debug)]
 pub struct Prefixed<S> {
     store: S,
@@ -15,7 +16,7 @@ pub struct Prefixed<S> {
 }
 
 impl<S> Prefixed<S> {
-    /// Wraps a store. The prefix consists of letters and digits, and starts with a letter.
+    /// Wraps a store. The prefix must consist of letters and digits and start with a letter.
     pub fn new(store: S, prefix: impl Into<String>) -> Self {
         Self { store, prefix: prefix.into() }
     }
@@ -25,7 +26,7 @@ impl<S> Prefixed<S> {
     }
 }
 
-/// Converts a query's continuation to one for a table with a different name (PAGE-9).
+/// Converts a query's continuation so that it belongs to a table with a different name (PAGE-9).
 fn moved(place: &Continuation, query: &Query, from: &TableName, to: &TableName) -> Result<Continuation> {
     match place.service_position(from, query) {
         Ok(position) => Ok(Continuation::of_service(to, query, position.clone())),
@@ -78,7 +79,7 @@ impl<S: TableStore> TableStore for Prefixed<S> {
     async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
         let from = from.map(|from| format!("{}{from}", self.prefix));
         let page = self.store.list_tables(&format!("{}{prefix}", self.prefix), from.as_deref(), top).await?;
-        // Table names are case-insensitive, and so is the prefix, so only the length of the prefix matters.
+        // Table names are case-insensitive, and the prefix is too, so only its length matters.
         let own = |full: &str| full.get(self.prefix.len()..).unwrap_or_default().to_owned();
         let names =
             page.names.iter().map(|name| TableName::new(&own(name.as_str()))).collect::<Result<_>>()?;

@@ -49,7 +49,7 @@ mod wide_year;
 use crate::inputs::Inputs;
 use crate::recipe::Recipe;
 
-/// All recipes, the simple ones first.
+/// All recipes, starting with the simple ones.
 pub const ALL: &[Recipe<Inputs>] = &[
     point::RECIPE,
     parallel_points::RECIPE,

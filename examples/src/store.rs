@@ -1,4 +1,4 @@
-//! The store of the examples: an embedded engine in a folder or in memory, or an account. It meters calls to tables, and includes queues and blobs.
+//! The examples' store: an embedded engine in a folder or in memory, or an account. It meters table calls, and includes queues and blobs.
 
 #[cfg(feature = "azure")]
 mod account;
@@ -35,7 +35,7 @@ const TABLES: &str = "tables";
 /// The name of the blob folder, inside the example's folder.
 const BLOBS: &str = "blobs";
 
-/// The store that examples and recipes use, whatever its backend. Clones share the meter.
+/// The store that examples and recipes use, whatever its backend. All clones share the meter.
 #[derive(Clone)]
 pub struct Store {
     tables: Meter<DynTableStore>,
@@ -44,7 +44,7 @@ pub struct Store {
     run: Arc<Run>,
 }
 
-/// The resources created in an account, which are deleted at the end of a run.
+/// The resources that a run has created in an account. They are deleted at the end of the run.
 #[derive(Default)]
 struct Run {
     /// The prefix of the run's queue names.
@@ -53,7 +53,7 @@ struct Run {
     container: Option<DeleteContainer>,
 }
 
-/// A function that deletes the blob container of a run.
+/// A function that deletes a run's blob container.
 type DeleteContainer = Box<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
 /// The location of an example's store.
@@ -85,7 +85,7 @@ impl Place {
 /// Opens the store in a folder, which is created if it is missing.
 ///
 /// # Errors
-/// `FolderNotOurs` if the folder contains files that no example created; `Io` if a folder cannot be created; any error from [`Engine::open`].
+/// `FolderNotOurs` if the folder contains files but was not created by an example; `Io` if a folder cannot be created; any error from [`Engine::open`].
 pub fn open(folder: &Path) -> Result<Store> {
     own(folder)?;
     let blobs = folder.join(BLOBS);
@@ -95,7 +95,7 @@ pub fn open(folder: &Path) -> Result<Store> {
     Ok(Store::new(engine.clone(), engine, Arc::new(blobs)))
 }
 
-/// Returns an error if a folder contains files but was not created by an example. An example must write and delete only in its own folder.
+/// Returns an error if a folder contains files but was not created by an example. Examples must write and delete only in their own folders.
 fn own(folder: &Path) -> Result<()> {
     let mark = folder.join(MARK);
     if std::fs::read_to_string(&mark).is_ok_and(|text| text == MARK_TEXT) {
@@ -126,7 +126,7 @@ fn cannot(verb: &str, path: &Path, error: impl std::error::Error + Send + Sync +
     Error::new(ErrorCode::Io, format!("cannot {verb} {}: {error}", path.display())).with_source(error)
 }
 
-/// Creates a store in memory. Its content is lost when its last handle is dropped.
+/// Creates an in-memory store. Its content is lost when the last handle is dropped.
 #[must_use]
 pub fn in_memory() -> Store {
     let engine = Engine::in_memory();
@@ -151,13 +151,13 @@ impl Store {
         &self.tables
     }
 
-    /// Returns the current reading of the meter.
+    /// Returns the meter's current reading.
     #[must_use]
     pub fn cost(&self) -> Cost {
         Cost::from(&*self.tables.reading())
     }
 
-    /// Returns the tables without the meter, for requests whose cost does not belong to a recipe.
+    /// Returns the tables without the meter, for requests that are not part of a recipe's cost.
     #[must_use]
     pub const fn unmetered(&self) -> &DynTableStore {
         self.tables.unmetered()
@@ -169,7 +169,7 @@ impl Store {
         &self.queues
     }
 
-    /// Returns the name of a queue for this run. It has a prefix that is unique to the run, because an account may contain other queues.
+    /// Returns a queue name for this run. Its prefix is unique to the run, because an account may contain other queues.
     ///
     /// # Errors
     /// Any error from [`QueueName::new`].
@@ -180,7 +180,7 @@ impl Store {
         Ok(queue)
     }
 
-    /// Returns the blob store, which is a folder, in memory, or a container.
+    /// Returns the blob store: a folder, memory, or a container.
     #[must_use]
     pub fn blobs(&self) -> Arc<dyn ObjectStore> {
         Arc::clone(&self.blobs)
@@ -217,7 +217,7 @@ impl fmt::Display for Store {
     }
 }
 
-/// Table operations, each of which is counted by the meter.
+/// The table operations. The meter counts each of them.
 impl TableStore for Store {
     fn capabilities(&self) -> &Capabilities {
         self.tables.capabilities()

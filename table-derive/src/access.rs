@@ -62,7 +62,7 @@ fn moved(tokens: TokenStream, to: Span) -> TokenStream {
         if let TokenTree::Group(group) = &token {
             token = Group::new(group.delimiter(), moved(group.stream(), to)).into();
         }
-        // Name resolution keeps the original span.
+        // The span changes only for error locations: name resolution keeps the original span.
         token.set_span(to.resolved_at(token.span()));
         token
     });
@@ -144,7 +144,7 @@ fn question(input: ParseStream<'_>) -> syn::Result<()> {
     input.parse::<Token![=]>()?;
     let mut last = name.span();
     while !input.peek(Token![;]) {
-        // A selection cannot contain this token, so it belongs to the next pattern.
+        // A selection cannot contain this token, so it starts the next pattern.
         let is_of_next = input.peek(Token![<=]) || (input.peek(Token![=]) && !input.peek(Token![==]));
         if input.is_empty() || is_of_next {
             let span = if is_of_next { name.span() } else { last };

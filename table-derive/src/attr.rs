@@ -1,4 +1,4 @@
-//! Parsers for attributes. They store tokens in slots (values that may be set once) without interpreting them.
+//! Attribute parsers. They store tokens in slots (values that can be set at most once) and do not interpret them.
 
 pub(crate) mod allow;
 mod computed;

@@ -1,4 +1,4 @@
-//! Names of generated items and properties, derived from field names.
+//! The names of generated items and properties, derived from field names.
 
 /// Converts `first_name` to `FirstName`. An `_` is removed only before a letter: `hour_00` becomes `Hour00`, and `a_1_1` becomes `A1_1`, which
 /// differs from `a_11`.
@@ -30,7 +30,7 @@ pub(crate) fn upper_case(name: &str) -> String {
     name.to_uppercase()
 }
 
-/// Returns the name that serde writes for a variant with `rename_all = "snake_case"` and the other rules; `None` if the rule is unknown.
+/// Returns the name that serde gives a variant under a `rename_all` rule, such as `"snake_case"`; `None` if the rule is unknown.
 pub(crate) fn renamed_by_serde(rule: &str, variant: &str) -> Option<String> {
     let separated = |separator: char| {
         let mut name = String::with_capacity(variant.len() + 4);

@@ -1,4 +1,4 @@
-//! Rules that can be checked from the tokens of a declaration. The compiler checks rules about types.
+//! The rules that can be checked by looking at a declaration's tokens. Rules about types are checked by the compiler.
 
 mod generics;
 mod hot;

@@ -1,4 +1,4 @@
-//! Codecs of key fields: converts the words of an attribute to the codec type used in the expansion.
+//! The codecs of key fields: converts the words of an attribute to the codec type that the generated code uses.
 //!
 //! A new codec needs a type in the runtime and one line in [`words`].
 
@@ -22,19 +22,19 @@ pub(crate) use words::{Gives, Word, attributes, filled};
 /// The codec of a key field.
 #[derive(Clone)]
 pub(crate) enum Codec {
-    /// The default: the codec of the field's attribute, or that of the type's `KeyPart`.
+    /// The default: the codec in the field's attribute, or the codec of the type's `KeyPart` implementation.
     Natural,
-    /// The default codec for a level, which escapes the character that terminates levels.
+    /// The default codec for a level, which escapes the character that ends a level.
     Level,
-    /// A keyword of the attributes.
+    /// A codec word with its arguments.
     Word(Box<Written>),
     /// The path of a user-defined codec type.
     Custom(Path),
-    /// The path of a user-defined type that computes a derived part.
+    /// The path of a user-defined type that computes a derived part (one that loses a part of the value).
     Derived(Path),
 }
 
-/// A word and its arguments.
+/// A codec word and its arguments.
 #[derive(Clone)]
 pub(crate) struct Written {
     pub(crate) word: &'static Word,
@@ -42,12 +42,12 @@ pub(crate) struct Written {
     inner: Option<Codec>,
     /// The arguments, as generic arguments of the codec type.
     arguments: Vec<TokenStream>,
-    /// The first numeric argument, such as `6` in `digits(6, id)`.
+    /// The first numeric argument, such as the `6` in `digits(6, id)`.
     number: Option<LitInt>,
 }
 
 impl Codec {
-    /// Returns this codec, or the codec of the field's attribute if this one is the default.
+    /// Returns this codec, or `own`, the codec in the field's attribute, if this one is the default.
     pub(crate) fn or_own(&self, own: Option<&Self>) -> Self {
         match self {
             Self::Natural => own.cloned().unwrap_or(Self::Natural),
@@ -81,12 +81,12 @@ impl Codec {
         !matches!(self, Self::Derived(_)) && !self.word().is_some_and(is_lossy)
     }
 
-    /// Returns `true` if the codec loses part of the value, except for hashes and buckets, which spread values evenly.
+    /// Returns `true` if the codec loses a part of the value. Hashes and buckets, which spread values evenly, do not count.
     pub(crate) fn is_derived(&self) -> bool {
         matches!(self, Self::Derived(_)) || self.word().is_some_and(|word| word.gives == Gives::Derived)
     }
 
-    /// Returns `true` if a derived part with this codec may be inside another derived part.
+    /// Returns `true` if a derived part with this codec may be nested in another derived part.
     pub(crate) fn is_source(&self) -> bool {
         self.is_derived() && self.word().is_some()
     }
@@ -115,7 +115,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the inner codec may be lossy, because this codec loses even more of the value.
+    /// Returns `true` if the inner codec may be lossy because this one loses even more of the value.
     pub(crate) fn takes_derived(&self) -> bool {
         !self.gives_back() && self.word().is_some_and(|word| word.name != "truncate")
     }
@@ -130,7 +130,7 @@ impl Codec {
         self.word().is_some_and(|word| matches!(word.name, "desc" | "inverted"))
     }
 
-    /// Returns `true` for a hash, whose values are spread evenly.
+    /// Returns `true` for a hash, which spreads values evenly.
     pub(crate) fn is_hash(&self) -> bool {
         self.word().is_some_and(|word| word.gives == Gives::Hash)
     }
@@ -143,7 +143,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the arguments of the codec may be invalid for a field. Other codecs need no check constant, which would cost compile time.
+    /// Returns `true` if the codec's arguments may be invalid for a field. Other codecs need no check constant, which would cost compile time.
     pub(crate) fn may_fault(&self) -> bool {
         match self {
             Self::Natural | Self::Level => false,
@@ -154,7 +154,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the codec may write digits of a value that a property does not store. The compiler decides this.
+    /// Returns `true` if the codec may write more digits than a property can store. The compiler decides whether it does.
     pub(crate) fn may_be_finer(&self) -> bool {
         match self {
             Self::Natural | Self::Level | Self::Derived(_) => false,
@@ -170,7 +170,7 @@ impl Codec {
         matches!(self, Self::Custom(_) | Self::Derived(_)) || self.inner().is_some_and(Self::is_custom)
     }
 
-    /// Returns `true` if the codec may encode strings and therefore support prefix queries. The compiler decides this for default and custom codecs.
+    /// Returns `true` if the codec may encode strings, and may therefore support prefix queries. For default and custom codecs, the compiler decides.
     pub(crate) fn may_be_text(&self) -> bool {
         !matches!(self, Self::Derived(_)) && self.word().is_none_or(|word| word.gives == Gives::Text)
     }
@@ -180,17 +180,17 @@ impl Codec {
         self.word().is_none_or(|word| word.gives == Gives::Text || word.varies)
     }
 
-    /// Returns `true` if every encoding has the same width and sorts like its value. The compiler checks the order of other codecs.
+    /// Returns `true` if every encoding has the same width and sorts like its value. For other codecs, the generated code checks the order at compile time.
     pub(crate) fn is_ordered(&self) -> bool {
         self.word().is_some_and(|word| word.name == "digits")
     }
 
-    /// Returns `true` if the part is ordered and self-delimiting before this literal, without a compiler check.
+    /// Returns `true` if, without a compile-time check, the part is known to be ordered and to end at this literal.
     pub(crate) fn is_ended_by(&self, literal: &str) -> bool {
         literal.starts_with('!') && self.word().is_some_and(|word| word.name == "escaped")
     }
 
-    /// Returns the codec type, with the given span of the field's type.
+    /// Returns the codec type for a field. Its tokens have the given span, that of the field's type.
     pub(crate) fn ty(&self, field: &Type, span: Span) -> TokenStream {
         match self {
             Self::Natural => quote_spanned!(span=> <#field as __table::KeyPart>::Codec),

@@ -1,4 +1,4 @@
-//! Collects the errors of a declaration, and reports all of them together.
+//! Collects the errors in a declaration and reports them together.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
@@ -20,25 +20,25 @@ impl Ctxt {
         Self { errors: RefCell::new(Some(Vec::new())), sound: Cell::new(true) }
     }
 
-    /// Reports a mistake at the given tokens: its number in `docs/errors.md`, the fact, and the help.
+    /// Reports a mistake at the given tokens, with its number in `docs/errors.md`, a description and a help text.
     pub(crate) fn error(&self, number: &str, tokens: impl ToTokens, wrong: impl Display, help: impl Display) {
         self.push(mistake(number, tokens, wrong, help));
     }
 
-    /// Reports a mistake at a span.
+    /// Reports a mistake at a span, with its number, a description and a help text.
     pub(crate) fn error_at(&self, number: &str, span: Span, wrong: impl Display, help: impl Display) {
         self.push(syn::Error::new(span, told(number, &wrong, &help)));
     }
 
-    /// Reports a mistake that does not prevent the expansion. The declaration is still expanded completely, so the compiler checks its types
-    /// in the same run.
+    /// Reports a mistake that does not prevent the expansion. The declaration is expanded completely, so the compiler
+    /// reports its type errors in the same run.
     pub(crate) fn error_and_expand(&self, number: &str, span: Span, wrong: impl Display, help: impl Display) {
         let sound = self.sound.get();
         self.error_at(number, span, wrong, help);
         self.sound.set(sound);
     }
 
-    /// Reports an error that syn returned.
+    /// Reports an error returned by syn.
     pub(crate) fn push(&self, error: syn::Error) {
         self.sound.set(false);
         if let Some(errors) = self.errors.borrow_mut().as_mut() {
@@ -51,7 +51,7 @@ impl Ctxt {
         self.sound.get()
     }
 
-    /// Returns all mistakes as one error, in the order in which they were reported.
+    /// Returns all mistakes as one error, in the order of the reports.
     pub(crate) fn check(self) -> syn::Result<()> {
         let mut errors = self.errors.take().unwrap_or_default().into_iter();
         let Some(mut all) = errors.next() else { return Ok(()) };
@@ -72,7 +72,7 @@ pub(crate) fn mistake(
     syn::Error::new_spanned(tokens, told(number, &wrong, &help))
 }
 
-/// Formats a message with its number in `docs/errors.md`.
+/// Formats a message with its number in `docs/errors.md`, followed by the help text.
 fn told(number: &str, wrong: &dyn Display, help: &dyn Display) -> String {
     format!("[{number}] {wrong}\n\nhelp: {help}")
 }

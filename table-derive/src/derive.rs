@@ -1,4 +1,4 @@
-//! The pipeline of each derive: parse, check, expand, and the output in case of errors.
+//! The steps of each derive macro: parse, check, expand, and the output if there are errors.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -23,14 +23,14 @@ struct Expansion {
 }
 
 impl Expansion {
-    /// Creates the expansion of a declaration whose attributes name no fields.
+    /// Creates the expansion of a declaration whose attributes contain no field names.
     fn of(items: TokenStream) -> Self {
         Self { names: None, items }
     }
 }
 
-/// Expands `#[derive(Entity)]`. If there are mistakes, the output consists of all errors and a stub with the same traits and functions, which
-/// prevents follow-up errors.
+/// Expands `#[derive(Entity)]`. If the declaration has mistakes, the output consists of all errors and a stub with the
+/// same traits and functions, which prevents follow-up errors.
 pub(crate) fn entity(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenStream {
     let read = |ctxt: &Ctxt, input: &DeriveInput| {
         let entity = Entity::read(ctxt, input, runtime)?;
@@ -103,7 +103,7 @@ pub(crate) fn wide(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenS
     })
 }
 
-/// Runs `read` on a parsed declaration, and adds the reported errors to its output. `read` returns `None` if not even a stub can be generated.
+/// Runs `read` on a parsed declaration, and adds the reported errors to the output. `read` returns `None` if not even a stub can be generated.
 fn derive(input: TokenStream, read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<Expansion>) -> TokenStream {
     let mut input: DeriveInput = match syn::parse2(input) {
         Ok(input) => input,
@@ -116,8 +116,9 @@ fn derive(input: TokenStream, read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<E
     quote!(#names #mistakes #items)
 }
 
-/// Removes the spans of visibilities. If a generated function starts with the struct's `pub` and contains a field's type, rustc treats the function
-/// as user-written, and reports a wrong field type both at the field and for the entire function.
+/// Removes the spans of visibilities. If a generated function starts with the struct's `pub` and contains a field's
+/// type, rustc treats the function as user-written: it then reports a wrong field type twice, at the field and for the
+/// entire function.
 fn without_places(input: &mut DeriveInput) {
     let fields = match &mut input.data {
         Data::Struct(data) => Some(data.fields.iter_mut().map(|field| &mut field.vis)),

@@ -1,4 +1,4 @@
-//! Expansion of the model to tokens, with one file for each generated item.
+//! Expands the model to tokens. Each kind of generated item has its own file.
 //!
 //! Generated code consists of constants and calls; the logic is in `table_core::__private`. As an example, `snapshots/` contains the complete
 //! expansion of this declaration:
@@ -121,7 +121,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     quote!(#rows #prefixes #types #items)
 }
 
-/// Returns the constants of an entity's feed and relations, which each write of the entity maintains.
+/// Returns the constants for the entity's feed and relations, which each write of the entity must keep up to date.
 fn maintained(entity: &Entity<'_>) -> TokenStream {
     let feed = entity.feed.as_ref().map(|_| {
         quote!(
@@ -132,7 +132,8 @@ fn maintained(entity: &Entity<'_>) -> TokenStream {
     quote!(#feed #relations)
 }
 
-/// Returns the constant by which reads of several partitions avoid the partitions of indexes, if an index has other partitions in the entity's table.
+/// Returns the constant that lets reads of several partitions skip the indexes' partitions; `None` if all index rows
+/// are in the entity's partitions or in other tables.
 fn around(entity: &Entity<'_>) -> Option<TokenStream> {
     let mut indexes = entity.indexes.iter().filter(|index| index.partition_key.is_some());
     let is_here = |table: &LitStr| table.value().eq_ignore_ascii_case(&entity.table.0);
@@ -223,7 +224,7 @@ fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// Repeats the field names in attributes, with their spans, so rust-analyzer can complete and show them. rustc ignores the repetition.
+/// Repeats the field names of the attributes, with their spans, so rust-analyzer can complete them and show their types. rustc ignores the repetition.
 ///
 /// The repetition precedes all other output, even the errors. To complete a name, rust-analyzer expands the declaration again with a longer name and
 /// looks up its position in the first expansion. The tokens before that position must therefore have the same length in both expansions.
@@ -242,7 +243,7 @@ pub(crate) fn named(entity: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// Wraps items that name the runtime `__table` in an anonymous module.
+/// Wraps items that refer to the runtime as `__table` in an anonymous module.
 fn wrapped(runtime: &Path, items: &TokenStream) -> TokenStream {
     let allow = allow();
     quote! {
@@ -254,7 +255,7 @@ fn wrapped(runtime: &Path, items: &TokenStream) -> TokenStream {
     }
 }
 
-/// Marks entities that a plain write stores completely, because they declare no derived rows.
+/// Marks entities that an ordinary write stores completely, because they have no derived rows.
 fn plain(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let table = &entity.table.0;
@@ -268,7 +269,7 @@ fn plain(entity: &Entity<'_>) -> TokenStream {
 
 /// Allows the lints that generated code would trigger.
 fn allow() -> TokenStream {
-    // This is a variable, because `quote!` parses each literal of its template.
+    // This is a variable, because parsing a literal inside `quote!` costs time in an unoptimised macro.
     let reason = "generated";
     quote! {
         #[allow(
@@ -285,7 +286,7 @@ fn allow() -> TokenStream {
     }
 }
 
-/// Allows a struct to have the name of a generated selection, such as `Scan`.
+/// Allows a struct that has the name of a generated selection, such as `Scan`.
 fn allow_names(entity: &Entity<'_>) -> Option<TokenStream> {
     let ident = entity.ty().ident;
     let is_selection = ["Key", "Partition", "Rows", "Scan", "Within"].iter().any(|name| ident == name);

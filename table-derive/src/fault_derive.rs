@@ -59,7 +59,7 @@ fn expand(input: &DeriveInput, runtime: &Path) -> Result<TokenStream> {
     })
 }
 
-/// Returns the pattern of the fields that the result needs, and the result.
+/// Returns the pattern that binds the fields needed by the result, and the result.
 fn arm(arguments: &Named, fields: &Fields, runtime: &Path) -> (TokenStream, TokenStream) {
     let code = &arguments.code;
     let (read, rule) = match &arguments.rule {
@@ -76,7 +76,7 @@ fn arm(arguments: &Named, fields: &Fields, runtime: &Path) -> (TokenStream, Toke
     (pattern, quote!((#runtime::ErrorCode::#code, #rule)))
 }
 
-/// The arguments of a variant whose code is known.
+/// The arguments of a variant that has a code.
 struct Named {
     code: Ident,
     rule: Option<Rule>,
@@ -92,7 +92,7 @@ impl Arguments {
         }
     }
 
-    /// Returns these arguments if they have a code. Otherwise uses the code of `shared`, and its rule if these arguments have none.
+    /// Returns these arguments if they have a code. Otherwise, takes the code from `shared`, and also the rule if these arguments have none.
     fn or(self, shared: &Self) -> Self {
         match self.code {
             Some(_) => self,

@@ -1,5 +1,5 @@
-//! Parsers for lists in attributes, such as `word, word = value, word(…)`. A mistake is reported with
-//! the correct syntax, and parsing continues with the next item.
+//! Parsers for lists in attributes, such as `word, word = value, word(…)`. A mistake is reported with the correct
+//! syntax, and parsing continues with the next item.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -19,7 +19,7 @@ pub(crate) struct Words {
     pub(crate) form: &'static str,
     /// The known keywords, each with an example.
     pub(crate) known: &'static [(Symbol, &'static str)],
-    /// The keywords of other libraries, each with its help text.
+    /// Keywords that other libraries use, each with its help text.
     pub(crate) meant: &'static [(&'static str, &'static str)],
 }
 
@@ -50,7 +50,7 @@ impl Words {
         read(&word, input).and_then(|()| end(input)).map_err(|error| misread(&word, form, input, error))
     }
 
-    /// Returns the help text for a known keyword in a different spelling, such as `tableName`.
+    /// Returns the help text for a misspelling of a known keyword, such as `tableName`.
     fn respelt(&self, word: &str, arguments: &TokenStream) -> Option<String> {
         let mut spelt = String::with_capacity(word.len() + 1);
         for (at, character) in word.char_indices() {
@@ -101,7 +101,7 @@ pub(crate) fn in_parentheses<T>(
     None
 }
 
-/// An example of an attribute, created only for an error.
+/// An example of an attribute, created only if there is an error.
 pub(crate) trait Form {
     fn text(self) -> String;
 }
@@ -163,14 +163,14 @@ pub(crate) fn value<T>(input: ParseStream, parse: impl Fn(ParseStream) -> syn::R
         parse(input)?;
         return Ok(value);
     }
-    // If an expression starts like a value, the error covers the entire expression.
+    // If an expression starts like a value, the error covers all of it.
     Err(input.error("expected a value"))
 }
 
 /// Returns an error with an example of a keyword. It points at the unread tokens after the keyword, or
 /// at the keyword if no token is left. A more specific error is kept.
 pub(crate) fn misread(word: &Ident, form: &str, input: ParseStream, error: syn::Error) -> syn::Error {
-    // Tokens after a comma are superfluous.
+    // A comma means that the tokens after the value are superfluous.
     let is_more = input.peek(Token![,]);
     let rest = if is_more { input.fork().parse().unwrap_or_default() } else { rest(input) };
     match rest {
@@ -236,8 +236,8 @@ pub(crate) fn is_name(text: &str) -> bool {
     syn::parse_str::<Ident>(text).is_ok()
 }
 
-/// Returns all names in the tokens, the last one first, because a field follows the arguments of its codec. Keywords are omitted, because a field
-/// cannot be named like a keyword.
+/// Returns all names in the tokens, last one first, because a field follows the arguments of its codec. Keywords are
+/// omitted, because no field can have the name of a keyword.
 pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     let mut names = Vec::new();
     for token in tokens {

@@ -1,7 +1,8 @@
 //! Derive macros of the Tables project: attributes on a struct declare its table schema.
 //!
-//! The attributes are documented on the re-exports of the macros in `table_core` and `table_patterns`. A derive is a pipeline of four modules: `attr`
-//! (tokens to slots), `model` (meaning), `check` (rules), `expand` (model to tokens). Only `derive`, which calls them in order, knows all four.
+//! The attributes are documented on the re-exports of the macros in `table_core` and `table_patterns`. A derive macro
+//! is a pipeline of four modules: `attr` (parses tokens into slots), `model` (resolves their meaning), `check` (applies
+//! the rules) and `expand` (generates tokens). Only `derive`, which calls them in order, depends on all four.
 
 mod access;
 mod attr;
@@ -22,8 +23,8 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-/// Declares `#[derive(Entity)]` with the attributes of entities, and with attributes of other libraries, which are recognised only to suggest the
-/// right attribute. The documentation lists only the attributes of entities (`--cfg docsrs`).
+/// Declares `#[derive(Entity)]` with the attributes of entities. It also accepts attributes of other libraries, only to
+/// suggest the right attribute. The documentation (`--cfg docsrs`) lists only the attributes of entities.
 macro_rules! entity {
     (own: [$($own:ident),*], foreign: [$($foreign:ident),*]) => {
         /// Makes a struct an entity with keys, a schema, typed columns and typed selections. See `table_core::Entity`.
@@ -115,7 +116,7 @@ pub fn derive_large(input: TokenStream) -> TokenStream {
         property,
         slots,
         part,
-        // This attribute is recognised only to report that it is wrong here.
+        // This attribute is recognised only so that its use here can be reported.
         index,
         index_entity,
         digits,
@@ -139,7 +140,7 @@ pub fn derive_wide(input: TokenStream) -> TokenStream {
     derive::wide(input.into(), runtime::find_patterns).into()
 }
 
-/// Reports the mistakes in a list that matches no rule of `access_patterns!`. Not public API.
+/// Reports the mistakes in a list that no rule of `access_patterns!` matches. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn access_list(input: TokenStream) -> TokenStream {

@@ -1,4 +1,4 @@
-//! The model of a declaration: an entity with its keys, properties and indexes. Each node keeps its original tokens.
+//! The model of a declaration: an entity with its keys, properties and indexes. Each node keeps the tokens that it was read from.
 
 pub(crate) mod generics;
 pub(crate) mod group;
@@ -48,7 +48,7 @@ pub(crate) struct Entity<'a> {
     pub(crate) table: (String, Span),
     /// The lints that the declaration waives.
     pub(crate) allows: Allows,
-    /// The word `feed`, if each change is recorded in the feed of its partition.
+    /// The word `feed`, if the feed of each partition records every change.
     pub(crate) feed: Option<Ident>,
     /// The relations through which other entities store copies of this entity.
     pub(crate) copied_by: Vec<Path>,
@@ -80,13 +80,13 @@ pub(crate) struct Field<'a> {
     pub(crate) ident: &'a Ident,
     /// The type of the field.
     pub(crate) ty: &'a Type,
-    /// The span of the type. Computing it prints the type, which is slow in an unoptimised macro.
+    /// The span of the type. Computing it requires printing the type, which is slow in an unoptimised macro.
     pub(crate) span: Span,
     /// The visibility of the field.
     pub(crate) vis: &'a Visibility,
     /// The parsed attributes of the field.
     pub(crate) attrs: FieldAttrs,
-    /// The property that stores the field; `None` if only the key contains the field, or if the field collects the remaining properties.
+    /// The property that stores the field; `None` if only the key contains it, or if the field collects the remaining properties.
     pub(crate) property: Option<Property>,
 }
 
@@ -151,12 +151,12 @@ impl<'a> Entity<'a> {
         })
     }
 
-    /// Returns `true` if the entity is part of a relation of copies.
+    /// Returns `true` if the entity is part of a copy relation.
     pub(crate) fn has_copies(&self) -> bool {
         !self.copied_by.is_empty() || !self.copies_from.is_empty()
     }
 
-    /// Returns the type, such as `Employee` or `Event<T>`.
+    /// Returns the entity's type, such as `Employee` or `Event<T>`.
     pub(crate) fn ty(&self) -> Declared<'_> {
         Declared { ident: &self.original.ident, arguments: self.parameters.of_type() }
     }
@@ -213,7 +213,7 @@ impl<'a> Entity<'a> {
     }
 }
 
-/// Returns the names in keys and in `include` that refer to fields.
+/// Returns the names in keys and in `include` lists that refer to fields.
 fn names_in<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexAttr]) -> Vec<Ident> {
     let of_indexes = indexes.iter().flat_map(|index| [&index.partition_key, &index.row_key]).flatten();
     let pieces = lists.chain(of_indexes).flat_map(|list| &list.pieces);
@@ -225,7 +225,7 @@ fn names_in<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexA
     of_keys.chain(indexes.iter().filter_map(|index| index.include.as_ref()).flatten()).cloned().collect()
 }
 
-/// Returns the fields of a struct with named fields. If the declaration has any other shape, only this mistake is reported.
+/// Returns the fields of a struct with named fields. For any other declaration, reports only this mistake.
 fn named_fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<&'a FieldsNamed> {
     let Data::Struct(data) = &input.data else {
         ctxt.error(

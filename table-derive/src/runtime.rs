@@ -1,4 +1,4 @@
-//! The path of the runtime in the user's crate: the package of this project that the crate depends on, by the crate's name for it.
+//! Finds the runtime's path in the user's crate: the package of this project that the crate depends on, under the name that the crate gives it.
 
 use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::Span;
@@ -12,9 +12,9 @@ pub(crate) fn find() -> Path {
         .unwrap_or_else(|| parse_quote!(::table_core))
 }
 
-/// Returns the path of `table-store`, which defines errors, if the crate depends on it, otherwise that of `table-core` or `table-patterns`.
+/// Returns the path of `table-store`, which defines errors, if the crate depends on it; otherwise that of `table-core` or `table-patterns`.
 ///
-/// A library may depend on `table-core` or `table-patterns` only for its tests; [`find`] would then return a path that the library cannot use.
+/// A library may depend on `table-core` or `table-patterns` in its tests only. [`find`] would then return a path that the library itself cannot use.
 pub(crate) fn find_errors() -> Path {
     first_of(&[
         ("table-store", "table_store"),
@@ -33,7 +33,7 @@ pub(crate) fn find_patterns() -> Path {
 fn first_of(packages: &[(&str, &str)]) -> Option<Path> {
     for &(package, itself) in packages {
         let name = match crate_name(package) {
-            // These crates refer to themselves with `extern crate self as …`, so their doctests and tests can use the derives.
+            // These crates refer to themselves with `extern crate self as …`, so their tests and doctests can use the derives.
             Ok(FoundCrate::Itself) => itself.to_owned(),
             Ok(FoundCrate::Name(name)) => name,
             Err(_) => continue,

@@ -1,4 +1,4 @@
-//! Fills examples in error messages: names from the user's declaration replace the sample names.
+//! Fills the examples in error messages: the sample names are replaced with names from the user's declaration.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::Ident;
@@ -6,7 +6,7 @@ use syn::Ident;
 use crate::casing::pascal_case;
 use crate::symbol;
 
-/// Returns a help text in which the arguments of a word replace the placeholders: a name, or the fields of both keys.
+/// Returns a help text whose placeholders are replaced with a word's arguments: a name, or the fields of both keys.
 pub(crate) fn with_arguments(help: &str, word: &str, arguments: &TokenStream) -> String {
     if let [partition, row @ ..] = key_fields(arguments).as_slice()
         && !row.is_empty()
@@ -18,7 +18,7 @@ pub(crate) fn with_arguments(help: &str, word: &str, arguments: &TokenStream) ->
     with_name(help, arguments)
 }
 
-/// Returns an example in which the names in the tokens replace the sample names: a name in quotes, or the fields of a key.
+/// Returns an example whose sample names are replaced with the names in the tokens: a quoted name, or the fields of a key.
 pub(crate) fn with_names(form: &str, tokens: &TokenStream) -> String {
     const FIELDS: &str = "\"email_\", email";
     let names: Vec<String> = key_fields(tokens).into_iter().filter(|name| !name.ends_with('_')).collect();
@@ -31,20 +31,20 @@ pub(crate) fn with_names(form: &str, tokens: &TokenStream) -> String {
     with_name(form, tokens)
 }
 
-/// Returns an example in which the name in the tokens replaces a name in quotes.
+/// Returns an example whose quoted name is replaced with the name in the tokens.
 fn with_name(form: &str, tokens: &TokenStream) -> String {
     const NAMES: [&str; 3] = ["\"Name\"", "\"Company\"", "\"Directory\""];
     let Some(name) = only_name(tokens) else { return form.to_owned() };
     NAMES.iter().fold(form.to_owned(), |form, sample| form.replace(sample, &format!("{name:?}")))
 }
 
-/// Returns an example in which the name in the tokens replaces the sample name of an entity kind.
+/// Returns an example whose sample entity kind is replaced with the name in the tokens.
 pub(crate) fn with_kind(form: &str, tokens: &TokenStream) -> String {
     let name = only_name(tokens).unwrap_or_else(|| "Employee".to_owned());
     form.replace("\"Employee\"", &format!("{name:?}"))
 }
 
-/// Returns the fields in the arguments of another library's key: `department` and `id` in `(partition = department, local = id)`.
+/// Returns the fields in the arguments of another library's key attribute: `department` and `id` in `(partition = department, local = id)`.
 pub(crate) fn key_fields(arguments: &TokenStream) -> Vec<String> {
     const WORDS: [&str; 11] =
         ["partition", "local", "hash", "range", "sort", "pk", "sk", "key", "name", "columns", "fields"];
@@ -75,7 +75,7 @@ fn only_name(arguments: &TokenStream) -> Option<String> {
     name_in(&text)
 }
 
-/// Returns the name in a quoted text.
+/// Returns the name in a quoted string.
 pub(crate) fn name_in(literal: &str) -> Option<String> {
     let name = syn::parse_str::<syn::LitStr>(literal).ok()?.value();
     syn::parse_str::<Ident>(&name).is_ok().then_some(name)

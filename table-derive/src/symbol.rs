@@ -61,7 +61,7 @@ pub(crate) const BLOB: Symbol = Symbol("blob");
 pub(crate) const SLOTS: Symbol = Symbol("slots");
 pub(crate) const PART: Symbol = Symbol("part");
 
-/// Words of other libraries that declare the fields of both keys.
+/// Words with which other libraries declare the fields of both keys.
 pub(crate) const FOREIGN_KEYS: [&str; 4] = ["key", "keys", "primary_key", "id"];
 
 impl PartialEq<Symbol> for Ident {

@@ -6,7 +6,7 @@
 //! SAS.
 //!
 //! # Guarantee
-//! - [`Entities::grant`] lists the partition permanently, so that followers read its feed and sweeps read its outbox, regardless of the writer. Until the
+//! - [`Entities::grant`] lists the partition permanently, so followers read its feed and sweeps read its outbox, regardless of the writer. Until the
 //!   grant expires, each sweep reads the outbox. Afterwards, a sweep that finds no steps marks the partition as quiet, and each later sweep reads only some
 //!   of the quiet partitions, chosen at random.
 //! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with another schema has expired. It therefore

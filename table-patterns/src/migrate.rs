@@ -120,7 +120,7 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         Self { source, target, into, page: None, concurrency: CONCURRENCY, position }
     }
 
-    /// Sets the name of the target table, so that both tables can be in the same store. Finish the source's intents first, because their seals are not valid
+    /// Sets the name of the target table, so both tables can be in the same store. Finish the source's intents first, because their seals are not valid
     /// in a table with a different name.
     #[must_use]
     pub fn into_table(self, name: TableName) -> Self {

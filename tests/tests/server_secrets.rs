@@ -1,5 +1,5 @@
-//! Tests that secrets sent to a server do not appear in its output: the log at the most detailed level, responses and metrics. The tests are a separate
-//! program, because the log is global to the process.
+//! Tests that secrets sent to a server do not appear in its output: the log at the most detailed level, responses and
+//! metrics. These tests are a separate binary, because the log is global to the process.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -23,11 +23,11 @@ use tests::served::{ACCOUNT, asked, with_server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// An account's key in base64, and its decoded text.
+/// An account key in Base64, and its decoded text.
 const KEY: &str = "dW5zcGVha2FibGUtYWNjb3VudC1rZXk=";
 const MEANING: &str = "unspeakable-account-key";
 
-/// A log that is kept in memory.
+/// A log kept in memory.
 #[derive(Clone, Debug, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -42,13 +42,13 @@ impl Write for Log {
     }
 }
 
-/// The secrets that the server's output must not contain, and the responses received.
+/// The secrets that must not appear in the server's output, and the responses received.
 struct Seen {
     secrets: Vec<String>,
     answers: Vec<String>,
 }
 
-/// Returns the longest part of a base64 signature that URL encoding does not change.
+/// Returns the longest part of a Base64 signature that is the same after URL encoding.
 fn part(signature: &str) -> String {
     signature.split(['+', '/', '=']).max_by_key(|part| part.len()).unwrap_or_default().to_owned()
 }
@@ -70,7 +70,7 @@ impl Seen {
         token
     }
 
-    /// Returns the headers of a request signed with the key, and adds the signature to the secrets.
+    /// Returns the headers of a request signed with the key. Also adds the signature to the secrets.
     fn signed(&mut self, scheme: Scheme, method: &str, target: &str, length: usize) -> HeaderMap {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let mut headers = HeaderMap::new();
@@ -82,7 +82,7 @@ impl Seen {
         headers
     }
 
-    /// Sends bytes, shuts down the sending side of the connection, and reads until the server closes the connection.
+    /// Sends bytes, closes the sending side of the connection, and reads until the server closes the connection.
     async fn cut(&mut self, address: SocketAddr, text: &str) {
         let mut stream = TcpStream::connect(address).await.unwrap();
         // The server may reject the request before its end.
@@ -137,7 +137,7 @@ async fn keys(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr) {
     assert_eq!(seen.owner(tables, Scheme::TableLite, "GET /contoso/Employee()?$top=x", "").await, 400);
     assert_eq!(seen.owner(tables, Scheme::TableLite, "GET /contoso/Missing()", "").await, 404);
     assert_eq!(seen.owner(queues, Scheme::Storage, "PUT /contoso/work", "").await, 201);
-    // The request has the signature of another request.
+    // This request has another request's signature.
     let headers = seen.signed(Scheme::Table, "GET", "/contoso/Orders()", 0);
     assert_eq!(seen.ask(tables, "GET /contoso/Tables", &lines(&headers), "").await, 403);
     let signature = headers["authorization"].to_str().unwrap().split_once(':').unwrap().1;
@@ -183,7 +183,7 @@ async fn tokens(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr, blobs: 
         format!("/contoso/Orders()?{sas}"),
         format!("/fabrikam/Employee()?{sas}"),
         format!("/contoso/work/messages?{}", queue.replace("se=", "se=x")),
-        // Signatures in the path.
+        // These requests have signatures in their paths.
         format!("/contoso/Employee()%3F{sas}"),
         format!("/contoso/Employee()&{sas}"),
         format!("/contoso/Employee()%3FSIG%3D{signature}"),
@@ -197,7 +197,7 @@ async fn tokens(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr, blobs: 
             }
         }
     }
-    // A transaction whose parts also have signatures.
+    // The parts of this transaction have signatures too.
     let part = format!(
         "--b\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n\
          GET http://x/contoso/Employee()?{sas} HTTP/1.1\r\nAuthorization: SharedKey contoso:{KEY}\r\n\r\n--b--\r\n"
@@ -206,7 +206,7 @@ async fn tokens(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr, blobs: 
     for line in [format!("POST /contoso/$batch?{sas}"), "POST /contoso/$batch".to_owned()] {
         seen.ask(tables, &line, media_type, &part).await;
     }
-    // Text that is not HTTP, or that ends too early.
+    // These texts are not HTTP, or end too early.
     for address in [tables, queues, blobs] {
         for text in [
             format!("GET /contoso/Employee()?{sas} HTTP/9.9\r\n\r\n"),
@@ -221,7 +221,7 @@ async fn tokens(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr, blobs: 
     }
 }
 
-/// Sends similar requests over HTTP/2, whose framing is logged separately.
+/// Sends similar requests over HTTP/2. Its framing is logged separately.
 async fn http_2(seen: &mut Seen, tables: SocketAddr) {
     let stream = TokioIo::new(TcpStream::connect(tables).await.unwrap());
     let (mut sender, connection) = http2::handshake(TokioExecutor::new(), stream).await.unwrap();
@@ -259,7 +259,7 @@ fn no_key_or_signature_is_in_the_log_a_response_or_the_metrics() {
         }
     });
     let log = String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned();
-    // The log is complete: it contains at least every request, at the finest level.
+    // The log is complete: at the most detailed level, it contains at least every request.
     assert!(log.matches("a request").count() > 100 && log.contains("TRACE "), "{log}");
     assert!(seen.secrets.len() > 9 && seen.answers.len() > 200);
     for secret in &seen.secrets {

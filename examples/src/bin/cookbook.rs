@@ -54,7 +54,7 @@ fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     block_on(cookbook::run(&options, &mut std::io::stdout().lock()))?
 }
 
-/// Waits for a future inside a tokio runtime, because the client for an account's blobs requires one.
+/// Waits for a future inside a tokio runtime, which the client for an account's blobs requires.
 #[cfg(feature = "azure")]
 fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Error>> {
     Ok(tokio::runtime::Runtime::new()?.block_on(future))

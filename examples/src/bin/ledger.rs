@@ -1,4 +1,4 @@
-//! Runs the ledger, an accounting application for several tenants: loads, posts, closes, moves and erases books, checks their invariants, and prints rates.
+//! Runs the ledger, an accounting application for several tenants. It loads, posts, closes, moves and erases books, checks their invariants, and prints rates.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Waits for a future inside a tokio runtime, because the client for an account's blobs requires one.
+/// Waits for a future inside a tokio runtime, which the client for an account's blobs requires.
 #[cfg(feature = "azure")]
 fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Error>> {
     Ok(tokio::runtime::Runtime::new()?.block_on(future))

@@ -1,4 +1,4 @@
-//! An example of optimistic concurrency: a write succeeds only if the stored entity still has the version that was read (IMP-2, CON-3).
+//! Optimistic concurrency: a write succeeds only if the stored entity still has the version that was read (IMP-2, CON-3).
 
 use futures_util::future::join;
 use table_core::{Engine, Entity, IfMatch, Result, TableStoreExt};
@@ -22,7 +22,7 @@ async fn run() -> Result<()> {
     let savings = Account { owner: "ada".to_owned(), name: "savings".to_owned(), cents: 100 };
     let inserted = accounts.insert(&savings).await?;
 
-    // Another writer commits first, so a write based on the previous version is refused.
+    // Another writer commits first, so a write based on the earlier version is refused.
     accounts.replace(&Account { cents: 150, ..savings.clone() }, inserted.clone()).await?;
     let late = accounts.replace(&Account { cents: 90, ..savings.clone() }, inserted).await;
     let Err(refused) = late else { panic!("the version is an old one") };

@@ -1,4 +1,4 @@
-//! An example of a projection: a struct with fewer fields than the entity, checked against the entity by the compiler (DQ-13).
+//! A projection: a struct with fewer fields than the entity, which the compiler checks against the entity (DQ-13).
 
 use table_core::{Engine, Entity, Projection, Result, TableStoreExt};
 

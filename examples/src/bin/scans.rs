@@ -1,4 +1,4 @@
-//! An example of scans: a filter reads the entire partition, and a table scan reads every partition and requires a reason (DQ-4, DQ-5).
+//! Scans: a filter reads the entire partition; a table scan reads every partition and requires a reason (DQ-4, DQ-5).
 
 use table_core::{Engine, Entity, Result, TableStoreExt};
 
@@ -37,7 +37,7 @@ async fn run() -> Result<()> {
     let page = query.page().await?;
     assert_eq!((page.items.len(), page.rows_read), (1, Some(3)));
 
-    // `query` requires a partition. `scan` does not, but it requires a reason and has a limit that it never exceeds silently.
+    // `query` requires a partition. `scan` does not, but it requires a reason and a limit, which it never exceeds silently.
     let scan = employees.scan("count all Joneses").max_rows(1_000).filter(Employee::LAST_NAME.eq("Jones"));
     assert_eq!(scan.for_each(|jones| println!("{}", jones.id)).await?, 3);
     let Err(bounded) = employees.scan("a bound too low").max_rows(2).collect().await else {

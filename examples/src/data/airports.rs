@@ -7,7 +7,7 @@ use serde::Deserialize;
 pub struct Airport {
     /// The unique code: three or four capital letters and digits.
     ///
-    /// The source names this property `iata`, but airfields without airline service have a local identifier instead, such as `00M`.
+    /// The source calls this property `iata`, but airfields without airline service have a local identifier instead, such as `00M`.
     pub iata: String,
     /// The name of the airport, which may contain a slash.
     pub name: String,
@@ -19,7 +19,7 @@ pub struct Airport {
     pub country: String,
     /// The latitude in degrees north.
     pub latitude: f64,
-    /// The longitude in degrees east, which is negative west of Greenwich.
+    /// The longitude in degrees east. It is negative west of Greenwich.
     pub longitude: f64,
 }
 

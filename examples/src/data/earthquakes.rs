@@ -1,4 +1,4 @@
-//! The seismic events of one week from all over the world, from 31 January to 7 February 2018.
+//! The seismic events of one week, from 31 January to 7 February 2018, all over the world.
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -10,15 +10,15 @@ pub struct Earthquake {
     pub id: String,
     /// The time at which the event began, to the millisecond. No two events have the same time.
     pub time: DateTime<Utc>,
-    /// The magnitude on a logarithmic scale. The smallest values are negative.
+    /// The magnitude on a logarithmic scale. It can be negative.
     pub magnitude: f64,
     /// A description of the location, such as `22km NNE of Hualian, Taiwan`.
     pub place: String,
     /// The latitude in degrees north.
     pub latitude: f64,
-    /// The longitude in degrees east, which is negative west of Greenwich.
+    /// The longitude in degrees east. It is negative west of Greenwich.
     pub longitude: f64,
-    /// The depth in kilometres below the network's reference level. Some values are negative, because the ground can be above this level.
+    /// The depth in kilometres below the network's reference level. It can be negative, because the ground may be above this level.
     pub depth: f64,
     /// The cause: `earthquake`, `explosion` or `quarry blast`.
     pub kind: String,

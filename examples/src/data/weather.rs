@@ -1,4 +1,4 @@
-//! The daily weather in Seattle and New York, 2012 to 2015.
+//! The daily weather in Seattle and New York from 2012 to 2015.
 
 use chrono::NaiveDate;
 use serde::Deserialize;
@@ -22,7 +22,7 @@ pub struct DailyWeather {
     pub weather: String,
 }
 
-/// Returns all days of both cities: Seattle before New York, and the days of each city by date. No day is missing.
+/// Returns all days in both cities: first Seattle, then New York, each in date order. No day is missing.
 pub fn load() -> Result<Vec<DailyWeather>, csv::Error> {
     super::parse(include_str!("../../data/weather.csv"))
 }

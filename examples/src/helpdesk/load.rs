@@ -1,4 +1,4 @@
-//! Loads agents, and tickets with comments. The units of work that write tickets also allocate ticket numbers.
+//! Loads agents, and tickets with comments. The units of work (transactions of several entities) that write tickets also allocate their numbers.
 
 use std::time::Instant;
 
@@ -13,16 +13,16 @@ use crate::helpdesk::{AGENTS, Agents, Desk, Failed, TENANTS, Tickets, rate};
 use crate::model::helpdesk::{Agent, Comment, Status, Ticket};
 use crate::store::Store;
 
-/// The number of tickets per unit of work. Each ticket takes six operations: the ticket, three index rows, a feed entry and a reference to its agent. A unit
-/// also contains a condition on each agent, and some comments.
+/// The number of tickets per unit of work. Each ticket takes six operations: the ticket, three index rows, a feed entry
+/// and a reference to its agent. A unit of work also contains a condition on each agent, and some comments.
 const UNIT: u32 = 13;
 
-/// Returns the sequence from which ticket numbers are allocated.
+/// Returns the sequence that allocates ticket numbers.
 pub(super) fn numbers(tickets: &Tickets) -> Result<GaplessSequence<Ticket, WithParticipants<Store>, Desk>> {
     GaplessSequence::new(tickets, "ticket")
 }
 
-/// Returns the time at which the ticket with the given number is opened.
+/// Returns the time at which the ticket with this number is opened.
 pub(super) fn created(from: DateTime<Utc>, number: u32) -> DateTime<Utc> {
     from + Duration::minutes(i64::from(number) * 7)
 }

@@ -1,4 +1,4 @@
-//! The recipes for the larger input. They ask the same kinds of questions as the recipes for the first input.
+//! The recipes for the larger input. They ask the same kinds of questions as those for the first input.
 
 mod heterogeneous;
 mod keyed;
@@ -9,7 +9,7 @@ mod writes;
 use crate::large::{PackageBuild, PackageIndex};
 use crate::recipe::Recipe;
 
-/// All recipes, in the same order as the corresponding recipes for the first input.
+/// All recipes, in the order of the corresponding recipes for the first input.
 pub const ALL: &[Recipe<PackageIndex>] = &[
     keyed::POINT,
     keyed::RANGE,
@@ -25,7 +25,7 @@ pub const ALL: &[Recipe<PackageIndex>] = &[
     heterogeneous::HETEROGENEOUS,
 ];
 
-/// Returns the build in the middle of the index, for recipes about a single build.
+/// Returns a build from the middle of the index, for recipes about a single build.
 fn middle(index: &PackageIndex) -> PackageBuild<'_> {
     index.build(index.len() / 2)
 }

@@ -1,4 +1,4 @@
-//! The operations of the ledger on accounts, entries, reversals and closings. Balances and statements are in the `reports` module.
+//! The ledger's operations on accounts, entries, reversals and closings. Balances and statements are in the `reports` module.
 
 mod reports;
 
@@ -24,9 +24,9 @@ use crate::store::Store;
 /// The name under which the documents' blobs are stored.
 const FILES: &str = "ledger";
 
-/// The store, with a participant that writes the audit log.
+/// The store with a participant that writes the audit log together with each change.
 pub(super) type Audited = WithParticipants<Store>;
-/// A unit of work on the ledger.
+/// A unit of work (one transaction of several entities) on the ledger.
 type Work = UnitOfWork<Audited, table_patterns::entities::NoOutbox>;
 
 /// The reason why a request is refused.
@@ -40,7 +40,7 @@ pub enum Refused {
     Account(u32),
     /// The period is closed.
     Period,
-    /// The request's id was already used for a different entry.
+    /// The request's id has already been used for a different entry.
     OtherRequest,
     /// The entry has already been reversed.
     Reversed,
@@ -68,10 +68,10 @@ impl From<Error> for Refused {
 
 type Result<T, E = Refused> = std::result::Result<T, E>;
 
-/// An entry that will be posted.
+/// An entry that has not been posted yet.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// The id of the request, chosen by the client. A repeated request returns the first response.
+    /// The request's id, chosen by the client. A repeated request returns the response to the first one.
     pub request: String,
     /// The day on which the entry takes effect.
     pub effective: NaiveDate,
@@ -84,10 +84,10 @@ pub struct Draft {
 /// The accounts of a tenant, with their currencies, which never change.
 pub type Chart = BTreeMap<u32, String>;
 
-/// The ledger of all tenants, which share a table.
+/// The ledger of all tenants. They share a table.
 #[derive(Clone, Debug)]
 pub struct Bookkeeping {
-    /// The handle for entries, which also commits all units of work.
+    /// The handle for entries. It also commits all units of work.
     pub entries: Entities<Entry, Audited>,
     /// The handle for accounts.
     pub accounts: Entities<Account, Audited>,
@@ -130,7 +130,7 @@ impl Bookkeeping {
         })
     }
 
-    /// Returns a handle to the same ledger whose changes are logged with the name of the given person or program.
+    /// Returns a handle to the same ledger. Changes made through it are logged with the name of the given person or program.
     #[must_use]
     pub fn acting(&self, actor: &str) -> Self {
         let entries = self.entries.clone().with_actor(actor);
@@ -138,10 +138,10 @@ impl Bookkeeping {
         Self { entries, files, ..self.clone() }
     }
 
-    /// Creates the books of a tenant.
+    /// Creates a tenant's books.
     ///
     /// # Errors
-    /// `EntityAlreadyExists` if the tenant has books; any error from the store.
+    /// `EntityAlreadyExists` if the tenant already has books; any error from the store.
     pub async fn open_books(&self, tenant: &str, closed_until: NaiveDate) -> Result<()> {
         let books = Books { tenant: tenant.to_owned(), closed_until };
         let opened = self.entries.transaction(Entry::partition(tenant), async move |unit| {
@@ -151,7 +151,7 @@ impl Bookkeeping {
         opened.await.map(drop)
     }
 
-    /// Returns the accounts of a tenant with their currencies.
+    /// Returns a tenant's accounts with their currencies.
     ///
     /// # Errors
     /// Any error from the store.
@@ -160,13 +160,13 @@ impl Bookkeeping {
         Ok(accounts.into_iter().map(|account| (account.number, account.currency)).collect())
     }
 
-    /// Posts entries in one transaction, and returns their numbers. A repeated request returns the numbers from the first response.
+    /// Posts entries in one transaction and returns their numbers. A repeated request returns the numbers from the first response.
     ///
     /// # Errors
-    /// A [`Refused`], in which case nothing is posted.
+    /// A [`Refused`] with the reason. Nothing is posted.
     pub async fn post(&self, tenant: &str, chart: &Chart, drafts: &[Draft]) -> Result<Vec<u32>> {
         drafts.iter().try_for_each(|draft| check(chart, &draft.lines))?;
-        // The returned future owns its captures, so a server can run it in its own tasks.
+        // The returned future owns everything it captures, so a server can run it in a task.
         let (books, tenant, drafts) = (self.clone(), tenant.to_owned(), drafts.to_vec());
         let posted = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
             books.post_in(unit, &tenant, &drafts).await
@@ -199,10 +199,10 @@ impl Bookkeeping {
         Ok(answers.into_iter().flatten().collect())
     }
 
-    /// Reverses an entry, at most once. The entry and its reversal then refer to each other.
+    /// Reverses an entry, which is possible only once. The entry and its reversal then refer to each other.
     ///
     /// # Errors
-    /// A [`Refused`], in which case nothing is posted.
+    /// A [`Refused`] with the reason. Nothing is posted.
     pub async fn reverse(&self, tenant: &str, number: u32, effective: NaiveDate) -> Result<u32> {
         let (numbers, tenant) = (Arc::clone(&self.numbers), tenant.to_owned());
         let reversed = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
@@ -228,7 +228,7 @@ impl Bookkeeping {
     /// Permanently closes all days up to and including `until`.
     ///
     /// # Errors
-    /// A [`Refused`], in which case nothing is closed.
+    /// A [`Refused`] with the reason. Nothing is closed.
     pub async fn close(&self, tenant: &str, until: NaiveDate) -> Result<()> {
         let tenant = tenant.to_owned();
         let closed = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
@@ -239,10 +239,10 @@ impl Bookkeeping {
         closed.await.map(drop)
     }
 
-    /// Closes an account, whose balance must be zero.
+    /// Closes an account. Its balance must be zero.
     ///
     /// # Errors
-    /// A [`Refused`], in which case the account stays open.
+    /// A [`Refused`] with the reason. The account stays open.
     pub async fn close_account(&self, tenant: &str, account: u32) -> Result<()> {
         let ((page, at), tenant) = (slot(account), tenant.to_owned());
         let closed = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
@@ -261,7 +261,7 @@ impl Bookkeeping {
         closed.await.map(drop)
     }
 
-    /// Attaches a document to an entry, stored as a blob.
+    /// Attaches a document to an entry. The document is stored as a blob.
     ///
     /// # Errors
     /// Any error from the stores.

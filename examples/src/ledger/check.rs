@@ -8,8 +8,9 @@ use crate::ledger::books::Bookkeeping;
 use crate::ledger::{ACCOUNTS, Failed, today};
 use crate::model::ledger::{Entry, Posting, Request};
 
-/// Checks a tenant: numbers have no gaps, entries sum to zero, balances are the sums of the postings, and indexes match their entries. Each
-/// entry has a line in the audit log, and either has a request or reverses an entry.
+/// Checks a tenant's books: numbers have no gaps, entries sum to zero, balances equal the sums of their postings, and
+/// indexes match their entries. Each entry has a line in the audit log, and either has a request or reverses another
+/// entry.
 pub(super) async fn tenant(books: &Bookkeeping, tenant: &str) -> Result<(), Failed> {
     let entries = books.entries.query(Entry::rows(tenant)).collect().await?;
     let (mut sums, mut postings) = (BTreeMap::<u32, i64>::new(), 0);

@@ -1,4 +1,4 @@
-//! Loads accounts and entries. The units of work that write entries also allocate entry numbers.
+//! Loads accounts and entries. The units of work (transactions of several entities) that write entries also allocate their numbers.
 
 use std::time::Instant;
 
@@ -9,23 +9,24 @@ use crate::ledger::books::{Bookkeeping, Draft};
 use crate::ledger::{ACCOUNTS, Failed, TENANTS, draft, rate};
 use crate::model::ledger::{Account, Kind};
 
-/// The first effective day of the loaded entries.
+/// The effective day of the first loaded entry.
 pub(super) const FIRST: NaiveDate = match NaiveDate::from_ymd_opt(2024, 3, 1) {
     Some(day) => day,
     None => NaiveDate::MIN,
 };
 /// The number of days over which the loaded entries are distributed.
 const DAYS: u32 = 700;
-/// The number of entries per unit of work. Each takes seven operations: the entry, two index rows, two postings, its request and a line in the audit
-/// log. A unit also writes up to four rows of sums for each page of accounts, the books, the sequence and the feed.
+/// The number of entries per unit of work. Each entry takes seven operations: the entry, two index rows, two postings,
+/// its request and a line in the audit log. A unit of work also writes up to four rows of sums for each page of
+/// accounts, the books, the sequence and the feed.
 const UNIT: usize = 10;
 
-/// Creates the books of all tenants, and loads entries into each of them.
+/// Creates the books of all tenants, and loads entries into them.
 pub(super) async fn load(books: &Bookkeeping, count: u32) -> Result<(), Failed> {
     for tenant in TENANTS {
         books.open_books(tenant, FIRST.pred_opt().unwrap_or(FIRST)).await?;
         let kinds = [Kind::Asset, Kind::Liability, Kind::Income, Kind::Expense];
-        // The last account has no entries, because it is closed later.
+        // The last account gets no entries, because it will be closed later.
         let account = |number: u32| Account {
             tenant: tenant.to_owned(),
             number,
@@ -55,7 +56,7 @@ pub(super) async fn load(books: &Bookkeeping, count: u32) -> Result<(), Failed> 
     Ok(())
 }
 
-/// Returns loaded entry number `at`. All entries in a unit of work use accounts whose balances share a row.
+/// Returns the entry to load at position `at`. All entries in a unit of work use accounts whose balances share a row.
 fn entry(at: u32) -> Draft {
     let page = at / 10 % 5;
     let day = FIRST.checked_add_days(Days::new(u64::from(at % DAYS))).unwrap_or(FIRST);

@@ -9,7 +9,7 @@ use crate::ledger::books::Bookkeeping;
 use crate::ledger::{CONTOSO, Failed};
 use crate::model::ledger::Entry;
 
-/// A receiver that stores each call by its idempotency key, so a repeated call has no effect.
+/// A receiver that stores each call under its idempotency key, so a repeated call has no effect.
 #[derive(Default)]
 struct Receiver {
     calls: u32,
@@ -23,7 +23,7 @@ impl Receiver {
     }
 }
 
-/// Delivers all changes in a tenant's feed. The sender fails once before it stores its cursor, so it delivers one page twice.
+/// Delivers all changes in a tenant's feed. The sender fails once before storing its cursor, so one page is delivered twice.
 pub(super) async fn follow(books: &Bookkeeping) -> Result<(), Failed> {
     let (feed, table, tenant) =
         (books.entries.feed(), books.entries.table().name()?, PartitionKey::new(CONTOSO)?);

@@ -1,11 +1,11 @@
-//! Airports with a hierarchical partition key: its levels are the state, the city and the airport.
+//! Airports with a hierarchical partition key, whose levels are the state, the city and the airport.
 
 use table_core::Entity;
 
 use crate::data::airports as source;
 
-/// An airport, which is the last of three levels: `AR!Jonesboro!ARG!`. Each airport has its own partition, so neither a state nor a city can outgrow a
-/// partition, and a transaction can contain only one airport.
+/// An airport, identified by all three levels: `AR!Jonesboro!ARG!`. Each airport has its own partition, so neither a
+/// state nor a city can outgrow a partition, and a transaction can contain only one airport.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AirportsByLevel")]
 #[partition_key(state, city, iata)]

@@ -23,11 +23,11 @@ pub struct Airport {
     pub city: String,
     /// The latitude in degrees north.
     pub latitude: f64,
-    /// The longitude in degrees east, which is negative west of Greenwich.
+    /// The longitude in degrees east. It is negative west of Greenwich.
     pub longitude: f64,
 }
 
-/// The properties shown in a list of airports.
+/// The properties that a list of airports shows.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Airport)]
 pub struct AirportName {
@@ -37,8 +37,8 @@ pub struct AirportName {
     pub city: String,
 }
 
-/// An airport, in the partition of its city. The name of the city may contain a slash, which is escaped
-/// because keys cannot contain slashes. Example key: (`Jonesboro`, `ARG`).
+/// An airport, in the partition of its city. The city's name may contain a slash, which is escaped because keys cannot
+/// contain slashes. Example key: (`Jonesboro`, `ARG`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AirportsByCity")]
 #[partition_key(escaped(city))]

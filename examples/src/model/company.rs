@@ -1,4 +1,4 @@
-//! The company from the pattern catalogue: employees with their reviews (PAT-CK) and expense claims (PAT-LOG).
+//! The company in the pattern catalogue: employees with their reviews (PAT-CK) and expense claims (PAT-LOG).
 
 use chrono::{DateTime, Utc};
 use table_core::Entity;
@@ -25,7 +25,7 @@ pub struct Employee {
     pub email: String,
 }
 
-/// An employee's review for one year, which sorts after the employee. Example key: (`Sales`, `empid_000123_2012`).
+/// An employee's review for one year. It sorts after the employee. Example key: (`Sales`, `empid_000123_2012`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Company")]
 #[partition_key(department)]
@@ -36,7 +36,7 @@ pub struct Review {
     /// The number of the reviewed employee.
     #[digits(6)]
     pub employee: u32,
-    /// The year that was reviewed.
+    /// The year that the review covers.
     #[digits(4)]
     pub year: u16,
     /// The rating by the manager, from 1 to 5.
@@ -47,7 +47,7 @@ pub struct Review {
     pub comments: String,
 }
 
-/// An expense claim by an employee. The latest claim sorts first. Example key: (`empid_000123`, `2519954698939999999_001`).
+/// An employee's expense claim. The latest claim sorts first. Example key: (`empid_000123`, `2519954698939999999_001`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "EmployeeExpense")]
 #[partition_key("empid_", employee)]
@@ -89,7 +89,7 @@ pub fn employees() -> Vec<Employee> {
     ]
 }
 
-/// Returns all reviews of employees.
+/// Returns all reviews of the company's employees.
 #[must_use]
 pub fn reviews() -> Vec<Review> {
     let review = |employee, year, manager_rating, peer_rating, comments: &str| Review {
@@ -111,7 +111,7 @@ pub fn reviews() -> Vec<Review> {
 /// Returns all expense claims, earliest first.
 #[must_use]
 pub fn expenses() -> Vec<Expense> {
-    // Two claims per day, made at the same time, starting at 2014-07-31T18:21:46Z.
+    // Two claims are made per day, at the same time, starting at 2014-07-31T18:21:46Z.
     let first = DateTime::from_timestamp(1_406_830_906, 0).unwrap_or_default();
     (0..30u16)
         .map(|nth| Expense {

@@ -1,10 +1,10 @@
-//! The company's employees, as later versions of the program declare them.
+//! The company's employees as declared by later versions of the program.
 
-/// A version that adds a nickname, a wider type for the age, and an index by e-mail address. Old rows remain readable, and are backfilled once.
+/// A version that adds a nickname, a wider type for the age, and an index by e-mail address. Old rows remain readable, and need one backfill.
 pub mod next {
     use table_core::Entity;
 
-    /// An employee, with the fields that this version adds. Example key: (`Sales`, `empid_000123`).
+    /// An employee with the fields added by this version. Example key: (`Sales`, `empid_000123`).
     #[derive(Entity, Clone, Debug, PartialEq, Eq)]
     #[entity(table = "Company")]
     #[partition_key(department)]
@@ -20,7 +20,7 @@ pub mod next {
         pub first_name: String,
         /// The family name.
         pub last_name: String,
-        /// The nickname, which old rows lack.
+        /// The nickname. Old rows do not have one.
         pub nickname: Option<String>,
         /// The age in years.
         pub age: i64,
@@ -30,7 +30,7 @@ pub mod next {
     }
 }
 
-/// A version whose employee numbers have eight digits, so rows must move to different keys.
+/// A version whose employee numbers have eight digits, so the rows must be moved to new keys.
 pub mod wider {
     use table_core::Entity;
 

@@ -1,4 +1,4 @@
-//! Airports stored next to the routes that start there, in one table, because they are read together (PAT-CK).
+//! Airports and the routes that start there, stored next to each other in one table because they are read together (PAT-CK).
 
 use std::collections::HashMap;
 
@@ -8,8 +8,8 @@ use table_core::{Entity, EntityGroup};
 use crate::data::airports;
 use crate::model::routes::Route;
 
-/// An airport, in the partition of its state. Example key: (`WA`, `from_SEA_`). Airport
-/// codes have three or four characters, so a `_` terminates them.
+/// An airport, in the partition of its state. Example key: (`WA`, `from_SEA_`). Airport codes have three or four
+/// characters, so each is terminated by a `_`.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Departures")]
 #[partition_key(state)]
@@ -24,7 +24,7 @@ pub struct Origin {
     pub name: String,
 }
 
-/// The number of flights from one airport to another, which sorts after the departure airport. Example key: (`WA`, `from_SEA_to_LAX`).
+/// The number of flights from one airport to another. It sorts after the departure airport. Example key: (`WA`, `from_SEA_to_LAX`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Departures")]
 #[partition_key(state)]
@@ -51,7 +51,7 @@ pub struct OriginWithDepartures {
     pub departures: Many<Departure>,
 }
 
-/// Returns one entity for each route. Its partition is the state of the departure airport.
+/// Returns one entity for each route, in the partition of the departure airport's state.
 #[must_use]
 pub fn departures(routes: &[Route]) -> Vec<Departure> {
     let departure = |route: &Route| Departure {
@@ -63,7 +63,7 @@ pub fn departures(routes: &[Route]) -> Vec<Departure> {
     routes.iter().map(departure).collect()
 }
 
-/// Returns one entity for each departure airport. Its partition also contains the airport's routes.
+/// Returns one entity for each departure airport. The airport's routes are in the same partition.
 #[must_use]
 pub fn origins(routes: &[Route], airports: &[airports::Airport]) -> Vec<Origin> {
     let names: HashMap<&str, &str> =

@@ -1,12 +1,12 @@
-//! Earthquakes with two alternative keys: the hour, or the network and the region (PAT-ANTI-1).
+//! Earthquakes with two alternative keys: by hour, or by network and region (PAT-ANTI-1).
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use table_core::Entity;
 
 use crate::data::earthquakes as source;
 
-/// An event in the partition of the hour in which it was written. At any time, all writers write to
-/// one partition. Example key: (`2018020623`, `us1000chhc`).
+/// An event, in the partition of the hour in which it was written. At any given time, all writers write to the same
+/// partition. Example key: (`2018020623`, `us1000chhc`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "EarthquakesByHour",
@@ -21,14 +21,14 @@ pub struct HourlyEarthquake {
     pub time: DateTime<Utc>,
     /// The identifier of the event.
     pub id: String,
-    /// The magnitude. The smallest values are negative.
+    /// The magnitude. It can be negative.
     pub magnitude: f64,
     /// A description of the location.
     pub place: String,
 }
 
-/// An event in the partition of its network and region, where the latest event sorts first.
-/// Example key: (`us_Taiwan`, `2518818038575999999_us1000chhc`).
+/// An event, in the partition of its network and region. The latest event sorts first. Example key: (`us_Taiwan`,
+/// `2518818038575999999_us1000chhc`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "EarthquakesByRegion")]
 #[partition_key(network, "_", region)]
@@ -43,31 +43,31 @@ pub struct RegionalEarthquake {
     pub time: DateTime<Utc>,
     /// The identifier of the event.
     pub id: String,
-    /// The magnitude. The smallest values are negative.
+    /// The magnitude. It can be negative.
     pub magnitude: f64,
     /// A description of the location.
     pub place: String,
 }
 
-/// Returns the region named at the end of an earthquake's location, such as `Taiwan` in `22km NNE of Hualian, Taiwan`.
+/// Returns the region at the end of an earthquake's location, such as `Taiwan` in `22km NNE of Hualian, Taiwan`.
 #[must_use]
 pub fn region(event: &source::Earthquake) -> &str {
     event.place.rsplit_once(", ").map_or(event.place.as_str(), |(_, region)| region)
 }
 
 impl HourlyEarthquake {
-    /// Returns the event as if it had been written at `time`.
+    /// Returns an entity for the event as if it had been written at `time`.
     #[must_use]
     pub fn at(event: &source::Earthquake, time: DateTime<Utc>) -> Self {
         let source::Earthquake { id, magnitude, place, .. } = event.clone();
-        // The key refuses a time that is not a full hour.
+        // The key refuses a time that is not on the hour.
         let hour = time.duration_trunc(TimeDelta::hours(1)).unwrap_or(time);
         Self { hour, time, id, magnitude, place }
     }
 }
 
 impl RegionalEarthquake {
-    /// Returns the event as if it had been written at `time`.
+    /// Returns an entity for the event as if it had been written at `time`.
     #[must_use]
     pub fn at(event: &source::Earthquake, time: DateTime<Utc>) -> Self {
         let region = region(event).to_owned();

@@ -1,4 +1,4 @@
-//! Earthquakes as a log of events whose row key is the log pattern's stamp.
+//! Earthquakes as a log of events. The row key is the log pattern's stamp.
 
 use table_core::{Entity, Result};
 use table_patterns::log_tail::LogStamp;
@@ -13,20 +13,20 @@ use crate::data::earthquakes as source;
 pub struct LoggedEarthquake {
     /// The code of the network that reported the event.
     pub network: String,
-    /// The time at which the event began, and its index in the input, which distinguishes events with the same time (PAT-LOG-4).
+    /// The time at which the event began, and the event's index in the input, which distinguishes events with the same time (PAT-LOG-4).
     pub stamp: LogStamp,
     /// The identifier of the event.
     pub id: String,
-    /// The magnitude. The smallest values are negative.
+    /// The magnitude. It can be negative.
     pub magnitude: f64,
     /// A description of the location.
     pub place: String,
 }
 
-/// Returns the events as log entries in the order of the input, latest first.
+/// Returns the events as log entries in input order, latest first.
 ///
 /// # Errors
-/// An error if a time cannot be expressed in ticks, which does not happen with this input.
+/// An error if a time is outside the range of ticks, which does not happen with this input.
 pub fn log(events: &[source::Earthquake]) -> Result<Vec<LoggedEarthquake>> {
     let entry = |(place_in_input, event): (usize, &source::Earthquake)| {
         let tie = u64::try_from(events.len() - place_in_input).unwrap_or_default();

@@ -12,17 +12,17 @@ use crate::model::earthquake_log;
 #[partition_key("log_", bucket(stamp, 8))]
 #[row_key(stamp)]
 pub struct SpreadEarthquake {
-    /// The time at which the event began, and its index in the input. The stamp also determines the partition.
+    /// The time at which the event began, and the event's index in the input. The stamp also determines the partition.
     pub stamp: LogStamp,
     /// The identifier of the event.
     pub id: String,
-    /// The magnitude. The smallest values are negative.
+    /// The magnitude. It can be negative.
     pub magnitude: f64,
     /// A description of the location.
     pub place: String,
 }
 
-/// Returns the events as log entries in the order of the input, latest first.
+/// Returns the events as log entries in input order, latest first.
 ///
 /// # Errors
 /// Any error from [`earthquake_log::log`].

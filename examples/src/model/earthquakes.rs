@@ -1,4 +1,4 @@
-//! Earthquakes in the log of the seismic network that reported them, latest first.
+//! Earthquakes in the logs of the seismic networks that reported them, latest first.
 
 use chrono::{DateTime, Utc};
 use table_core::Entity;
@@ -15,9 +15,9 @@ pub struct Earthquake {
     pub network: String,
     /// The time at which the event began.
     pub time: DateTime<Utc>,
-    /// The identifier of the event, which distinguishes events with the same time (PAT-LOG-4).
+    /// The identifier of the event. It distinguishes events with the same time (PAT-LOG-4).
     pub id: String,
-    /// The magnitude. The smallest values are negative.
+    /// The magnitude. It can be negative.
     pub magnitude: f64,
     /// A description of the location.
     pub place: String,

@@ -1,4 +1,4 @@
-//! The entities of the help desk (tenants with agents, tickets and comments) and its queries.
+//! The help desk's entities (tenants with agents, tickets and comments) and its queries.
 
 pub mod next;
 
@@ -20,7 +20,7 @@ use table_patterns::view::{Projection as Sums, View};
 pub enum Status {
     /// The ticket is in progress.
     Open,
-    /// The work on the ticket is completed.
+    /// The work on the ticket has been completed.
     Closed,
 }
 
@@ -74,7 +74,7 @@ pub struct TicketLine {
     pub agent_name: Option<String>,
 }
 
-/// A comment, which sorts after its ticket. Example key: (`contoso`, `ticket_000017_0001`).
+/// A comment. It sorts after its ticket. Example key: (`contoso`, `ticket_000017_0001`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDesk", set = HelpDesk)]
 #[partition_key(tenant)]
@@ -85,14 +85,14 @@ pub struct Comment {
     /// The number of the ticket.
     #[digits(6)]
     pub ticket: u32,
-    /// The number of the comment on this ticket, counted from 1.
+    /// The comment's number within its ticket, counted from 1.
     #[digits(4)]
     pub number: u32,
     /// The text of the comment.
     pub text: String,
 }
 
-/// A ticket with its comments, which are stored in one range of rows.
+/// A ticket with its comments. They are stored in one range of rows.
 #[derive(EntityGroup, Debug)]
 #[entity_group(under = Ticket)]
 pub struct TicketWithComments {
@@ -116,7 +116,7 @@ pub enum HelpDesk {
     Other(TableEntity),
 }
 
-/// An agent, whose e-mail address is unique within the tenant. Example key: (`contoso`, `staff_0007`).
+/// An agent. Example key: (`contoso`, `staff_0007`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDesk", copied_by(Assignee), set = HelpDesk)]
 #[partition_key(tenant)]
@@ -128,13 +128,13 @@ pub struct Agent {
     /// The agent's number within the tenant.
     #[digits(4)]
     pub id: u32,
-    /// The agent's name, which is copied to tickets.
+    /// The agent's name. It is copied to the agent's tickets.
     pub name: String,
     /// The e-mail address, which is unique within the tenant.
     pub email: String,
 }
 
-/// The number of a tenant's tickets, maintained by a view. Example key: (`contoso`, `sums`).
+/// The numbers of a tenant's tickets, kept up to date by a view. Example key: (`contoso`, `sums`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "HelpDeskSums")]
 #[partition_key(tenant)]
@@ -148,7 +148,7 @@ pub struct TenantSums {
     pub tickets: i64,
 }
 
-/// The view that maintains [`TenantSums`].
+/// The view that keeps [`TenantSums`] up to date.
 #[derive(Debug)]
 pub struct SumsOfTenants;
 
@@ -177,7 +177,7 @@ pub struct HourSums {
     pub tickets: i64,
 }
 
-/// The view that maintains [`HourSums`].
+/// The view that keeps [`HourSums`] up to date.
 #[derive(Debug)]
 pub struct TicketsAnHour;
 
@@ -191,7 +191,7 @@ impl View for TicketsAnHour {
     }
 }
 
-/// An entry in the audit log, stored in the table for its day.
+/// An entry in the audit log, stored in its day's table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDeskAudit")]
 #[partition_key(tenant)]
@@ -232,7 +232,7 @@ impl Message for Closed {
     const VERSION: u32 = 1;
 }
 
-/// A notification that was sent to the customer. A ticket has at most one.
+/// A notification that has been sent to the customer. Each ticket has at most one.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "HelpDeskMail")]
 #[partition_key(tenant)]
@@ -245,7 +245,7 @@ pub struct Mail {
     pub ticket: u32,
 }
 
-/// A participant that adds an intent with a [`Closed`] message to each change that closes a ticket.
+/// A participant that runs with each change. If a change closes a ticket, it adds an intent (recorded work) with a [`Closed`] message.
 #[derive(Clone, Copy, Debug)]
 pub struct Notifies;
 
@@ -300,7 +300,7 @@ access_patterns! {
     pub DeskQuestions for Ticket {
         /// One ticket.
         ticket(tenant: &str, number: u32) <= point = Ticket::key(tenant, number);
-        /// The open tickets of a tenant, newest first.
+        /// A tenant's open tickets, newest first.
         open(tenant: &str) <= range from Copies<TicketByStatus> = Ticket::by_status(tenant, Status::Open);
         /// An agent's tickets with a given status, newest first.
         of_agent(tenant: &str, agent: u32, status: Status) <= range from Copies<TicketByAgent> =

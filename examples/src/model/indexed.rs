@@ -1,11 +1,12 @@
-//! Airports that can be looked up by code and by city.
+//! Airports that can be looked up by code or by city.
 
 use table_core::{Entity, Projection};
 
 use crate::data::airports as source;
 
-/// An airport, in the partition of its state. One index row is in a partition for its code; another one, by city, is in the state's partition. Example
-/// keys: (`USA_WA`, `iata_SEA`), (`code_SEA`, `airport`) and (`USA_WA`, `city_Seattle!SEA`).
+/// An airport, in the partition of its state. Its index row by code is in a partition for that code, and its index row
+/// by city is in the state's partition. Example keys: (`USA_WA`, `iata_SEA`), (`code_SEA`, `airport`) and (`USA_WA`,
+/// `city_Seattle!SEA`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "IndexedAirports")]
 #[partition_key(country, "_", state)]
@@ -26,11 +27,11 @@ pub struct Airport {
     pub city: String,
     /// The latitude in degrees north.
     pub latitude: f64,
-    /// The longitude in degrees east, which is negative west of Greenwich.
+    /// The longitude in degrees east. It is negative west of Greenwich.
     pub longitude: f64,
 }
 
-/// A line in the list of a city's airports. The index rows contain the name, and the city is decoded from their key.
+/// A line in the list of a city's airports. The index rows contain the name, and their key contains the city.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Airport)]
 pub struct CityAirport {

@@ -1,6 +1,6 @@
-//! The entities of the ledger: tenants with accounts, journal entries and balances. Each tenant has one partition.
+//! The ledger's entities: tenants with accounts, journal entries and balances. Each tenant has one partition.
 //!
-//! An entry with 50 postings fits into one transaction, because balances are slots: each row contains the balances of 200 accounts.
+//! An entry with 50 postings fits into one transaction, because a row contains the balances of 200 accounts, one per slot.
 
 use std::collections::BTreeSet;
 
@@ -51,14 +51,14 @@ pub enum Kind {
 pub struct Account {
     /// The name of the tenant.
     pub tenant: String,
-    /// The account number. A tenant's accounts are numbered consecutively. The number determines the row and the slot of the balance.
+    /// The account number. A tenant's accounts are numbered consecutively. The number determines the row and slot of the balance.
     #[digits(6)]
     pub number: u32,
     /// The code of the account, which is unique within the tenant.
     pub code: String,
     /// The account's name.
     pub name: String,
-    /// The currency. All accounts of an entry have the same currency.
+    /// The currency. All accounts in an entry must have the same currency.
     pub currency: String,
     /// The account's kind.
     pub kind: Kind,
@@ -66,7 +66,7 @@ pub struct Account {
     pub parent: Option<u32>,
 }
 
-/// A posting, as it is stored in its entry.
+/// A posting as stored in its entry.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
     /// The account number.
@@ -146,7 +146,7 @@ pub struct Posting {
     pub reference: String,
 }
 
-/// The current balances of a group of 200 accounts of a tenant. Example key: (`contoso`, `balances_0000`).
+/// The current balances of 200 of a tenant's accounts. Example key: (`contoso`, `balances_0000`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -154,10 +154,10 @@ pub struct Posting {
 pub struct Balances {
     /// The name of the tenant.
     pub tenant: String,
-    /// The number of the row: the number of its first account divided by 200.
+    /// The row's number: the number of its first account, divided by 200.
     #[digits(4)]
     pub page: u32,
-    /// The closed accounts among the 200 accounts in this row.
+    /// The closed accounts among the row's 200 accounts.
     #[property(json)]
     pub closed: BTreeSet<u32>,
 }
@@ -167,7 +167,7 @@ impl Series for Balances {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// One month's total for each account in a group of 200 accounts of a tenant. Example key: (`contoso`, `month_0000_2026_03`).
+/// One month's totals for 200 of a tenant's accounts. Example key: (`contoso`, `month_0000_2026_03`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -175,7 +175,7 @@ impl Series for Balances {
 pub struct MonthSums {
     /// The name of the tenant.
     pub tenant: String,
-    /// The number of the row: the number of its first account divided by 200.
+    /// The row's number: the number of its first account, divided by 200.
     #[digits(4)]
     pub page: u32,
     /// The number of whole months since year 0.
@@ -188,7 +188,7 @@ impl Series for MonthSums {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// A completed request from a client, so that a repeated request gets the same response. Example key: (`contoso`, `request_…`).
+/// A completed client request. It is stored so that a repeated request gets the same response. Example key: (`contoso`, `request_…`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -196,7 +196,7 @@ impl Series for MonthSums {
 pub struct Request {
     /// The name of the tenant.
     pub tenant: String,
-    /// The id of the request, chosen by the client.
+    /// The request's id, chosen by the client.
     pub id: String,
     /// The number of the entry that the request posted.
     pub entry: u32,
@@ -249,13 +249,14 @@ pub enum Ledger {
     Other(TableEntity),
 }
 
-/// The number of operations for an entry with 50 postings to accounts in five rows: the entry and its request, a line in the audit log, the books,
-/// the sequence, the feed, the balances and the monthly sums. A compile-time check fails if this exceeds the limit for a transaction.
+/// The number of operations for an entry with 50 postings whose accounts are in five rows: the entry and its request, a
+/// line in the audit log, the books, the sequence, the feed, the balances and the monthly sums. Compilation fails if
+/// the number exceeds the limit for a transaction.
 pub const LARGEST: usize =
     Entry::INSERT + Request::INSERT + Audit::INSERT + 50 * Posting::INSERT + 2 + 2 + 2 * 5;
 const _: () = assert!(LARGEST <= 100);
 
-/// A participant that adds a line to the audit log for each change to an entity.
+/// A participant that adds a line to the audit log with each change to an entity.
 #[derive(Clone, Copy, Debug)]
 pub struct AuditTrail;
 
@@ -290,7 +291,7 @@ macro_rules! audited {
 }
 audited! { Books Account Entry }
 
-/// The next version of the ledger, in which entries have a cost center and an index by cost center.
+/// The next version of the ledger. Its entries have a cost center, and an index by cost center.
 pub mod next {
     use super::{
         Account, Audit, Balances, BlobRef, Books, DateTime, Entity, EntitySet, Line, MonthSums, NaiveDate,

@@ -1,4 +1,4 @@
-//! Routes with the names of both airports. The names are copied from the airports and follow changes to them (PAT-DEN).
+//! Routes with the names of both airports. The names are copied from the airports and are updated when they change (PAT-DEN).
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -106,8 +106,8 @@ impl CopyRelation for Destination {
     }
 }
 
-/// The handles for airports and routes, with the outbox for changes to names. The queue is in memory; if a message is lost, the copies are updated
-/// later.
+/// The handles for airports and routes, with an outbox that records name changes. The outbox's queue is in memory; if a
+/// message is lost, the copies are updated later.
 pub struct NamedRoutes<S> {
     /// The handle for airports, whose names are copied.
     pub airports: Entities<NamedAirport, S, Outbox<S, Engine>>,
@@ -127,7 +127,7 @@ impl<S: TableStore + Clone + 'static> NamedRoutes<S> {
         Ok(Self { airports: Entities::from(outbox.clone()), routes: Entities::from(outbox.clone()), outbox })
     }
 
-    /// Processes all recorded changes with a worker.
+    /// Runs a worker until it has processed all recorded changes.
     ///
     /// # Errors
     /// Any error from the queue.
@@ -143,7 +143,7 @@ impl<S> std::fmt::Debug for NamedRoutes<S> {
     }
 }
 
-/// Returns the routes of one state with their airports' names, in the order of the input.
+/// Returns one state's routes with their airports' names, in input order.
 #[must_use]
 pub fn named(routes: &[Route], airports: &[airports::Airport]) -> Vec<NamedRoute> {
     let by_code: BTreeMap<&str, &airports::Airport> =
@@ -163,7 +163,7 @@ pub fn named(routes: &[Route], airports: &[airports::Airport]) -> Vec<NamedRoute
     routes.iter().filter(|route| route.state == STATE).filter_map(named).collect()
 }
 
-/// Writes the airports of these routes, and then the routes with the copied names.
+/// Writes the airports of these routes, then the routes with the copied names.
 ///
 /// # Errors
 /// Any error from the store.
@@ -190,7 +190,7 @@ pub async fn import(
     }
     for route in &routes {
         match handles.routes.insert(route).await {
-            // An earlier import wrote the airport, and a recipe may have changed its name since.
+            // An earlier import has written the airport, and a recipe may have changed its name since then.
             Err(error) if error.is_already_exists() => {
                 handles.routes.settle_copies(NamedRoute::key(&route.origin, &route.destination)).await?;
             }

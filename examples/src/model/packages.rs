@@ -1,4 +1,4 @@
-//! The builds of Debian packages, which are the larger input.
+//! The builds of Debian packages, the cookbook's larger input.
 
 use chrono::{DateTime, Utc};
 use table_core::{Entity, Projection};
@@ -11,10 +11,10 @@ use table_core::{Entity, Projection};
 pub struct Build {
     /// The name of the section.
     pub section: String,
-    /// The name of the package. By Debian's rules, it cannot contain a `_`.
+    /// The package's name. Debian's rules do not allow a `_` in it.
     #[without('_')]
     pub package: String,
-    /// The number of the build, counted from 1.
+    /// The build's number within its package, counted from 1.
     #[digits(7)]
     pub number: u32,
     /// The version of the package.
@@ -29,7 +29,7 @@ pub struct Build {
     pub built: DateTime<Utc>,
 }
 
-/// The property that a list of builds shows.
+/// The property shown in a list of builds.
 #[derive(Projection, Clone, Debug, PartialEq, Eq)]
 #[projection(of = Build)]
 pub struct BuildSize {
@@ -49,7 +49,7 @@ pub struct Section {
     pub builds: i64,
 }
 
-/// The first build of a package, in its section's log (PAT-LOG).
+/// A package's first build, in the log of its section (PAT-LOG).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "PackageLog")]
 #[partition_key(escaped(section))]
@@ -65,7 +65,7 @@ pub struct FirstBuild {
     pub version: String,
 }
 
-/// A marker for the last complete import into a table.
+/// A record of the last complete import into a table.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Imports")]
 #[partition_key(table)]

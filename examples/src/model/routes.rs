@@ -1,4 +1,4 @@
-//! Airline routes, whose compound key contains two airports.
+//! Airline routes. Their compound key contains two airports.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::data::{airports, routes as source};
 pub struct Route {
     /// The departure airport's state, or `unknown` for four airports.
     pub state: String,
-    /// The departure airport's code. A `_` terminates it in the key, so the code cannot contain a `_`.
+    /// The departure airport's code. In the key, a `_` terminates it, so the code cannot contain a `_`.
     #[without('_')]
     pub origin: String,
     /// The arrival airport's code.
@@ -23,7 +23,7 @@ pub struct Route {
     pub flights: i32,
 }
 
-/// Returns all routes with their departure states. The routes of a state are in key order.
+/// Returns all routes with their departure states. Within a state, the routes are in key order.
 #[must_use]
 pub fn routes(routes: &[source::Route], airports: &[airports::Airport]) -> Vec<Route> {
     let states: HashMap<&str, &str> =

@@ -31,7 +31,7 @@ pub struct Department {
     pub department: String,
     /// The name of the department in capital letters.
     pub code: String,
-    /// The name of the department, to be displayed.
+    /// The name of the department for display.
     pub department_name: String,
     /// The number of employees in the department.
     pub employee_count: i32,

@@ -1,4 +1,4 @@
-//! The flights per airport: a view that follows the change feed of the routes (IMP-6).
+//! The flights per airport: a view that follows the routes' change feed (IMP-6).
 
 use std::error::Error;
 
@@ -30,7 +30,7 @@ pub struct WatchedRoute {
     pub flights: i32,
 }
 
-/// The number of departures and arrivals of an airport, maintained by a view. Example key: (`SEA`, `Traffic`).
+/// An airport's numbers of departures and arrivals, kept up to date by a view. Example key: (`SEA`, `Traffic`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "AirportTraffic")]
 #[partition_key(airport)]
@@ -46,7 +46,7 @@ pub struct AirportTraffic {
     pub destinations: i64,
 }
 
-/// The view that maintains [`AirportTraffic`]: each route adds its flights to both of its airports.
+/// The view that keeps [`AirportTraffic`] up to date. Each route adds its flights to both of its airports.
 #[derive(Debug)]
 pub struct Traffic;
 
@@ -75,7 +75,7 @@ pub fn watched(routes: &[Route]) -> Vec<WatchedRoute> {
     .collect()
 }
 
-/// Returns the traffic of an airport, computed directly from the routes.
+/// Returns an airport's traffic, computed directly from the routes.
 #[must_use]
 pub fn counted(routes: &[WatchedRoute], airport: &str) -> AirportTraffic {
     let flights = |is_it: fn(&WatchedRoute, &str) -> bool| {
@@ -100,7 +100,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     table.bulk().insert_or_replace_all(watched(routes)).await?;
     let view = ViewTable::<Traffic, _>::new(store.clone()).create_if_missing().await?;
     view.rebuild().run().await?;
-    // Each state gets one change, so in the first run the cursors of the feeds exist, as in every later run.
+    // Each state gets one change, so the feeds' cursors exist in the first run as in every later run.
     let changes = store.entities::<WatchedRoute>().with_feed(Feed::new(store.clone()));
     let watched = watched(routes);
     for state in STATES {
@@ -113,7 +113,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Deletes the feed entries that the view has applied. The feeds have no other readers.
+/// Deletes the feed entries that the view has applied. The feeds have no other reader.
 ///
 /// # Errors
 /// Any error from the store.

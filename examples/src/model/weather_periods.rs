@@ -1,4 +1,4 @@
-//! Daily rain, with one table per month. Tables older than a quarter are dropped (PAT-HVD).
+//! Daily rain in one table per month. Tables older than a quarter are dropped (PAT-HVD).
 
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use table_core::Entity;
@@ -6,7 +6,7 @@ use table_patterns::periods::{Period, Periodic};
 
 use crate::data::weather as source;
 
-/// The rain on one day, in the table for its month. Example: the key (`Seattle`, `20151231`) in the table `RainOf201512`.
+/// The rain on one day, in the table of its month. Example: the key (`Seattle`, `20151231`) in the table `RainOf201512`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "RainOf")]
 #[partition_key(location)]

@@ -1,4 +1,4 @@
-//! The rain per year: 366 properties, which need two rows.
+//! The rain of a year: 366 properties, which need two rows.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -9,7 +9,7 @@ use table_patterns::wide::{Wide, WideStore};
 use crate::data::weather as source;
 use crate::store::Store;
 
-/// The rain in a city in one year, in millimetres per day (PAT-WIDE). Example keys of its two rows: (`Seattle`, `2012_01`) and (`Seattle`, `2012_02`).
+/// A city's rain in one year, in millimetres per day (PAT-WIDE). Example keys of its two rows: (`Seattle`, `2012_01`) and (`Seattle`, `2012_02`).
 #[derive(Wide, Clone, Debug, PartialEq)]
 #[entity(table = "RainByYear")]
 #[partition_key(location)]

@@ -1,4 +1,4 @@
-//! A recipe for compound keys: all rows with the same first key part form one range (PAT-CK).
+//! Compound keys: all rows with the same first key part form one range (PAT-CK).
 
 use table_core::{Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! A recipe for data series: the values for the days of a month are properties of one entity (PAT-SER).
+//! Data series: the values for all days of a month are properties of one entity (PAT-SER).
 
 use chrono::{Datelike, NaiveDate};
 use table_core::{Entity, Result, TableStoreExt};

@@ -1,4 +1,4 @@
-//! A recipe for reading several lists at once: an airport with all its departures (PAT-CK-1).
+//! Reads related lists in one query: an airport with all its departures (PAT-CK-1).
 
 use table_core::{Entity, Result, TableStoreExt};
 

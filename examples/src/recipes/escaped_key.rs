@@ -1,4 +1,4 @@
-//! A recipe for keys from any string: invalid characters are escaped, and decoding returns the original string (KEY-3).
+//! Keys from arbitrary strings: invalid characters are escaped, and decoding returns the original string (KEY-3).
 
 use table_core::{Entity, Result, TableStoreExt};
 

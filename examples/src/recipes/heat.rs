@@ -1,4 +1,4 @@
-//! A recipe for comparing the heat (load per partition) of two layouts before any table exists: a time as key, and a compound key (PAT-ANTI-1).
+//! Compares the heat (load per partition) of two layouts before any table exists: one with a time as key, one with a compound key (PAT-ANTI-1).
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |_, inputs| Box::pin(std::future::ready(run(inputs))),
 };
 
-/// The number of times that each event is written per second.
+/// The number of times per second that each event is written.
 const TIMES: usize = 3;
 const PATTERN: &str = "report an earthquake";
 
@@ -72,7 +72,7 @@ fn run(inputs: &Inputs) -> Result<Report> {
     })
 }
 
-/// Writes every event several times, earliest first, at times on the simulation's clock. The simulation crosses the end of an hour.
+/// Writes every event several times, earliest first, at the simulated times. The simulation passes the end of an hour.
 fn dry_run(layout: &str, inputs: &Inputs, write: Write) -> Result<DryRun> {
     let events: Vec<Earthquake> = inputs.earthquakes.iter().rev().cloned().collect();
     let start = DateTime::from_timestamp(1_517_961_595, 0).unwrap_or_default();

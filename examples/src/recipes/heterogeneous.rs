@@ -1,4 +1,4 @@
-//! A recipe for partitions with several types: rows of two known types and of an unknown type are read as one enum (PAT-HET-4 to PAT-HET-6).
+//! Partitions with several types: rows of two known types and an unknown one are read as one enum (PAT-HET-4 to PAT-HET-6).
 
 use table_core::{Entity, EntitySet, IfMatch, Result, Selection, TableEntity, TableStoreExt, Value};
 
@@ -16,12 +16,12 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, _| Box::pin(run(store)),
 };
 
-/// The types of rows in the partition. The key's prefix identifies the type; the compiler checks that the prefixes are unambiguous.
+/// The types of rows in the partition. A key prefix identifies each type; the compiler checks that the prefixes are unambiguous.
 #[derive(EntitySet, Debug, PartialEq)]
 enum Member {
     Department(Department),
     Employee(Employee),
-    /// A row of an unknown type, which is kept unchanged (PAT-HET-6).
+    /// A row of an unknown type. It is kept unchanged (PAT-HET-6).
     #[other]
     Unknown(TableEntity),
 }
@@ -44,7 +44,7 @@ async fn run(store: &Store) -> Result<Report> {
     assert_eq!(known, expected);
     assert!(unknown.key() == robot.key() && unknown.iter().eq(robot.iter()), "kept, and reported");
 
-    // The EmployeeCount of every entity that has one is incremented, and the other properties do not change (PAT-HET-5).
+    // The EmployeeCount of every entity that has one is incremented; all other properties remain unchanged (PAT-HET-5).
     let bags = rows.query(Selection::partition("Sales")).collect().await?;
     let counted: Vec<_> = bags.iter().filter(|bag| bag.get("EmployeeCount").is_some()).collect();
     assert_eq!(counted.len(), 1);

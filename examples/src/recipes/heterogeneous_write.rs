@@ -1,4 +1,4 @@
-//! A recipe for writing several types: one transaction writes entities of different types atomically (PAT-HET, PAT-CK-3).
+//! Writes entities of different types atomically in one transaction (PAT-HET, PAT-CK-3).
 
 use table_core::{Entity, ErrorCode, IfMatch, Result, TableStoreExt};
 
@@ -49,8 +49,8 @@ async fn run(store: &Store) -> Result<Report> {
     };
     row("before", "", before);
 
-    // One transaction writes two types in one partition, conditional on the version of the department. Of two concurrent writers one retries, so
-    // every employee is counted.
+    // One transaction writes two types in one partition, conditional on the department's version. Of two concurrent
+    // writers, one must retry, so every employee is counted.
     let Some(department) = departments.get(research()).await? else { panic!("just written") };
     let grown = Department { employee_count: department.employee_count + 1, ..department.value().clone() };
     let mut hire = employees.transaction(Employee::partition("Research"))?;
@@ -60,7 +60,7 @@ async fn run(store: &Store) -> Result<Report> {
     assert_eq!(after, (before.0 + 1, before.1.map(|count| count + 1)));
     row("insert Grace, replace the department", "committed", after);
 
-    // A second hire with the previous version of the department writes neither entity.
+    // A second hire with the department's previous version writes neither entity.
     let mut again = employees.transaction(Employee::partition("Research"))?;
     let ada =
         Employee { id: 901, first_name: "Ada".to_owned(), last_name: "Lovelace".to_owned(), ..grace.clone() };

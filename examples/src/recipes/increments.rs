@@ -1,4 +1,4 @@
-//! A recipe for slots with concurrent writers: every increment is counted (PAT-SER-2, PAT-SER-3).
+//! Slots with concurrent writers: every increment is counted (PAT-SER-2, PAT-SER-3).
 
 use std::time::Duration;
 
@@ -33,8 +33,8 @@ async fn run(store: &Store) -> Result<Report> {
     let counts = SeriesTable::new(table);
     counts.set(&day, 8, 3).await?; // one slot, by a merge; the other 23 stay as they are
 
-    // Four writers run concurrently. A writer that loses a race reads the row again and retries. The number of retries differs between runs, so these
-    // requests bypass the meter.
+    // Four writers run concurrently. A writer that loses a race reads the row again and retries. The number of retries
+    // varies between runs, so these requests are not metered.
     let patient = Retry::new(10_000, Duration::from_millis(1), Duration::from_millis(20));
     let server = || SeriesTable::new(store.unmetered().table::<MessageDay>()).with_retry(patient.clone());
     let (servers, day) = ([server(), server(), server(), server()], &day);

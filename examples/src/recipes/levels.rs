@@ -1,4 +1,4 @@
-//! A recipe for hierarchical partition keys: each prefix of levels is one range of partitions, which contains nothing else (HPK-5).
+//! Hierarchical partition keys: each prefix of levels is one range of partitions, which contains nothing else (HPK-5).
 
 use table_core::{Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! A recipe for index lists: the airports in a city as a list of keys in the same partition, in another table, and in a blob (PAT-IX).
+//! Index lists: the airports in a city as a list of keys in the same partition, in another table, and in a blob (PAT-IX).
 
 use table_core::{Entity, EntityKey, Error, ErrorCode, Result, TableStoreExt, Value, Versioned};
 use table_patterns::blob::object_store::ObjectStoreExt;
@@ -26,17 +26,17 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let values =
         |found: Vec<Versioned<Airport>>| found.into_iter().map(Versioned::into_value).collect::<Vec<_>>();
 
-    // Option 2: the list is in the partition of its airports, and is always consistent with them.
+    // Option 2: the list is in the partition of its airports, and always consistent with them.
     let in_houston = || Airport::in_city("USA", "TX", "Houston");
     let houston = values(airports.get_by_index(in_houston()).await?);
     assert_eq!(houston, of(&|airport| airport.state == "TX" && airport.city == "Houston"));
 
-    // Option 3: the list is an entity of another table, for all states. It may be stale, so its entries are verified.
+    // Option 3: the list is an entity in another table, for all states. It may be stale, so its entries are verified.
     let springfield = values(airports.get_by_index_eventual(Airport::of_city("Springfield")).await?);
     assert_eq!(springfield, of(&|airport| airport.city == "Springfield"));
     assert!(springfield.len() <= BEYOND);
 
-    // Option 1: this list has outgrown an entity, and is a blob that the entity names.
+    // Option 1: this list has outgrown an entity. It is in a blob, and the entity contains the blob's name.
     let greenville = values(airports.get_by_index_eventual(Airport::of_city("Greenville")).await?);
     assert_eq!(greenville, of(&|airport| airport.city == "Greenville"));
     assert!(greenville.len() > BEYOND);
@@ -45,7 +45,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let line = |airport: &Airport| format!("[\"USA_{}\",\"iata_{}\"]", airport.state, airport.iata);
     assert_eq!(named, greenville.iter().map(line).collect::<Vec<_>>());
 
-    // A code belongs to one airport, so one request reads the copy under that code.
+    // A code belongs to a single airport, so one request reads the copy under that code.
     let by_code = || Airport::by_code("GWO");
     let found = airports.get_eventual(by_code()).await?;
     let greenwood = of(&|airport| airport.iata == "GWO");

@@ -1,4 +1,4 @@
-//! A recipe for log lines in blobs named by time, because they do not belong in a table (PAT-ANTI-2).
+//! Log lines, which do not belong in a table, in blobs whose names contain their time (PAT-ANTI-2).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +30,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let blobs = store.blobs();
     clear(&*blobs).await?;
 
-    // The writer's clock follows the events; a program omits `with_clock`.
+    // The writer's clock follows the events; an ordinary program omits `with_clock`.
     let now = Arc::new(AtomicU64::new(0));
     let hand = Arc::clone(&now);
     let clock = Clock::new(move || hand.load(Ordering::SeqCst));
@@ -47,7 +47,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     }
     written += log.flush().await?;
 
-    // The reader finds hours by their prefix, blobs by the first and last times in their metadata, and lines by their times.
+    // The reader finds the hours by prefix, the blobs by the first and last times in their metadata, and the lines by their times.
     let from = "2018-02-06T15:00:00Z".parse::<DateTime<Utc>>().map_err(no_instant)?;
     let to = from + TimeDelta::hours(3);
     let lines = LogReader::new(store.blobs(), SERVICE)?.collect(from, to, &[LogKind::Write]).await?;
@@ -56,7 +56,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let found = lines.iter().map(|line| (line.at, line.fields[0].as_str(), line.fields[2].as_str()));
     assert!(found.eq(expected.map(|event| (event.time, event.id.as_str(), event.place.as_str()))));
 
-    // The same query on a table partitioned by network: a reader that knows only a time must read the entire table.
+    // The same query on a table partitioned by network must read the entire table, because the reader knows only a time.
     let before = store.cost();
     let scan = store.table::<LoggedEarthquake>().scan("comparison with the log in blobs").max_rows(10_000);
     let plan = scan.plan()?;
@@ -87,7 +87,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         .note("For lookups of single events, or frequent reads of the newest, use a table: see `log-tail`."))
 }
 
-/// Deletes the log of an earlier run. Otherwise, its blobs would also be read.
+/// Deletes the log of an earlier run, whose blobs would otherwise be read as well.
 async fn clear(blobs: &dyn ObjectStore) -> Result<()> {
     let mut listing = blobs.list(Some(&Path::from(SERVICE)));
     while let Some(blob) = listing.try_next().await.map_err(no_blobs)? {

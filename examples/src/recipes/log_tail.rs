@@ -1,4 +1,4 @@
-//! A recipe for log tails: the newest events are read first, and the length of the log does not matter (PAT-LOG).
+//! Log tails: the newest events are read first, however long the log is (PAT-LOG).
 
 use table_core::{Entity, Result, TableStoreExt, Versioned};
 

@@ -1,4 +1,4 @@
-//! A recipe for concurrent point reads, which replace a filter with `or` between row keys (DQ-7).
+//! Concurrent point reads, which replace a filter that combines row keys with `or` (DQ-7).
 
 use table_core::{Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! A recipe for partition scans, which read all rows in a partition (DQ-4).
+//! Partition scans, which read all rows in a partition (DQ-4).
 
 use table_core::{Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! A recipe for point queries, for which both keys are known (DQ-2).
+//! Point queries, for which both keys are known (DQ-2).
 
 use table_core::{Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! A recipe for projections, which return only the required properties (DQ-13).
+//! Projections, which return only the required properties (DQ-13).
 
 use table_core::{Entity, Result, TableStoreExt};
 

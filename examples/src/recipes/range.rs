@@ -1,4 +1,4 @@
-//! A recipe for range queries, which read a range of rows in one partition (DQ-3).
+//! Range queries, which read a range of rows in one partition (DQ-3).
 
 use chrono::NaiveDate;
 use table_core::{Entity, Result, TableStoreExt};

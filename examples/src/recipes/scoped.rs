@@ -1,4 +1,4 @@
-//! A recipe for shared access signatures, which limit a store to one partition and one hour (IMP-4).
+//! Shared access signatures, which limit access to a store to one partition and one hour (IMP-4).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -23,7 +23,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
 };
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
-    // The holder of the account key signs a token for the keys of a selection. A custom clock makes the token expire.
+    // The holder of the account key signs a token for the keys of a selection. The recipe's own clock makes the token expire.
     let key = AccountKey::new("contoso", "a2V5IG9mIGFuIGV4YW1wbGU=")?;
     let now = Arc::new(AtomicI64::new(1_420_070_400));
     let hand = Arc::clone(&now);
@@ -33,7 +33,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         .valid_for(at(), Duration::from_secs(60 * 60))
         .sign(&key)?;
 
-    // The view applies the rules of the token to any store. A service itself applies them to requests with the token.
+    // The view applies the token's rules to any store. A service applies them itself to requests with the token.
     let office =
         SasVerifier::new(key).clock(Clock::of_instants(at)).scoped(store.clone(), &token).table::<Day>();
     let mut answer = Grid::new(["Asked for", "Answer"]);

@@ -1,4 +1,4 @@
-//! A recipe for entity group transactions: the operations take effect atomically, and an error names the failed operation (EGT-9, IMP-3).
+//! Entity group transactions: the operations take effect atomically, and an error reports which operation failed (EGT-9, IMP-3).
 
 use table_core::{Entity, ErrorCode, IfMatch, Result, TableStoreExt, Versioned};
 

@@ -1,4 +1,4 @@
-//! A recipe for materialised views: sums that would otherwise need a scan are read by point queries, and follow changes to the rows (IMP-6).
+//! Materialised views: sums that would otherwise need a scan are read by point queries, and follow changes to the rows (IMP-6).
 
 use table_core::{Entity, EntityKey, IfMatch, Result};
 use table_patterns::EntityStore;
@@ -40,7 +40,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     };
     show("built", &input).await?;
 
-    // Writes of routes do not involve the view.
+    // Writes to routes do not involve the view.
     routes.delete(WatchedRoute::key("WA", "SEA", "PDX"), IfMatch::Any).await?;
     routes.update(WatchedRoute::key("OR", "PDX", "SEA"), |route| route.flights += 1_000).await?;
     let pending = view.freshness().await?.pending;

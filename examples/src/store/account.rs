@@ -1,4 +1,4 @@
-//! Opens stores in an account. Each store uses names with a different prefix.
+//! Opens stores in an account. Each store uses its own name prefix.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex};
@@ -14,9 +14,9 @@ use crate::prefixed::Prefixed;
 use crate::store::{DeleteContainer, Run, Store};
 
 /// Opens a new store in an account: tables and queues with a unique prefix, and a new blob container.
-/// Existing data is not changed. If the connection string has no queue or blob endpoint, as with Cosmos DB,
-/// queues or blobs are kept in memory. Blobs are also kept in memory if the account has no blob service, for
-/// example on `table-server`.
+/// Existing data is not changed. If the connection string lacks a queue or blob endpoint, as for Cosmos DB, queues or
+/// blobs are kept in memory. Blobs are also kept in memory if the account has no blob service, for example on
+/// `table-server`.
 ///
 /// # Errors
 /// Any error from [`AzureTables::from_connection_string`] or from creating the container.

@@ -12,7 +12,7 @@ use crate::symbol::{
     REASON, Symbol,
 };
 
-/// The lints that can be waived.
+/// The lints that a declaration can waive.
 const WORDS: [Symbol; 5] =
     [LOW_CARDINALITY, HOT_PARTITION, MANY_BUCKETS, AMBIGUOUS_PARTITION_KEY, AMBIGUOUS_ROW_KEY];
 
@@ -20,7 +20,7 @@ const WORDS: [Symbol; 5] =
 #[derive(Default)]
 pub(crate) struct Allows {
     words: Vec<Ident>,
-    /// `true` if an `allow` could not be parsed and may have waived more lints.
+    /// `true` if an `allow` could not be parsed completely. It may have waived further lints.
     partial: bool,
 }
 
@@ -30,12 +30,12 @@ impl Allows {
         self.words.iter().find(|allowed| **allowed == word)
     }
 
-    /// Returns `true` if a lint is waived, or may be waived once reported mistakes are fixed.
+    /// Returns `true` if a lint is waived, or may be waived once the reported mistakes are fixed.
     pub(crate) fn may_waive(&self, word: Symbol) -> bool {
         self.partial || self.get(word).is_some()
     }
 
-    /// Records that an attribute could not be parsed. It may have contained waivers.
+    /// Records that an attribute could not be parsed and may have contained waivers.
     pub(crate) fn unread(&mut self) {
         self.partial = true;
     }

@@ -1,4 +1,4 @@
-//! Help texts for expressions, written in place of a key piece, that compute a value.
+//! Help texts for expressions that compute a value where a key piece is expected.
 
 use proc_macro2::{TokenStream, TokenTree};
 

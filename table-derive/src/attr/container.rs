@@ -1,4 +1,4 @@
-//! Attributes of an entity's struct: `#[entity(…)]`, `#[partition_key(…)]`, `#[row_key(…)]`, `#[index(…)]` and `#[index_entity(…)]`.
+//! The attributes of an entity struct: `#[entity(…)]`, `#[partition_key(…)]`, `#[row_key(…)]`, `#[index(…)]` and `#[index_entity(…)]`.
 
 use proc_macro2::TokenTree;
 use quote::ToTokens;
@@ -153,7 +153,7 @@ impl EntityWords {
         }
     }
 
-    /// Reads an attribute. Returns `false` if a part of it cannot be read; the mistake is then reported.
+    /// Reads an attribute. Returns `false` if a part of it could not be read, after reporting the mistake.
     fn read(&mut self, ctxt: &Ctxt, attr: &Attribute) -> bool {
         let mut whole = true;
         let sound = WORDS.read(ctxt, attr, |word, input| {
@@ -194,7 +194,7 @@ impl EntityWords {
     }
 }
 
-/// Parses the attributes of the struct that belong to this crate.
+/// Parses the struct's attributes that belong to this crate.
 pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> ContainerAttrs {
     let mut words = EntityWords::empty();
     let mut partition_key = Slot::empty(PARTITION_KEY.0);
@@ -218,7 +218,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> Cont
             foreign::refuse(ctxt, attr, None, keyed);
         }
     }
-    // A key in another attribute is reported at its position, and not as missing.
+    // A key declared in another attribute is reported there, not as missing.
     let elsewhere = |word: Symbol| {
         let name = misplaced.iter().find(|name| **name == word)?;
         let original = syn::parse_quote!(#[#name]);
@@ -244,7 +244,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> Cont
 }
 
 fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>) {
-    // A malformed key is not reported as missing. The rules for keys report an empty key.
+    // A malformed key is not reported as missing. An empty key is reported by the key rules.
     let is_empty = attr.meta.require_list().is_ok_and(|list| list.tokens.is_empty());
     let list = if is_empty {
         PieceList::default()

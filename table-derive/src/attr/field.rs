@@ -1,4 +1,4 @@
-//! Attributes of a field: `#[digits(6)]`, `#[escaped]`, `#[without('_')]`, `#[property("Name", json)]`.
+//! Field attributes: `#[digits(6)]`, `#[escaped]`, `#[without('_')]`, `#[property("Name", json)]`.
 
 use syn::{Attribute, Ident, LitStr, Meta};
 
@@ -13,13 +13,13 @@ use crate::symbol::{
 
 /// The parsed attributes of one field.
 pub(crate) struct FieldAttrs {
-    /// The codec of the field in keys, with its attribute.
+    /// The codec that keys use for the field, with its attribute.
     pub(crate) codec: Option<(Attribute, Codec)>,
     /// The name of the property.
     pub(crate) name: Option<LitStr>,
     /// The `json` word, which stores the field as JSON.
     pub(crate) json: Option<Ident>,
-    /// The `also` word, which stores a key field as a property, too.
+    /// The `also` word, which stores a key field as a property as well.
     pub(crate) also: Option<Ident>,
     /// The `rest` word, which marks a map of all properties that no field declares.
     pub(crate) rest: Option<Ident>,
@@ -27,7 +27,7 @@ pub(crate) struct FieldAttrs {
     pub(crate) chunks: Option<Ident>,
 }
 
-/// The settings of `#[property(…)]` that have been parsed so far.
+/// The settings of `#[property(…)]` parsed so far.
 struct Read {
     name: Slot<LitStr>,
     flags: [(Symbol, Slot<Ident>); 4],
@@ -77,7 +77,7 @@ const WORDS: Words = Words {
     ],
 };
 
-/// Parses the attributes of a field that belong to this crate.
+/// Parses the field's attributes that belong to this crate.
 pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field, keyed: &Keyed<'_>) -> FieldAttrs {
     let mut own = Slot::empty("codec");
     let mut read = Read {

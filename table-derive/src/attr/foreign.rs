@@ -1,4 +1,4 @@
-//! Attributes of other libraries, recognised only to suggest this library's attribute.
+//! Attributes of other libraries. They are recognised only to suggest the equivalent attribute of this library.
 
 mod known;
 
@@ -15,14 +15,15 @@ use crate::grammar;
 use crate::samples;
 use crate::symbol::{ENTITY, FOREIGN_KEYS, PARTITION_KEY, ROW_KEY, Symbol};
 
-/// Libraries whose attributes contain settings, such as `primary_key` in `#[sea_orm(primary_key)]`. A struct may derive their traits also, so the
-/// settings are refused only where they would be mistaken for the declaration of the entity.
+/// Libraries whose attributes contain settings, such as `primary_key` in `#[sea_orm(primary_key)]`. A struct may also
+/// derive the traits of these libraries, so a setting is refused only where it could be mistaken for a declaration of
+/// the entity.
 pub(crate) const LIBRARIES: [&str; 4] = ["diesel", "sea_orm", "sqlx", "dynomite"];
 
-/// Field attributes of other libraries that declare a key without specifying which of the two keys.
+/// Field attributes of other libraries that declare a key without saying which one: `PartitionKey` or `RowKey`.
 const BOTH: [&str; 7] = ["key", "Key", "primary_key", "PrimaryKey", "id", "Id", "primary"];
 
-/// Attributes of other libraries that declare one of the keys.
+/// Attributes of other libraries that declare one particular key.
 const KEYS: &[(Symbol, &[&str])] = &[
     (
         PARTITION_KEY,
@@ -56,16 +57,16 @@ const KEYS: &[(Symbol, &[&str])] = &[
     ),
 ];
 
-/// The fields of a struct, with what its attributes declare about keys.
+/// The fields of a struct, with the keys that its attributes declare.
 #[derive(Default)]
 pub(crate) struct Keyed<'a> {
     /// All fields of the struct.
     all: Option<&'a FieldsNamed>,
-    /// The fields with an attribute that declares a key without specifying which of the two, such as `#[key]`.
+    /// The fields with an attribute that declares a key without saying which one, such as `#[key]`.
     fields: Vec<String>,
-    /// `true` if the struct declares its PartitionKey.
+    /// `true` if the struct declares its `PartitionKey`.
     has_partition_key: bool,
-    /// `true` if the struct declares its RowKey.
+    /// `true` if the struct declares its `RowKey`.
     has_row_key: bool,
 }
 
@@ -87,13 +88,13 @@ impl<'a> Keyed<'a> {
         }
     }
 
-    /// Returns a help text with the keys that all fields in `fields` declare, if `field` is the first of them; an empty string for the other fields.
+    /// Returns a help text with the keys for all fields in `fields`, if `field` is the first of them; an empty string for the other fields.
     fn keys_at(&self, field: &str) -> Option<String> {
         let help = self.keys_of(&self.fields)?;
         Some(if self.fields.first().is_some_and(|first| first == field) { help } else { String::new() })
     }
 
-    /// Returns a help text with the missing keys, declared by these fields; `None` for a single field if both keys are missing.
+    /// Returns a help text that declares the missing keys with these fields; `None` for a single field if both keys are missing.
     fn keys_of(&self, fields: &[String]) -> Option<String> {
         let (first, rest) = fields.split_first()?;
         let key = |word: Symbol, fields: &[String]| format!("#[{word}({})]", fields.join(", \"_\", "));
@@ -109,7 +110,7 @@ impl<'a> Keyed<'a> {
         Some(format!("write `{keys}` above the struct"))
     }
 
-    /// Returns the first name in an attribute's arguments that is the name of a field.
+    /// Returns the first name in an attribute's arguments that is also a field name.
     fn field_in(&self, arguments: &TokenStream) -> Option<Ident> {
         let named = &self.all?.named;
         arguments.clone().into_iter().find_map(|token| match token {
@@ -126,7 +127,7 @@ impl<'a> Keyed<'a> {
     }
 }
 
-/// Returns the setting in an attribute of another library that declares a key.
+/// Returns the setting that declares a key in another library's attribute.
 fn key_of_library(attr: &Attribute) -> Option<Setting> {
     name_of(attr).filter(|name| LIBRARIES.contains(&name.as_str()))?;
     let of_keys = || KEYS.iter().flat_map(|(_, words)| *words).chain(&BOTH);
@@ -138,7 +139,7 @@ fn key_of_library(attr: &Attribute) -> Option<Setting> {
     })
 }
 
-/// Reports an attribute of another library. The help contains the field after the attribute. `#[key]` on several fields counts as one mistake.
+/// Reports an attribute of another library. The help text names the field that follows the attribute. Several `#[key]` fields count as one mistake.
 pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed: &Keyed<'_>) {
     let Some(name) = name_of(attr) else { return };
     let (word, arguments, shown) = if LIBRARIES.contains(&name.as_str()) {
@@ -167,7 +168,7 @@ pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed
     ctxt.error("T009", attr, format!("`{shown}` is not an attribute of entities"), help);
 }
 
-/// Returns the names of all attributes of other libraries.
+/// Returns the attribute names of all other libraries.
 #[cfg(test)]
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     FOREIGN.iter().flat_map(|(names, _)| *names).copied().chain(LIBRARIES)
@@ -178,7 +179,7 @@ fn name_of(attr: &Attribute) -> Option<String> {
     attr.path().get_ident().map(Ident::to_string)
 }
 
-/// Fills a field into the placeholders of a help text: `{email}` becomes its name, `{Email}` its name in Pascal case.
+/// Replaces the placeholders of a help text with a field name: `{email}` with the name itself, `{Email}` with the name in Pascal case.
 pub(super) fn for_field(help: &str, field: Option<&Ident>) -> String {
     let field = field.map(|field| field.unraw().to_string());
     let pascal = field.as_deref().map_or_else(|| "Email".to_owned(), pascal_case);
@@ -196,7 +197,7 @@ pub(crate) fn names_key(attr: &Attribute, key: Symbol) -> bool {
         || *attr.path() == ENTITY && holds_key(attr, key)
 }
 
-/// Returns `true` if `#[entity(…)]` contains a word for a key. The word is reported there.
+/// Returns `true` if `#[entity(…)]` contains a word for a key. The mistake is then reported at that word.
 fn holds_key(attr: &Attribute, key: Symbol) -> bool {
     grammar::arguments(attr).into_iter().any(|token| match token {
         TokenTree::Ident(word) => word == key || FOREIGN_KEYS.iter().any(|foreign| word == foreign),

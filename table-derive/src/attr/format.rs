@@ -2,7 +2,7 @@
 
 use crate::codec::date_format;
 
-/// Returns the literals and fields of a format string. `next` is the field of a placeholder without a name.
+/// Returns the literals and fields of a format string. `next` is the field for an unnamed placeholder.
 pub(crate) fn pieces(text: &str, next: Option<&str>, is_field: impl Fn(&str) -> bool + Copy) -> Vec<String> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while let Some((before, inside, after)) = placeholder(rest, is_field) {

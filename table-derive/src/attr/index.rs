@@ -1,4 +1,4 @@
-//! Attributes for secondary lookups: `#[index(Name, unique, table = "…", partition_key(…), row_key(…), include(…), when = …)]` and `#[index_entity(…)]`.
+//! Index attributes: `#[index(Name, unique, table = "…", partition_key(…), row_key(…), include(…), when = …)]` and `#[index_entity(…)]`.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -22,7 +22,7 @@ pub(crate) struct IndexAttr {
     pub(crate) original: Attribute,
     /// The name of the index.
     pub(crate) name: Ident,
-    /// `true` for `index_entity`: a list of keys without copies.
+    /// `true` for `index_entity`, whose rows list keys instead of storing copies.
     pub(crate) list: bool,
     /// The word `unique`, if each value identifies at most one entity.
     pub(crate) unique: Option<Ident>,
@@ -30,7 +30,7 @@ pub(crate) struct IndexAttr {
     pub(crate) at_most: Option<LitInt>,
     /// The value of `table = "…"`.
     pub(crate) table: Option<LitStr>,
-    /// The function in `when = path::to::function`.
+    /// The path of the function in `when = path::to::function`.
     pub(crate) when: Option<Path>,
     /// The pieces of the index rows' `PartitionKey`.
     pub(crate) partition_key: Option<PieceList>,
@@ -38,7 +38,7 @@ pub(crate) struct IndexAttr {
     pub(crate) row_key: Option<PieceList>,
     /// The fields that each copy includes.
     pub(crate) include: Option<Vec<Ident>>,
-    /// `true` if an invalid word was reported and skipped. The word may be a misspelt option that later seems to be missing.
+    /// `true` if an invalid word has been reported and skipped. It may be a misspelt option, which must then not be reported as missing.
     pub(crate) broken: bool,
 }
 
@@ -174,13 +174,13 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
     })
 }
 
-/// Reports a single name that is not similar to any known word. It is probably a field, which belongs in a key.
+/// Reports a bare name that is not similar to any known word. It is probably a field that belongs in a key.
 fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>) -> syn::Result<()> {
     let ahead = input.fork();
     let Ok(name) = ahead.call(Ident::parse_any) else { return Ok(()) };
     let text = name.to_string();
     let known = || words.known.iter().map(|(word, _)| word.0);
-    // Most names are known words, and comparing a name with all others is slow in an unoptimised macro.
+    // Most names are known words, and comparing a name with all words is slow in an unoptimised macro.
     let is_word = known().any(|word| text == word)
         || words.meant.iter().any(|(word, _)| text == *word)
         || symbol::nearest(&text, known()).is_some();
@@ -195,7 +195,7 @@ fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>) -> syn::Re
     Err(ctxt::mistake("T001", &name, format!("unknown word `{name}` in `{}`", words.of), help))
 }
 
-/// Returns the correct syntax for an index that is declared by settings, as in other libraries: `name = "ByEmail", columns = [email], unique = true`.
+/// Returns the correct syntax for an index declared with another library's settings: `name = "ByEmail", columns = [email], unique = true`.
 fn settings_of(input: ParseStream, words: &Words) -> Option<String> {
     let ahead = input.fork();
     ahead.call(Ident::parse_any).ok().filter(|word| word == "name" || word == "index_name")?;
@@ -226,7 +226,7 @@ fn parse_name(input: ParseStream, words: &Words) -> syn::Result<Ident> {
     };
     if let Some(form) = settings_of(input, words) {
         let name = input.parse::<Ident>()?;
-        // The remaining settings belong to the same mistake.
+        // The remaining settings are part of the same mistake.
         input.parse::<TokenStream>()?;
         return Err(ctxt::mistake("T004", name, "an index starts with its name", format!("write `{form}`")));
     }

@@ -10,7 +10,7 @@ use crate::symbol::{CRATE, KEY_PART};
 
 /// The parsed attributes of the type.
 pub(crate) struct TypeAttrs {
-    /// The codec of the inner value, with its attribute.
+    /// The codec for the inner value, with its attribute.
     pub(crate) codec: Option<(Attribute, Codec)>,
     /// The path in `crate = …`.
     pub(crate) runtime: Option<Path>,

@@ -1,4 +1,4 @@
-//! Attributes of an entity with blobs: `#[blob]` on its fields, `#[large(crate = …)]`.
+//! The attributes of an entity with blobs: `#[blob]` on its fields, and `#[large(crate = …)]`.
 
 use syn::{Attribute, Path};
 
@@ -15,7 +15,7 @@ const WORDS: Words = Words {
     meant: &[],
 };
 
-/// Parses the attributes of the struct. Returns the path of the runtime if the attributes contain one.
+/// Parses the struct's attributes. Returns the runtime path if they contain one.
 pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<Path> {
     let mut runtime = Slot::empty(CRATE.0);
     for attr in attrs {

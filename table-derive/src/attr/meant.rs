@@ -1,4 +1,4 @@
-//! Guesses which key pieces a user meant by an expression, or by a setting of another library.
+//! Guesses the key pieces that a user meant by an expression, or by another library's setting.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -11,7 +11,7 @@ use crate::codec;
 use crate::ctxt;
 use crate::grammar::{self, is_name, names};
 
-/// Returns the error for tokens that are not a piece. The error suggests the intended piece if it can be guessed.
+/// Returns the error for tokens that are not a key piece. It suggests the intended piece if that can be guessed.
 pub(super) fn no_piece(input: ParseStream) -> syn::Error {
     let whole = grammar::rest(input);
     let meant = meant(whole.clone());
@@ -30,11 +30,11 @@ pub(super) fn no_piece(input: ParseStream) -> syn::Error {
     ctxt::mistake("T004", whole, "expected a piece of a key", help)
 }
 
-/// The settings of other libraries that contain the pieces of a key.
+/// Settings of other libraries that contain key pieces.
 const OF_PIECES: [&str; 8] =
     ["composite", "template", "facets", "value", "format", "fields", "parts", "components"];
 
-/// Returns the pieces of a key that is declared by values: `department` for `= "department"` and `(field = "pk", composite = ["department"])`.
+/// Returns the pieces of a key that is declared with `=`: `department` for `= "department"` and `(field = "pk", composite = ["department"])`.
 pub(super) fn assigned_pieces(attr: &Attribute) -> Option<String> {
     let tokens = match &attr.meta {
         Meta::NameValue(pair) => pair.value.to_token_stream(),
@@ -60,7 +60,7 @@ pub(super) fn assigned_pieces(attr: &Attribute) -> Option<String> {
     (!pieces.is_empty()).then(|| pieces.join(if are_names { ", \"_\", " } else { ", " }))
 }
 
-/// Returns the help text for a key setting of another library, and for a field with a value.
+/// Returns the help text for another library's key setting, or for a field with an assigned value.
 fn assigned(tokens: &TokenStream) -> Option<String> {
     let mut tokens = tokens.clone().into_iter();
     let (Some(TokenTree::Ident(word)), Some(TokenTree::Punct(sign)), Some(TokenTree::Literal(_))) =
@@ -113,7 +113,7 @@ fn formatted(tokens: &TokenStream) -> Option<String> {
     Some(format!("write `truncate(pattern({pattern:?}, {field}))`, or without `truncate` for a `NaiveDate`"))
 }
 
-/// Returns the piece of a field with an order: `desc(id)` for `id desc`, `desc id`, `-id` and `!id`.
+/// Returns the piece for a field with a sort order: `desc(id)` for `id desc`, `desc id`, `-id` and `!id`.
 fn sorted(tokens: &[TokenTree]) -> Option<String> {
     let (order, field) = match tokens {
         [TokenTree::Punct(sign), TokenTree::Ident(field)] if matches!(sign.as_char(), '-' | '!') => {
@@ -137,7 +137,7 @@ fn is_order(word: &str) -> bool {
 fn meant(tokens: TokenStream) -> Vec<String> {
     let mut meant = Vec::new();
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    // A closure ends with its field.
+    // A closure ends with the field that it returns.
     if matches!(tokens.first(), Some(TokenTree::Punct(bar)) if bar.as_char() == '|') {
         return match tokens.last() {
             Some(TokenTree::Ident(field)) => vec![field.to_string()],
@@ -201,11 +201,11 @@ fn meant(tokens: TokenStream) -> Vec<String> {
             TokenTree::Group(_) | TokenTree::Punct(_) => {}
         }
     }
-    // If there are several placeholders and arguments, their order is unknown.
+    // With several placeholders and arguments, it is unknown which belong together.
     if holes > 1 { Vec::new() } else { with_argument(meant) }
 }
 
-/// Moves an argument into the placeholder that has a width: `digits(6, field), id` becomes `digits(6, id)`.
+/// Moves an argument into the placeholder that specifies a width: `digits(6, field), id` becomes `digits(6, id)`.
 fn with_argument(mut pieces: Vec<String>) -> Vec<String> {
     let Some(at) = pieces.iter().position(|piece| piece.ends_with(", field)")) else { return pieces };
     let Some(argument) = pieces.iter().skip(at).position(|piece| is_name(piece)) else { return pieces };
@@ -216,7 +216,7 @@ fn with_argument(mut pieces: Vec<String>) -> Vec<String> {
     pieces
 }
 
-/// Returns the number of placeholders without a name.
+/// Returns the number of unnamed placeholders.
 fn unnamed(text: &str) -> usize {
     let mut rest = text;
     let mut count = 0;
@@ -227,12 +227,12 @@ fn unnamed(text: &str) -> usize {
     count
 }
 
-/// Returns `true` for the piece of an unnamed placeholder, whose field follows as an argument.
+/// Returns `true` if a piece is an unnamed placeholder, whose field follows as an argument.
 fn is_unnamed(piece: &str) -> bool {
     piece == "field"
 }
 
-/// Returns the field of a quoted name in a list: `id` for `"id"`.
+/// Returns the field for a quoted name in a list: `id` for `"id"`.
 fn without_quotes(piece: String) -> String {
     let inside = piece.trim_matches('"');
     if is_name(inside) { inside.to_owned() } else { piece }

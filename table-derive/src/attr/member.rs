@@ -1,4 +1,4 @@
-//! Attributes of sets and groups: `#[entity_set(crate = …)]`, `#[entity_group(under = Employee)]`, `#[other]`,
+//! The attributes of sets and groups: `#[entity_set(crate = …)]`, `#[entity_group(under = Employee)]`, `#[other]`,
 //! `#[upgrade(from = OldEmployee)]`.
 
 use syn::{Attribute, Path};
@@ -18,7 +18,7 @@ pub(crate) struct ContainerAttrs {
 
 /// The parsed attributes of a variant or field.
 pub(crate) struct MemberAttrs {
-    /// The `#[other]` attribute, if the variant or field contains rows of other types.
+    /// The `#[other]` attribute, if the variant or field holds rows of other types.
     pub(crate) other: Option<Attribute>,
     /// The paths of `#[upgrade(from = OldEmployee)]`, in order.
     pub(crate) upgrades: Vec<(Attribute, Path)>,

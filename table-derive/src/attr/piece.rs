@@ -17,23 +17,23 @@ pub(crate) enum PieceAttr {
     Literal(LitStr),
     /// `literal("id")`: a constant string, even if it is spelled like a field.
     Meant(LitStr),
-    /// A field with its codec.
+    /// A field and its codec.
     Part {
         /// The name of the field.
         field: Ident,
         /// The codec of the field in this key.
         codec: Codec,
     },
-    /// A piece for which an error was reported, with the names that it contains. One of them may be the intended field.
+    /// A piece for which an error has been reported, with the names that it contains. One of them may be the intended field.
     Wrong(Vec<Ident>),
 }
 
-/// The pieces between the parentheses of a key.
+/// The pieces inside the parentheses of a key attribute.
 #[derive(Default)]
 pub(crate) struct PieceList {
     /// The pieces, in the order of the key.
     pub(crate) pieces: Vec<PieceAttr>,
-    /// `true` if some pieces are wrong.
+    /// `true` if errors have been reported for some pieces.
     pub(crate) broken: bool,
 }
 
@@ -77,7 +77,7 @@ fn parse(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<PieceAttr>> {
         }
         let form = "literal(\"id\")`; a field stands alone: `id";
         let wrong = grammar::misread(&word, form, &content, content.error("expected one text"));
-        // Unread tokens would be reported a second time.
+        // Otherwise, syn would report the unread tokens a second time.
         content.parse::<TokenStream>()?;
         return Err(wrong);
     }

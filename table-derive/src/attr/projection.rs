@@ -1,4 +1,4 @@
-//! Attributes of a projection: `#[projection(of = Employee, crate = …)]`.
+//! The attribute of a projection: `#[projection(of = Employee, crate = …)]`.
 
 use quote::ToTokens;
 use syn::{DeriveInput, Ident, Path};
@@ -16,7 +16,7 @@ pub(crate) struct ProjectionAttrs {
     pub(crate) of: Option<Path>,
     /// The path in `crate = …`.
     pub(crate) runtime: Option<Path>,
-    /// `true` if a reported error may be the reason why a word seems to be missing.
+    /// `true` if an error has been reported that may explain why a word seems to be missing.
     pub(crate) broken: bool,
     /// The entity type that a malformed attribute seems to name.
     pub(crate) meant: Option<Path>,
@@ -47,7 +47,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ProjectionAttrs {
     ProjectionAttrs { of: of.take(), runtime: runtime.take(), broken, meant }
 }
 
-/// Returns `true` if a name is spelled like a type.
+/// Returns `true` if a name is capitalised like a type.
 fn is_type(name: &Ident) -> bool {
     name.to_string().starts_with(char::is_uppercase)
 }

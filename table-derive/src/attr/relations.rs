@@ -1,4 +1,5 @@
-//! Parses the relations of denormalised copies that a struct declares: `copied_by(Assignee)`, `copies_from(Owner, Reviewer)`.
+//! Parses the copy relations that a struct declares, by which entities store properties of other entities:
+//! `copied_by(Assignee)`, `copies_from(Owner, Reviewer)`.
 
 use quote::ToTokens;
 use syn::parse::ParseStream;
@@ -7,7 +8,7 @@ use syn::{Ident, Path, parenthesized};
 use crate::ctxt::{self, Ctxt};
 use crate::grammar;
 
-/// Parses the relation types after the word `copied_by` or `copies_from`. Also returns `true` if all of them could be parsed. Duplicates are reported.
+/// Parses the relation types after `copied_by` or `copies_from`, and reports duplicates. The second result is `true` if all of them were parsed.
 pub(crate) fn parse(
     ctxt: &Ctxt,
     word: &Ident,

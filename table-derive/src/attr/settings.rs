@@ -7,9 +7,9 @@ use syn::{Attribute, LitStr};
 
 /// A setting in an attribute, with its value.
 pub(crate) struct Setting {
-    /// The word of the setting, such as `rename`.
+    /// The setting's name, such as `rename`.
     pub(crate) word: String,
-    /// The tokens after the word, without `=`.
+    /// The tokens after the name, without `=`.
     pub(crate) value: TokenStream,
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn of(attribute: &Attribute) -> Vec<Setting> {
     settings
 }
 
-/// Returns the setting with this word in the attributes of this library, with its attribute.
+/// Returns the setting with this name in the attributes of `library`, with its attribute.
 pub(crate) fn find<'a>(
     attributes: &'a [Attribute],
     library: &str,

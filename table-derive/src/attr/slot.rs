@@ -1,4 +1,4 @@
-//! A slot: a value that an attribute may set at most once.
+//! `Slot`: a value that an attribute may set at most once.
 
 use std::fmt::Display;
 

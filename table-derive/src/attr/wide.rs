@@ -1,4 +1,4 @@
-//! Attributes on a field of a wide entity: `#[slots("Day", 1..=366)]`, `#[part(2)]`.
+//! Field attributes of a wide entity: `#[slots("Day", 1..=366)]`, `#[part(2)]`.
 
 use syn::parse::ParseStream;
 use syn::{Attribute, LitInt, LitStr, Token};
@@ -20,7 +20,7 @@ pub(crate) struct SlotsAttr {
     pub(crate) original: Attribute,
     /// The prefix of the slot names.
     pub(crate) word: LitStr,
-    /// The first and the last slot number.
+    /// The first slot number.
     pub(crate) first: usize,
     pub(crate) last: usize,
 }
@@ -28,11 +28,11 @@ pub(crate) struct SlotsAttr {
 /// A parsed `part` attribute.
 pub(crate) struct PartAttr {
     pub(crate) original: Attribute,
-    /// The number of the part, starting with 1.
+    /// The part number. Parts are numbered from 1.
     pub(crate) number: usize,
 }
 
-/// Parses both attributes of a field.
+/// Parses both kinds of attributes.
 pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> PlaceAttrs {
     let (mut slots, mut part) = (Slot::empty(SLOTS.0), Slot::empty(PART.0));
     for attr in attrs {

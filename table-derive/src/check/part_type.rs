@@ -1,4 +1,4 @@
-//! Types that cannot be part of a key, recognised by their paths. The compiler reports other such types, in an index once for each use.
+//! Types that cannot be part of a key, recognised by their paths. Other such types are reported by the compiler, for an index once per use.
 
 use std::fmt::Display;
 
@@ -11,20 +11,20 @@ use crate::model::Entity;
 use crate::model::key::Key;
 use crate::model::key_part::{KeyPart, Kind};
 
-/// A type that cannot be part of a key: the message about it, and the declaration to write instead.
+/// A type that cannot be part of a key, with the error message and the declaration to write instead.
 struct Wrong {
     fact: &'static str,
     help: String,
 }
 
-/// Reports types without an encoding, except with a custom codec. The key of an index may contain an `Option`.
+/// Reports key fields whose types have no encoding, unless they have a custom codec. The key of an index may contain an `Option`.
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     let own = [&entity.partition_key, &entity.row_key].into_iter().flatten();
     let of_indexes = entity.indexes.iter().flat_map(|index| index.keys(entity));
     let has = |key: &Key, at: usize| key.parts().any(|part| part.field == at && !part.codec.is_custom());
     let (own, of_indexes): (Vec<_>, Vec<_>) = (own.collect(), of_indexes.collect());
     for (at, field) in entity.fields.iter().enumerate() {
-        // A `rest` field in a key is reported as such.
+        // A `rest` field in a key has its own error message.
         let wrong = if field.attrs.rest.is_some() {
             None
         } else if own.iter().any(|key| has(key, at)) {
@@ -52,7 +52,7 @@ fn report(ctxt: &Ctxt, ty: &Type, wrong: Option<Wrong>) {
     }
 }
 
-/// Returns the message and the help text for the type of the field with this name, if the type has no encoding in keys.
+/// Returns the error message and the help text for the named field, if its type has no key encoding.
 fn wrong(name: &dyn Display, ty: &Type) -> Option<Wrong> {
     let instead = |fact, ty: &str, more: &str| Some(Wrong { fact, help: format!("write `{ty}`{more}") });
     match ty {
@@ -105,8 +105,8 @@ fn wrong(name: &dyn Display, ty: &Type) -> Option<Wrong> {
     }
 }
 
-/// Returns `true` for a type without a path, or with a path into the standard library or `chrono`. A type with another path is known to rustc alone, even
-/// if it has the same name.
+/// Returns `true` for a type without a path, or with a path into the standard library or `chrono`. A type with another
+/// path may be different even if it has the same name, and only rustc can resolve it.
 fn is_known(ty: &TypePath) -> bool {
     let segments = &ty.path.segments;
     let root = segments.first().map(|segment| segment.ident.to_string());
@@ -114,7 +114,7 @@ fn is_known(ty: &TypePath) -> bool {
         && (segments.len() == 1 || matches!(root.as_deref(), Some("std" | "core" | "alloc" | "chrono")))
 }
 
-/// Returns `true` for the arguments of a `DateTime` in a time zone other than UTC.
+/// Returns `true` if a `DateTime` has a time zone other than UTC.
 fn is_elsewhere(segment: &PathSegment) -> bool {
     let Some(Type::Path(zone)) = inner(segment) else { return false };
     zone.path.segments.last().is_some_and(|last| last.ident == "Local" || last.ident == "FixedOffset")
@@ -129,13 +129,13 @@ fn inner(segment: &PathSegment) -> Option<&Type> {
     })
 }
 
-/// Returns `T` of `Option<T>`, for the name `Option`.
+/// Returns `T` for `Option<T>` if `name` is `Option`.
 fn argument<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
     let Type::Path(path) = ty else { return None };
     path.path.segments.last().filter(|last| last.ident == name).and_then(inner)
 }
 
-/// Returns the type that owns the values of a borrowed type.
+/// Returns the owned equivalent of a borrowed type.
 fn owned(ty: &Type) -> String {
     match text(ty).as_str() {
         "str" => "String".to_owned(),
@@ -143,7 +143,7 @@ fn owned(ty: &Type) -> String {
     }
 }
 
-/// Returns the type as written by rustfmt, for types without a trait.
+/// Formats a type in the style of rustfmt, except for types that contain traits.
 fn text(ty: &Type) -> String {
     let text = ty.to_token_stream().to_string();
     text.replace(" < ", "<").replace(" >", ">").replace(" :: ", "::").replace(" ,", ",").replace("& ", "&")

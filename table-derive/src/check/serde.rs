@@ -13,7 +13,7 @@ use crate::ctxt::Ctxt;
 use crate::model::{Entity, Field};
 use crate::symbol::{ENTITY, PROPERTY};
 
-/// The settings that would change the stored value of a field, each with its effect.
+/// The settings that would change the stored value of a field, each with its effect in its own library.
 const OF_FIELDS: &[(&[&str], Effect)] = &[
     (&["skip", "skip_serializing", "skip_deserializing", "ignore"], Effect::Skips),
     (&["flatten", "embed"], Effect::Flattens),
@@ -24,7 +24,7 @@ const OF_FIELDS: &[(&[&str], Effect)] = &[
     ),
     (&["default"], Effect::Defaults),
 ];
-/// The settings that specify a table name.
+/// The settings that contain a table name.
 const OF_TABLES: [&str; 3] = ["table_name", "table", "collection"];
 
 /// The effect that a setting has in its library.
@@ -65,7 +65,7 @@ fn check_field(ctxt: &Ctxt, field: &Field<'_>, attribute: &Attribute, library: &
     });
     let Some((setting, effect)) = found else { return };
     let (ident, word) = (field.ident.unraw(), &setting.word);
-    // A key contains the value, not the name of the field.
+    // A key contains the field's value but not its name.
     let Some(property) = &field.property else { return };
     if matches!(effect, Effect::Defaults) && is_optional(field) {
         return;
@@ -101,7 +101,7 @@ fn is_optional(field: &Field<'_>) -> bool {
     path.path.segments.last().is_some_and(|last| last.ident == "Option")
 }
 
-/// Reports a setting of another library that specifies a table name, if the declaration does not specify one.
+/// Reports another library's setting with a table name, if the declaration does not specify a table.
 fn table(ctxt: &Ctxt, entity: &Entity<'_>) {
     let attributes = &entity.original.attrs;
     let is_named = || {

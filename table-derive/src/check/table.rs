@@ -1,4 +1,4 @@
-//! Checks the names of tables and stored schemas.
+//! Checks the names of tables and of stored schemas.
 
 use proc_macro2::Span;
 use syn::Ident;

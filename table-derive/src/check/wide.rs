@@ -17,7 +17,7 @@ pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
     property::check_names(ctxt, entity);
     slot_range(ctxt, wide);
     name_twice(ctxt, wide);
-    // The parts contain all fields that are not in the key, so the key must be known.
+    // The parts of a wide entity contain all fields outside the key, so the key must be known.
     if [&entity.partition_key, &entity.row_key].into_iter().flatten().any(|key| key.broken) {
         return;
     }
@@ -46,7 +46,7 @@ fn slot_range(ctxt: &Ctxt, wide: &Wide<'_>) {
     }
 }
 
-/// Reports duplicate property names, including the names of slots and of key fields that are stored, and the name that the pattern reserves (PROP-6).
+/// Reports duplicate property names. Slots, stored key fields and the pattern's reserved name count as well (PROP-6).
 fn name_twice(ctxt: &Ctxt, wide: &Wide<'_>) {
     let in_key = (0..).zip(&wide.entity.fields).filter(|(at, _)| wide.entity.key_needs(*at));
     let in_key = in_key.filter_map(|(_, field)| {
@@ -101,7 +101,7 @@ fn parts_in_order(ctxt: &Ctxt, wide: &Wide<'_>) {
     }
 }
 
-/// Reports more parts than two digits or a transaction permit (EGT-2).
+/// Reports more parts than two digits can number or one transaction can write (EGT-2).
 fn too_many_parts(ctxt: &Ctxt, wide: &Wide<'_>) {
     let Some(first) = wide.parts.get(MOST_PARTS).and_then(|part| part.runs.first()) else { return };
     let Some(field) = wide.stored.get(first.stored).and_then(|stored| wide.ident(stored)) else { return };
@@ -110,7 +110,7 @@ fn too_many_parts(ctxt: &Ctxt, wide: &Wide<'_>) {
     ctxt.error("T151", field, wrong, help_of_size());
 }
 
-/// Reports a declared part with more properties than an entity can have (ENT-2).
+/// Reports a declared part with more properties than a row can have (ENT-2).
 fn full_part(ctxt: &Ctxt, wide: &Wide<'_>) {
     for (number, part) in (1..).zip(&wide.parts) {
         let room = if number == 1 { wide.entity.first_room() } else { ROOM };

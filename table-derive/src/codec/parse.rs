@@ -25,7 +25,7 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     parenthesized!(content in input);
     let content = &content;
     let field = match words::find(&name) {
-        // The field of a bucket is the first argument. Before the field of another codec there may be other names, such as an unquoted format.
+        // The first argument of a bucket is its field. Other codecs may have other names before the field, such as an unquoted format.
         Some(word) if word.gives != Gives::Bucket => last_field_of(&content.fork()),
         _ => field_of(&content.fork()),
     };
@@ -50,7 +50,7 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     let end = |part| if content.is_empty() { Ok(part) } else { Err(content.error("unexpected token")) };
     let part = part.and_then(end).map_err(|error| misread(&name, &form, content, error));
     if part.is_err() {
-        // Unread tokens would be reported a second time.
+        // Otherwise, syn would report the unread tokens a second time.
         content.parse::<TokenStream>()?;
     }
     part
@@ -90,7 +90,7 @@ pub(crate) fn parse_attribute(ctxt: &Ctxt, attr: &Attribute, word: &'static Word
     arguments.map(codec)
 }
 
-/// Returns a codec word as an attribute contains it, such as `digits(6)` for `digits(6, id)`.
+/// Returns an example of a codec word as it is written in an attribute, such as `digits(6)` for `digits(6, id)`.
 pub(crate) fn in_attribute(word: &Word) -> String {
     let form = word.form(None);
     let whole = form.split('`').next().unwrap_or(&form);
@@ -165,7 +165,7 @@ fn parse_arguments(
 }
 
 fn parse_number(word: &Word, input: ParseStream, least: u128, most: u128) -> syn::Result<LitInt> {
-    // Any other literal is not consumed, so the error points at it.
+    // Any other literal is left unread, so the error points at it.
     if input.peek(Lit) && !input.peek(LitInt) {
         return Err(input.error("expected a number"));
     }
@@ -203,7 +203,7 @@ fn parse_one_of(
     let name = input.call(Ident::parse_any)?;
     let found = words.iter().find(|(word, _)| name == *word).and_then(|(_, tokens)| tokens.parse().ok());
     found.ok_or_else(|| {
-        // If no field follows, the unknown word is the field.
+        // If no field follows, the unknown word is itself the field.
         let field = field_of(&input.fork()).or_else(|| is_in_key.then(|| name.unraw().to_string()));
         let field_in_key = is_in_key.then(|| field.as_deref().unwrap_or("field"));
         let help = meant_form(word.name, &name, field_in_key).unwrap_or_else(|| {

@@ -10,22 +10,22 @@ pub(crate) struct Word {
     form: &'static str,
     /// The arguments before or after the field.
     pub(super) arguments: &'static [Argument],
-    /// `true` if the operand may be another codec instead of a field.
+    /// `true` if the argument may be another codec instead of a field.
     pub(super) around: bool,
-    /// `true` if the encodings may differ in length although the codec is not for strings.
+    /// `true` if the encodings may differ in length although the codec does not encode strings.
     pub(super) varies: bool,
-    /// The information about the value that the encoding preserves.
+    /// The part of the value that the encoding preserves.
     pub(crate) gives: Gives,
 }
 
 impl Word {
-    /// Returns the example with the given field, or with the placeholder field.
+    /// Returns the example with the given field, or with the sample field.
     pub(crate) fn form(&self, field: Option<&str>) -> String {
         filled(self.form, field)
     }
 }
 
-/// Replaces the braces with a field, or with the placeholder that they contain.
+/// Replaces the braces with the given field, or with the sample field inside them.
 pub(crate) fn filled(form: &str, field: Option<&str>) -> String {
     let mut filled = String::with_capacity(form.len());
     let mut parts = form.split(['{', '}']);
@@ -36,18 +36,18 @@ pub(crate) fn filled(form: &str, field: Option<&str>) -> String {
     filled
 }
 
-/// The information about a value that its encoding preserves.
+/// The part of a value that its encoding preserves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gives {
     /// The complete value.
     Value,
     /// The complete value, as a string that supports prefix queries.
     Text,
-    /// A part of the value; the field is also stored as a property.
+    /// A part of the value; the field is therefore also stored as a property.
     Derived,
-    /// An evenly distributed hash; the field is also stored as a property.
+    /// An evenly distributed hash; the field is therefore also stored as a property.
     Hash,
-    /// A bucket number; the field is also stored as a property.
+    /// A bucket number; the field is therefore also stored as a property.
     Bucket,
 }
 
@@ -59,7 +59,7 @@ pub(super) enum Argument {
     Character,
     /// A date pattern, such as `"yyyyMMdd"`.
     Pattern,
-    /// One of the listed words, each with its tokens; `true` if the first word is the default.
+    /// One of these words, each with the tokens that replace it. `true` if the first word is the default.
     OneOf(&'static [(&'static str, &'static str)], bool),
 }
 
@@ -98,7 +98,7 @@ const HASHES: &[(&str, &str)] = &[
     ("crc32", "__table::Crc32"),
     ("fnv1a", "__table::Fnv1a"),
 ];
-/// The number of hexadecimal digits of each hash.
+/// The number of hexadecimal digits of each hash algorithm.
 pub(super) const HASH_DIGITS: &[(&str, u8); 4] = &[("sha256", 64), ("md5", 32), ("crc32", 8), ("fnv1a", 16)];
 const HASH_FORMS: &[(&str, &str)] =
     &[("lower", "'x'"), ("upper", "'X'"), ("base64url", "'u'"), ("base32", "'b'")];
@@ -171,13 +171,13 @@ pub(super) fn find(name: &syn::Ident) -> Option<&'static Word> {
     WORDS.iter().find(|word| name == word.name)
 }
 
-/// Iterates over the words of all codecs.
+/// Iterates over all codec words.
 #[cfg(test)]
 pub(crate) fn all() -> impl Iterator<Item = &'static Word> {
     WORDS.iter()
 }
 
-/// Iterates over the words that may be field attributes: `#[digits(6)]`.
+/// Iterates over the codec words that are allowed as field attributes, such as `#[digits(6)]`.
 pub(crate) fn attributes() -> impl Iterator<Item = &'static Word> {
     WORDS.iter().filter(|word| !word.around)
 }

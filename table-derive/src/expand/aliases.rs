@@ -1,4 +1,4 @@
-//! Short type aliases for types that occur repeatedly in an expansion.
+//! Short aliases for types that occur repeatedly in an expansion.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,11 +12,11 @@ use crate::codec::Codec;
 use crate::model::Field;
 use crate::model::key::Part;
 
-/// Types and their aliases, in the order of first use.
+/// Types with their aliases, in the order of first use.
 #[derive(Default)]
 pub(super) struct Aliases {
     types: RefCell<Vec<(String, TokenStream)>>,
-    /// The parts that have already been named. An expansion names each part many times, and printing or parsing a type is slow
+    /// The key parts named so far. An expansion refers to each part many times, and printing or parsing a type is slow
     /// in an unoptimised macro.
     parts: RefCell<Vec<(PartId, Rc<PartNames>)>>,
 }
@@ -24,24 +24,24 @@ pub(super) struct Aliases {
 /// A key part, identified by its field and codec; `true` for an index part whose value may be absent.
 type PartId = (usize, Rc<Codec>, bool);
 
-/// The names of a key part.
+/// The names that the generated code uses for a key part.
 pub(super) struct PartNames {
-    /// The name of the field without `r#`.
+    /// The field name without `r#`.
     pub(super) name: String,
-    /// The type that is encoded: the type of the field, or the type inside an `Option` if the index is sparse.
+    /// The type that is encoded: the field's type, or the type inside its `Option` if the index is sparse.
     pub(super) ty: Type,
     /// The type of the field's codec.
     pub(super) codec: TokenStream,
     /// The alias of the codec type.
     pub(super) codec_alias: Ident,
-    /// The alias of the encoded type, if that differs from the type of the field.
+    /// The alias of the encoded type, if it differs from the field's type.
     pub(super) ty_alias: Option<Ident>,
-    /// The items of the codec that have already been named, such as `encode`.
+    /// The codec's items that have been named so far, such as `encode`.
     items: RefCell<Vec<(&'static str, TokenStream)>>,
 }
 
 impl PartNames {
-    /// Returns the encoded type, by its alias if it has one.
+    /// Returns the encoded type, as its alias if it has one.
     pub(super) fn written(&self) -> &dyn ToTokens {
         self.ty_alias.as_ref().map_or(&self.ty as &dyn ToTokens, |alias| alias)
     }

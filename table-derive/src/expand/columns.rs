@@ -16,7 +16,7 @@ pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
     let columns = entity.fields.iter().enumerate().filter_map(|(at, field)| {
         let property = field.property.as_ref().filter(|property| !property.chunks)?;
         let name = &property.name;
-        // Such a column cannot be patched, because a patch neither writes feed records nor changes keys.
+        // Such a column cannot be patched, because a patch neither records changes in a feed nor changes keys.
         let is_patched_elsewhere =
             entity.is_indexed(at) || entity.key_needs(at) || entity.feed.is_some() || entity.has_copies();
         let indexed = is_patched_elsewhere.then(|| quote!(, __table::Indexed));
@@ -74,7 +74,7 @@ pub(super) fn key_column_stubs(entity: &Entity<'_>) -> TokenStream {
     quote!(#(#columns)*)
 }
 
-/// Returns `true` if a field is stored only in the key.
+/// Returns `true` if only the key stores the field.
 fn is_of_key_alone(field: &Field<'_>) -> bool {
     field.property.is_none() && field.attrs.rest.is_none()
 }

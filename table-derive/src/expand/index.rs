@@ -22,11 +22,11 @@ pub(super) struct Indexes {
     pub(super) types: TokenStream,
     /// The constant `const INDEXES: &'static [IndexOf<Self>] = …;`.
     pub(super) list: Option<TokenStream>,
-    /// The trait implementations, constants and methods of these types.
+    /// The trait implementations, constants and methods of the generated types.
     pub(super) impls: TokenStream,
-    /// The functions of the entity: `by_email`, `by_email_rows`.
+    /// The functions that the entity gains: `by_email`, `by_email_rows`.
     pub(super) selections: TokenStream,
-    /// The proof that the keys are valid.
+    /// The compile-time check that the keys are valid.
     pub(super) proof: TokenStream,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
     let (mut types, mut impls, mut selections) = (TokenStream::new(), TokenStream::new(), TokenStream::new());
     let (mut list, mut proof) = (Vec::new(), TokenStream::new());
     for (at, index) in primary.entity.indexes.iter().enumerate() {
-        // The rules for indexes report duplicates.
+        // Duplicate indexes are reported by the index rules.
         let is_twice = || {
             primary.entity.is_index_twice(at)
                 || primary.entity.method_made_twice(at).is_some()
@@ -70,7 +70,7 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
         let (look_up, told) = selections::look_up(&design, index);
         selections.extend([look_up]);
         proof.extend(told.filter(|_| !primary.stub));
-        // Lists have no row selection, because they contain no entities to read.
+        // Lists have no row selection, because they contain keys instead of entities.
         if !index.attr.list {
             if !primary.stub {
                 impls.extend([reading::copies(&design, primary, index)]);
@@ -94,7 +94,7 @@ fn marker_type(design: &Design<'_>, index: &Index) -> TokenStream {
     let (vis, ident, marker) = (design.vis(), design.ident(), index.marker(design.entity));
     let doc = format!("The index `{}` of [`{ident}`], as a type.", index.attr.name);
     let allow = allow_type(&design.entity.parameters);
-    // The type has the span of the index's name, where rustc reports another type with the same name.
+    // The type has the span of the index's name, so rustc reports a second type with this name there.
     let definition = quote_spanned!(index.attr.name.span()=> enum #marker {});
     quote! {
         #[doc = #doc]

@@ -12,7 +12,7 @@ use crate::model::index::Index;
 use crate::model::key::{Key, Part, Piece};
 use crate::model::{Entity, Field};
 
-/// A schema with both keys: that of an entity, or that of one of its indexes.
+/// A schema with both keys: the schema of an entity, or of one of its indexes.
 pub(super) struct Design<'e> {
     pub(super) entity: &'e Entity<'e>,
     /// The type aliases created so far.
@@ -21,8 +21,8 @@ pub(super) struct Design<'e> {
     pub(super) row_key: &'e Key,
     /// The index and its position; `None` for the entity itself.
     pub(super) index: Option<(usize, &'e Index)>,
-    /// `true` if the declaration has mistakes. The generated functions then have the same names and results, but accept any arguments and have empty
-    /// bodies. This prevents follow-up errors.
+    /// `true` if the declaration has mistakes. The generated functions then have the same names and results, but they
+    /// accept any arguments and have empty bodies, which prevents follow-up errors.
     pub(super) stub: bool,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct KeyField<'e> {
     pub(super) names: Rc<PartNames>,
     /// The span of the field's type.
     pub(super) span: Span,
-    /// `true` if the value may be absent. The compiler decides this; see `IndexPart`.
+    /// `true` if the value may be absent. The compiler decides whether it can be; see `IndexPart`.
     pub(super) may_lack: bool,
     /// `true` if the part may support prefix queries.
     pub(super) may_be_text: bool,
@@ -49,7 +49,7 @@ impl KeyField<'_> {
         self.names.item(name, || self.item_of(self.word, name))
     }
 
-    /// Returns an item of a different trait that the codec implements.
+    /// Returns an item of another trait that the codec implements.
     pub(super) fn item_of(&self, word: &str, name: &str) -> TokenStream {
         let span = self.span;
         let (word, name) = (Ident::new(word, span), Ident::new(name, span));
@@ -57,7 +57,7 @@ impl KeyField<'_> {
         quote_spanned!(span=> <#codec as __table::#word<#ty>>::#name)
     }
 
-    /// Returns a function of the runtime for the codec and its type, such as `place::<Digits<6>, u32>`.
+    /// Returns the path of a runtime function, instantiated for the codec and its type, such as `place::<Digits<6>, u32>`.
     pub(super) fn function(&self, name: &str) -> TokenStream {
         let span = self.span;
         let name = Ident::new(name, span);
@@ -65,26 +65,26 @@ impl KeyField<'_> {
         quote_spanned!(span=> __table::#name::<#codec, #ty>)
     }
 
-    /// Returns the argument for a value of the field, such as `id: impl KeyArg<u32>`.
+    /// Returns the function parameter for a value of the field, such as `id: impl KeyArg<u32>`.
     pub(super) fn argument(&self) -> TokenStream {
         let (name, ty) = (self.field.ident, &self.names.ty);
         if self.stub {
             any()
         } else if self.may_lack {
-            // The bound has the span of the field, so a type that cannot be a key part is reported there, and not once for each function.
+            // The bound has the span of the field, so a type that cannot be in a key is reported once, at the field, and not for every function.
             quote_spanned!(self.span=> #name: impl __table::KeyArg<#ty>)
         } else {
             quote!(#name: impl __table::KeyArg<#ty>)
         }
     }
 
-    /// Returns the `append` call for an argument that is already a reference.
+    /// Returns the call that appends an argument which is already a reference.
     fn append_borrowed(&self) -> TokenStream {
         let (argument, name, encode) = (self.field.ident, &self.names.name, self.item("encode"));
         quote_spanned!(self.span=> .part(#name, #argument, #encode))
     }
 
-    /// Returns the call that appends the argument with the field's name to a key: `.part("id", &id, …::encode)`.
+    /// Returns the call that appends the field's argument to a key: `.part("id", &id, …::encode)`.
     pub(super) fn append(&self) -> TokenStream {
         let (argument, name, encode) = (self.field.ident, &self.names.name, self.item("encode"));
         quote_spanned!(self.span=> .part(#name, &#argument, #encode))
@@ -100,7 +100,7 @@ impl<'e> Design<'e> {
         &self.entity.original.vis
     }
 
-    /// Returns the visibility with a span. rustc reports an item at its first token, so this token also needs the span.
+    /// Returns the visibility with a span. rustc reports an item at its first token, so the visibility needs the span as well.
     pub(super) fn vis_at(&self, span: Span) -> Visibility {
         let mut vis = self.vis().clone();
         match &mut vis {
@@ -111,7 +111,7 @@ impl<'e> Design<'e> {
         vis
     }
 
-    /// Returns the field of a part. `None` cannot occur, because names have been resolved.
+    /// Returns the field of a key part. `None` cannot occur, because the names have already been resolved.
     pub(super) fn field(&self, part: &Part) -> Option<KeyField<'e>> {
         let field = self.entity.fields.get(part.field)?;
         let may_lack = self.index.is_some() && !self.entity.key_needs(part.field) && !part.codec.is_custom();
@@ -136,7 +136,7 @@ impl<'e> Design<'e> {
         quote_spanned!(span=> __table::Selection<#ty, __table::#class, #source>)
     }
 
-    /// Returns the type that represents the source of the rows: the entity, copies or lists.
+    /// Returns the type that tells where the rows come from: the entity, its copies or its lists.
     pub(super) fn source(&self, span: Span) -> TokenStream {
         let Some((_, index)) = self.index else { return quote_spanned!(span=> __table::Primary) };
         let marker = index.marker(self.entity);
@@ -144,7 +144,7 @@ impl<'e> Design<'e> {
         quote_spanned!(span=> __table::#source<#marker>)
     }
 
-    /// Returns the name of the constant with the pieces of a key: `__ROW_KEY`.
+    /// Returns the name of the constant that contains a key's pieces, such as `__ROW_KEY`.
     pub(super) fn constant(&self, key: &str) -> Ident {
         match self.index {
             None => format_ident!("__{key}"),
@@ -152,7 +152,7 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// Returns the name of the constant with the pieces of the `PartitionKey`. An index without a `PartitionKey` uses the entity's.
+    /// Returns the name of the constant that contains the `PartitionKey`'s pieces. An index without a `PartitionKey` uses the entity's.
     pub(super) fn partition_constant(&self) -> Ident {
         match self.index {
             Some((_, index)) if index.partition_key.is_none() => format_ident!("__PARTITION_KEY"),
@@ -160,7 +160,7 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// Returns the names of the function that selects rows and of the type that it returns: `rows` and `EmployeeRows`.
+    /// Returns the name of the function that selects rows, and that of its return type: `rows` and `EmployeeRows`.
     pub(super) fn rows_names(&self) -> (Ident, Ident) {
         match self.index {
             None => (format_ident!("rows"), format_ident!("{}Rows", self.ident().unraw())),
@@ -170,10 +170,10 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// Returns the fields that the given keys depend on, without duplicates, as function arguments.
+    /// Returns the fields that the given keys depend on, without duplicates, as function parameters.
     ///
-    /// A field that the keys contain only in a lossy encoding, such as a hash, is also an argument. If `with_buckets` is `false`, a field that the
-    /// keys contain only as a bucket is skipped.
+    /// A field is a parameter even if the keys contain it only in a lossy encoding, such as a hash. If `with_buckets`
+    /// is `false`, a field that the keys contain only as a bucket is skipped.
     pub(super) fn arguments(&self, keys: &[&Key], with_buckets: bool) -> Vec<TokenStream> {
         let given = |part: &Part| keys.iter().any(|key| key.gives(part.field));
         let mut seen = Vec::new();
@@ -192,7 +192,7 @@ impl<'e> Design<'e> {
         arguments
     }
 
-    /// Returns an argument of a function; in a stub, the argument accepts any type.
+    /// Returns a function parameter; in a stub, the parameter accepts any type.
     pub(super) fn takes(&self, argument: TokenStream) -> TokenStream {
         if self.stub { any() } else { argument }
     }
@@ -232,7 +232,7 @@ impl<'e> Design<'e> {
         parts.filter_map(|part| self.field(part)).collect()
     }
 
-    /// Returns the `PartitionKey` that the functions select by, if no buckets are enumerated.
+    /// Returns the `PartitionKey` of the functions' arguments, for selections that do not enumerate buckets.
     pub(super) fn partition_of_arguments(&self) -> TokenStream {
         if self.index.is_some_and(|(_, index)| index.partition_key.is_some()) {
             return self.text(self.partition_key, false);
@@ -241,8 +241,8 @@ impl<'e> Design<'e> {
         quote!(__partition_key(#(&#names),*))
     }
 
-    /// Returns the calls that build a key from arguments named like the fields. If `each_bucket` is `true`, buckets are enumerated; otherwise, a
-    /// bucket is computed from its value.
+    /// Returns the calls that build a key from arguments with the names of the fields. If `each_bucket` is `true`, the
+    /// buckets are enumerated; otherwise, the bucket is computed from its value.
     pub(super) fn text(&self, key: &Key, each_bucket: bool) -> TokenStream {
         let start =
             if each_bucket { quote!(__table::KeyTexts::new()) } else { quote!(__table::KeyText::new()) };
@@ -261,24 +261,24 @@ impl<'e> Design<'e> {
         quote!(#start #(#calls)*)
     }
 
-    /// Returns `true` if selecting a partition requires a value that the key contains only through its bucket.
+    /// Returns `true` if the key contains a value only as a bucket, so the value is needed to select a single partition.
     pub(super) fn is_spread(&self) -> bool {
         let key = self.partition_key;
         key.parts().any(|part| part.codec.is_bucket() && !key.gives(part.field))
     }
 }
 
-/// Returns an argument that accepts any type.
+/// Returns a parameter type that accepts any argument.
 fn any() -> TokenStream {
     quote!(_: impl ::core::marker::Sized)
 }
 
-/// Returns the pieces of a key without their names, as stored in its constant: `&__ROW_KEY.forms`.
+/// Returns the pieces of a key without field names, as its constant stores them: `&__ROW_KEY.forms`.
 pub(super) fn forms(constant: &Ident) -> TokenStream {
     quote!(&#constant.forms)
 }
 
-/// Formats a key for documentation: `` `"empid_" + id` ``.
+/// Formats a key for documentation, such as `` `"empid_" + id` ``.
 pub(super) fn spell(key: &Key) -> String {
     let pieces = key.pieces.iter().map(|piece| match piece {
         Piece::Literal(text) => format!("{:?}", text.value()),

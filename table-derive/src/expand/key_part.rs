@@ -81,7 +81,7 @@ pub(crate) fn key_part(part: &KeyPart<'_>) -> TokenStream {
     )
 }
 
-/// Implements `Property` for an enum. The stored value is the name of the variant.
+/// Implements `Property` for an enum. The stored value is the variant's name.
 fn property(ident: &Ident) -> TokenStream {
     quote! {
         impl __table::Property for #ident {

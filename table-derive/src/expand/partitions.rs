@@ -1,4 +1,4 @@
-//! Generates functions that select ranges of partitions, for partition keys without levels, such as `Log::partitions_by_minute(from..until)`.
+//! Generates functions that select ranges of partitions, such as `Log::partitions_by_minute(from..until)`, for partition keys without levels.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -87,12 +87,12 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
     quote!(#range #prefix)
 }
 
-/// Returns the arguments for the fields before the range.
+/// Returns the parameters for the fields before the range.
 fn given(design: &Design<'_>, before: &Key) -> impl Iterator<Item = TokenStream> {
     let forms = key::forms(&design.partition_constant());
     before.ranged().filter_map(move |(at, part)| {
         let argument = design.field(part)?.argument();
-        // As for rows, codecs of fixed width need no check.
+        // As in row selections, codecs with a fixed width need no check.
         let told = (!design.stub && part.codec.may_vary()).then(|| told(&forms, at));
         Some(quote!(#argument #told,))
     })

@@ -27,7 +27,7 @@ use crate::model::projection::Projection;
 /// { … }
 /// ```
 ///
-/// Expands a projection. The compiler checks that each column or key field exists and has the same type as the field.
+/// Expands a projection. The compiler checks that each field has a column or key field of the same type.
 pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     let ident = &projection.original.ident;
     let Some(of) = &projection.of else { return TokenStream::new() };
@@ -47,8 +47,8 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     let index = local("Index");
     let kept = projection.fields.iter().map(|field| {
         let column = &field.column;
-        // The tokens have the span of the field, where rustc reports a column that an index does not include. The method exists for
-        // both types of columns.
+        // The tokens have the span of the field, so rustc reports a column that the index does not include there. Both
+        // column types have this method.
         quote_spanned! {field.ident.span()=>
             #index: __table::Includes<{ <#of>::#column.number() }, { <#of>::#column.is_of_key() }>
         }

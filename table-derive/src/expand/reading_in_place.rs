@@ -1,4 +1,4 @@
-//! Generates code that reads into an existing entity and reuses the memory of its strings and vectors.
+//! Generates code that reads into an existing entity and reuses the memory of its strings and byte vectors.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -23,8 +23,8 @@ use crate::model::property::Property;
 /// }
 /// ```
 ///
-/// Generates the function only if memory can be reused and no key values have to be compared. Each function costs compile time; without it, the
-/// provided method reads a new value.
+/// Generates the function only if memory can be reused and no key values need to be compared. Each function costs
+/// compile time; without it, the trait's provided method reads a new value.
 pub(super) fn read_again(design: &Design<'_>) -> Option<TokenStream> {
     if !design.entity.fields.iter().any(|field| has_memory(field.ty)) || !is_plain(design) {
         return None;
@@ -70,7 +70,7 @@ fn read_property(field: &Field<'_>, property: &Property) -> TokenStream {
     quote!(<#ty as __table::Property>::read_again(&mut self.#ident, &mut #reader.search, #name))
 }
 
-/// Returns `true` if each field is read from one place, as a key part or a property.
+/// Returns `true` if each field is read from a single place: a key part or a property.
 fn is_plain(design: &Design<'_>) -> bool {
     let entity = design.entity;
     let keys = [design.partition_key, design.row_key];
@@ -84,7 +84,7 @@ fn is_plain(design: &Design<'_>) -> bool {
     are_parts_plain && are_properties_plain && entity.rest().is_none() && !entity.has_unread_key()
 }
 
-/// Returns `true` if a type is spelled like one with reusable memory: `String`, `Vec<u8>`, or an `Option` of either.
+/// Returns `true` if a type, judged by its spelling, owns a reusable buffer: `String`, `Vec<u8>`, or an `Option` of either.
 fn has_memory(ty: &Type) -> bool {
     let path = match ty {
         Type::Group(group) => return has_memory(&group.elem),

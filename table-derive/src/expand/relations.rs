@@ -1,4 +1,4 @@
-//! Code generated for an entity's copy relations: the handler that maintains the copies, and the entity's side of each relation.
+//! Code generated for an entity's copy relations: the handler that keeps the copies up to date, and the entity's side of each relation.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -7,13 +7,13 @@ use syn::spanned::Spanned;
 
 use crate::model::Entity;
 
-/// Generates the constant that `Entities` reads. A crate that declares relations uses table-patterns as its runtime.
+/// Generates the constant that `Entities` reads. In a crate that declares relations, the runtime is table-patterns.
 pub(super) fn declared(entity: &Entity<'_>) -> Option<TokenStream> {
     if !entity.has_copies() {
         return None;
     }
     let copies = copies(entity);
-    // All tokens of a call have the span of the relation, where rustc reports errors.
+    // All tokens of a call have the span of the relation, so rustc reports errors there.
     let gives = entity
         .copied_by
         .iter()

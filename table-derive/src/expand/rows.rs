@@ -1,4 +1,4 @@
-//! Generates row selections that methods narrow part by part: `Employee::rows("Sales").id(100..=199)`.
+//! Generates row selections, whose methods narrow the range part by part: `Employee::rows("Sales").id(100..=199)`.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -30,8 +30,8 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// Generates the type that `rows` returns, and its methods in one `impl` for each part of the `RowKey`. The type parameter is the
-/// number of fixed parts.
+/// Generates the type that `rows` returns, and its methods, in one `impl` for each part of the `RowKey`. The type's
+/// const parameter is the number of fixed parts.
 ///
 /// ```text
 /// pub struct EmployeeRows<const PINNED: usize = 0>(RowsOf);
@@ -82,7 +82,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
             }
         }
     };
-    // All stages with the same class share one `impl`, because each `impl` costs compile time.
+    // All stages with the same cost class share one `impl`, because each `impl` costs compile time.
     let is_one_class = parameters.is_empty() && (design.is_spread() || !starts_partition(design, 0));
     let of_all = is_one_class
         .then(|| narrowed(&quote!(<const PINNED: ::core::primitive::usize>), &quote!(#rows<PINNED>), 0));
@@ -115,7 +115,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
     Some((definition, quote!(#impls #of_all #(#stages)*)))
 }
 
-/// Returns the number 0 as a token. `quote!` parses each literal of its template, which is slow in an unoptimised macro.
+/// Returns the number 0 as a token. `quote!` would parse the literal in its template, which is slow in an unoptimised macro.
 fn zero() -> Literal {
     Literal::usize_unsuffixed(0)
 }
@@ -135,12 +135,13 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let literal = literal(&next);
     let place = place(&field, part, at, design.row_key);
     let (append, value) = (field.append(), field.argument());
-    // The check is generated only if the compiler alone knows the width of the codec, because each bound costs compile time.
+    // The check is generated only if nothing but the compiler knows the codec's width, because each bound costs compile time.
     let told = (!design.stub && !end && part.codec.may_vary() && !part.codec.is_ended_by(&next))
         .then(|| quote_spanned!(field.span=> + __table::SelfDelimiting<{ __table::is_self_delimiting(#forms, #at) }>));
     let told_if_more = told.as_ref().filter(|_| !last);
-    // The call has the span of the field's type; see `KeyField::item`. The parameter has one span in the signature and in the call, because the spans of the
-    // derive and of the field differ in hygiene if a macro emits only one of them.
+    // The call has the span of the field's type; see `KeyField::item`. The parameter has the same span in the signature
+    // and in the call, because the derive's span and the field's span differ in hygiene if a macro emits only one of
+    // them.
     let bounds = Ident::new("range", Span::call_site());
     let range_call = quote_spanned! {field.span=>
         .range(#name, &#bounds, #encode, #place)
@@ -177,7 +178,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let prefix = part.codec.may_be_text().then(|| {
         let method = format_ident!("{}_prefix", argument.unraw());
         let doc = format!("Selects the rows whose `{name}` starts with this text.");
-        // Every token has the span of the field's type, because rustc also checks the bound of the signature.
+        // Every token has the span of the field's type, because rustc also checks the bound in the signature.
         let prefix =
             design.takes(quote_spanned!(field.span=> prefix: impl __table::KeyPrefix<#ty, #codec> #told));
         let body = quote_spanned!(field.span=> self.#zero.prefix(#name, &prefix, __table::KeyPrefix::encode));
@@ -192,7 +193,8 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     quote!(#range #is #prefix)
 }
 
-/// Returns the bound of a range. It is omitted if every part with this codec before this literal is ordered, because each bound costs compile time.
+/// Returns the bound of a range. It is omitted if every part with this codec is known to be ordered before this
+/// literal, because each bound costs compile time.
 pub(super) fn ordered(
     part: &Part,
     next: &str,
@@ -212,7 +214,8 @@ pub(super) fn place(field: &KeyField<'_>, part: &Part, at: usize, key: &Key) -> 
     quote_spanned!(field.span=> #place(#until, #end))
 }
 
-/// Generates the types `EmployeeRows`, then `EmployeeRows<1>`. The first type uses the default parameter, because each number costs compile time.
+/// Generates the type `EmployeeRows` for stage 0, and `EmployeeRows<1>` for the next. Stage 0 uses the parameter's
+/// default, because each number costs compile time.
 fn stage_type(design: &Design<'_>, rows: &Ident, stage: usize) -> TokenStream {
     let given = design.entity.parameters.given();
     match stage {
@@ -222,13 +225,13 @@ fn stage_type(design: &Design<'_>, rows: &Ident, stage: usize) -> TokenStream {
     }
 }
 
-/// Returns the cost class of reading all rows of a stage (the selection with `stage` fixed parts). Without a literal or a fixed part, these are all rows of
-/// the partition.
+/// Returns the cost class for reading all rows of a stage (the selection with `stage` fixed parts). If the stage has
+/// neither a literal nor a fixed part, these are all rows in the partition.
 fn class(design: &Design<'_>, stage: usize) -> &'static str {
     if design.is_spread() { "FanOut" } else { class_of_one(design, stage) }
 }
 
-/// Returns the cost class of a stage, if it reads a single partition.
+/// Returns the cost class of a stage that reads a single partition.
 pub(super) fn class_of_one(design: &Design<'_>, stage: usize) -> &'static str {
     if starts_partition(design, stage) { "Partition" } else { "RowRange" }
 }

@@ -13,15 +13,15 @@ use crate::model::property::Property;
 use crate::model::{Entity, Field};
 use crate::symbol::{HOT_PARTITION, LOW_CARDINALITY};
 
-/// The pieces of both keys, and the compile-time checks that they are valid.
+/// The pieces of both keys, and the compile-time checks that the keys are valid.
 pub(super) struct Keys {
     /// `const __ROW_KEY: &KeyOf<2> = &KeyOf::new([KeyPiece::Literal("empid_"), …]);`, and a similar constant for the other key.
     pub(super) constants: TokenStream,
-    /// Statements of a constant that is not evaluated for invalid keys.
+    /// Statements for a constant that cannot be evaluated if a key is invalid.
     pub(super) proof: TokenStream,
 }
 
-/// Generates one constant with the compile-time checks of all keys of an entity, because each constant costs compile time.
+/// Generates a single constant with the compile-time checks for all keys of an entity, because each constant costs compile time.
 pub(super) fn proven(proofs: &TokenStream) -> TokenStream {
     quote!(const _: () = { #proofs };)
 }
@@ -45,7 +45,7 @@ pub(super) fn keys(design: &Design<'_>) -> Keys {
             }
         };
         let (count, pieces) = (key.pieces.len(), pieces(design, key));
-        // The check has the span of the attribute's name, because rustc shows where the constant is evaluated.
+        // The check has the span of the attribute's name, because rustc shows this span when the evaluation fails.
         let at = key.original.path().span();
         proof.extend([if key.levels {
             quote_spanned!(at=> __table::require_levels(#constant, #levels_of);)
@@ -64,7 +64,7 @@ pub(super) fn keys(design: &Design<'_>) -> Keys {
     Keys { constants, proof }
 }
 
-/// Generates the compile-time check that the partition key does not consist only of time, unless the declaration waives it (PAT-ANTI-1).
+/// Generates the compile-time check that the partition key does not consist of time alone, unless the declaration waives it (PAT-ANTI-1).
 fn spread(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
     let key = design.partition_key;
     let is_hot = design.entity.allows.get(HOT_PARTITION).is_some();
@@ -131,13 +131,13 @@ pub(super) fn properties(entity: &Entity<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Returns tokens for the row shape of the entity; an empty slice if the shape is unknown.
+/// Returns tokens for the shape of the entity's rows (their property names and types); an empty slice if it is unknown.
 pub(super) fn shape(entity: &Entity<'_>) -> TokenStream {
     if !entity.parameters.is_empty() {
         return quote!(&[]);
     }
     let kind = option(entity.kind.as_ref().map(|kind| quote!(#kind)));
-    // This is a path, because a method of a blanket trait could take precedence over a method call.
+    // This is a path, because a blanket trait's method could take precedence in a method call.
     quote!(__table::Shape::bytes(&__SHAPE, #kind, __PROPERTIES))
 }
 
@@ -152,7 +152,7 @@ fn list(entity: &Entity<'_>) -> TokenStream {
     quote!(&[#(#all),*])
 }
 
-/// Returns one property of a schema. All chunks except the first may be absent.
+/// Returns the schema of one property. All chunks except the first may be absent.
 fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -> TokenStream {
     let ident = field.ident.unraw().to_string();
     if property.chunks {
@@ -165,7 +165,7 @@ fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -
     let stored = AsProperty(field);
     let ty = field.ty;
     if field.attrs.json.is_some() || is_json(ty) {
-        // The constant of `MayBeNull` itself takes precedence over that of the trait.
+        // `MayBeNull`'s own constant takes precedence over the trait's.
         return quote_spanned! {field.span=>
             {
                 #[allow(unused_imports, reason = "generated")]
@@ -174,7 +174,7 @@ fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -
             }
         };
     }
-    // The check is spanned at the field's type, because rustc shows where the constant is evaluated.
+    // The check has the span of the field's type, because rustc shows this span when the evaluation fails.
     quote_spanned! {field.span=>
         __table::property_schema(#name, #ident, #stored::FACTS)
     }
@@ -185,8 +185,8 @@ fn is_json(ty: &Type) -> bool {
     matches!(ty, Type::Path(ty) if ty.path.segments.last().is_some_and(|last| last.ident == "Json"))
 }
 
-/// A field as a property, for paths such as `<i32 as Property>::EDM`. The type of a field in JSON is named without a wrapper, so a type that serde
-/// does not know is reported once, under its own name.
+/// A field as a property, for paths such as `<i32 as Property>::EDM`. A JSON field's type is named without its wrapper,
+/// so a type without serde's traits is reported once, under its own name.
 pub(super) struct AsProperty<'f>(pub(super) &'f Field<'f>);
 
 impl ToTokens for AsProperty<'_> {
@@ -226,7 +226,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
                 let facts = field.item("FACTS");
                 let declared = design.entity.fields.get(part.field);
                 let is_stored = declared.is_some_and(|field| field.property.is_some());
-                // The check is spanned at the field's type, because rustc shows where the constant is evaluated.
+                // The check has the span of the field's type, because rustc shows this span when the evaluation fails.
                 let asked = if declared.is_some_and(|field| field.attrs.codec.is_some()) {
                     ""
                 } else {
@@ -244,7 +244,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
     quote!(#(#pieces),*)
 }
 
-/// Returns `true` if the entity's key contains the same part, because its mistakes are reported there.
+/// Returns `true` if the entity's key contains the same part, so the part's mistakes are reported there.
 fn is_told(design: &Design<'_>, part: &Part, field: &KeyField<'_>) -> bool {
     let own =
         [&design.entity.partition_key, &design.entity.row_key].into_iter().flatten().flat_map(Key::parts);

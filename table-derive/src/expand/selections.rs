@@ -1,4 +1,4 @@
-//! Generates typed selections of keys and partitions: `Employee::key`, `partition`, `partitions_by_…`, `within`, `rows`, `scan`.
+//! Generates the typed selections of keys and partitions: `Employee::key`, `partition`, `partitions_by_…`, `within`, `rows`, `scan`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,7 +6,7 @@ use quote::quote;
 use crate::expand::key::{Design, spell};
 use crate::expand::{levels, partitions, rows};
 
-/// Expands the functions, with the visibility of the struct.
+/// Generates the functions, with the visibility of the struct.
 pub(super) fn selections(design: &Design<'_>) -> TokenStream {
     let key = key(design, &quote!(Self));
     let partitions = if design.is_spread() { spread(design) } else { partition(design) };

@@ -76,7 +76,7 @@ pub(crate) fn set(set: &EntitySet<'_>) -> TokenStream {
     )
 }
 
-/// Generates the code that writes a set's values. Each value is written like its member, and keeps its version if its type stores one.
+/// Generates the code that writes values of the set. Each value is written as its member's type writes it, and keeps its version if the type stores one.
 fn write(set: &EntitySet<'_>) -> TokenStream {
     let ident = &set.original.ident;
     let schema_table = set.members.first().map(|member| {
@@ -94,7 +94,7 @@ fn write(set: &EntitySet<'_>) -> TokenStream {
             quote!(<#ty as __table::ToEntity>::Table)
         },
     );
-    // The bound has `for<'m>`, so a member that `Table` cannot write is reported only where the set is written.
+    // Because of `for<'m>`, a member that `Table` cannot write is reported only where the set is written.
     let types = set.members.iter().map(|member| member.ty).chain(set.other.map(|(_, ty)| ty));
     let bounds = types.map(|ty| quote_spanned!(ty.span()=> for<'m> #ty: __table::ToEntity));
     let variants: Vec<_> =

@@ -235,7 +235,7 @@ fn slots(runtime: &Path, stored: &Stored) -> Option<TokenStream> {
     })
 }
 
-/// Generates the column of a field for patches, with the visibility and the docs of the field.
+/// Generates the column with which a field is patched. It has the visibility and the docs of the field.
 fn column(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
     let field = wide.entity.fields.get(stored.field)?;
     let (constant, ty, vis) = (columns::constant(field), field.ty, field.vis);
@@ -262,7 +262,7 @@ fn column(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
     })
 }
 
-/// Generates the proof that an array has one value for each slot.
+/// Generates the compile-time check that an array has one value for each slot.
 fn require_count(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
     let slots = stored.slots.as_ref()?;
     let Field { ident, ty, .. } = wide.entity.fields.get(stored.field)?;
@@ -272,7 +272,7 @@ fn require_count(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
         ident.unraw()
     );
     let values = quote!(<#ty as __wide::Slots>::COUNT);
-    // The proof has the span of the field's type, because rustc shows where the constant is evaluated.
+    // The check has the span of the field's type, because rustc shows this span when the evaluation fails.
     Some(quote_spanned! {ty.span()=>
         const _: () = __wide::derived::require_slots(#values, #count, #message);
     })

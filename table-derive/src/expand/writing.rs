@@ -34,8 +34,8 @@ pub(super) fn encode_key(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// Returns the calls that append the pieces of `key` to `out`. Each call evaluates to a `Result`. `value` maps a field to the
-/// expression for its value.
+/// Returns the calls that append the pieces of `key` to `out`. Each call evaluates to a `Result`. `value` returns the
+/// expression for a field's value.
 pub(super) fn encode(
     design: &Design<'_>,
     key: &Key,
@@ -105,7 +105,7 @@ pub(super) fn write_property(
     }
 }
 
-/// Returns a local variable of generated code. It is hygienic, so it never conflicts with a field.
+/// Returns a local variable for generated code. It is hygienic, so it never conflicts with a field.
 pub(super) fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }

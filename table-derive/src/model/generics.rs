@@ -1,4 +1,4 @@
-//! Generic parameters of an entity: the types and constants on which its properties depend.
+//! The generic parameters of an entity: the types and constants that its properties depend on.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -6,8 +6,8 @@ use syn::{GenericParam, Generics, Ident, ImplGenerics, TypeGenerics, WhereClause
 
 use crate::ctxt::Ctxt;
 
-/// A declared type with its parameters, such as `Employee` or `Event<T, N>`. It appends its tokens directly, because creating and copying token
-/// streams is slow in an unoptimised macro.
+/// A declared type with its parameters, such as `Employee` or `Event<T, N>`. It appends its tokens directly, because
+/// creating and copying token streams is slow in an unoptimised macro.
 #[derive(Clone)]
 pub(crate) struct Declared<'e> {
     pub(crate) ident: &'e Ident,
@@ -60,7 +60,7 @@ impl Parameters {
         self.0.split_for_impl().2
     }
 
-    /// Returns the parameters of a generated type without bounds, such as `T, const N: usize,`; `None` without parameters.
+    /// Returns the parameters for a generated type, without bounds, such as `T, const N: usize,`; `None` without parameters.
     pub(crate) fn declared(&self) -> Option<TokenStream> {
         let declared = self.0.params.iter().map(|parameter| match parameter {
             GenericParam::Const(constant) => {
@@ -73,18 +73,18 @@ impl Parameters {
         (!self.is_empty()).then(|| declared.collect())
     }
 
-    /// Returns the arguments of a generated type, such as `T, N,`; `None` without parameters.
+    /// Returns the arguments for a generated type, such as `T, N,`; `None` without parameters.
     pub(crate) fn given(&self) -> Option<TokenStream> {
         (!self.is_empty()).then(|| self.names().map(|name| quote!(#name,)).collect())
     }
 
-    /// Returns the phantom field of a generated type, `, PhantomData<fn() -> (T,)>`; `None` without parameters.
+    /// Returns the phantom field for a generated type, `, PhantomData<fn() -> (T,)>`; `None` without parameters.
     pub(crate) fn held(&self) -> Option<TokenStream> {
         let types = self.0.type_params().map(|it| &it.ident);
         (!self.is_empty()).then(|| quote!(, ::core::marker::PhantomData<fn() -> (#(#types,)*)>))
     }
 
-    /// Returns the initializer of the phantom field with a leading comma, `, PhantomData`; `None` without parameters.
+    /// Returns the initializer of the phantom field, with a leading comma: `, PhantomData`; `None` without parameters.
     pub(crate) fn holds(&self) -> Option<TokenStream> {
         (!self.is_empty()).then(|| quote!(, ::core::marker::PhantomData))
     }

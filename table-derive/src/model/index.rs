@@ -1,4 +1,4 @@
-//! Secondary lookups: the keys of index rows, and the fields that the rows contain.
+//! Indexes: the keys of index rows, and the fields that the rows contain.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -12,13 +12,13 @@ use crate::model::key::{Key, Part};
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
 
-/// The declaration of a secondary lookup.
+/// The declaration of a secondary index.
 pub(crate) struct Index {
-    /// The parsed attribute that declares the lookup.
+    /// The parsed attribute that declares the index.
     pub(crate) attr: IndexAttr,
     /// The `PartitionKey` of the index rows; `None` if it is the entity's.
     pub(crate) partition_key: Option<Key>,
-    /// The `RowKey` of the index rows; `None` if it is missing.
+    /// The `RowKey` of the index rows; `None` if the declaration lacks it.
     pub(crate) row_key: Option<Key>,
 }
 
@@ -31,7 +31,7 @@ impl Index {
         Self { attr, partition_key, row_key }
     }
 
-    /// Iterates over the keys of the index rows that are declared.
+    /// Iterates over the keys of the declared index rows.
     pub(crate) fn keys<'m>(&'m self, entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Key> {
         let partition_key = self.partition_key.as_ref().or(entity.partition_key.as_ref());
         [partition_key, self.row_key.as_ref()].into_iter().flatten()
@@ -52,8 +52,9 @@ impl Index {
         self.keys(entity).any(|key| key.gives(field))
     }
 
-    /// Returns the parts of the entity's key that an index row's key does not determine: the index key contains neither the field in a form that can
-    /// be decoded nor the same part. Two entities that differ only in these parts have the same index key.
+    /// Returns the parts of the entity's key that an index row's key does not determine, because the index key contains
+    /// neither the same part nor a decodable form of its field. Two entities that differ only in these parts have the
+    /// same index key.
     pub(crate) fn undetermined<'m>(&'m self, entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Part> {
         let partition_key = self.partition_key.as_ref().and(entity.partition_key.as_ref());
         let parts = partition_key.into_iter().chain(&entity.row_key).flat_map(Key::parts);
@@ -76,8 +77,9 @@ impl Index {
         entity.key_gives(field) && !self.gives(entity, field)
     }
 
-    /// Returns `true` if a copy contains a stored field, in its row or key. A copy always contains the fields of the entity's key, so that the entity
-    /// can be found. Only copies of the entire entity include the remaining properties and chunks, because a projection has no column for them.
+    /// Returns `true` if a copy contains a stored field, in its row or its key. A copy always contains the fields of
+    /// the entity's key, which are needed to find the entity. Only copies of the entire entity include the remaining
+    /// properties and chunks, because a projection has no column for them.
     pub(crate) fn has(&self, entity: &Entity<'_>, at: usize, field: &Field<'_>) -> bool {
         if field.attrs.rest.is_some() || field.property.as_ref().is_some_and(|property| property.chunks) {
             return self.is_whole();
@@ -120,7 +122,7 @@ impl Index {
 }
 
 impl Entity<'_> {
-    /// Returns the function name of an index if the entity already has a function with this name, or an earlier index with a different name creates one.
+    /// Returns an index's function name if the entity already has a function with this name, or if an earlier index with a different name generates one.
     pub(crate) fn method_made_twice(&self, at: usize) -> Option<String> {
         let methods = |index: &Index| [index.method(), format!("{}_rows", index.method())];
         let index = self.indexes.get(at)?;
@@ -132,7 +134,7 @@ impl Entity<'_> {
         methods(index).into_iter().find(|name| others.contains(name))
     }
 
-    /// Returns the generated type name of an index, and the field whose type has the same name.
+    /// Returns an index's generated type name with the field whose type has the same name.
     pub(crate) fn type_made_twice(&self, index: &Index) -> Option<(String, &Ident)> {
         let marker = index.marker(self).to_string();
         let made = [format!("{marker}Rows"), marker];
@@ -148,7 +150,7 @@ impl Entity<'_> {
     }
 }
 
-/// Names that an index function cannot have: every entity type already has a function of that name, or the name is a Rust keyword.
+/// Names that an index function cannot have, because every entity already has a function of that name or because the name is a keyword.
 const MADE: [&str; 10] = [
     "key",
     "rows",
@@ -171,11 +173,11 @@ fn named_in(tokens: TokenStream, names: &[String]) -> Option<String> {
     })
 }
 
-/// The representation of a field in a copy.
+/// The form in which a copy stores a field.
 pub(crate) enum Stored {
-    /// The text that the entity's key contains, under this name.
+    /// The text in the entity's key, stored under this name.
     KeyText(String),
-    /// The property, as the entity stores it.
+    /// The property, as in the entity's row.
     Property,
     /// All properties that no field declares.
     Rest,

@@ -19,11 +19,11 @@ pub(crate) struct Key {
     pub(crate) pieces: Vec<Piece>,
     /// `true` if an error was reported for a piece.
     pub(crate) broken: bool,
-    /// The number of pieces with errors for which no field can be guessed.
+    /// The number of invalid pieces for which no field can be guessed.
     pub(crate) lost: usize,
-    /// `true` if the parts are levels, each with a terminator.
+    /// `true` if the parts are levels, each followed by a terminator.
     pub(crate) levels: bool,
-    /// `true` if the key is not decoded, because different values can have the same text. Its fields are stored as properties.
+    /// `true` if the key is not decoded, because different values can have the same text. Its fields are stored as properties instead.
     pub(crate) unread: bool,
 }
 
@@ -41,21 +41,21 @@ pub(crate) enum Piece {
 pub(crate) struct Part {
     /// The position of the field in the struct.
     pub(crate) field: usize,
-    /// The field's name, spanned in the key.
+    /// The field's name, with its span in the key attribute.
     pub(crate) name: Ident,
-    /// The codec. Clones of a part share the same `Rc`, which identifies the part.
+    /// The codec. All clones of a part share this `Rc`, which identifies the part.
     pub(crate) codec: Rc<Codec>,
 }
 
 impl Part {
-    /// Returns the name of the function that selects partitions by this part: `partitions_by_minute`.
+    /// Returns the name of the function that selects partitions by this part, such as `partitions_by_minute`.
     pub(crate) fn partitions_method(&self, suffix: &str) -> String {
         format!("partitions_by_{}{suffix}", self.name.unraw())
     }
 }
 
 impl Key {
-    /// Resolves the field names of a key. Unknown names are reported and replaced by the most similar field.
+    /// Resolves the field names in a key. An unknown name is reported, and replaced with the most similar field.
     pub(crate) fn read(ctxt: &Ctxt, fields: &[Field<'_>], original: &Attribute, list: &PieceList) -> Self {
         let mut key = Self {
             original: original.clone(),
@@ -99,7 +99,7 @@ impl Key {
         key
     }
 
-    /// Creates a placeholder for a missing key, whose error has already been reported.
+    /// Creates a placeholder for a missing key. The error has already been reported.
     pub(crate) fn lost(original: &Attribute) -> Self {
         Self {
             original: original.clone(),
@@ -111,7 +111,7 @@ impl Key {
         }
     }
 
-    /// Adds a placeholder for an invalid piece, so functions can still be generated. The placeholder is the intended field, if that can be guessed.
+    /// Adds a placeholder for an invalid piece, so functions can still be generated. It is the intended field if that can be guessed.
     fn lose(&mut self, fields: &[Field<'_>], meant: Option<usize>) {
         self.broken = true;
         let meant = meant.filter(|meant| self.parts().all(|part| part.field != *meant));
@@ -132,7 +132,7 @@ impl Key {
         })
     }
 
-    /// Iterates over the parts that functions can narrow a selection by, with their positions. Each field occurs once, and buckets are omitted.
+    /// Iterates, with their positions, over the parts by which functions can narrow a selection. Each field occurs once, and buckets are omitted.
     pub(crate) fn ranged(&self) -> impl Iterator<Item = (usize, &Part)> {
         let mut seen = Vec::new();
         self.pieces.iter().enumerate().filter_map(move |(at, piece)| {
@@ -143,7 +143,7 @@ impl Key {
         })
     }
 
-    /// Returns the part of the key before a piece.
+    /// Returns the beginning of the key, up to the given piece.
     pub(crate) fn before(&self, piece: usize) -> Self {
         Self { pieces: self.pieces.iter().take(piece).cloned().collect(), ..self.clone() }
     }
@@ -153,7 +153,7 @@ impl Key {
         !self.unread && self.parts().any(|part| part.field == field && part.codec.gives_back())
     }
 
-    /// Returns the constant text from a position to the next part or the end of the key. The text may be empty.
+    /// Returns the constant text from a position up to the next part or the end of the key. The text may be empty.
     pub(crate) fn literal_from(&self, piece: usize) -> String {
         let literals = self.pieces.iter().skip(piece).map_while(|piece| match piece {
             Piece::Literal(text) => Some(text.value()),

@@ -18,27 +18,27 @@ pub(crate) struct KeyPart<'a> {
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime.
     pub(crate) runtime: Path,
-    /// The shape of the type.
+    /// The kind of the type: a newtype or an enum.
     pub(crate) kind: Kind<'a>,
 }
 
-/// The shapes that a key type can have.
+/// The two kinds of key types.
 pub(crate) enum Kind<'a> {
-    /// A struct with one field, which is encoded like that field.
+    /// A struct with one field. It is encoded like that field.
     Newtype {
         /// The field, either `0` or its name.
         member: Member,
         /// The type of the field.
         ty: &'a Type,
-        /// The codec of the field, which is also that of the newtype.
+        /// The codec of the field, and therefore of the newtype.
         codec: Codec,
     },
-    /// An enum, which is encoded as the name of its variant.
+    /// An enum. It is encoded as its variant's name.
     Enum(Vec<(&'a Ident, String)>),
 }
 
 impl<'a> KeyPart<'a> {
-    /// Reads a declaration. If it has neither shape, reports an error and returns `None`.
+    /// Reads a declaration. If it is of neither kind, reports an error and returns `None`.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = key_part::parse(ctxt, &input.attrs);
         let help = "write one type for each use; the layout of a key is fixed";
@@ -127,7 +127,7 @@ fn variants<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataEnum, attrs: &Ty
     Some(Kind::Enum(names))
 }
 
-/// Reports variants that serde renames, but whose text in keys is the name of the variant. `#[key_part("…")]` states the text.
+/// Reports variants that serde renames although their text in keys is the variant's name. `#[key_part("…")]` sets the text explicitly.
 fn renamed_by_serde(ctxt: &Ctxt, input: &DeriveInput, data: &DataEnum) {
     let all = settings::find(&input.attrs, "serde", "rename_all");
     let rule = all.as_ref().and_then(|(_, setting)| setting.text());

@@ -18,7 +18,7 @@ pub(crate) struct Large<'a> {
     pub(crate) original: &'a DeriveInput,
     /// The generic parameters of the struct.
     pub(crate) parameters: Parameters,
-    /// The path of the runtime, which is table-patterns.
+    /// The path of the runtime, `table-patterns`.
     pub(crate) runtime: Path,
     /// The blobs, in declaration order.
     pub(crate) blobs: Vec<Blob<'a>>,
@@ -60,7 +60,7 @@ impl<'a> Large<'a> {
     }
 }
 
-/// Returns the property name that `derive(Entity)` generates. That derive reports mistakes in the property's attributes.
+/// Returns the property name that `derive(Entity)` generates. Mistakes in the property's attributes are reported by that derive.
 fn property(field: &syn::Field, ident: &Ident) -> String {
     let elsewhere = Ctxt::new();
     let name = Property::of(ident, &field::parse(&elsewhere, field, &Keyed::default())).name;

@@ -1,4 +1,4 @@
-//! Levels: partition keys that consist of two or three fields without literals between them (HPK-2).
+//! Levels: hierarchical partition keys that consist of two or three fields, without literals between them (HPK-2).
 
 use std::rc::Rc;
 
@@ -7,14 +7,14 @@ use syn::LitStr;
 use crate::codec::Codec;
 use crate::model::key::{Key, Part, Piece};
 
-/// The maximum number of levels of a partition key (HPK-2, HPK-42).
+/// The maximum number of levels in a partition key (HPK-2, HPK-42).
 pub(crate) const MOST: usize = 3;
 
-/// The terminator of every level, including the last one. It prevents a level from being a prefix of another level.
+/// The terminator after every level, including the last. Because of it, no level can be a prefix of another.
 const END: &str = "!";
 
 impl Key {
-    /// Turns the parts of a partition key with several fields and no literals into levels, each with a terminator.
+    /// Converts the parts of a partition key to levels, each with a terminator, if the key has several fields and no literals.
     pub(crate) fn into_levels(mut self) -> Self {
         if self.pieces.len() < 2 || self.pieces.iter().any(|piece| matches!(piece, Piece::Literal(_))) {
             return self;

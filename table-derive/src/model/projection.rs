@@ -8,19 +8,19 @@ use crate::casing::upper_case;
 use crate::ctxt::Ctxt;
 use crate::model::shape;
 
-/// The declaration of a projection: a struct as which an entity can be read.
+/// The declaration of a projection: a struct into which an entity can be read.
 pub(crate) struct Projection<'a> {
     /// The struct as declared.
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime.
     pub(crate) runtime: Path,
-    /// The entity; `None` after it was reported as missing.
+    /// The entity; `None` if it is missing, which has been reported.
     pub(crate) of: Option<Path>,
     /// The fields of the projection.
     pub(crate) fields: Vec<Field<'a>>,
 }
 
-/// A field of the projection, which corresponds to a column of the entity.
+/// A field of the projection. It corresponds to a column of the entity.
 pub(crate) struct Field<'a> {
     /// The name of the field.
     pub(crate) ident: &'a Ident,

@@ -10,7 +10,7 @@ use crate::casing::pascal_case;
 /// The property that stores a field.
 #[derive(Clone)]
 pub(crate) struct Property {
-    /// The name in the store.
+    /// The property's name in the store.
     pub(crate) name: String,
     /// The span of the attribute's literal, or of the field if the name is derived from it.
     pub(crate) span: Span,
@@ -24,7 +24,7 @@ pub(crate) struct Property {
 const MOST_CHUNKS: usize = 16;
 
 impl Property {
-    /// Returns the property of a field.
+    /// Returns the property that stores a field.
     pub(crate) fn of(field: &Ident, attrs: &FieldAttrs) -> Self {
         let (name, span) = match &attrs.name {
             Some(name) => (name.value(), name.span()),
@@ -38,7 +38,7 @@ impl Property {
         std::iter::once(self.name.clone()).chain(self.more_chunks())
     }
 
-    /// Iterates over the names of all chunks except the first: `Data1`, `Data2` and so on.
+    /// Iterates over the names of all chunks after the first: `Data1`, `Data2` and so on.
     pub(crate) fn more_chunks(&self) -> impl Iterator<Item = String> {
         let count = if self.chunks { MOST_CHUNKS } else { 1 };
         (1..count).map(|at| format!("{}{at}", self.name))

@@ -1,4 +1,4 @@
-//! Entity sets: enums whose variants are the entities of one table.
+//! Entity sets: enums whose variants are the entity types of one table.
 
 use quote::ToTokens;
 use syn::{Data, DeriveInput, Fields, Ident, Path, Type};
@@ -7,25 +7,25 @@ use crate::attr::member::{self, MemberAttrs};
 use crate::ctxt::Ctxt;
 use crate::model::shape;
 
-/// The declaration of an entity set: an enum as which any row of a table can be read.
+/// The declaration of an entity set: an enum into which any row of a table can be read.
 pub(crate) struct EntitySet<'a> {
     /// The enum as declared.
     pub(crate) original: &'a DeriveInput,
     /// The path of the runtime.
     pub(crate) runtime: Path,
-    /// The variants that are entities.
+    /// The variants that contain entities.
     pub(crate) members: Vec<Member<'a>>,
-    /// The variant for rows of other types; `None` if it is missing.
+    /// The variant for rows of other types; `None` if the set has none.
     pub(crate) other: Option<(&'a Ident, &'a Type)>,
 }
 
-/// A variant that is an entity.
+/// A variant that contains an entity.
 pub(crate) struct Member<'a> {
     /// The name of the variant.
     pub(crate) ident: &'a Ident,
     /// The type of the entity.
     pub(crate) ty: &'a Type,
-    /// Earlier versions of the entity, which are converted when read.
+    /// Earlier versions of the entity type. They are converted when they are read.
     pub(crate) upgrades: Vec<Path>,
 }
 

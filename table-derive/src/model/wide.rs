@@ -11,43 +11,43 @@ use crate::model::property::Property;
 use crate::model::{Entity, shape};
 use crate::symbol::{ENTITY, PARTITION_KEY, ROW_KEY};
 
-/// The maximum number of properties of one part: an entity can have 252 (ENT-2), and the pattern uses one.
+/// The maximum number of properties in one part: a row can have 252 (ENT-2), and the pattern uses one.
 pub(crate) const ROOM: usize = 251;
-/// The maximum number of parts of a wide entity, because part numbers have two digits.
+/// The maximum number of parts of a wide entity. Part numbers have two digits.
 pub(crate) const MOST_PARTS: usize = 99;
 
 /// The declaration of a wide entity.
 pub(crate) struct Wide<'a> {
-    /// The declaration, parsed as an entity. Fields with slots are not mapped to a property.
+    /// The declaration, parsed as an entity. A field with slots has no property here.
     pub(crate) entity: Entity<'a>,
-    /// The stored fields, in declaration order.
+    /// The fields outside the key, in declaration order.
     pub(crate) stored: Vec<Stored>,
     /// The parts, in order.
     pub(crate) parts: Vec<Part>,
 }
 
-/// A stored field, which is not part of the key.
+/// A field outside the key.
 pub(crate) struct Stored {
     /// The position of the field in the struct.
     pub(crate) field: usize,
     /// The slots of the field; `None` for a single property.
     pub(crate) slots: Option<SlotsAttr>,
-    /// The attribute, if the field starts a part.
+    /// The `#[part(…)]` attribute, if a new part starts at this field.
     pub(crate) begins: Option<PartAttr>,
 }
 
-/// One part of a wide entity, which is stored as one row.
+/// One part of a wide entity, stored as one row.
 #[derive(Default)]
 pub(crate) struct Part {
     /// The contents of the part, in order.
     pub(crate) runs: Vec<Run>,
 }
 
-/// Consecutive properties of one field.
+/// Consecutive properties that belong to one field.
 pub(crate) struct Run {
     /// The position of the field among the stored fields.
     pub(crate) stored: usize,
-    /// The index of the field's first property in this run, starting with 0.
+    /// The zero-based index of the field's first property in this run.
     pub(crate) from: usize,
     /// The number of properties in this run.
     pub(crate) count: usize,
@@ -121,7 +121,7 @@ impl<'a> Wide<'a> {
         Some(Self { entity, stored, parts })
     }
 
-    /// Returns the declaration of an entity that consists only of the key.
+    /// Returns the declaration of the header, an entity that contains only the key.
     pub(crate) fn header_input(&self) -> DeriveInput {
         let mut header = self.entity.original.clone();
         header.ident = format_ident!("{}Key", self.entity.original.ident.unraw());
@@ -138,7 +138,7 @@ impl<'a> Wide<'a> {
         header
     }
 
-    /// Reads the entity that consists only of the key. All mistakes have already been reported.
+    /// Reads the header, the entity that contains only the key. All mistakes have already been reported.
     pub(crate) fn header<'h>(&self, input: &'h DeriveInput) -> Option<Entity<'h>> {
         let told = Ctxt::new();
         let header = Entity::read(&told, input, || self.entity.runtime.clone());
@@ -162,15 +162,15 @@ impl<'a> Wide<'a> {
 }
 
 impl Entity<'_> {
-    /// Returns the number of properties that fit into the first part. The first part also stores the kind, and the key fields that cannot be read
-    /// from the key.
+    /// Returns the number of properties that fit into the first part. That part also stores the kind, and the key
+    /// fields that cannot be decoded from the key.
     pub(crate) fn first_room(&self) -> usize {
         let others = (0..self.fields.len()).filter(|at| self.key_needs(*at) && !self.key_gives(*at)).count();
         ROOM.saturating_sub(others + usize::from(self.kind.is_some()))
     }
 }
 
-/// Reports the words of `#[entity(…)]` for which an entity must be one row.
+/// Reports the words of `#[entity(…)]` that need an entity stored in a single row.
 fn refuse_derived_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
     let help = "declare it on a separate entity, and write both in one unit with `put_wide`";
     if let Some(word) = &entity.feed {
@@ -195,7 +195,7 @@ fn misplaced(ctxt: &Ctxt, ident: &Ident, in_key: bool, place: &wide::PlaceAttrs)
     }
 }
 
-/// Returns the parts as the declaration specifies them, without splitting parts that are too large.
+/// Returns the parts as declared, without splitting the parts that are too large.
 fn told(stored: &[Stored]) -> Vec<Part> {
     let mut parts = vec![Part::default()];
     for (at, stored) in stored.iter().enumerate() {
@@ -210,7 +210,7 @@ fn told(stored: &[Stored]) -> Vec<Part> {
     parts
 }
 
-/// Assigns the properties to parts, and begins a new part when one is full.
+/// Assigns the properties to parts, and starts a new part when one is full.
 fn cut(stored: &[Stored], first_room: usize) -> Vec<Part> {
     let mut parts = vec![Part::default()];
     let mut room = first_room;

@@ -1,4 +1,4 @@
-//! Tests of `#[derive(Fault)]`: its expansion, and its mistakes.
+//! Tests the expansion of `#[derive(Fault)]` and the mistakes that it reports.
 
 use proc_macro2::TokenStream;
 use quote::quote;

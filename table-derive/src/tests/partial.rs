@@ -1,5 +1,6 @@
-//! Tests of incomplete attributes, as an editor sees them. Each valid declaration is cut off at each token of each attribute. It must still expand,
-//! with at most one error, and its names must appear in the expansion with their original spans.
+//! Tests that incomplete attributes, as an editor sees them while a user types, still expand. Each valid declaration is
+//! cut off after each token of each attribute. The expansion must report at most one error, and contain the
+//! declaration's names with their original spans.
 
 use proc_macro2::{Delimiter, Group, LineColumn, TokenStream, TokenTree};
 
@@ -77,7 +78,7 @@ const DECLARATIONS: [(&str, &str); 13] = [
     ),
 ];
 
-/// Returns the stream cut off after each of its tokens, and within each of its groups.
+/// Returns the stream cut off after each of its tokens, and also inside each of its groups.
 fn prefixes(stream: &TokenStream) -> Vec<TokenStream> {
     let tokens: Vec<TokenTree> = stream.clone().into_iter().collect();
     let mut prefixes = Vec::new();
@@ -99,7 +100,7 @@ fn with(group: &Group, stream: TokenStream) -> TokenTree {
     replaced.into()
 }
 
-/// Returns a declaration in which one attribute is cut off, for every attribute and position.
+/// Returns the declaration with one attribute cut off, for every attribute and every position.
 fn truncations(declaration: &TokenStream) -> Vec<TokenStream> {
     let tokens: Vec<TokenTree> = declaration.clone().into_iter().collect();
     let mut truncations = Vec::new();
@@ -107,7 +108,7 @@ fn truncations(declaration: &TokenStream) -> Vec<TokenStream> {
         let TokenTree::Group(group) = token else { continue };
         let is_attribute = group.delimiter() == Delimiter::Bracket;
         let inner = if is_attribute { prefixes(&group.stream()) } else { self::truncations(&group.stream()) };
-        // An attribute without a name does not belong to a derive.
+        // An attribute without a name cannot belong to a derive.
         for inner in inner.into_iter().filter(|inner| !(is_attribute && inner.is_empty())) {
             let mut whole = tokens.clone();
             whole[at] = with(group, inner);
@@ -137,7 +138,7 @@ fn an_incomplete_declaration_expands_with_at_most_one_mistake() {
         for partial in truncations(&declaration) {
             count += 1;
             let expansion = expand(derive, partial.clone());
-            // The tokens before the names must not depend on their length: see `expand::named`.
+            // The length of the names must not affect the tokens before them; see `expand::named`.
             if ["Entity", "Wide"].contains(&derive) {
                 assert!(expansion.to_string().starts_with("# [allow (deprecated"), "{expansion}");
             }

@@ -1,7 +1,7 @@
-//! Tests of the code that messages propose. If a message says "write", it shows code for the given declaration, and the declaration must be accepted after
-//! this code is pasted.
+//! Tests the code that messages propose. A message that says "write" shows code for the given declaration. The
+//! declaration must be accepted once this code is pasted into it.
 //!
-//! The code replaces the marked tokens, or a list item that contains them: `id` in `digits(id)`, `digits(id)`, or the complete attribute.
+//! The code replaces the marked tokens or a list item that contains them: for example `id` in `digits(id)`, then `digits(id)`, then the entire attribute.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use proc_macro2::TokenStream;
 
 use super::wrong::{Case, FILES, cases, expand, told};
 
-/// Returns the code that a message proposes, or `None` if there is none or it contains a placeholder.
+/// Returns the code that a message proposes; `None` if the message proposes no code, or code with a placeholder.
 fn proposed(message: &str) -> Option<&str> {
     let (_, help) = message.split_once("\n\nhelp: write `")?;
     let (code, _) = help.split_once('`')?;
@@ -36,7 +36,7 @@ fn places(text: &str, mark: Range<usize>) -> Vec<Range<usize>> {
     }
 }
 
-/// Returns the position of the next comma or bracket outside nested brackets, and that of the next bracket.
+/// Returns the position of the next comma or bracket outside nested brackets, and the position of the next bracket.
 fn boundary(
     characters: impl Iterator<Item = (usize, char)>,
     backwards: bool,
@@ -55,8 +55,8 @@ fn boundary(
     (first, None)
 }
 
-/// Returns the declaration with the code in each of the places, without code that is already there, with the code above the struct (replacing an
-/// attribute of the same name), or with the code above a field.
+/// Returns all ways to paste the code: in each of the places (without code that is already there), above the struct
+/// (replacing an attribute of the same name), and above a field.
 fn pasted(case: &Case<'_>, message: &str, code: &str) -> Vec<String> {
     let text = &case.declaration;
     let replaced = |place: Range<usize>, code: &str| {

@@ -1,11 +1,11 @@
-//! Tests that the attributes are registered. If an attribute were not registered, rustc would report its own error instead of the help that this
-//! crate defines.
+//! Tests that the attributes are registered. For an unregistered attribute, rustc would report its own error instead of
+//! this crate's help text.
 
 use std::collections::BTreeSet;
 
 use crate::attr::foreign;
 
-/// Returns the names in a list in the crate's root file, such as `foreign: [table, key]`.
+/// Returns the names in a list in `lib.rs`, such as `foreign: [table, key]`.
 fn listed(word: &str) -> BTreeSet<&'static str> {
     let root = include_str!("../lib.rs");
     let (_, rest) = root.split_once(&format!("{word}: [\n")).unwrap();

@@ -1,7 +1,8 @@
-//! Tests of wrong declarations, each with one mistake. The mistake must be reported once, with its number and position, and the type must still be expanded.
+//! Tests declarations with one mistake each. The mistake must be reported once, with its number and position, and the type must still be expanded.
 //!
-//! The files in `wrong/` consist of sections. Each section contains the derive, a declaration with the placeholder `@`, and, after `--`, one line per
-//! case: the number of the rule and the replacement of `@`. `«` and `»` enclose the code that the message points to.
+//! The files in `wrong/` consist of sections. A section contains the derive, a declaration with the placeholder `@`,
+//! and, after `--`, one case per line: the rule number and the replacement for `@`. `«` and `»` enclose the code that
+//! the message points to.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -11,7 +12,7 @@ use syn::parse_quote;
 
 use crate::derive;
 
-/// The files, each with the name of the snapshot of its messages.
+/// The files, each with the name of the snapshot that contains its messages.
 pub(super) const FILES: [(&str, &str); 9] = [
     ("keys", include_str!("wrong/keys.txt")),
     ("entity", include_str!("wrong/entity.txt")),
@@ -24,16 +25,16 @@ pub(super) const FILES: [(&str, &str); 9] = [
     ("types", include_str!("wrong/types.txt")),
 ];
 
-/// One wrong declaration.
+/// A declaration with one mistake.
 pub(super) struct Case<'t> {
     pub(super) derive: &'t str,
     /// The number of the violated rule.
     pub(super) number: &'t str,
-    /// The replacement of `@`, as written in the file.
+    /// The replacement for `@`, as written in the file.
     pub(super) text: &'t str,
     /// The declaration.
     pub(super) declaration: String,
-    /// The marked bytes of the declaration.
+    /// The byte range of the declaration that is marked.
     pub(super) mark: Range<usize>,
     /// The position that the message points to.
     place: (LineColumn, LineColumn),
@@ -63,7 +64,7 @@ pub(super) fn cases(file: &str) -> Vec<Case<'_>> {
     cases
 }
 
-/// Returns the position of a mark in the text without marks.
+/// Returns the position of a mark, counted in the text without marks.
 fn position(marked: &str, mark: char) -> LineColumn {
     let (before, _) = marked.split_once(mark).unwrap_or_else(|| panic!("no {mark} in {marked}"));
     let line = before.matches('\n').count() + 1;
@@ -71,7 +72,7 @@ fn position(marked: &str, mark: char) -> LineColumn {
     LineColumn { line, column }
 }
 
-/// Returns the expansion of a declaration by the derive with this name.
+/// Expands a declaration with the derive of this name.
 pub(super) fn expand(derive: &str, declaration: TokenStream) -> TokenStream {
     let core = || parse_quote!(::table_core);
     let patterns = || parse_quote!(::table_patterns);

@@ -1,4 +1,4 @@
-//! Groups the references of a source (a copied entity) by their holder (the entity with copies), so that each holder is read once.
+//! Groups the references of a source (a copied entity) by their holder (the entity with copies), so each holder is read once.
 
 use std::collections::BTreeMap;
 

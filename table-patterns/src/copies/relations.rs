@@ -40,7 +40,7 @@ impl<E, S: TableStore + Clone> Relations<E, S> {
     }
 }
 
-/// Settles copies (updates them to match their sources) through handles of type `H`. Used as a trait object, so that its code is compiled only for
+/// Settles copies (updates them to match their sources) through handles of type `H`. Used as a trait object, so its code is compiled only for
 /// entities with relations.
 pub(crate) trait SettleCopies<E, H>: Send + Sync {
     /// Settles the copies affected by a recorded change. Returns the number of entities that were written.

@@ -26,7 +26,7 @@ struct Block {
     first: DateTime<Utc>,
     last: DateTime<Utc>,
     kinds: [bool; 3],
-    /// `true` if the block may already have been written. It must then be written again unchanged, to the same folder, so that readers recognise its lines.
+    /// `true` if the block may already have been written. It must then be written again unchanged, to the same folder, so readers recognise its lines.
     sealed: bool,
 }
 

@@ -89,7 +89,7 @@ impl fmt::Display for Checksum {
     }
 }
 
-/// Adds the length of `bytes` and then `bytes` to a hash, so that the boundaries between values are unambiguous.
+/// Adds the length of `bytes` and then `bytes` to a hash, so the boundaries between values are unambiguous.
 fn bytes(hash: &mut Sha256, bytes: &[u8]) {
     hash.update((bytes.len() as u64).to_le_bytes());
     hash.update(bytes);

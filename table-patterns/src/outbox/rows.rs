@@ -230,7 +230,7 @@ impl Pending {
     }
 }
 
-/// Returns a pending row with the version of its change as a property, so that the version survives when the row is copied and gets a new Timestamp.
+/// Returns a pending row with the version of its change as a property, so the version survives when the row is copied and gets a new Timestamp.
 /// Returns `None` for any other row, or if the row already contains the version.
 ///
 /// Without this property, a change that was copied to another store would appear as new as the copy, and the order of changes would be lost.

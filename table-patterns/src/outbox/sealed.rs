@@ -16,7 +16,7 @@ impl<S: TableStore, Q> Outbox<S, Q> {
     /// Sets the seal keys, which replace the keys in the store. New intents are sealed with the first key, and seals made with any of the keys are
     /// accepted.
     ///
-    /// To rotate keys, first give all programs the old key followed by the new one, so that they accept both. Then swap the two, so that programs seal
+    /// To rotate keys, first give all programs the old key followed by the new one, so they accept both. Then swap the two, so programs seal
     /// with the new key. Remove the old key once all intents sealed with it are done.
     #[must_use]
     pub fn sealed_by<K: AsRef<[u8]>>(self, keys: impl IntoIterator<Item = K>) -> Self {

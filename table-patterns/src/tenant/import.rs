@@ -114,7 +114,7 @@ impl Tenant {
 }
 
 impl Import<'_> {
-    /// Allows the tenant's partitions to contain rows, so that an interrupted import can be continued.
+    /// Allows the tenant's partitions to contain rows, so an interrupted import can be continued.
     #[must_use]
     pub fn resume(self) -> Self {
         Self { resumes: true, ..self }

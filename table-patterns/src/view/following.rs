@@ -32,7 +32,7 @@ pub(super) struct Seen {
 pub(super) struct Following {
     /// The follower's identifier, as stored in leases.
     pub(super) id: String,
-    /// The index of the partition with which the next call begins. It rotates, so that a busy partition does not starve the others.
+    /// The index of the partition with which the next call begins. It rotates, so a busy partition does not starve the others.
     pub(super) turn: AtomicUsize,
     /// `true` while one of the clones applies changes.
     pub(super) working: Arc<AtomicBool>,

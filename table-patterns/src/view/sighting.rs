@@ -44,7 +44,7 @@ impl Sighting {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Records that a lease was seen. Returns `true` if it has been seen for at least the lease duration, so that its follower counts as dead.
+    /// Records that a lease was seen. Returns `true` if it has been seen for at least the lease duration, so its follower counts as dead.
     pub(super) async fn is_sighted_long(&self, lease: &ETag) -> Result<bool> {
         let key = record::sighting_key()?;
         let found = self.get(&key).await?;

@@ -1,4 +1,4 @@
-//! Claims: a worker claims outbox rows in batches, so that no other worker processes the same rows.
+//! Claims: a worker claims outbox rows in batches, so no other worker processes the same rows.
 //!
 //! One transaction claims a batch of rows until the message's lease expires. An attempt is counted when it starts, in the transaction that also records the
 //! outcomes of the previous rows. Rows that were never tried are started together; a row that is being retried is started alone. If a claim expires while its
@@ -165,7 +165,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         ended: Vec<(Pending, End)>,
         portion: &mut VecDeque<Pending>,
     ) -> Result<Vec<Pending>> {
-        // IMPORTANT: the row is deleted after its last step, and the message after the row, so that unfinished work is repeated.
+        // IMPORTANT: the row is deleted after its last step, and the message after the row, so unfinished work is repeated.
         self.held.keep().await?;
         let now = self.held.now();
         for delay in ended.iter().filter_map(|(_, end)| end.again()) {
@@ -218,7 +218,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         let options = &self.worker.options;
         // One transaction ends the attempts for some rows and starts the attempts for as many others.
         let limit = self.worker.outbox.store().capabilities().limits.operations / PER_ROW;
-        // If only a single attempt is allowed, rows are started one by one, so that no attempt is counted for a row that has not run.
+        // If only a single attempt is allowed, rows are started one by one, so no attempt is counted for a row that has not run.
         let most = if options.poison_after > 1 { options.concurrency.min(limit).max(1) } else { 1 };
         let fresh = portion.iter().take(most).take_while(|pending| pending.attempts == 0).count();
         fresh.max(1).min(portion.len())

@@ -229,7 +229,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     }
 }
 
-/// Returns `true` if an error means that a step's target is down, so that other steps for this target would also fail. A lost lease or
+/// Returns `true` if an error means that a step's target is down, so other steps for this target would also fail. A lost lease or
 /// contention at one row is not such an error.
 fn is_down(error: &Error) -> bool {
     Failure::of(error) == Failure::Outage

@@ -1,5 +1,5 @@
-//! Past faults of the engine. Each is a patch in the folder `faults` that reintroduces the fault. Simulated histories of the patched engine must
-//! detect it.
+//! Past faults of the engine. Each one is a patch in the folder `faults` that reintroduces the fault. Simulated
+//! histories of the patched engine must detect it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Returns all faults, by name.
+    /// Returns all faults, ordered by name.
     ///
     /// # Errors
     /// Any error from the disk.
@@ -35,7 +35,7 @@ impl Fault {
     /// Verifies that the patch applies to a source tree.
     ///
     /// # Errors
-    /// The output of git, if the patch does not apply.
+    /// Returns git's output if the patch does not apply.
     pub fn check(&self, tree: &Path) -> io::Result<()> {
         self.apply(tree, &["--check"])
     }
@@ -43,7 +43,7 @@ impl Fault {
     /// Reintroduces the fault into a source tree.
     ///
     /// # Errors
-    /// The output of git, if the patch does not apply.
+    /// Returns git's output if the patch does not apply.
     pub fn put_back(&self, tree: &Path) -> io::Result<()> {
         self.apply(tree, &[])
     }
@@ -51,14 +51,14 @@ impl Fault {
     /// Removes the fault from a source tree.
     ///
     /// # Errors
-    /// The output of git, if the fault is not in the tree.
+    /// Returns git's output if the tree does not contain the fault.
     pub fn remove(&self, tree: &Path) -> io::Result<()> {
         self.apply(tree, &["--reverse"])
     }
 
     fn apply(&self, tree: &Path, options: &[&str]) -> io::Result<()> {
         let mut git = Command::new("git");
-        // Within a repository, git would resolve the paths of the patch against the root of that repository.
+        // Inside a repository, git would resolve the patch's paths against the repository's root.
         git.env("GIT_CEILING_DIRECTORIES", tree.parent().unwrap_or(tree))
             .env("GIT_DIR", tree.join("no-repository"));
         git.current_dir(tree).arg("apply").args(options).arg(&self.patch).stdin(Stdio::null());

@@ -1,4 +1,5 @@
-//! Simulated histories of the embedded engine. A seed controls the threads, the clock, and a disk that can lose power. The engine's past faults must be found.
+//! Simulated histories of the embedded engine. A seed controls the threads, the clock, and a disk that can lose power.
+//! The histories must detect the engine's past faults.
 
 pub mod fault;
 pub mod power;

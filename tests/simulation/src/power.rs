@@ -1,4 +1,4 @@
-//! Power loss, which a kill does not simulate: data that was not synced is dropped, torn or reordered.
+//! Simulates a power loss. Unlike a killed process, it can drop, tear or reorder unsynced data.
 
 mod disk;
 mod image;

@@ -1,8 +1,9 @@
-//! Deterministic simulation: one seed determines one history of the engine.
+//! Deterministic simulation: a single seed determines a history (one simulated run) of the engine.
 //!
-//! The disk, the clock and the scheduling of threads are all determined by the seed. Callers write, read, wait and disappear; the disk fails, fills
-//! up, loses power and rots; threads panic; the clock jumps. Every result is compared with a plain model: acknowledged writes are never lost, refused
-//! writes are never visible, every result is correct or an error for which the history gives a reason, and no caller waits forever.
+//! The seed determines the disk, the clock and the thread scheduling. Callers write, read, wait and disappear. The disk
+//! fails, fills up, loses power and corrupts data; threads panic; the clock jumps. Every result is compared with a
+//! plain model: acknowledged writes are never lost, refused writes are never visible, every result is correct or an
+//! error that the history explains, and no caller waits forever.
 
 mod history;
 mod model;
@@ -22,23 +23,23 @@ use history::{History, Log};
 pub struct Report {
     /// The seed.
     pub seed: u64,
-    /// The events of the history.
+    /// The counts of the history's events.
     pub seen: Seen,
-    /// A hash of everything that happened. Histories with the same seed have the same hash.
+    /// A hash of everything that happened. Two runs with the same seed have the same hash.
     pub trace: u64,
-    /// The defect, if any.
+    /// The defect that the history detected, if any.
     pub wrong: Option<String>,
     /// The requests, results and faults, in order.
     pub log: Vec<String>,
 }
 
-/// Runs the history that a seed determines.
+/// Runs the history that a seed determines, and returns its report.
 #[must_use]
 pub fn run(seed: u64) -> Report {
     report(seed, &Log::default())
 }
 
-/// Runs the history that a seed determines, and logs every call to the disk.
+/// Runs the history that a seed determines, and also logs every call to the disk.
 #[must_use]
 pub fn run_in_detail(seed: u64) -> Report {
     report(seed, &Log::in_detail())
@@ -60,7 +61,7 @@ fn report(seed: u64, log: &Log) -> Report {
             }
         });
     };
-    // The threads of a hanging history are leaked.
+    // The threads of a history that hangs are leaked.
     let wrong = |text: &str| (Seen::default(), 0, Some(text.to_owned()));
     let (counts, trace, wrong) = match thread::Builder::new().name("callers".to_owned()).spawn(history) {
         Ok(_) => done.recv().unwrap_or_else(|_| wrong("the history ended without a word")),
@@ -69,7 +70,7 @@ fn report(seed: u64, log: &Log) -> Report {
     Report { seed, seen: counts, trace, wrong, log: log.lines() }
 }
 
-/// Suppresses the output of panics that histories cause.
+/// Suppresses the output of panics that histories cause on purpose.
 pub fn without_words_of_expected_panics() {
     let others = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

@@ -1,4 +1,4 @@
-//! Tests that run every scenario of the behaviour suite on Azurite.
+//! Runs every scenario of the behaviour suite on Azurite.
 
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +20,7 @@ macro_rules! family {
     };
 }
 
-/// Runs a scenario on Azurite. A scenario in the list of known deviations must fail, so the list stays up to date.
+/// Runs a scenario on Azurite. A scenario in the list of known deviations must fail, which keeps the list up to date.
 fn store(name: &str, scenario: impl FnOnce(&AzureTables)) {
     let Some(connection) = crate::azurite() else { return };
     let store = AzureTables::from_connection_string_with(&connection, crate::patient()).unwrap();
@@ -34,7 +34,7 @@ fn store(name: &str, scenario: impl FnOnce(&AzureTables)) {
     }
 }
 
-/// Checks that every deviation in the list names an existing scenario.
+/// Tests that every deviation in the list belongs to an existing scenario.
 #[test]
 fn deviations_name_scenarios() {
     let mut names = Vec::new();

@@ -1,6 +1,6 @@
-//! Tests of the clients against Azurite: the behaviour suite, the queue suite, SAS, stored policies and blobs.
+//! Tests the clients against Azurite: the behaviour suite, the queue suite, SAS, stored policies and blobs.
 //!
-//! If Azurite is known to differ from the service, [`deviations`] lists the difference with its rule, and a test verifies that it still exists.
+//! [`deviations`] lists each known difference between Azurite and the service, with its rule. A test verifies that the difference still exists.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -17,7 +17,7 @@ use std::time::Duration;
 use table_azure::{Options, RetryPolicy};
 use tests::azurite::AzuriteServer;
 
-/// Returns the connection string of the Azurite server shared by this binary. If Azurite is not available, prints the reason and returns `None`.
+/// Returns the connection string of the Azurite server that this binary's tests share. If Azurite is not available, prints the reason and returns `None`.
 fn azurite() -> Option<String> {
     AzuriteServer::shared().map(AzuriteServer::connection_string)
 }

@@ -1,4 +1,4 @@
-//! Tests that run all scenarios of the queue suite on Azurite.
+//! Runs all scenarios of the queue suite on Azurite.
 
 use std::thread;
 

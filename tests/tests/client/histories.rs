@@ -1,4 +1,4 @@
-//! Tests of `table-azure` clients on a lossy network: all their results must be possible, and the check must detect each faulty client.
+//! Tests `table-azure` clients on a lossy network. All results must be possible, and the check must detect each faulty client.
 
 use tests::histories::{Mutant, run};
 
@@ -11,7 +11,7 @@ fn con_11_all_responses_of_a_history_are_consistent() {
     }
 }
 
-/// Tests that the same seed always gives the same history, which makes failures reproducible.
+/// Tests that a seed always produces the same history, so failures can be reproduced.
 #[test]
 fn a_seed_determines_its_client_history() {
     for seed in 0..20 {

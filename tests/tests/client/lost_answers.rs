@@ -40,7 +40,7 @@ struct Employee {
     photo: Option<BlobRef>,
 }
 
-/// Creates a client for the account, over a connection whose faults follow `script`. Retries are sent after 0.4 s.
+/// Creates a client for the account, on a connection whose faults follow `script`. It retries after 0.4 s.
 fn client(
     account: &Account,
     options: Options,
@@ -61,8 +61,8 @@ fn counts(client: &AzureTables) -> SeriesTable<Counts, AzureTables> {
     SeriesTable::new(client.table::<Counts>())
 }
 
-/// Sends two concurrent increments to a slot with the value 5. `lost` determines what happens to the first increment's request. Returns both results,
-/// and the stored sum.
+/// Sends two concurrent increments to a slot that contains 5. `lost` determines what happens to the first increment's
+/// request. Returns both results and the stored sum.
 async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     let account = Account::default();
     let today = Counts { employee: 1, day: NaiveDate::from_ymd_opt(2014, 4, 23).unwrap() };
@@ -78,19 +78,19 @@ async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     (first, second, stored.slot(9).copied().unwrap())
 }
 
-/// Tests two increments that write equal content within a short time, so the second could be mistaken for the first.
+/// Tests two increments that write equal content shortly after one another, so the second could be mistaken for the first.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
     let (first, second, stored) = two_increments(Act::DropBefore).await;
     assert!(first.unwrap_err().is_ambiguous());
     assert_eq!((second.unwrap(), stored), (6, 6));
-    // The first increment took effect, and the second followed. The caller cannot know, so neither is repeated.
+    // The first increment took effect and was followed by the second. The caller cannot know this, so neither is repeated.
     let (first, second, stored) = two_increments(Act::DropAfter).await;
     assert!(first.unwrap_err().is_ambiguous());
     assert_eq!((second.unwrap(), stored), (7, 7));
 }
 
-/// Tests that an increment whose response was lost succeeds when it is retried, if no other client writes in between.
+/// Tests that an increment whose response was lost succeeds when it is retried, if no other client has written in between.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_an_increment_without_a_response_is_known_by_its_id() {
     let account = Account::default();
@@ -102,7 +102,7 @@ async fn con_11_and_pat_ser_3_an_increment_without_a_response_is_known_by_its_id
     }
 }
 
-/// Replaces a photo through the client `photographer`, and returns the result. Checks that the stored entity's blob exists, whatever the result.
+/// Replaces a photo through the client `photographer`, and returns the result. Checks that the stored entity's blob exists, whatever the result is.
 async fn replaced(account: &Account, photographer: AzureTables) -> Result<ETag> {
     let blobs = Arc::new(InMemory::new());
     let calm = client(account, Options::new().operation_ids(true), |_| Act::Serve);
@@ -119,8 +119,9 @@ async fn replaced(account: &Account, photographer: AzureTables) -> Result<ETag> 
     outcome.map(|written| written.etag().clone())
 }
 
-/// Tests a write whose first attempt is applied but whose response is lost, and whose retry is rejected. The primary is busy when the client reads the
-/// entity to determine the outcome; the client must not read it from the configured secondary, which lags behind.
+/// Tests a write whose first attempt is applied although its response is lost, and whose retry is rejected. The primary
+/// is busy when the client reads the entity to determine the outcome. The client must not use the configured secondary
+/// instead, because the secondary lags behind.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_large_2_an_applied_write_is_not_judged_by_a_stale_secondary() {
     for ids in [false, true] {
@@ -141,7 +142,7 @@ async fn con_11_and_pat_large_2_an_applied_write_is_not_judged_by_a_stale_second
     }
 }
 
-/// Tests a machine that sleeps for an hour between two attempts. The client's monotonic clock does not advance during that time.
+/// Tests a machine that sleeps for an hour between two attempts, during which the client's monotonic clock does not advance.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_large_2_a_suspended_program_recognises_its_own_write() {
     for ids in [false, true] {
@@ -160,14 +161,14 @@ async fn con_11_and_pat_large_2_a_suspended_program_recognises_its_own_write() {
     }
 }
 
-/// Tests that a read for the caller may return old data from the secondary, but an update reads current data.
+/// Tests that a caller's read may return old data from the secondary, whereas an update reads current data.
 #[tokio::test(start_paused = true)]
 async fn con_2_and_rty_5_a_secondary_an_hour_behind_affects_no_decision() {
     let account = Account::default();
     let hour = Duration::from_secs(60 * 60);
     let today = Counts { employee: 1, day: NaiveDate::from_ymd_opt(2014, 4, 23).unwrap() };
     let key = || Counts::key(1, today.day);
-    // Every second read from the primary fails, so a client that may use the secondary does.
+    // Every second read from the primary fails, so a client that may use the secondary does use it.
     let mut fails = false;
     let wire = LossyWire::new(
         account.clone(),

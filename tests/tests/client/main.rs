@@ -1,4 +1,4 @@
-//! Tests of the client for Azure Tables over a network that loses responses.
+//! Tests the Azure Tables client on a network that loses responses.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,7 +1,10 @@
-//! Tests of ticket types, one for each pair of indexes. Each type also has a feed, a view, a participant (extra code that runs with each write) and parts.
+//! Tests combined features on an example entity, a support ticket. Each pair of index kinds has a ticket type of its
+//! own. Each of these types also has a feed, a view, a participant (extra code that runs with each write) and comments,
+//! which are part of their ticket.
 //!
-//! In each random history, writers make interleaved changes, requests are rejected, and writers die before or after any request, while workers complete the
-//! work recorded in the outbox. In the end, all derived data must match the tickets, and each ticket must match the results that its writers received.
+//! In each random history, writers interleave their changes, requests are rejected, and writers die before or after any
+//! request. Meanwhile, workers do the work recorded in the outbox. In the end, all derived data must match the tickets,
+//! and each ticket must match the results that its writers received.
 
 mod case;
 mod check;
@@ -20,7 +23,7 @@ use world::{Process, World};
 /// The number of random histories per case.
 const RUNS: u64 = 20;
 
-/// Runs the history with the given seed. Returns a description of the defect found at its end, if any.
+/// Runs the history with the given seed. If the history ends with a defect, returns its description.
 fn run<T: Case>(seed: u64) -> Option<String> {
     let mut random = StdRng::seed_from_u64(seed);
     let world = World::<T>::new();
@@ -43,14 +46,14 @@ fn run<T: Case>(seed: u64) -> Option<String> {
             }
         }
     }
-    // The worker and the writers stop where they are, which is also considered a death.
+    // The worker and the writers stop at their current calls, as if they had died.
     drop((writers, worker));
     world.recover();
     let wrong = check::wrong(&world);
     (!wrong.is_empty()).then(|| format!("seed {seed}: {}", wrong.join("; ")))
 }
 
-/// Runs all histories of one case.
+/// Runs every history for one case.
 fn runs<T: Case>() {
     let mut report = String::new();
     let wrong: Vec<_> = (0..RUNS).filter_map(run::<T>).collect();

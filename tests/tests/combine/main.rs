@@ -1,4 +1,4 @@
-//! Tests of entities that combine several patterns. Random histories include dying processes, rejected requests and concurrent workers.
+//! Tests entities that combine several patterns, in random histories with dying processes, rejected requests and concurrent workers.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,9 +1,10 @@
-//! Tests of a ticket type that declares every pattern: each run uses two patterns, three, or almost all of them, including blobs and a program built from
-//! an older release. Each process has its own clock, which may be wrong; tables and the queue are unavailable for seconds to a day; and outsiders write
-//! invalid rows and messages. A second entity type in the table is written by programs built from two releases, twenty workers share the queue, and some
-//! processes have a grant, which lets them write without reading the stored schema.
+//! Tests a ticket type that declares every pattern. Each run uses two patterns, three, or almost all of them, including
+//! blobs and a program built from an older release. Each process has its own clock, which may be wrong; tables and the
+//! queue are unavailable for seconds to a day; and outsiders write invalid rows and messages. A second entity type in
+//! the table is written by programs built from two releases. Twenty workers share the queue. Some processes have a
+//! grant, with which they can write without reading the stored schema.
 //!
-//! Entities whose properties are copied to other entities are combined with other patterns in `copies/tests/combined.rs`.
+//! Entities that copy properties of other entities are combined with other patterns in `copies/tests/combined.rs`.
 
 mod desk;
 mod odd;
@@ -17,7 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use patterns::Parts;
 use tests::effort::seeds;
 
-/// Runs each combination with `count` seeds, and reports the combinations that failed.
+/// Runs each combination with `count` seeds, and reports which combinations failed.
 fn combine(all: &[Parts], count: u64, steps: usize) {
     let mut wrong = Vec::new();
     for parts in all {

@@ -1,10 +1,10 @@
-//! Tests that run all scenarios of the behaviour suite on the backends that need no server.
+//! Runs all scenarios of the behaviour suite on the backends that need no server.
 
 use table_core::TableStore;
 use table_core::embedded::Engine;
 use tests::ModelStore;
 
-/// Declares a module with the tests of one scenario family. `super::store` opens the tested backend.
+/// Declares a module with the tests of one family of scenarios. `super::store` opens the backend under test.
 macro_rules! family {
     ($family:ident, [$($scenario:ident,)*]) => {
         mod $family {

@@ -1,4 +1,4 @@
-//! Tests that creating or dropping a table writes no more bytes among thousands of tables than among a few.
+//! Tests that creating or dropping a table writes no more bytes if the store has thousands of tables than if it has a few.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use simulation::power::{Call, SimulatedDisk};
 use table_core::embedded::{Engine, EngineOptions};
 use table_core::{Error, Result, TableEntity, TableName, TableStore, TableStoreExt};
 
-/// Counts the bytes that an engine has written since the last call of `take`.
+/// Counts the bytes that an engine has written since the last call to `take`.
 struct Written(Arc<AtomicU64>);
 
 impl Written {
@@ -30,7 +30,8 @@ fn engine() -> (Engine, Written) {
     (engine, Written(bytes))
 }
 
-/// Creates tables with one row each, makes a checkpoint, and drops the tables one by one. Returns the bytes written per created and per dropped table.
+/// Creates tables with one row each, makes a checkpoint, and drops the tables one by one. Returns the bytes written for
+/// each created and for each dropped table.
 async fn cost(tables: u64) -> Result<(u64, u64)> {
     let (engine, written) = engine();
     let name = |n: u64| format!("Table{n:05}");
@@ -81,7 +82,7 @@ fn the_space_of_dropped_tables_is_reclaimed_automatically() {
     };
     block_on(filled).unwrap();
     let began = Instant::now();
-    // Garbage below the reclaim threshold stays until the next checkpoint.
+    // Garbage below the reclaim threshold remains until the next checkpoint.
     while engine.statistics().unwrap().base_bytes > 2 << 20 {
         assert!(began.elapsed() < Duration::from_secs(10 * 60), "{:?}", engine.statistics());
         std::thread::sleep(Duration::from_millis(5));

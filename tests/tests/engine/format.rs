@@ -1,4 +1,4 @@
-//! Tests that folders in released formats can be opened and still contain their rows. `fixtures` contains one folder per format.
+//! Tests that the current engine can open folders in released formats, and that these still contain their rows. `fixtures` contains one folder per format.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -17,7 +17,7 @@ use table_core::{
 };
 use uuid::Uuid;
 
-/// The fixture file that lists a folder's expected contents: one line for each table, entity and property.
+/// The fixture file that lists a folder's expected contents, with one line for each table, entity and property.
 const CONTENTS: &str = "CONTENTS.txt";
 
 /// The formats with a fixture: all released formats, and the current one.
@@ -29,7 +29,7 @@ fn fixture(format: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/format-{format}"))
 }
 
-/// The minimum length of a run of equal bytes that is compressed. Journal files consist mostly of such runs.
+/// The minimum length of a run of equal bytes that is compressed. Journal files mostly consist of such runs.
 const RUN: usize = 16;
 
 /// Compresses bytes into groups: a `u32` length, that many literal bytes, the `u32` length of a run of equal bytes, and the repeated byte.
@@ -73,7 +73,7 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     files.map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap())).collect()
 }
 
-/// Decompresses the fixture for a format into a new folder.
+/// Decompresses a format's fixture into a new folder.
 fn unpacked(format: u32) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in files(&fixture(format)) {
@@ -132,12 +132,12 @@ fn folders_of_all_formats_keep_their_content_and_are_upgraded() {
         assert_eq!(format_of(folder.path()), format, "a reader migrates nothing");
         assert_eq!(contents(Engine::open(folder.path()).unwrap()).unwrap(), expected(format));
         assert_eq!(format_of(folder.path()), CURRENT);
-        // The recovered data can be extended and read again.
+        // The recovered data can be extended and then read again.
         let engine = Engine::open(folder.path()).unwrap();
         block_on(write_on(&engine)).unwrap();
         block_on(engine.backup(folder.path().join("backup"))).unwrap();
         drop(engine);
-        // A backup has the current format, and so has a folder restored from it.
+        // A backup has the current format, and so does a folder restored from it.
         Engine::restore(folder.path().join("backup"), folder.path().join("restored")).unwrap();
         for folder in [folder.path(), &folder.path().join("restored")] {
             assert_eq!(format_of(folder), CURRENT);
@@ -267,7 +267,7 @@ async fn write_base(engine: &Engine) -> Result<UntypedTable<Engine>> {
     Ok(table)
 }
 
-/// Writes the fixture for the current format. Run with `cargo test -p tests --test engine format -- --ignored`.
+/// Writes the current format's fixture. Run it with `cargo test -p tests --test engine format -- --ignored`.
 #[test]
 #[ignore = "writes the fixture of a new format"]
 fn write_the_fixture() {
@@ -277,13 +277,13 @@ fn write_the_fixture() {
     block_on(async {
         let table = write_base(&engine).await?;
         engine.checkpoint().await?;
-        // The journal continues in a reused file with old content.
+        // The journal is continued in a reused file that still has old content.
         for _ in 0..2 {
             let row = everything("Sales", "000000", 0)?;
             table.insert_or_replace(&row).await?;
             engine.checkpoint().await?;
         }
-        // From here on, only the journal contains the changes.
+        // From here on, the changes are only in the journal.
         for (at, row) in ["000000", "000003", "000006"].into_iter().enumerate() {
             table.delete(Selection::point("Sales", row), IfMatch::Any).await?;
             let name = format!("{:06}", 9 + 3 * at);
@@ -298,7 +298,7 @@ fn write_the_fixture() {
         Ok::<_, Error>(())
     })
     .unwrap();
-    // Stops without a checkpoint, so the changes stay in the journal.
+    // Without a checkpoint, the changes remain in the journal.
     drop(engine);
     fs::create_dir_all(&fixture).unwrap();
     for (name, bytes) in files(folder.path()).into_iter().filter(|(name, _)| name != "LOCK") {
@@ -308,7 +308,7 @@ fn write_the_fixture() {
         .unwrap();
 }
 
-/// Tests that a folder stays locked even if a clean-up removes its lock file, because the engine also locks the manifest.
+/// Tests that a folder stays locked even if a clean-up removes its lock file. The engine locks the manifest as well.
 #[test]
 fn a_folder_that_is_upgraded_stays_locked_without_its_lock_file() {
     for format in FORMATS {

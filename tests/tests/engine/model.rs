@@ -1,4 +1,4 @@
-//! Tests that run random programs on the engine and on the reference model, and compare the results.
+//! Runs random programs on the engine and on the reference model, and compares the results.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 
@@ -15,7 +15,7 @@ fn cases(count: u64) -> u32 {
     u32::try_from(effort(count)).unwrap_or(u32::MAX)
 }
 
-/// An engine in a folder that makes a checkpoint every few kilobytes.
+/// An on-disk engine that makes a checkpoint every few kilobytes.
 struct OnDisk {
     engine: Option<Engine>,
     folder: TempDir,
@@ -86,7 +86,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 50, ..ProptestConfig::default() })]
 
-    /// Tests that the comparison finds no difference between two instances of the model.
+    /// Tests that two instances of the model do not differ from each other.
     #[test]
     fn the_model_agrees_with_itself(program in program(60)) {
         run(&mut InMemory(ModelStore::new()), &program);

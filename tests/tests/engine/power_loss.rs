@@ -1,4 +1,4 @@
-//! Tests that no acknowledged write is lost in a power loss, whichever unsynced data survives (design promise 8, CON-1, EGT-9).
+//! Tests that a power loss loses no acknowledged write, whichever unsynced data survives (design promise 8, CON-1, EGT-9).
 
 use simulation::power::{Fault, SimulatedDisk};
 use tests::crash::Evidence;
@@ -6,12 +6,12 @@ use tests::crash::power_loss::{findings, write};
 use tests::effort::effort;
 
 const STEPS: usize = 60;
-/// The number of different disk images tested per power loss. They differ in the unsynced data that survives.
+/// The number of different disk images to test per power loss. They differ in the unsynced data that survives.
 const IMAGES: u64 = 6;
 
-/// Runs writers and cuts the power at each sync in `cuts`, until a run has fewer syncs than the next cut.
+/// Runs writers and cuts the power at each sync in `cuts`. Stops when a run has fewer syncs than the next cut.
 ///
-/// The number of syncs in a run varies, because concurrent writers share syncs and checkpoints run at the same time.
+/// The number of syncs varies between runs, because concurrent writers share syncs, and because checkpoints run at the same time.
 fn cut_at_syncs(cuts: impl Iterator<Item = u64>, writers: usize, steps: usize) {
     let mut last = 0;
     for cut in cuts {
@@ -29,14 +29,14 @@ fn cut_at_syncs(cuts: impl Iterator<Item = u64>, writers: usize, steps: usize) {
         }
         if !disk.has_lost_power() {
             assert!(error.is_none(), "{error:?}");
-            // The following calls are not part of the run.
+            // The calls after this one are not part of the run.
             disk.set_fault(None);
             assert_eq!(findings(&disk, &evidence), Vec::<String>::new());
             break;
         }
         last = cut;
     }
-    // Two transactions of one writer never share a sync.
+    // Transactions of the same writer never share a sync.
     assert!(last + 1 >= steps as u64, "the last cut that hit a run was at sync {last}");
 }
 
@@ -45,8 +45,8 @@ fn cut_at_every_sync_of_one_writer() {
     cut_at_syncs(1.., 1, STEPS);
 }
 
-// Without group commits, eight writers need a sync per transaction, so fewer steps keep the test short. `simulate` cuts at any
-// write, in thousands of histories.
+// Without group commits, eight writers need one sync per transaction, so the test uses fewer steps to stay short.
+// `simulate` cuts at any write, in thousands of histories.
 #[test]
 fn cut_at_every_third_sync_of_eight_writers() {
     cut_at_syncs((1..).step_by(3), 8, STEPS / 3);
@@ -62,7 +62,7 @@ fn power_fails_repeatedly_during_and_after_recovery() {
             (evidence, _) = write(&disk, evidence, 3, STEPS);
             disk = disk.after_power_loss(seed * 100 + round);
             if evidence.writers() > 0 {
-                // The check recovers a copy of the disk, so the next round also starts with a recovery.
+                // The check recovers only a copy of the disk, so the next round begins with a recovery as well.
                 let wrong = findings(&disk.after_power_loss(0), &evidence);
                 assert!(wrong.is_empty(), "seed {seed}, round {round}:\n{}", wrong.join("\n"));
             }

@@ -1,4 +1,4 @@
-//! Tests that run all scenarios of the queue suite on the backends that need no server.
+//! Runs all scenarios of the queue suite on the backends that need no server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use table_core::queue::DynQueueStore;
 
 type Pass<'a> = &'a (dyn Fn(Duration) + Sync);
 
-/// Declares a module with the tests of one scenario family. `super::store` opens the tested backend.
+/// Declares a module with the tests of one family of scenarios. `super::store` opens the backend under test.
 macro_rules! family {
     ($family:ident, [$($scenario:ident,)*]) => {
         mod $family {
@@ -23,7 +23,7 @@ macro_rules! family {
     };
 }
 
-/// Returns engine options with a clock that a test controls, and a function that advances the clock.
+/// Returns engine options with a clock that the test controls, and a function that advances this clock.
 fn clocked() -> (EngineOptions, impl Fn(Duration) + Sync) {
     let time = Arc::new(AtomicU64::new(639_307_584_000_000_000));
     let clock = Arc::clone(&time);

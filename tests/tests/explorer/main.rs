@@ -1,6 +1,6 @@
-//! Tests of the explorer in a real browser: the system's Chromium, controlled by a pinned Node package that the first run installs.
-//! Without Chromium, Node or a registry, the test is skipped with a message; if `CI` is `true`, it fails. Screenshots of the pages are written to
-//! cargo's target folder.
+//! Tests the explorer in a real browser: the system's Chromium, controlled by a pinned Node package, which the first run installs.
+//! Without Chromium, Node or a registry, the test is skipped with a message, or fails if `CI` is `true`. Screenshots of
+//! the pages are written to cargo's target folder.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -28,21 +28,21 @@ const PACKAGES: [(&str, &str); 3] = [
     ("package-lock.json", include_str!("../../clients/explorer/package-lock.json")),
     (".npmrc", include_str!("../../clients/explorer/.npmrc")),
 ];
-/// The path of the browser tests. The file is read when this test runs, so changing it does not require a rebuild.
+/// The path of the browser tests. The file is read when this test runs, so it can be changed without a rebuild.
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/clients/explorer/suite.mjs");
 
-/// Returns the number of rows in the large partition, and the number of partitions in the large table. `EXPLORER_ROWS` sets both.
+/// Returns the number of rows in the large partition, and the number of partitions in the large table. The variable `EXPLORER_ROWS` sets both.
 fn large() -> (usize, usize) {
     let given = env::var("EXPLORER_ROWS").ok().and_then(|rows| rows.parse().ok());
     given.map_or((1_000_000, 100_000), |rows| (rows, rows))
 }
 
-/// Returns how many screenfuls of rows the test scrolls down and back, from `EXPLORER_WINDOWS`; `all` means to the end.
+/// Returns how many screenfuls of rows the test scrolls down and back up, from the variable `EXPLORER_WINDOWS`; `all` means to the end.
 fn windows() -> String {
     env::var("EXPLORER_WINDOWS").unwrap_or_else(|_| "25".to_owned())
 }
 
-/// Strings that set `window.stolen` on a page that does not escape them, or that could hide or reverse the page's text.
+/// Strings that would set `window.stolen` on a page that does not escape them, or could hide or reverse the page's text.
 const HOSTILE: [&str; 13] = [
     "<script>window.stolen=1</script>",
     "\"><img src=x onerror=\"window.stolen=2\">",
@@ -104,7 +104,7 @@ async fn store() -> Engine {
     engine
 }
 
-/// Fills the large partition and the large table, one after the other, while the browser tests other pages.
+/// Fills the large partition, then the large table, while the browser tests other pages.
 async fn fill(engine: Engine) {
     let ((rows, partitions), begun) = (large(), std::time::Instant::now());
     let mut groups = Groups { engine, under_way: VecDeque::new() };
@@ -123,7 +123,7 @@ fn group(engine: &Engine, partition: &str) -> Transaction {
     Transaction::new(PartitionKey::new(partition).unwrap(), engine.capabilities().limits).unwrap()
 }
 
-/// Inserts entities in batches, several of which run concurrently.
+/// Inserts entities in batches, several at the same time.
 struct Groups {
     engine: Engine,
     under_way: VecDeque<JoinHandle<table_core::Result<Committed>>>,
@@ -184,7 +184,7 @@ async fn the_pages_work_in_a_real_browser() {
     fs::create_dir_all(&pictures).unwrap();
     let engine = store().await;
     let load = PartitionLoad::default();
-    // A program in the same process, whose requests the heat page shows.
+    // Another program in the same process. The heat page shows its requests.
     let program = CountingStore::new(engine.clone(), load.clone());
     let source =
         Source::new(DynTableStore::new(engine.clone()), "demo").with_engine(engine.clone()).with_load(load);

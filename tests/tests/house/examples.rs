@@ -1,4 +1,4 @@
-//! Tests that every public type appears in a runnable example in its own documentation or in its module's (CONTRIBUTING, "Requirements").
+//! Tests that every public type appears in a runnable example, in the type's own documentation or in its module's (CONTRIBUTING, "Requirements").
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,10 +26,11 @@ fn every_public_type_has_an_example() {
     );
 }
 
-/// Returns the public types of a package that appear in no example, as `package::Type`.
+/// Returns a package's public types that appear in no example, as `package::Type`.
 ///
-/// An example shows the types that it names if they are in the same file or in the folder of its module, or anywhere in the package if the example is
-/// on the package's front page. It also shows the type in whose documentation, or the documentation of whose methods, it appears.
+/// An example counts for the types that it mentions if they are in the same file or in the folder of its module. An
+/// example on the package's front page counts for types anywhere in the package. It also counts for the type in whose
+/// documentation it appears, including the documentation of the type's methods.
 fn without(package: &str) -> Vec<String> {
     let public = public_types(package);
     let files: BTreeMap<String, String> = below(&format!("{package}/src"), &[".rs"]).into_iter().collect();
@@ -51,7 +52,7 @@ fn without(package: &str) -> Vec<String> {
     found
 }
 
-/// Returns the names of the types in a package's public API snapshot.
+/// Returns the names of the types in the public API snapshot of a package.
 fn public_types(package: &str) -> BTreeSet<String> {
     let snapshot = root().join(format!("docs/api/{package}.txt"));
     let text = std::fs::read_to_string(snapshot).expect("the snapshot is there");
@@ -72,7 +73,7 @@ fn declared(line: &str) -> Option<&str> {
     rest.split(|character: char| !character.is_alphanumeric()).next()
 }
 
-/// Returns the code of all samples in a file's doc comments.
+/// Returns the code of all samples in the doc comments of a file.
 fn samples(text: &str) -> String {
     let (mut code, mut inside) = (String::new(), false);
     for line in text.lines().map(str::trim_start) {
@@ -97,7 +98,7 @@ fn has_own_docs(before: &[&str]) -> bool {
     docs.into_iter().any(|line| line.contains("/// ```") || line.contains("include_str!"))
 }
 
-/// Returns `true` if the documentation of a method of the type contains a sample.
+/// Returns `true` if the documentation of one of the type's methods contains a sample.
 fn methods_have(lines: &[&str], name: &str) -> bool {
     let mut inside = false;
     lines.iter().any(|line| {

@@ -1,6 +1,6 @@
-//! Tests that the modules of a package do not import each other in a cycle (ARCHITECTURE, "Layers of the core").
+//! Tests that a package's modules do not import each other in a cycle (ARCHITECTURE, "Layers of the core").
 //!
-//! An import counts as an import of the file that defines the item, even if it names a re-export.
+//! An import depends on the file that defines the item, even if it uses a re-export.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -38,10 +38,10 @@ fn no_package_has_a_cycle_of_imports() {
     assert!(found.is_empty(), "{} circles of imports:\n{}", found.len(), found.join("\n"));
 }
 
-/// Returns the imports in a package that are part of a cycle.
+/// Returns a package's imports that are part of a cycle.
 ///
-/// Two modules are compared at the first segment in which their paths differ. At that point, a file and the files in the folder of the same name count as
-/// one module, and may import each other.
+/// Two modules are compared by the first segments in which their paths differ. A file and the files in the folder with
+/// its name count as one module, and may therefore import each other.
 fn circles(package: &str) -> BTreeSet<String> {
     let imports = Package::read(package).imports();
     let meetings = imports.iter().filter_map(|(from, to)| {
@@ -74,9 +74,9 @@ fn reaches(next: &BTreeMap<&str, BTreeSet<&str>>, from: &str, to: &str) -> bool 
 /// The imports and re-exports in a package's files.
 #[derive(Default)]
 struct Package {
-    /// For each file, the paths that it imports or uses in expressions, relative to the root of the package.
+    /// The paths that each file imports or uses in expressions, relative to the package's root.
     uses: BTreeMap<Module, Vec<Vec<String>>>,
-    /// The path of each re-exported item, by file and name.
+    /// The path of each re-exported item, keyed by file and name.
     exports: BTreeMap<(Module, String), Vec<String>>,
 }
 
@@ -137,7 +137,7 @@ impl Package {
         pairs.filter(|(from, to)| from != to).collect()
     }
 
-    /// Returns the file that defines an item: the module with the longest matching path, or the module from which it re-exports the item.
+    /// Returns the file that defines an item: the module with the longest matching path, or the module that the item is re-exported from.
     fn file_of(&self, path: &[String]) -> Option<Module> {
         let mut path = path.to_vec();
         for _ in 0..8 {
@@ -185,7 +185,7 @@ fn flatten(tree: &UseTree, before: &mut Vec<String>, paths: &mut Vec<(Vec<String
     }
 }
 
-/// Calls `each` with every path in the tokens that begins with `crate` or `super`.
+/// Calls `each` with every path in the tokens that starts with `crate` or `super`.
 fn spelled(tokens: TokenStream, each: &mut impl FnMut(Vec<String>)) {
     let mut path: Vec<String> = Vec::new();
     let mut joined = false;
@@ -215,7 +215,7 @@ fn spelled(tokens: TokenStream, each: &mut impl FnMut(Vec<String>)) {
     }
 }
 
-/// Returns a path relative to the root of the package, or `None` if it refers to another package or to a local name.
+/// Returns a path relative to the package's root; `None` if it refers to another package or to a local name.
 fn absolute(path: &[String], module: &Module) -> Option<Vec<String>> {
     let ups = path.iter().take_while(|part| *part == "super").count();
     match path.first().map(String::as_str)? {

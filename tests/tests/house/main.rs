@@ -1,4 +1,4 @@
-//! Tests of the repository's source text and documentation, such as rules for imports and prose.
+//! Tests the repository's source text and documentation, for example against the rules for imports and prose.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 

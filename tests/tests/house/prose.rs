@@ -1,4 +1,4 @@
-//! Tests that comments, documentation and messages are written in plain English.
+//! Tests that comments, documentation and messages are in plain English.
 
 mod figures;
 mod habits;

@@ -1,18 +1,18 @@
-//! Tests that the numbered rules have tests. `cargo test -p tests --test house rules -- --nocapture` prints the tested rules by family.
+//! Tests that the numbered rules have tests. `cargo test -p tests --test house rules -- --nocapture` prints the tested rules of each family.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use tests::rules::{Case, FAMILIES, Rule, UNSHOWN, UPDATE, cases, pages, reason, rules};
 
-/// The minimum number of rules that have a test. It detects a change that removes a rule's last test.
+/// The minimum number of rules with a test. It detects a change that removes a rule's last test.
 const PINNED: usize = 585;
 
 fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// Returns the rules cited by these tests.
+/// Returns the rules that these tests cite.
 fn cited(cases: &[Case]) -> BTreeSet<Rule> {
     cases.iter().flat_map(|case| case.rules.keys().copied()).collect()
 }
@@ -42,7 +42,7 @@ fn rules_are_pinned_by_tests() {
     assert!(cited.len() >= PINNED, "{} rules have a test, {PINNED} had", cited.len());
 }
 
-/// Tests that no rule has both a test and a reason why no test can demonstrate it.
+/// Tests that no rule has both a test and a stated reason why it cannot be tested.
 #[test]
 fn no_test_shows_a_rule_listed_as_untestable() {
     let known: BTreeSet<Rule> = rules().collect();
@@ -56,7 +56,7 @@ fn no_test_shows_a_rule_listed_as_untestable() {
     }
 }
 
-/// Tests that the text of each rule is on exactly one page.
+/// Tests that the text of each documented rule appears on exactly one page of the docs.
 #[test]
 fn every_rule_has_its_text_once() {
     let mut with_text: Vec<Rule> =
@@ -68,7 +68,7 @@ fn every_rule_has_its_text_once() {
     assert_eq!(text, known);
 }
 
-/// Tests that the pages list the current tests of each rule.
+/// Tests that the pages of the docs list the current tests of each rule.
 #[test]
 fn pages_name_the_tests() {
     for page in pages(workspace(), &cases(workspace()).unwrap()).unwrap() {
@@ -114,7 +114,7 @@ fn every_scenario_is_run() {
     assert!(count > 100);
 }
 
-/// Tests that the tests and examples named on the parity page exist.
+/// Tests that the tests and examples mentioned on the parity page exist.
 #[test]
 fn parity_is_shown_by_existing_tests_and_examples() {
     let page = std::fs::read_to_string(workspace().join("docs/parity.md")).unwrap();

@@ -1,11 +1,11 @@
-//! Tests that CONTRIBUTING, all other pages and the comments name only files, folders and tests that exist.
+//! Tests that the files, folders and tests mentioned in CONTRIBUTING, all other pages and the comments exist.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::files::{below, prose, root};
 
-/// Pages that may name files that do not exist: one names deleted files, the other contains placeholders.
+/// Pages that may mention files that do not exist: one mentions deleted files, the other contains placeholders.
 const EXEMPT: [&str; 2] = ["CHANGELOG.md", "docs/designs/template.md"];
 
 #[test]
@@ -70,7 +70,7 @@ fn pages_name_existing_tests() {
     assert!(missing.is_empty(), "{} tests do not exist:\n{}", missing.len(), missing.join("\n"));
 }
 
-/// Returns the names of the functions defined in a Rust or Python file.
+/// Returns the names of the functions that a Rust or Python file defines.
 fn functions(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let (_, after) = line.split_once("fn ").or_else(|| line.split_once("def "))?;
@@ -78,7 +78,7 @@ fn functions(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns `true` if a name reads like a sentence, which is true only of tests.
+/// Returns `true` if a name reads like a sentence, as only test names do.
 fn is_test(name: &str) -> bool {
     let is_plain =
         |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '_';
@@ -88,7 +88,7 @@ fn is_test(name: &str) -> bool {
         && !name.ends_with('_')
 }
 
-/// Returns `true` if a name is the name of a Rust or Markdown file, with or without a path.
+/// Returns `true` if a text is the name of a Rust or Markdown file, with or without a path.
 fn is_file(name: &str) -> bool {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-./".contains(character);
     let extension = Path::new(name).extension().and_then(|extension| extension.to_str());

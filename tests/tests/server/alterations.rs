@@ -1,4 +1,4 @@
-//! Tests of attacks on SAS tokens: one parameter is altered, or a token is used for a different resource, by a different caller or at a different time.
+//! Tests attacks with SAS tokens: a parameter is altered, or the token is used for another resource, by another caller or at another time.
 
 use std::net::Ipv4Addr;
 
@@ -14,7 +14,7 @@ use tests::ask::Ask;
 use crate::permissions::{HOUR, create, key, lifetime, with};
 use crate::{ACCOUNT, SERVER};
 
-/// Returns copies of a token in which one parameter is altered, emptied, removed or repeated.
+/// Returns variants of a token in which one parameter is altered, emptied, removed or repeated.
 fn alterations(token: &str) -> Vec<String> {
     let pairs: Vec<(&str, &str)> = token.split('&').map(|pair| pair.split_once('=').unwrap()).collect();
     let mut altered = Vec::new();
@@ -41,7 +41,7 @@ fn alterations(token: &str) -> Vec<String> {
     altered
 }
 
-/// Returns parameters that a token lacks. Adding any of them would change the text that the signature covers.
+/// Returns parameters that a token lacks. Each of them would change the text that the signature covers.
 fn additions(token: &str) -> Vec<String> {
     let all = [
         "st=2020-01-01",
@@ -79,10 +79,10 @@ fn sas_2_no_parameter_of_a_table_can_be_altered() {
         let unnamed = unnamed.join("&");
         for altered in alterations(&token).into_iter().chain(additions(&token)) {
             let status = read(&altered).status;
-            // Without its name the token belongs to the table in the path, which the signature covers.
+            // Without a table name, the token is valid for the table in the path, which the signature covers.
             let nameless: Vec<_> = altered.split('&').filter(|pair| !pair.starts_with("TN=")).collect();
             let is_same = nameless.join("&") == unnamed;
-            // Resource types and an encryption scope are not parameters of a table's signature.
+            // A table's signature covers neither resource types nor an encryption scope.
             let ignored = ["srt=", "ses="].iter().any(|name| altered.contains(name));
             assert!(is_same || ignored || matches!(status, 400 | 403), "{status}: {altered}\n{token}");
         }
@@ -100,7 +100,7 @@ fn asas_2_no_parameter_of_an_account_can_be_altered() {
     for (ask, target) in &asks {
         assert_eq!(with(ask, target, &token).status, 200, "{token}");
         for altered in alterations(&token).into_iter().chain(additions(&token)) {
-            // Key ranges and policies are not parameters of an account's signature, and versions before 2020-12-06 have no encryption scope.
+            // An account's signature covers neither key ranges nor policies and, in versions before 2020-12-06, no encryption scope.
             let ignored =
                 ["spk=", "srk=", "epk=", "erk=", "si=", "ses="].iter().any(|name| altered.contains(name));
             let status = with(ask, target, &altered).status;
@@ -122,7 +122,7 @@ fn sas_2_no_parameter_of_a_queue_can_be_altered() {
     let peek = |token: &str| with(&Ask::queue("GET", ""), "altered/messages?peekonly=true", token);
     assert_eq!(peek(&token).status, 200);
     for altered in alterations(&token).into_iter().chain(additions(&token)) {
-        // A queue has no key ranges, resource types or encryption scope.
+        // A queue's signature covers no key ranges, resource types or encryption scope.
         let ignored =
             ["spk=", "srk=", "epk=", "erk=", "srt=", "ses="].iter().any(|name| altered.contains(name));
         let status = peek(&altered).status;
@@ -130,7 +130,7 @@ fn sas_2_no_parameter_of_a_queue_can_be_altered() {
     }
 }
 
-/// Tests that a token is valid only for its table, service and account, and only for the caller and the time that it specifies.
+/// Tests that a token is valid only for its table, service and account, and only for the caller and at the time that it specifies.
 #[test]
 fn sas_1_a_token_is_bound_to_its_place_caller_and_time() {
     create("Bound");

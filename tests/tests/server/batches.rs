@@ -1,4 +1,4 @@
-//! Tests of attacks with batch bodies: boundaries, line ends, nesting, limits and partitions. A rejected batch must not change anything.
+//! Tests attacks with batch bodies: boundaries, line ends, nesting, limits and partitions. A rejected batch must not change anything.
 
 use tests::ask::{Answer, Ask};
 
@@ -15,7 +15,7 @@ fn rows(table: &str) -> usize {
     answer.body.matches("\"RowKey\"").count()
 }
 
-/// Returns an insert as a part of a change set.
+/// Returns an insert operation as a part of a change set.
 fn insert(table: &str, partition: &str, row: &str) -> String {
     format!(
         "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\nPOST http://127.0.0.1/{ACCOUNT}/{table} HTTP/1.1\r\n\
@@ -165,7 +165,7 @@ fn egt_8_9_and_21_a_malformed_batch_changes_nothing() {
         let answer = send(content_type, whole.as_str());
         assert_eq!((answer.status, rows("Malformed2")), (400, 0), "{content_type}: {}", answer.body);
     }
-    // Every prefix of a batch is refused.
+    // A batch that is cut off anywhere is refused.
     for cut in (0..whole.trim_end().len()).step_by(7) {
         let answer = send(TYPE, &whole[..cut]);
         assert_eq!((answer.status, rows("Malformed2")), (400, 0), "{cut}: {}", answer.body);
@@ -196,7 +196,7 @@ fn egt_3_and_req_7_a_batch_has_at_most_four_mebibytes() {
     assert_eq!((answer.status, rows("Mebibytes")), (202, 1), "{}", answer.body);
 }
 
-/// Tests that a change set whose parts use the wrong boundary is not read as an empty change set: it would succeed without its writes.
+/// Tests that a change set whose parts have the wrong boundary is not read as an empty one, which would succeed without its writes.
 #[test]
 fn egt_21_a_change_set_with_text_has_parts() {
     create("WrongBoundary");
@@ -226,7 +226,7 @@ fn egt_20_a_batch_is_multipart_mixed() {
     assert_eq!(rows("OtherTypes"), 0);
 }
 
-/// Tests that the message contains the index of the failed operation, which clients read from it.
+/// Tests that the error message contains the index of the failed operation, because clients parse it.
 #[test]
 fn egt_34_and_35_a_missing_table_is_the_fault_of_the_first_operation() {
     for count in [1, 3] {

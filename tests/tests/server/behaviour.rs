@@ -1,4 +1,4 @@
-//! Tests that run all scenarios of the behaviour suite on `table-server`.
+//! Runs all scenarios of the behaviour suite on `table-server`.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Tests of headers that affect the execution of a request: `If-Match`, `Prefer` and `Accept`, in every form that HTTP allows or forbids.
+//! Tests headers that change how a request is executed: `If-Match`, `Prefer` and `Accept`, in every form that HTTP allows or forbids.
 
 use tests::ask::{Answer, Ask};
 
@@ -17,7 +17,7 @@ fn read(target: &str) -> Answer {
     Ask::new("GET", target).of(&SERVER)
 }
 
-/// Malformed `If-Match` values. If the server ignored them, the write would be unconditional.
+/// Malformed `If-Match` values. A server that ignored them would make the write unconditional.
 const MALFORMED: [&str; 16] = [
     "",
     "*, W/\"a\"",
@@ -53,7 +53,7 @@ fn ifm_1_and_3_a_malformed_condition_never_becomes_none() {
             let answer = ask().header("if-match", first).also("if-match", second).of(&SERVER);
             assert_eq!(answer.code(), (400, "InvalidInput"), "{verb} {first} {second}: {}", answer.body);
         }
-        // A well-formed tag of another version does not match, nor does the current one in another spelling.
+        // A well-formed tag of another version does not match, and neither does a different spelling of the current tag.
         let upper = current.replace("%3A", "%3a");
         for stale in ["W/\"a\"", "W/\"\"", "w/\"a\"", &current.replace("datetime", "DateTime"), &upper] {
             let answer = ask().header("if-match", stale).of(&SERVER);
@@ -66,7 +66,7 @@ fn ifm_1_and_3_a_malformed_condition_never_becomes_none() {
         }
     }
     assert_eq!(read(&target).body, before.body);
-    // Spaces around a value are not part of it.
+    // Spaces around a value are not part of the value.
     for condition in ["*", " * ", &current, &format!("\t{current} ")] {
         let etag = read(&target).header("etag").unwrap().to_owned();
         let condition = condition.replace(&current, &etag);
@@ -75,7 +75,7 @@ fn ifm_1_and_3_a_malformed_condition_never_becomes_none() {
     }
 }
 
-/// Tests that headers of an operation in a batch have the same effect as headers of a separate request.
+/// Tests that the headers of an operation in a batch have the same effect as the headers of a separate request.
 #[test]
 fn ifm_1_and_egt_23_a_malformed_condition_in_a_batch_never_becomes_none() {
     let target = table("MalformedInBatch");
@@ -103,7 +103,7 @@ fn ifm_1_and_egt_23_a_malformed_condition_in_a_batch_never_becomes_none() {
         let stale = send(verb, "If-Match: W/\"a\"\r\n");
         assert!(stale.body.contains("HTTP/1.1 412 "), "{verb}: {}", stale.body);
     }
-    // A method is tunnelled only in a POST, and only once.
+    // A method can be tunnelled only through a POST, and only once.
     for (verb, headers) in [
         ("PUT", "X-HTTP-Method: DELETE\r\nIf-Match: *\r\n"),
         ("POST", "X-HTTP-Method: TRACE\r\n"),
@@ -118,8 +118,8 @@ fn ifm_1_and_egt_23_a_malformed_condition_in_a_batch_never_becomes_none() {
     assert!(merged.body.contains("HTTP/1.1 204 "), "{}", merged.body);
 }
 
-/// Tests `If-None-Match`, which cannot be a condition of an update or a delete. If the server ignored it, a client could overwrite an entity that it meant
-/// to keep.
+/// Tests `If-None-Match`, which is not allowed as a condition for an update or a delete. If the server ignored it, a
+/// client could overwrite an entity that it meant to keep.
 #[test]
 fn ifm_2_if_none_match_is_refused_on_updates_and_deletes() {
     let target = table("NoneMatch");
@@ -158,13 +158,13 @@ fn ifm_2_if_none_match_is_refused_on_updates_and_deletes() {
         assert!(answer.body.contains("HTTP/1.1 400 "), "{verb}: {}", answer.body);
     }
     assert_eq!(read(&target).body, before.body);
-    // A missing entity is not inserted either.
+    // A missing entity must not be inserted either.
     let missing = target.replace("'r'", "'s'");
     let answer = Ask::new("PUT", missing.as_str()).json("{}").header("if-none-match", "*").of(&SERVER);
     assert_eq!((answer.status, read(&missing).status), (400, 404), "{}", answer.body);
 }
 
-/// Tests that a condition is not ignored because its header is not valid UTF-8, either in a batch or in a separate request.
+/// Tests that a condition is not ignored if its header is not valid UTF-8, in a batch and in a separate request.
 #[test]
 fn egt_23_a_header_of_a_part_is_utf_8() {
     let target = table("NotText");

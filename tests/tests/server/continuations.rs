@@ -1,6 +1,6 @@
-//! Tests of attacks with continuation tokens: altered, truncated, encoded differently, or taken from other tables, queries and accounts.
+//! Tests attacks with continuation tokens that are altered, truncated, encoded differently, or taken from other tables, queries and accounts.
 //!
-//! A token contains only a key, which is not secret. Whatever the token, the server must reject the request, or return a page of the requested query.
+//! A token contains only a key, which is not secret. For any token, the server must reject the request or return a page of the requested query.
 
 use table_wire::auth::{EMULATOR_ACCOUNT, EMULATOR_KEY};
 use tests::ask::{Answer, Ask};
@@ -106,7 +106,7 @@ fn page_9_an_altered_token_is_refused_or_names_another_key() {
             judge(&answer, is_of_query, &altered);
         }
     }
-    // Base64 for URLs, standard base64, and another order or number of options.
+    // URL-safe Base64, standard Base64, and the options in another order or number.
     for form in [
         "NextPartitionKey=1%214%21cDE-&NextRowKey=1%214%21Mw--",
         "NextPartitionKey=1!4!cDE%3D&NextRowKey=1!4!Mw%3D%3D",
@@ -126,14 +126,14 @@ fn page_9_an_altered_token_is_refused_or_names_another_key() {
     ] {
         judge(&page(&format!("AlteredTokens()?{form}&{filter}"), &SERVER), is_of_query, form);
     }
-    // A key longer than any stored one.
+    // This key is longer than any stored one.
     let long = format!("1!133332!{}", "eHh4".repeat(33_333));
     let answer = page(&format!("AlteredTokens()?NextPartitionKey={long}&{filter}"), &SERVER);
     assert!(matches!(answer.status, 200 | 400 | 414 | 431), "{}", answer.status);
 }
 
-/// Tests a token, which contains only a key (PAGE-7), with other queries. It continues any query at that key, and never returns rows of the table or
-/// account from which it came.
+/// Tests that a token, which contains only a key (PAGE-7), continues any query at that key. It must never return rows
+/// from the table or account that it was issued for.
 #[test]
 fn page_7_a_token_of_another_table_query_or_account_shows_nothing_of_it() {
     let emulator = SERVER.replace(ACCOUNT, EMULATOR_ACCOUNT).replace(KEY, EMULATOR_KEY);
@@ -163,8 +163,8 @@ fn page_7_a_token_of_another_table_query_or_account_shows_nothing_of_it() {
     }
 }
 
-/// Tests tokens for the list of tables. A token is a table name; any other string is also accepted, and continues the list after the names that sort before
-/// it.
+/// Tests tokens for the list of tables. A token is a table name. Any other string is also accepted, and continues the
+/// list after the names that sort before it.
 #[test]
 fn page_12_the_token_of_a_list_of_tables_is_any_name() {
     create("Listed1", &SERVER);

@@ -8,13 +8,13 @@ use tests::served::{account, asked, with_server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// The number of random requests. In CI, the `fuzz` program sends many more.
+/// The number of random requests. In CI, the `fuzz` program sends far more.
 const REQUESTS: u64 = 10_000;
-/// The number of requests after which the account is replaced, to free its memory.
+/// The number of requests after which the account is replaced, which frees its memory.
 const OF_ONE_ACCOUNT: u64 = 5_000;
 
-/// Sends many mutated requests to a server in the test process. The test fails if a response violates a guarantee, for example if it has no error code,
-/// reports an internal error, or contains the account key.
+/// Sends many mutated requests to a server in the test process. The test fails if a response violates a guarantee, for
+/// example if it lacks an error code, reports an internal error, or contains the account key.
 #[test]
 fn malformed_requests_are_answered() {
     thread_local! {
@@ -38,7 +38,7 @@ fn malformed_requests_are_answered() {
     assert!((REQUESTS / 100..REQUESTS * 9 / 10).contains(&session.accepted), "{session:?}");
 }
 
-/// Tests that a response over HTTP/1.1 states how long an idle connection stays open.
+/// Tests that an HTTP/1.1 response states how long an idle connection stays open.
 #[test]
 fn keep_alive_is_named_over_http_1_1() {
     with_server(Config::on_loopback(account()), async |connection, _| {
@@ -56,7 +56,7 @@ fn keep_alive_is_named_over_http_1_1() {
 /// Tests that a connection is closed and released if its input is not HTTP, is incomplete, or never ends.
 #[test]
 fn broken_connections_are_released() {
-    // The limit is lower than the number of connections that are broken below, so leaked connections would exhaust it.
+    // The limit is lower than the number of connections broken below, so leaked connections would exhaust it.
     let mut config = Config::on_loopback(account());
     config.limits.connections = 16;
     with_server(config, async |connection, observed| {
@@ -86,7 +86,7 @@ fn broken_connections_are_released() {
                 }
             }
         }
-        // Eventually all connections are closed, because each call of `open` lets the server run.
+        // All connections are eventually closed, because each call to `open` lets the server run.
         while open(observed).await != 0 {}
     });
 }

@@ -1,4 +1,4 @@
-//! Tests of HTTP/2 with prior knowledge: concurrent requests on one connection.
+//! Tests HTTP/2 with prior knowledge: concurrent requests on one connection.
 
 use bytes::Bytes;
 use chrono::Utc;
@@ -12,7 +12,7 @@ use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 use tests::served::{ACCOUNT, KEY, account, with_server};
 use tokio::net::TcpStream;
 
-/// Returns a signed request. `base` is the URL's scheme and host.
+/// Returns a signed request. `base` is the scheme and host of the URL.
 pub(crate) fn request(base: &str, method: &'static str, path: &str, body: &str) -> Request<Full<Bytes>> {
     let path = format!("/{ACCOUNT}/{path}");
     let mut headers = HeaderMap::new();
@@ -49,15 +49,15 @@ fn requests_share_a_connection_of_http_2() {
         assert!(inserted.iter().all(|(status, _)| *status == 201), "{inserted:?}");
         let (status, body) = ask("GET", "Employee()", "").await;
         assert_eq!((status, body.matches("\"RowKey\"").count()), (200, 50));
-        // URLs start with the authority of the request, because HTTP/2 has no `host` header.
+        // URLs in the response start with the request's authority, because HTTP/2 has no `host` header.
         assert!(body.contains(&format!("http://{host}/{ACCOUNT}/$metadata#Employee")), "{body}");
-        // The connection ends with its last sender, and the server waits for it when it shuts down.
+        // The connection ends once its last sender is dropped. A server that shuts down waits for it.
         drop(sender);
         connection.await.unwrap().unwrap();
     });
 }
 
-/// Tests that a request with two different hosts is rejected. The host is not signed, and different components might each use a different one.
+/// Tests that a request with two different hosts is rejected. The host is not signed, and different components might use different ones.
 #[test]
 fn a_host_other_than_the_authority_is_refused() {
     with_server(Config::on_loopback(account()), async |connection, _| {

@@ -1,4 +1,4 @@
-//! Tests of queue messages at their limits: times, counts, receipts and texts.
+//! Tests queue messages at their limits: times, counts, receipts and texts.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -23,14 +23,14 @@ fn get(queue: &str, query: &str) -> Answer {
     Ask::queue("GET", format!("{queue}/messages{query}")).of(&SERVER)
 }
 
-/// Returns the text of each element `name` in a response.
+/// Returns the text of each element called `name` in a response.
 fn elements(answer: &Answer, name: &str) -> Vec<String> {
     let tag = format!("<{name}>");
     let parts = answer.body.split(&tag).skip(1);
     parts.map(|part| part.split('<').next().unwrap().to_owned()).collect()
 }
 
-/// The id and the pop receipt of a received message, encoded for use in a URL.
+/// The id and pop receipt of a received message, encoded for a URL.
 struct Leased {
     id: String,
     receipt: String,
@@ -162,7 +162,7 @@ fn que_11_12_and_13_a_receipt_is_for_its_message_until_the_next_one() {
     for (seconds, expected) in [("604801", OUT_OF_RANGE), ("-1", OUT_OF_RANGE), ("a", INVALID)] {
         assert_eq!(first.update("receipts", seconds, None).code(), expected, "{seconds}");
     }
-    // An update returns a new receipt, and keeps the count and the text. The old receipt is then invalid.
+    // An update returns a new receipt, and keeps the count and the text. The old receipt becomes invalid.
     let updated = first.update("receipts", "0", None);
     assert_eq!(updated.status, 204, "{}", updated.body);
     let renewed = encoded(updated.header("x-ms-popreceipt").unwrap());
@@ -178,22 +178,22 @@ fn que_11_12_and_13_a_receipt_is_for_its_message_until_the_next_one() {
         "{}",
         peeked.body
     );
-    // A second receive invalidates the receipt of the update.
+    // A second receive invalidates the update's receipt.
     let again = get("receipts", "");
     assert_eq!(elements(&again, "DequeueCount"), ["2"]);
     assert_eq!(Leased { id: first.id.clone(), receipt: renewed }.delete("receipts").code(), mismatch);
     assert_eq!(Leased::of(&again).delete("receipts").status, 204);
     assert_eq!(Leased::of(&again).delete("receipts").code(), (404, "MessageNotFound"));
-    // The receipt of a put is valid, even while the message is hidden.
+    // The receipt returned by a put is valid even while the message is hidden.
     let hidden = put("receipts", "?visibilitytimeout=100", "c");
     assert_eq!(Leased::of(&hidden).delete("receipts").status, 204);
-    // No operation with the receipt of a cleared message finds the message.
+    // After a clear, no operation finds the message by its receipt.
     assert_eq!(Ask::queue("DELETE", "receipts/messages").of(&SERVER).status, 204);
     assert_eq!(second.delete("receipts").code(), (404, "MessageNotFound"));
     assert_eq!(second.update("receipts", "1", Some("d")).code(), (404, "MessageNotFound"));
 }
 
-/// Tests that exactly one of several clients that concurrently use the same pop receipt succeeds.
+/// Tests that exactly one of several clients succeeds if they use the same pop receipt concurrently.
 #[test]
 fn que_12_updates_with_one_receipt_race_for_it() {
     create("races");
@@ -279,7 +279,7 @@ fn que_4_and_6_a_text_comes_back_as_it_was_sent_or_is_refused() {
         let answer = Ask::queue("POST", "texts/messages").body("application/xml", document).of(&SERVER);
         assert_eq!(answer.code(), (400, "InvalidXmlDocument"), "{document}: {}", answer.body);
     }
-    // The limit applies to the text in UTF-8, after entities are replaced.
+    // The limit applies to the text in UTF-8, after XML entities have been replaced.
     assert_eq!(put("texts", "", &"x".repeat(65_536)).status, 201);
     assert_eq!(put("texts", "", &"x".repeat(65_537)).code(), (413, "RequestBodyTooLarge"));
     assert_eq!(put("texts", "", &"\u{e9}".repeat(32_769)).code(), (413, "RequestBodyTooLarge"));

@@ -1,8 +1,8 @@
-//! Tests that a well-behaved client is unaffected by hostile clients: many connections that never send a request with a valid signature.
+//! Tests that hostile clients, which open many connections without ever sending a request with a valid signature, do not affect a well-behaved client.
 //!
-//! By default, each kind of hostile client opens more connections than the server's limit for connections without a verified request.
-//! `HOSTILE_CONNECTIONS=5000` opens more, with the server's default limits. The benchmarks measure the latency of a client among such connections
-//! (`ratios -- --server --only hostile`).
+//! Each kind of hostile client opens more connections than the server allows without a verified request.
+//! `HOSTILE_CONNECTIONS=5000` opens more, with the server's default limits. The benchmarks measure a client's latency
+//! among such connections (`ratios -- --server --only hostile`).
 
 use std::env;
 use std::io::Write;
@@ -22,18 +22,18 @@ use tokio::net::TcpStream;
 
 use crate::http2::request;
 
-/// The server's limit for connections without a verified request, which the server calls guests. Each kind of hostile client opens more.
+/// The server's limit for guests, which are connections without a verified request. Each kind of hostile client opens more.
 const GUESTS: usize = 64;
-/// The number of connections opened at once. The kernel must queue them; before version 5.4, Linux queues only 128 by default.
+/// The number of connections opened at once, which the kernel must queue. Before version 5.4, Linux queues only 128 by default.
 const BURST: usize = 1_000;
 /// The number of unsigned requests sent on one connection.
 const UNSIGNED: usize = 2_000;
-/// The minimum time that the unsigned requests must take: 200 µs for each except the first ones.
+/// The minimum time for the unsigned requests: 200 µs for each of them except the first ones.
 const UNSIGNED_TIME: Duration = Duration::from_millis(398);
 /// The number of connections that each kind of hostile client opens, unless `HOSTILE_CONNECTIONS` is set.
 const CONNECTIONS: usize = 160;
 
-/// The kinds of unfinished requests. Each has a name, and the bytes that a connection sends before it stalls.
+/// The kinds of unfinished requests, each with its name and the bytes that a connection sends before it stalls.
 const KINDS: [(&str, &str); 6] = [
     ("silent", ""),
     ("half a head", "GET /contoso/Tables HTTP/1.1\r\nHost: a\r\nX-A"),
@@ -49,7 +49,7 @@ const KINDS: [(&str, &str); 6] = [
     ("HTTP/2 without a request", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u{4}\0\0\0\0\0"),
 ];
 
-/// A well-behaved client. It keeps one connection open, and opens a new connection for each read.
+/// A well-behaved client. It keeps one connection open, and opens a new one for each read.
 struct Client {
     host: String,
     kept: http1::SendRequest<Full<Bytes>>,
@@ -133,8 +133,8 @@ fn a_client_does_not_notice_unfinished_requests() {
     }
 }
 
-/// Tests hostile HTTP/2 connections, each of which opens as many streams as the server allows. Each stream contains an unsigned request whose body is
-/// unfinished.
+/// Tests hostile HTTP/2 connections. Each one opens as many streams as the server allows, and sends an unsigned request
+/// with an unfinished body on every stream.
 #[test]
 fn a_client_does_not_notice_unfinished_streams_of_http_2() {
     run(async |host, connections| {
@@ -153,13 +153,13 @@ fn a_client_does_not_notice_unfinished_streams_of_http_2() {
 /// Returns the bytes of an HTTP/2 connection: the preface, an empty `SETTINGS` frame, and `number` streams with headers but without a body.
 fn streams(number: u32) -> Vec<u8> {
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
-    // `:method: POST`, `:scheme: http`, and as literals `:path: /contoso/Employee` and `:authority: a` (RFC 7541).
+    // The fields are `:method: POST`, `:scheme: http` and, as literals, `:path: /contoso/Employee` and `:authority: a` (RFC 7541).
     let mut head = vec![0x83, 0x86, 0x04, 17];
     head.extend_from_slice(b"/contoso/Employee");
     head.extend_from_slice(&[0x01, 1, b'a']);
     for stream in (0..number).map(|index| 2 * index + 1) {
         let length = u8::try_from(head.len()).unwrap();
-        // A HEADERS frame with END_HEADERS, without END_STREAM.
+        // This is a HEADERS frame with END_HEADERS but without END_STREAM.
         bytes.extend_from_slice(&[0, 0, length, 0x01, 0x04]);
         bytes.extend_from_slice(&stream.to_be_bytes());
         bytes.extend_from_slice(&head);
@@ -167,7 +167,8 @@ fn streams(number: u32) -> Vec<u8> {
     bytes
 }
 
-/// Tests that a burst of connections is queued until the server accepts them. If the kernel's queue were too short, clients would wait a second or more.
+/// Tests that a burst of connections waits in the kernel's queue until the server accepts them. If the queue were too
+/// short, clients would wait for a second or more.
 #[tokio::test]
 async fn a_burst_of_connections_waits_in_the_queue() {
     // The server does not accept connections in this test.
@@ -180,7 +181,7 @@ async fn a_burst_of_connections_waits_in_the_queue() {
     drop(open);
 }
 
-/// Tests that a new connection is not closed to make room for later ones before the server has read its first request.
+/// Tests that a new connection is not closed to make room for others before the server has read its first request.
 #[test]
 fn a_burst_of_signed_connections_is_answered() {
     let mut config = Config::on_loopback(account());
@@ -188,7 +189,7 @@ fn a_burst_of_signed_connections_is_answered() {
     with_server(config, async |connection, _| {
         let host = connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap();
         let request = Ask::new("GET", "Tables").written(&connection);
-        // The connections block the thread of the server, so it finds all of them at the same time.
+        // Opening the connections blocks the server's thread, so the server finds all of them at the same time.
         let connect = |_| {
             let mut stream = std::net::TcpStream::connect(host).unwrap();
             stream.write_all(request.as_bytes()).unwrap();
@@ -203,7 +204,7 @@ fn a_burst_of_signed_connections_is_answered() {
     });
 }
 
-/// Tests that each unsigned request on a connection delays the next one, and that signed requests are not delayed.
+/// Tests that each unsigned request on a connection delays the next one, while signed requests are not delayed.
 #[test]
 fn unsigned_requests_have_a_rate() {
     with_server(Config::on_loopback(account()), async |connection, _| {
@@ -224,7 +225,7 @@ fn unsigned_requests_have_a_rate() {
     });
 }
 
-/// Tests that unsigned requests are rejected before they count towards the limit on concurrent requests, even if that limit is 1.
+/// Tests that unsigned requests are rejected before they count towards the limit on concurrent requests, even if the limit is 1.
 #[test]
 fn unsigned_requests_take_no_capacity() {
     let mut config = Config::on_loopback(account());

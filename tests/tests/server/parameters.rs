@@ -1,4 +1,4 @@
-//! Tests of query parameters: names in upper and lower case, which signatures treat as equal, and values that are not valid UTF-8.
+//! Tests query parameters: names in upper and lower case, which are equal to a signature, and values that are not valid UTF-8.
 
 use tests::ask::{Answer, Ask};
 
@@ -13,8 +13,8 @@ fn put(query: &str, text: &str) -> u16 {
     Ask::queue("POST", format!("cases/messages{query}")).body("application/xml", body).of(&SERVER).status
 }
 
-/// Tests that parameter names are accepted in any case. If `PeekOnly` were ignored because of its case, the message would be hidden from its
-/// consumers.
+/// Tests that parameter names are accepted in any case. If the server did not recognise `PeekOnly` because of its case,
+/// the message would be hidden from its consumers.
 #[test]
 fn auth_22_parameters_of_queues_have_names_in_any_case() {
     assert_eq!(Ask::queue("PUT", "cases").of(&SERVER).status, 201);

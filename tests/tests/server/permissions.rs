@@ -1,4 +1,4 @@
-//! Tests of table and queue SAS tokens: every operation with each set of permissions. No request may access keys outside its token's range.
+//! Tests table and queue SAS tokens: every operation with each set of permissions. No request may access keys outside its token's range.
 
 use std::time::Duration;
 
@@ -26,13 +26,13 @@ pub(crate) fn create(table: &str) {
     put(table, "r");
 }
 
-/// Inserts or replaces an entity, because an earlier operation may have deleted it.
+/// Inserts or replaces an entity that an earlier operation may have deleted.
 fn put(table: &str, row: &str) {
     let target = format!("{table}(PartitionKey='p',RowKey='{row}')");
     assert_eq!(Ask::new("PUT", target).json("{}").of(&SERVER).status, 204);
 }
 
-/// Sends a request whose only credential is the token, and returns the response.
+/// Sends a request with the token as its only credential, and returns the response.
 pub(crate) fn with(ask: &Ask, target: &str, token: &str) -> Answer {
     let separator = if target.contains('?') { '&' } else { '?' };
     ask.clone().signed(None).target(format!("{target}{separator}{token}")).of(&SERVER)
@@ -183,7 +183,7 @@ fn sas_5_each_set_of_letters_of_a_queue_permits_exactly_its_operations() {
     }
 }
 
-/// Tests that a token for one partition gives no access to others, even with a continuation, a filter, a batch, or a key spelled differently.
+/// Tests that a token for one partition gives no access to others, even with a continuation, a filter, a batch or a differently spelled key.
 #[test]
 fn sas_8_no_request_leaves_the_range_of_its_token() {
     create("Ranged");
@@ -208,7 +208,7 @@ fn sas_8_no_request_leaves_the_range_of_its_token() {
     ] {
         let answer = with(&Ask::new("GET", ""), &format!("Ranged()?{query}"), &token);
         assert!(!answer.body.contains("\"Secret\":1"), "{query}: {}", answer.body);
-        // A continuation outside the range cannot come from a query with this token.
+        // A query with this token cannot return a continuation outside the range.
         let expected = if query.contains("Next") { 400 } else { 200 };
         assert_eq!(answer.status, expected, "{query}: {}", answer.body);
     }

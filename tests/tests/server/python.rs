@@ -1,6 +1,6 @@
-//! Runs tests that use pinned versions of the Azure SDK for Python. The first run installs them in cargo's target folder.
+//! Runs tests with pinned versions of the Azure SDK for Python, which the first run installs in cargo's target folder.
 //!
-//! Without `python3` or without a registry, the suite is skipped with a message; if `CI` is `true`, it fails.
+//! Without `python3` or without a registry, the suite is skipped with a message, or fails if `CI` is `true`.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Tests of queue names, paths and metadata at their limits.
+//! Tests queue names, paths and metadata at their limits.
 
 use tests::ask::Ask;
 
@@ -77,7 +77,7 @@ fn que_17_names_of_metadata_are_identifiers_and_are_given_once() {
     );
     assert_eq!(create("large-metadata", &[("x-ms-meta-a", &"x".repeat(8_191))]).status, 201);
     assert_eq!(Ask::queue("GET", "not-described?comp=metadata").of(&SERVER).code(), (404, "QueueNotFound"));
-    // Markup in metadata is text in the list of queues.
+    // In the list of queues, markup in metadata appears as text.
     assert_eq!(create("marked-up", &[("x-ms-meta-a", "<b>&</b>")]).status, 201);
     let list = Ask::queue("GET", "?comp=list&prefix=marked-up&include=metadata").of(&SERVER);
     assert!(list.body.contains("<Metadata><a>&lt;b&gt;&amp;&lt;/b&gt;</a></Metadata>"), "{}", list.body);

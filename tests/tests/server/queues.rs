@@ -1,4 +1,4 @@
-//! Tests that run all scenarios of the queue suite on `table-server`.
+//! Runs all scenarios of the queue suite on `table-server`.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! Tests based on public bug reports: requests that the service rejects. Each test names its reports and expects the error code of the service.
+//! Tests requests that the service rejects, taken from public bug reports. Each test cites its reports and expects the service's error code.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn create(table: &str) {
     assert_eq!(made.status, 201, "{}", made.body);
 }
 
-/// Sends a batch with the given operations, each with its headers and body. They are in a change set unless `is_query` is `true`.
+/// Sends a batch of the given operations, each with its headers and body. They form a change set unless `is_query` is `true`.
 fn batch(operations: &[String], is_query: bool) -> Answer {
     let begin = if is_query { "--b\r\n" } else { "--c\r\n" };
     let part = |operation: &String| format!("{begin}Content-Type: application/http\r\n\r\n{operation}\r\n");
@@ -38,8 +38,8 @@ fn inner(answer: &Answer) -> &str {
     inner.get(..3).unwrap()
 }
 
-/// azure-sdk-for-js 20913, Storage Explorer 5407, 5434, 5579 and 5584: a client sent an empty parameter in place of a token that it
-/// had not received.
+/// azure-sdk-for-js 20913, Storage Explorer 5407, 5434, 5579 and 5584: a client without a token sent an empty parameter
+/// instead.
 #[test]
 fn page_2_and_9_an_empty_token_is_refused() {
     create("EmptyTokens");
@@ -51,7 +51,7 @@ fn page_2_and_9_an_empty_token_is_refused() {
     let [partition, row] = ["nextpartitionkey", "nextrowkey"]
         .map(|name| first.header(&format!("x-ms-continuation-{name}")).unwrap().to_owned());
     for (query, expected) in [
-        // The token of an empty key is not empty.
+        // The token for an empty key is not itself empty.
         (format!("NextPartitionKey={partition}&NextRowKey={row}"), (200, "")),
         (format!("NextPartitionKey={partition}"), (200, "")),
         (format!("NextPartitionKey={partition}&NextRowKey="), (400, "InvalidInput")),
@@ -67,7 +67,7 @@ fn page_2_and_9_an_empty_token_is_refused() {
     }
 }
 
-/// Azurite 942: the diagnostics agent of Azure sends batches whose parts are in Atom.
+/// Azurite 942: Azure's diagnostics agent sends batches whose parts are in Atom format.
 #[test]
 fn json_1_a_part_in_atom_is_refused() {
     create("AtomParts");
@@ -92,7 +92,7 @@ fn json_1_a_part_in_atom_is_refused() {
     assert_eq!(inner(&batch(&[json("1"), json("2")], false)), "204");
 }
 
-/// Azurite 1216: a client puts `$format` into the URLs of parts. Other options in such URLs are accepted or rejected as outside a batch.
+/// Azurite 1216: a client puts `$format` into the URLs of a batch's parts. Other options in these URLs are accepted or rejected as outside a batch.
 #[test]
 fn qry_1_and_2_options_of_a_part_are_known_or_refused() {
     create("PartOptions");
@@ -155,7 +155,7 @@ fn egt_2_a_hundred_and_first_operation_is_refused_by_the_services_sentence() {
     assert_eq!(inner(&batch(&operations[..100], false)), "204");
 }
 
-/// Found by a comparison with Azurite: if a resource does not support a method, the table service and the queue service return different error codes.
+/// Found in a comparison with Azurite: if a resource does not support a method, the table service and the queue service return different error codes.
 #[test]
 fn err_3_a_method_that_a_resource_does_not_support_has_the_code_of_its_service() {
     create("Methods");
@@ -178,7 +178,7 @@ fn err_3_a_method_that_a_resource_does_not_support_has_the_code_of_its_service()
     }
 }
 
-/// sling-cli 635, Azurite 662: a signature for a table or a queue never permits these operations, regardless of its permissions.
+/// sling-cli 635, Azurite 662: a SAS for a single table or queue never permits these operations, whatever its permissions.
 #[test]
 fn sas_5_a_signature_of_one_table_or_queue_never_permits_operations_on_the_account() {
     create("Signed");
@@ -222,7 +222,7 @@ fn sas_5_a_signature_of_one_table_or_queue_never_permits_operations_on_the_accou
         let answer = Ask::queue(verb, format!("{target}?{}", queue(every))).signed(None).of(&SERVER);
         assert_eq!(answer.code(), expected, "{verb} {target}: {}", answer.body);
     }
-    // A missing permission has another code.
+    // If only a permission is missing, the error code is different.
     let peek = format!("signed/messages?peekonly=true&{}", queue(QueuePermissions::ADD));
     assert_eq!(
         Ask::queue("GET", peek).signed(None).of(&SERVER).code(),
@@ -230,7 +230,7 @@ fn sas_5_a_signature_of_one_table_or_queue_never_permits_operations_on_the_accou
     );
 }
 
-/// azure-storage-python 301, azure-storage-cpp 157: a client appended `?` and a token that already began with `?`.
+/// azure-storage-python 301, azure-storage-cpp 157: a client appended `?` and a token that already started with `?`.
 #[test]
 fn sas_1_a_signature_after_a_second_question_mark_has_no_version() {
     let types = ResourceTypes::SERVICE.and(ResourceTypes::CONTAINER).and(ResourceTypes::OBJECT);
@@ -263,8 +263,8 @@ fn sas_1_a_signature_after_a_second_question_mark_has_no_version() {
     }
 }
 
-/// MicrosoftDocs/feedback 2842, waz-storage 1: the `+` in a receipt was not escaped, so it became a space. The service's response is recorded in the tests
-/// of `@azure/storage-queue` (`delete message negative`).
+/// MicrosoftDocs/feedback 2842, waz-storage 1: the `+` in a receipt was not escaped, so it became a space. The
+/// service's response is recorded in the tests of `@azure/storage-queue` (`delete message negative`).
 #[test]
 fn que_13_and_16_text_that_is_no_receipt_is_not_taken_for_an_outdated_one() {
     assert_eq!(Ask::queue("PUT", "formats").of(&SERVER).status, 201);

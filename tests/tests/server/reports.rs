@@ -1,4 +1,4 @@
-//! Tests for public bug reports about Azurite, the service and its clients. Each test names its report, and expects the service's behaviour.
+//! Tests for public bug reports about Azurite, the service and its clients. Each test cites its report and expects the service's behaviour.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn insert(table: &str, row: &str, properties: &str) -> Answer {
     Ask::new("POST", table).json(body).of(&SERVER)
 }
 
-/// Encodes text for use in the query of a URL.
+/// Encodes text for a URL query.
 fn encoded(text: &str) -> String {
     let byte = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
@@ -101,7 +101,7 @@ fn filters_of_reports_find_what_the_service_finds() {
     );
 }
 
-/// Tests the report azure-sdk-for-python 45046: a filter for Timestamps later than the latest one must not match any entity.
+/// Tests azure-sdk-for-python 45046: a filter for Timestamps after the latest one must not match any entity.
 #[test]
 fn timestamps_are_compared_to_the_last_digit() {
     create("Watermarks");
@@ -145,7 +145,7 @@ fn keys_of_reports_are_written_read_and_deleted() {
         assert!(deleted.body.contains("HTTP/1.1 204"), "{report}: {}", deleted.body);
         assert_eq!(Ask::new("GET", target).of(&SERVER).status, 404, "{report}");
     }
-    // Azurite 1371, AzureStorageExplorer 5465: characters that no key may contain.
+    // Azurite 1371, AzureStorageExplorer 5465: no key may contain these characters.
     for key in ["b#", "a/b", "a\\\\b", "a?b", "a\\u0001b", "a\\u007fb"] {
         assert_eq!(insert("Keys", key, "").status, 400, "{key}");
     }
@@ -207,7 +207,7 @@ fn writes_of_reports_have_the_effect_that_they_have_in_the_service() {
         let answer = insert("Writes", &row, &format!(",\"D\":{value},\"D@odata.type\":\"Edm.Double\""));
         assert!(answer.status == 201 && answer.body.contains(expected), "{value}: {}", answer.body);
     }
-    // cloudemu 709: the code of a table that exists.
+    // cloudemu 709: the error code for a table that already exists.
     let again = Ask::new("POST", "Tables").json("{\"TableName\":\"Writes\"}").of(&SERVER);
     assert_eq!(again.code(), (409, "TableAlreadyExists"));
     // Azurite 675: a filter on tables.
@@ -227,7 +227,7 @@ fn queues_of_reports_behave_like_the_service() {
             answer.body.split(&format!("<{name}>")).nth(1).unwrap_or_else(|| panic!("{}", answer.body));
         encoded(rest.split('<').next().unwrap())
     };
-    // azurite (legacy) 116 and 118, azure-sdk-for-go 23092: an update that changes only the visibility, and returns its time.
+    // azurite (legacy) 116 and 118, azure-sdk-for-go 23092: an update that changes only the visibility returns the time of the next visibility.
     let sent = put("");
     let target = format!(
         "reports/messages/{}?popreceipt={}&visibilitytimeout=0",
@@ -236,13 +236,13 @@ fn queues_of_reports_behave_like_the_service() {
     );
     let updated = Ask::queue("PUT", target).of(&SERVER);
     assert!(updated.status == 204 && updated.header("x-ms-time-next-visible").is_some(), "{}", updated.head);
-    // azurite (legacy) 117: a message whose time has come is visible immediately.
+    // azurite (legacy) 117: a message becomes visible as soon as its time has come.
     let peeked = Ask::queue("GET", "reports/messages?peekonly=true").of(&SERVER);
     assert_eq!(
         (element(&peeked, "MessageText").as_str(), element(&peeked, "DequeueCount").as_str()),
         ("a", "0")
     );
-    // Azurite 2343: a received message is hidden for its timeout, then visible again.
+    // Azurite 2343: a received message is hidden for its visibility timeout, and visible again after that.
     let receive = || Ask::queue("GET", "reports/messages?visibilitytimeout=1").of(&SERVER);
     assert_eq!(element(&receive(), "DequeueCount"), "1");
     assert!(!receive().body.contains("<QueueMessage>"));
@@ -250,7 +250,7 @@ fn queues_of_reports_behave_like_the_service() {
     assert_eq!(element(&receive(), "DequeueCount"), "2");
     // gopherstack 2448: a message that would expire immediately is refused.
     assert_eq!(put("?messagettl=0").code(), (400, "OutOfRangeQueryParameterValue"));
-    // Azurite 825: a signature without a start. Azurite 662: no signature of a queue creates one.
+    // Azurite 825: a SAS without a start time. Azurite 662: a SAS for a queue can never create the queue.
     let permissions = QueuePermissions::READ.and(QueuePermissions::ADD).and(QueuePermissions::UPDATE);
     let permissions = Some(permissions.and(QueuePermissions::PROCESS));
     let policy =

@@ -1,5 +1,5 @@
-//! Tests of behaviour expected by the live tests of `azure-data-tables` 12.7 and `azure-storage-queue` 12.18 for Python, sent as raw requests. Each test
-//! names the original test. None of their code is copied.
+//! Tests behaviour that the live tests of `azure-data-tables` 12.7 and `azure-storage-queue` 12.18 for Python expect,
+//! with raw requests. Each test cites the original test. None of their code is copied.
 
 use tests::ask::{Answer, Ask};
 
@@ -10,14 +10,15 @@ fn create(table: &str) {
     assert_eq!(made.status, 201, "{}", made.body);
 }
 
-/// Checks the status and error code of a response, and that its message contains the sentence by which the client recognises the cause.
+/// Checks a response's status and error code, and that its message contains the sentence by which the client recognises the cause.
 fn refused(answer: &Answer, code: (u16, &str), sentence: &str) {
     assert_eq!(answer.code(), code, "{}", answer.body);
     assert!(answer.body.contains(sentence), "{}", answer.body);
 }
 
-/// From `test_client_with_url_ends_with_table_name` in `test_table_client.py`, `test_table_service_properties.py` and `test_table_batch.py`: the
-/// client's endpoint ends with a table name. The client adds a hint to the resulting errors, which it recognises by sentences in their messages.
+/// From `test_client_with_url_ends_with_table_name` in `test_table_client.py`, `test_table_service_properties.py` and
+/// `test_table_batch.py`: the client's endpoint ends with a table name. The client recognises the resulting errors by
+/// sentences in their messages, and adds a hint.
 #[test]
 fn req_5_an_endpoint_that_ends_with_a_table_is_refused_by_the_services_sentences() {
     let missing = "The table specified does not exist.";
@@ -43,7 +44,7 @@ fn req_5_an_endpoint_that_ends_with_a_table_is_refused_by_the_services_sentences
     }
     let queues = Ask::queue("GET", "below/?restype=service&comp=properties").of(&SERVER);
     assert_eq!(queues.code(), (400, "InvalidQueryParameterValue"), "{}", queues.body);
-    // The table still exists and is empty. Other requests below it do not name a resource.
+    // The table still exists and is empty. Other requests below its URL do not refer to a resource.
     assert_eq!(Ask::new("GET", "BelowTable/Tables").of(&SERVER).code(), (400, "InvalidInput"));
     let entity = "{\"PartitionKey\":\"p\",\"RowKey\":\"r\"}";
     assert_eq!(Ask::new("POST", "BelowTable/Tables").json(entity).of(&SERVER).code(), (400, "InvalidInput"));
@@ -100,8 +101,8 @@ fn acl_2_a_policy_without_values_has_no_access_policy() {
     assert_eq!(found.matches("<AccessPolicy>").count(), 1, "{found}");
 }
 
-/// From `azure-storage-queue`, `test_get_user_delegation_sas` in `test_queue.py`: the service creates a key for an Entra ID token. This server
-/// responds that it does not implement this.
+/// From `azure-storage-queue`, `test_get_user_delegation_sas` in `test_queue.py`: the service creates a key for an
+/// Entra ID token. This server responds that it does not support this.
 #[test]
 fn a_user_delegation_key_is_not_implemented() {
     let body = "<KeyInfo><Start>2026-11-27T00:00:00Z</Start><Expiry>2026-11-28T00:00:00Z</Expiry></KeyInfo>";

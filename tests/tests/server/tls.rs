@@ -1,4 +1,4 @@
-//! Tests of HTTPS with a certificate created by the server itself.
+//! Tests HTTPS with a certificate that the server has created itself.
 
 use std::env;
 use std::path::Path;
@@ -25,7 +25,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::http2::request;
 
-/// The environment variable that passes the connection string when the test runs itself in a second process.
+/// The environment variable with the connection string for the second process in which the test runs itself.
 const CONNECTION: &str = "TABLES_TEST_TLS_CONNECTION";
 
 fn under_tls(folder: &Path) -> Config {
@@ -40,7 +40,7 @@ fn host(connection: &str) -> &str {
     rest.split('/').next().unwrap()
 }
 
-/// Opens a TLS connection that offers the given protocols and trusts only the certificates in `folder`.
+/// Opens a TLS connection that offers the given protocols. It trusts only the certificates in `folder`.
 async fn connected(folder: &Path, host: &str, offered: &[&str]) -> TlsStream<TcpStream> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(folder.join(Tls::CERTIFICATE)).unwrap()).unwrap();
@@ -55,8 +55,8 @@ async fn connected(folder: &Path, host: &str, offered: &[&str]) -> TlsStream<Tcp
     TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap()
 }
 
-/// Tests the project's own client, which trusts the system's certificates. `SSL_CERT_FILE` replaces them for an entire process, so the test runs itself in
-/// a second process.
+/// Tests the project's own client, which trusts the system's certificates. `SSL_CERT_FILE` replaces these for an entire
+/// process, so the test runs itself in a second process.
 #[test]
 fn our_client_works_once_it_trusts_the_certificate() {
     if let Ok(connection) = env::var(CONNECTION) {
@@ -108,12 +108,12 @@ fn http_2_is_negotiated_in_the_handshake() {
     });
 }
 
-/// Tests that a connection is released if the client does not speak TLS, stops in the middle of the handshake, or never sends anything.
+/// Tests that a connection is released if its client does not speak TLS, stops during the handshake, or never sends anything.
 #[test]
 fn broken_handshakes_are_released() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = under_tls(folder.path());
-    // The limit is lower than the number of connections that are broken below, so leaked connections would exhaust it.
+    // The limit is lower than the number of connections broken below, so leaked connections would exhaust it.
     config.limits.connections = 4;
     config.limits.read_timeout = Duration::from_millis(20);
     with_server(config, async |connection, observed| {

@@ -1,4 +1,4 @@
-//! Tests of clients that send signed requests but do not read the responses.
+//! Tests clients that send signed requests but never read the responses.
 
 use std::net::SocketAddr;
 
@@ -8,17 +8,17 @@ use tests::served::{account, asked, with_server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// The number of requests per connection. Their responses exceed a connection's send buffer, which is at most 4 MiB on Linux.
+/// The number of requests per connection. Their responses exceed the send buffer, which is at most 4 MiB on Linux.
 const REQUESTS: usize = 16;
 const CONNECTIONS: usize = 12;
 /// The size of the requested entity, in characters.
 const CHARACTERS: usize = 13 * 32_000;
-/// The server's limit for unread responses, in bytes. It is enough for five responses.
+/// The server's limit for unread responses, in bytes, which is enough for five responses.
 const LIMIT: usize = 2 << 20;
-/// The maximum number of requests that the well-behaved client makes.
+/// The maximum number of requests that the well-behaved client sends.
 const ATTEMPTS: usize = 10_000;
 
-/// Sends a request and returns the response. The request runs on a separate thread, because the server occupies the test's thread.
+/// Sends a request and returns the response. It is sent from a separate thread, because the server occupies the test's thread.
 async fn send(connection: &str, ask: Ask) -> Answer {
     let connection = connection.to_owned();
     tokio::task::spawn_blocking(move || ask.of(&connection)).await.unwrap()
@@ -35,8 +35,8 @@ async fn open_connections(observed: SocketAddr) -> usize {
     line.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{metrics}"))
 }
 
-/// Starts a server that contains one large entity. Runs `program` with the connection string, the server's host, the requests for the entity as one
-/// string, and the address of the metrics endpoint.
+/// Starts a server that contains one large entity. Runs `program` with the connection string, the server's host, all
+/// requests for the entity as one string, and the address of the metrics endpoint.
 fn run(program: impl AsyncFnOnce(String, String, String, SocketAddr)) {
     let mut config = Config::on_loopback(account());
     config.limits.unread_response_bytes = LIMIT;

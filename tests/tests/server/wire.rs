@@ -1,4 +1,4 @@
-//! Tests that need requests or responses that client libraries cannot send or show. The requests are written byte by byte.
+//! Tests that need requests or responses which client libraries cannot send or show. The requests are written byte by byte.
 
 use chrono::{TimeDelta, Utc};
 use table_wire::auth::{Scheme, print_http_date};
@@ -7,7 +7,7 @@ use tests::ask::{Answer, Ask, JSON};
 use crate::SERVER;
 
 trait Served {
-    /// Sends the request to the server shared by this binary, and returns the response.
+    /// Sends the request to the server that this binary's tests share, and returns the response.
     fn send(self) -> Answer;
 }
 
@@ -145,7 +145,7 @@ fn page_2_and_8_tokens_are_keys_in_the_form_of_the_service() {
     let row = first.header("x-ms-continuation-nextrowkey").expect("the key of the next entity");
     assert_eq!((token, row), ("1!8!U2FsZXM-", "1!4!Mg--"));
     let next = format!("$top=1&NextPartitionKey={token}&NextRowKey={row}");
-    // The token is also valid for a different filter or selection.
+    // The token is also valid with a different filter or selection.
     for query in ["", "&$select=RowKey", "&$filter=RowKey%20ge%20'0'"] {
         let rest = Ask::new("GET", format!("Tokens()?{next}{query}")).send();
         assert!(rest.body.contains("\"RowKey\":\"2\""), "{}", rest.body);

@@ -1,4 +1,4 @@
-//! Tests of table handles in a program that has only a SAS for one partition.
+//! Tests table handles in a program that has only a SAS for one partition.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::duplicated_attributes, reason = "two indexes are unique")]
@@ -123,7 +123,7 @@ fn a_grant_lets_a_bearer_read_by_indexes_and_write_feeds_and_steps() {
         let taken = parcels.insert(&parcel(2, "b")).await.unwrap_err();
         assert_eq!(taken.code(), ErrorCode::UniqueViolation);
 
-        // Programs with more rights find the changes, although the bearer listed no partition and sent no message.
+        // Programs with more rights find the changes, although the bearer has neither registered the partition nor sent a message.
         let entries = all.feed().read(all.table().name().unwrap(), &contoso(), &Cursor::default(), 10).await;
         assert_eq!(entries.unwrap().len(), 2);
         time.pass(Duration::from_secs(600));
@@ -199,7 +199,7 @@ fn a_backfill_begins_after_the_grants_of_older_schemas_have_expired() {
         assert_eq!(new.states().await.unwrap(), [("ByCode", IndexState::Ready)]);
         assert!(new.get(after::Parcel::by_code("contoso", format!("c{number}"))).await.unwrap().is_some());
         assert!(new.check().run().await.unwrap().is_clean());
-        // The older release is refused now, and can make no grant.
+        // From here on, the older release is refused, and can make no grant.
         time.pass(Duration::from_secs(6));
         let refused = old.grant(&contoso(), now() + hours(1)).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::SchemaMismatch);
@@ -219,7 +219,7 @@ fn a_grant_for_another_schema_or_table_is_refused() {
         ] {
             assert_eq!(refused.unwrap_err().code(), ErrorCode::InvalidInput);
         }
-        // An index that is not ready is not granted.
+        // No grant is given for an index that is not ready.
         let new = store.entities::<after::Parcel>().create_if_missing().await.unwrap();
         let grant = new.grant(&contoso(), in_an_hour()).await.unwrap();
         let new = bearer(&store, "Parcels").entities::<after::Parcel>().with_grant(&grant).unwrap();

@@ -1,4 +1,4 @@
-//! Tests of table design rules that the tests of individual patterns do not cover (DQ, IMP, PAT-HET rules).
+//! Tests table design rules that the tests of the individual patterns do not cover (DQ, IMP, PAT-HET rules).
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn dq_6_and_10_padded_numbers_are_read_in_the_order_of_numbers() {
         let found: Vec<u32> =
             badges.query(Badge::partition("Sales")).collect().await?.iter().map(|row| row.badge).collect();
         assert_eq!(found, [0, 9, 10, 123, 1_000, 99_999_999]);
-        // Unpadded numbers sort differently.
+        // Numbers without leading zeros sort differently.
         let mut texts = ["1000", "9", "123", "99999999", "0", "10"];
         texts.sort_unstable();
         assert_eq!(texts, ["0", "10", "1000", "123", "9", "99999999"]);
@@ -74,8 +74,8 @@ struct Staff {
     name: String,
 }
 
-/// Tests that only the primary key supports lookups. Without indexes, finding an entity by a property means reading everything; other lookups and sort
-/// orders need copies.
+/// Tests that only the primary key supports lookups. Without indexes, finding an entity by a property requires reading
+/// everything. Other lookups and sort orders need copies.
 #[test]
 fn dq_9_and_11_other_lookups_and_orders_come_from_copies() {
     block_on(async {
@@ -90,7 +90,7 @@ fn dq_9_and_11_other_lookups_and_orders_come_from_copies() {
             let page = engine.query(&TableName::new("Staff")?, &query, None).await?;
             Ok::<_, table_core::Error>((page.rows.len(), page.rows_read.unwrap()))
         };
-        // A filter on a property reads the whole partition; the key of the copy reads one row.
+        // A filter on a property reads the entire partition; the copy's key reads one row.
         assert_eq!(read(KeyRange::partition("Sales"), "Name eq 'Jun'").await?, (1, 10));
         let copy = KeyRange::rows("Sales", TextRange::prefix("name_Jun!"));
         assert_eq!(read(copy, "").await?, (1, 1));
@@ -179,17 +179,17 @@ fn pat_het_2_and_4_types_with_equal_keys_are_read_by_type_as_bags_and_as_a_sum()
             workers.insert(&worker(number)).await?;
             departments.insert(&department(number)).await?;
         }
-        // The prefix of the RowKey groups the rows of a type.
+        // A RowKey prefix groups the rows of each type.
         assert_eq!(workers.query(Worker::rows("Sales").id(..)).collect().await?, [worker(123), worker(124)]);
         assert_eq!(workers.get(Worker::key("Sales", 123)).await?.as_deref(), Some(&worker(123)));
         let codes = departments.query(Department::rows("Sales").code(..)).collect().await?;
         assert_eq!(codes, [department(123), department(124)]);
-        // The entities are read as bags.
+        // The entities are read as property bags.
         let bags = engine.untyped("Company")?.query(Selection::partition("Sales")).collect().await?;
         let keys: Vec<_> = bags.iter().map(|bag| bag.key().row_key.as_str()).collect();
         let grouped = ["DEPARTMENT_000123", "DEPARTMENT_000124", "EMPLOYEE_000123", "EMPLOYEE_000124"];
         assert_eq!(keys, grouped);
-        // All members of the set in one query.
+        // All members of the set are read in one query.
         let all = workers.query(Worker::partition("Sales")).read_as::<Company>().collect().await?;
         let expected = [
             Company::Department(department(123)),
@@ -245,7 +245,7 @@ impl TableStore for Busy {
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
         let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(now, Ordering::SeqCst);
-        // Yields once, as during a request.
+        // The future yields once, as it would during a request.
         let mut turn = false;
         poll_fn(|context| {
             if std::mem::replace(&mut turn, true) {

@@ -1,4 +1,4 @@
-//! Tests of a custom key codec that uses only the public API. It writes trace identifiers as 32 hexadecimal digits, in numeric order.
+//! Tests a custom key codec that uses only the public API. It writes trace identifiers as 32 hexadecimal digits, which sort like the numbers.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fmt::Write as _;
@@ -46,7 +46,7 @@ impl Reversible<u128> for TraceHex {
     }
 }
 
-/// A type with a default codec, so declarations need not specify one.
+/// A type with a default codec, which declarations need not specify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct TraceId(u128);
 
@@ -146,7 +146,7 @@ fn texts_that_the_codec_does_not_write_are_not_read() {
     assert_eq!(error.code(), ErrorCode::EntityMismatch);
 }
 
-/// Generates numbers of every length, their neighbours, and the smallest and largest numbers.
+/// Generates numbers of every length, the numbers next to them, and the smallest and largest numbers.
 fn number() -> impl Strategy<Value = u128> {
     (any::<u128>(), 0..128_u32).prop_map(|(number, bits)| number >> bits)
 }

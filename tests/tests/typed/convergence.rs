@@ -1,6 +1,7 @@
-//! Tests that everything derived in other partitions (index entries, copies, and view rows and totals) converges to the entities' state, while processes
-//! are suspended, die, lose responses or receive outdated ones. Each process has its own clock, which may be wrong. The proof is in `docs/convergence.md`;
-//! these tests remove each of its conditions in turn, and the runs must then find a difference.
+//! Tests that everything derived in other partitions (index entries, copies, and view rows and totals) converges to the
+//! entities' state, even if processes are suspended, die, lose responses or receive outdated ones. Each process has its
+//! own clock, which may be wrong. The proof is in `docs/convergence.md`. These tests also remove each of its conditions
+//! in turn; the runs must then find a difference.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -106,7 +107,7 @@ fn run(seed: u64, answers: Answers, without: Without) -> Option<String> {
         while !process.step() {}
     }
     let pending = world.recover();
-    // All work is settled. The suspended processes make a few more calls and die, unnoticed by any worker.
+    // All work is complete. The suspended processes make a few more calls and die, unnoticed by any worker.
     for mut sleeper in sleepers {
         for _ in 0..rng.random_range(1..5) {
             if sleeper.step() {
@@ -168,7 +169,7 @@ fn imp_6_sums_do_not_converge_without_the_conditions_of_records() {
     assert_do_not(Answers::True, Without::Records);
 }
 
-/// Tests that an outdated response about the entity, such as one from before a change, does not count as completion of the derived rows.
+/// Tests that an outdated read of the entity, such as one from before a change, does not end the work on its derived rows.
 #[test]
 fn pat_inter_3_a_stale_read_of_the_entity_ends_no_settlement() {
     let world = World::new(Without::Nothing);
@@ -189,7 +190,7 @@ fn pat_inter_3_a_stale_read_of_the_entity_ends_no_settlement() {
             block_on(world.engine.get(&TableName::new("Company").unwrap(), &key, &Select::All)).unwrap();
         block_on(alive.insert_or_replace(&after)).unwrap();
         for answers in [vec![old], vec![None]] {
-            // The faulty store returns only previous versions.
+            // The faulty store returns nothing but previous versions.
             for seed in 0..6 {
                 *world.answered.lock().unwrap() = HashMap::from([(key.clone(), answers.clone())]);
                 let process = Process { answers: Answers::Old, seed, ..Process::alive() };

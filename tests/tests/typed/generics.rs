@@ -1,4 +1,4 @@
-//! Tests of generic entities: all type arguments have the same key schema, and type parameters are property types.
+//! Tests generic entities: the key schema is the same for all type arguments, and type parameters are property types.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -106,12 +106,12 @@ fn evo_8_types_of_one_table_have_one_layout() -> Result<()> {
         let readings = engine.table::<Reading>().create_if_missing().await?;
         readings.insert(&reading(1)).await?;
 
-        // `Notice` declares a string where `Reading` has a number.
+        // `Notice` declares a string where `Reading` declares a number.
         let error = engine.table::<Notice>().open().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-8")));
         assert!(format!("{error:?}").contains("`Payload`: Edm.Double becomes Edm.String"), "{error:?}");
 
-        // Types stored as JSON have the same schema, so a row of the wrong type is refused when it is read.
+        // All types stored as JSON have the same schema, so a row of the wrong type is not refused until it is read.
         let listed = engine.table::<Listed>().open().await?;
         let error = listed.get(Listed::key("contoso", 7, 1_000, 1)).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::EntityMismatch);

@@ -1,4 +1,4 @@
-//! Tests of field types: 64-bit integers, days, times, IP addresses, and a deprecated field.
+//! Tests field types: 64-bit integers, days, times, IP addresses, and a deprecated field.
 
 #![deny(deprecated, reason = "generated code must not warn about a deprecated field")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

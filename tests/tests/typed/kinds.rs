@@ -1,4 +1,4 @@
-//! Tests of members of a set with equal keys, one of which has no kind: each read returns the rows of its own type alone.
+//! Tests members of a set that have equal keys, one of them without a kind: each read returns only the rows of its own type.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
@@ -71,7 +71,7 @@ fn written(staff: &[Staff]) -> Engine {
     engine
 }
 
-/// Returns the entities that every read of a partition finds. Each read finds the same.
+/// Returns the entities that every read of a partition finds. All kinds of reads must find the same entities.
 fn found<E: Entity + Clone + std::fmt::Debug + PartialEq>(
     table: &Table<E, Engine>,
     sales: impl Fn() -> table_core::Selection<E, table_core::selection::Partition>,

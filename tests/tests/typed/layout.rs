@@ -1,4 +1,4 @@
-//! Tests of stored schemas: opening a table for the first time stores the schema, and each later opening compares it with the declaration.
+//! Tests stored schemas: the first opening of a table stores the schema, and each later one compares it with the declaration.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -30,7 +30,7 @@ mod first {
     }
 }
 
-/// The first schema with a nickname added, which is compatible.
+/// The first schema with a nickname added. This change is compatible.
 mod nickname {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]
@@ -45,7 +45,7 @@ mod nickname {
     }
 }
 
-/// The first schema with an added index and a wider type for the age, which requires a backfill.
+/// The first schema with an index added, and with a wider type for the age. This change requires a backfill.
 mod indexed {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]
@@ -60,7 +60,7 @@ mod indexed {
     }
 }
 
-/// The first schema with eight digits in the key, which requires a rewrite.
+/// The first schema with eight digits in the key. This change requires a rewrite of the rows.
 mod eight {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]
@@ -74,7 +74,7 @@ mod eight {
     }
 }
 
-/// A type whose values are stored in chunks.
+/// A type that stores its value in chunks.
 mod chunked {
     #[derive(table_core::Entity)]
     #[entity(table = "Photos")]
@@ -89,7 +89,7 @@ mod chunked {
     }
 }
 
-/// The same type, whose values are stored as one property.
+/// The same type, which stores its value as a single property.
 mod plain {
     #[derive(table_core::Entity)]
     #[entity(table = "Photos")]
@@ -131,7 +131,7 @@ fn the_schema_is_stored_once_and_not_rewritten_if_unchanged() -> Result<()> {
         let layout = table.schema_record().await?.unwrap();
         assert_eq!(layout.schema, StoredSchema::of(first::Employee::SCHEMA));
         assert!(layout.pending.is_empty() && layout.accepted.is_none());
-        // A listing of the program's tables omits the table of schemas, which is an ordinary table of the store.
+        // A listing of the program's tables omits the schema table, which is an ordinary table in the store.
         let names: Vec<String> = store.tables("").map_ok(|name| name.to_string()).try_collect().await?;
         assert_eq!(names, ["Company"]);
         let names = store.list_tables("", None, 10).await?.names;
@@ -195,7 +195,7 @@ fn evo_6_a_widened_number_is_read_but_misfiltered_until_it_is_rewritten() -> Res
     })
 }
 
-/// Entities written as `wide` are read as `narrow`, which omits one property, makes another optional, and allows the separator in its text.
+/// Entities that were written as `wide` and are read as `narrow`. The latter omits one property, makes another optional, and allows the separator in its text.
 mod narrow {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Rooms")]
@@ -240,7 +240,7 @@ fn evo_3_and_4_and_12_old_rows_are_read() -> Result<()> {
     })
 }
 
-/// A program without chunks would read the first chunk of a value as the value, and would replace one chunk of several.
+/// Tests that a program without chunks does not use another program's: it would take the first chunk for the entire value, and would replace only that chunk.
 #[test]
 fn evo_33_and_34_a_program_without_chunks_does_not_use_chunks_of_another() -> Result<()> {
     block_on(async {
@@ -349,7 +349,7 @@ fn a_deleted_table_has_no_schema() -> Result<()> {
         assert!(table.delete_table().await?);
         assert_eq!(stored(&store).await, []);
 
-        // Another handle recreates the table, so its old schema is ignored.
+        // Another handle has recreated the table, so the old schema is ignored.
         let table = table.open().await?;
         let name = table.name()?.clone();
         store.delete_table(&name).await?;

@@ -1,4 +1,4 @@
-//! Tests of the layout file: its contents, the changes that make the check fail, and when it is rewritten.
+//! Tests the layout file: its contents, the changes for which the check fails, and when the file is rewritten.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -75,7 +75,7 @@ mod in_stock {
     }
 }
 
-/// The first schema with another type for the age.
+/// The first schema with a different type for the age.
 mod words {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]
@@ -208,7 +208,7 @@ fn a_removed_property_stays_in_the_file_until_it_is_declared_again() {
 
 #[test]
 fn a_codec_with_changed_texts_is_found_by_the_golden_row() {
-    // As if an earlier codec had written other digits: the schemas are equal, the golden rows are not.
+    // This looks as if an earlier codec had written other digits: the schemas are equal, but the golden rows are not.
     let text = GOLDEN.replace("sample Sales empid_000223", "sample Sales empid_0002230");
     let error = check(&file(Some(&text)).path, &first(), UpdateMode::Allowed).unwrap_err().to_string();
     assert!(
@@ -233,7 +233,7 @@ fn an_added_or_removed_entity_is_reported() {
     assert!(error.contains("Person: compatible\n  is only in the file"), "{error}");
 }
 
-/// A store refuses the renamed type as well, and it compares the schema of the type with the one under its earlier name.
+/// Tests that a renamed entity is compared with its section under the earlier name, as a store compares the schemas.
 #[test]
 fn evo_32_a_renamed_entity_is_compared_with_its_earlier_section() {
     let renamed = file(Some(&GOLDEN.replace("Employee", "Person")));
@@ -250,7 +250,7 @@ fn evo_32_a_renamed_entity_is_compared_with_its_earlier_section() {
     assert!(text.contains("removed Age Edm.Int32\n"), "{text}");
 }
 
-/// Types with one name: in two tables, and a type next to its earlier declaration in one table.
+/// Tests types that share a name: two in different tables, and one next to its own earlier declaration in the same table.
 #[test]
 fn two_entities_of_one_name_keep_their_own_sections() {
     let layouts = || {
@@ -265,7 +265,7 @@ fn two_entities_of_one_name_keep_their_own_sections() {
     check(&file.path, &layouts(), UpdateMode::Never).unwrap();
     let text = fs::read_to_string(&file.path).unwrap();
     assert!(!text.contains("removed"), "{text}");
-    // Each type is compared with its own section in any order, and after one of them has changed or left.
+    // Each type is compared with its own section, in any order, even after another type has changed or been removed.
     let [one, two, three] = layouts();
     check(&file.path, &[three, two, one], UpdateMode::Allowed).unwrap();
     let [_, two, three] = layouts();

@@ -1,5 +1,5 @@
-//! Tests of entities that a reader lends to its caller: each overwrites the previous one in memory, and must equal the same entity when it is read
-//! separately.
+//! Tests entities that a reader lends to its caller. Each one overwrites the previous one in memory, and must equal the
+//! entity that a separate read returns.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use chrono::{DateTime, Utc};
@@ -48,7 +48,7 @@ impl Sample {
     }
 }
 
-/// A stored row that may or may not be decodable as a `Sample`.
+/// A stored row, which may or may not be decodable as a `Sample`.
 #[derive(Clone, Debug)]
 struct Stored {
     keys: (String, String),
@@ -132,7 +132,7 @@ proptest! {
 fn rows_of_another_shape_are_read_over_others() {
     let sample = Sample::of(8, "abc");
     let mut place = Sample::of(1, "before");
-    // Properties in a different order, and numbers stored by a writer without type annotations (ENG-12).
+    // The properties are in a different order, and numbers are stored by a writer without type annotations (ENG-12).
     let turned = Stored::of(&sample, &[], &[(4, Value::Int32(3))], 2);
     turned.with(|entity| place.read_again(entity, false)).unwrap();
     assert_eq!(place, sample);

@@ -1,4 +1,4 @@
-//! Tests of hierarchical partition keys: codec laws, prefixes and ranges compared with a model, and use in stores (HPK rules).
+//! Tests hierarchical partition keys: codec laws, prefixes and ranges compared with a model, and their use in stores (HPK rules).
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use pollster::block_on;
@@ -86,7 +86,7 @@ fn reads<E, C: Class>(selection: impl IntoSelection<E, C>, entity: &impl Entity)
     let within = |range: &KeyRange| range.contains(key.partition_key.as_str(), key.row_key.as_str());
     match selection.ranges() {
         Ok(ranges) => ranges.iter().any(within),
-        // A range that starts after its end is refused, and reads nothing.
+        // A range whose start lies after its end is refused, and reads nothing.
         Err(error) => {
             assert_eq!(error.code(), ErrorCode::InvalidInput, "{error}");
             false
@@ -205,8 +205,9 @@ fn hpk_5_a_prefix_is_paged_on_the_model() {
     block_on(pages_of_a_tenant(std::sync::Arc::new(ModelStore::new())));
 }
 
-/// Tests that the given levels determine the query class, whatever the number of partitions (HPK-39). A point query has all levels (HPK-36), given together
-/// or one after another (HPK-35). A prefix reads only the partitions that it covers (HPK-25, HPK-37).
+/// Tests that the given levels determine the class of a query, whatever the number of partitions (HPK-39). A point
+/// query has all levels (HPK-36), given together or separately (HPK-35). A prefix reads only the partitions that it
+/// covers (HPK-25, HPK-37).
 #[test]
 fn hpk_38_the_given_levels_decide_the_class() {
     let point: Selection<Event, Point> = Event::key("Microsoft", "ada", "1", 7);
@@ -242,7 +243,7 @@ fn hpk_26_the_last_level_may_be_the_entity_itself() {
         let found = table.query(Reading::within(&region).meter_is(7)).collect().await.unwrap();
         assert_eq!(found, [reading(7, 2), reading(7, 1)]); // desc(day)
 
-        // Each entity has its own partition, so a transaction cannot contain two entities (LIM-10).
+        // Each entity is in a partition of its own, so a transaction cannot contain two of them (LIM-10).
         let mut transaction = table.transaction(&reading(7, 1)).unwrap();
         let error = transaction.insert(&reading(7, 3)).unwrap_err();
         assert_eq!(error.rule(), Some("EGT-5"));

@@ -1,4 +1,4 @@
-//! Tests of index rows among the rows of a read: a typed read returns the entities alone, also if the rows could be read as entities.
+//! Tests that a typed read returns only entities, even if it encounters index rows that could be decoded as entities.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use pollster::block_on;
@@ -9,7 +9,7 @@ use table_core::{
     Engine, Entity, EntityGroup, FromEntity, IndexEntry, Projection, TableEntity, TableStoreExt, Versioned,
 };
 
-/// An employee. The rows of both indexes have the properties and the `RowKey` of an employee.
+/// An employee. The rows of both indexes have the properties and the `RowKey` of an employee row.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"

@@ -1,5 +1,5 @@
-//! Tests of the typed table and the patterns with the in-memory engine, one module per subject. They form one test binary, because each binary links all
-//! packages.
+//! Tests the typed table and the patterns on the in-memory engine, with one module per subject. All tests form one
+//! binary, because each binary links all packages.
 
 mod adopted;
 mod bearer;

@@ -1,4 +1,4 @@
-//! Tests of ranges of partitions whose keys have no levels, with layouts from public projects: by time, by hash, and by the first characters of a name.
+//! Tests ranges of partitions whose keys have no levels, with layouts from public projects: by time, by hash, and by the first characters of a name.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -33,7 +33,7 @@ fn diagnostics_by_time() {
         for (minute, number) in minutes.map(instant).into_iter().zip(1..) {
             logs.insert(&Diagnostics { minute, number }).await.unwrap();
         }
-        // A row that another program wrote, whose partition key is not a number of ticks.
+        // Another program has written this row. Its partition key is not a number of ticks.
         let bags = logs.store().untyped("WADLogsTable").unwrap();
         bags.insert(&TableEntity::new("0x", "1").unwrap()).await.unwrap();
         let numbers = |selection: Selection<Diagnostics, PartitionRange>| {
@@ -60,8 +60,8 @@ fn diagnostics_by_time() {
     });
 }
 
-/// An Orleans reminder (`Orleans.Reminders.AzureStorage`) in the partition `{serviceId}_{hash:X8}`. Each silo reads the ranges of hashes for which it is
-/// responsible.
+/// An Orleans reminder (`Orleans.Reminders.AzureStorage`) in the partition `{serviceId}_{hash:X8}`. Each silo reads the
+/// hash ranges that it is responsible for.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansReminders")]
 #[partition_key(service, "_", hex(8, upper, hash))]
@@ -98,7 +98,7 @@ fn reminders_of_a_range_of_the_ring() {
             (key.partition_key.as_str(), key.row_key.as_str()),
             ("shop_0F000000", "GrainReference=0300-tick")
         );
-        // A silo owns a range of hashes that excludes its start and includes its end.
+        // A silo's hash range excludes its start and includes its end.
         let owned =
             Reminder::partitions_by_hash("shop", (Bound::Excluded(0xA), Bound::Included(0x0F00_0000)));
         let found = reminders.query(owned).collect().await.unwrap();
@@ -166,7 +166,7 @@ fn days_of_all_buckets() {
     assert!(!copies.ranges().unwrap()[0].contains("day_x", "x"));
 }
 
-/// A shopping cart in the partition for its user's hash. Several readers each read a share of the hashes.
+/// A shopping cart, in the partition for its user's hash. Several readers each read a share of the hashes.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Carts")]
 #[partition_key(hash(crc32, 8, user))]

@@ -1,4 +1,4 @@
-//! Tests of keys that are parsed from the end, and of keys whose total length exceeds the limit.
+//! Tests keys that are parsed from the end, and keys whose total length exceeds the limit.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, ErrorCode, Selection, TableStoreExt};

@@ -1,4 +1,4 @@
-//! Tests of a renamed entity type. With `schema_name`, it keeps its stored schema; otherwise, the new name is rejected if the table has rows.
+//! Tests renamed entity types. With `schema_name`, a type keeps its stored schema; without it, the new name is rejected if the table has rows.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -84,7 +84,7 @@ mod wider {
     }
 }
 
-/// Unrelated types in the table. Their keys differ in literals, parts or codecs, or their stored kinds differ.
+/// Unrelated types in the table. They differ from the renamed type in key literals, key parts or codecs, or in their stored kinds.
 mod others {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Company")]
@@ -158,10 +158,10 @@ fn evo_32_a_renamed_type_with_its_schema_name_keeps_its_schema_and_indexes() {
         let ada = staff.get(kept::Staff::by_email("Sales", "ada@contoso.com")).await.unwrap().unwrap();
         assert_eq!(ada.number, 223);
         assert_eq!(names(&store).await, ["Employee"]);
-        // The stored schema is compared.
+        // The declaration is compared with the stored schema.
         let error = store.table::<kept_wider::Staff>().create_if_missing().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-11")));
-        // The version of the program before the renaming may run at the same time.
+        // The program version from before the renaming may run at the same time.
         store.entities::<employee::Employee>().create_if_missing().await.unwrap();
     });
 }

@@ -1,4 +1,4 @@
-//! Tests of typed transactions and bulk writes: errors reported when an operation is added, results, and resuming after an error.
+//! Tests typed transactions and bulk writes: errors reported when an operation is added, results, and resuming after an error.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -143,7 +143,7 @@ fn con_11_a_bulk_write_states_what_may_have_been_written() {
     let faults = FaultInjection { lose_answer_every: NonZeroU32::new(2), ..FaultInjection::default() };
     let engine = EngineOptions::new().faults(faults).in_memory();
     let table = on(&engine);
-    // The table is created without a schema, because storing one would be another transaction.
+    // The table is created without a schema, because storing one would take another transaction.
     block_on(engine.create_table_if_missing(table.name().unwrap())).unwrap();
     let all: Vec<Employee> = (0..400).map(|id| Employee::new("Sales", id)).collect();
     let error = block_on(table.bulk().insert_all(&all)).unwrap_err();

@@ -1,4 +1,4 @@
-//! Tests of tables with untyped entities, with the in-memory engine.
+//! Tests tables with untyped entities, on the in-memory engine.
 
 use table_core::embedded::Engine;
 use table_core::query::TextRange;
@@ -53,7 +53,7 @@ fn filters_and_names_as_text() -> Result<()> {
             table.query(Selection::partition("Sales")).filter_text("Age gt 30")?.filter_text(" ")?;
         assert_eq!(narrowed.collect().await?.len(), 2);
 
-        // A query of the whole table needs another function (DQ-5).
+        // A query over the entire table needs another function (DQ-5).
         let error = table.query_text("Age gt 30").unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("DQ-5")));
         // The Timestamp is not indexed (ETAG-7).

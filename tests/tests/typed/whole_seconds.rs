@@ -1,4 +1,4 @@
-//! Tests of patterns on a store whose Timestamps are whole seconds: guarded outbox steps without a version are rejected, and everything else works.
+//! Tests the patterns on a store whose Timestamps are whole seconds. Guarded outbox steps without a version are rejected; everything else works.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -48,7 +48,7 @@ impl View for Headcounts {
     }
 }
 
-/// Returns a store whose clock advances by less than one second. The engine increments the ticks for each write.
+/// Returns a store whose clock advances by less than a second in total. The engine increments the ticks with each write.
 fn one_second() -> Seconds<Engine> {
     Seconds::new(EngineOptions::new().clock(Clock::new(|| 639_307_584_000_000_000)).in_memory())
 }
@@ -143,7 +143,7 @@ proptest! {
             let store = one_second();
             let (staff, outbox) = staff(&store).await;
             let settle = || Worker::new(outbox.clone()).with_index_handler(&staff);
-            // A badge belongs to one entity at a time.
+            // A badge belongs to only one entity at a time.
             for (id, badge, settles) in changes {
                 let badge = badge.map(|badge| id * 10 + badge);
                 let key = || Staff::key("red", id);

@@ -1,4 +1,4 @@
-//! Recipes for queries that are read page by page: one continues from a stored token, and one reads the newest rows.
+//! Queries that are read page by page: one continues from a stored token, the other reads the newest rows.
 
 use table_core::{Continuation, Entity, Result, TableStoreExt, Versioned};
 

@@ -1,4 +1,4 @@
-//! Recipes for queries that no key supports: partition scans, a filter, a projection and a table scan. All return streams.
+//! Queries that no key supports: partition scans, a filter, a projection and a table scan. All of them return streams.
 
 use std::pin::pin;
 

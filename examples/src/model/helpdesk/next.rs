@@ -1,4 +1,4 @@
-//! The next version of the help desk, in which tickets have a product and an index by product.
+//! The next version of the help desk. Its tickets have a product, and an index by product.
 
 use super::{
     BlobRef, Comment, CopyRelation, DateTime, Entity, EntitySet, OnDelete, Point, Projection, Selection,
@@ -57,7 +57,7 @@ pub struct Agent {
     /// The agent's number within the tenant.
     #[digits(4)]
     pub id: u32,
-    /// The agent's name, which is copied to tickets.
+    /// The agent's name. It is copied to the agent's tickets.
     pub name: String,
     /// The e-mail address, which is unique within the tenant.
     pub email: String,

@@ -1,41 +1,41 @@
-//! The attributes of other libraries, each with its help text.
+//! The known attributes of other libraries, each with its help text.
 
-/// The help text for an attribute that does not specify which key it declares.
+/// The help text for an attribute that does not say which key it declares.
 const BOTH: &str = "write `#[partition_key({department})] #[row_key(\"\")]` above the struct, for one entity in each partition; if several entities \
                     share a partition, name the field that identifies an entity in it in place of `\"\"`";
-/// The help text for the name of the table.
+/// The help text for a table name.
 const TABLE: &str = "name the table above the struct: `#[entity(table = \"Company\")]`";
-/// The help text for the name of a property.
+/// The help text for a property name.
 const NAME: &str = "name the property: `#[property(\"Name\")]`";
 /// The help text for a field that is not stored.
 const STORED: &str = "move `{cache}` to another struct, because an entity stores all of its fields; to read only some of them, use `#[derive(Projection)]`";
 /// The help text for a reference to another entity.
 const REFERENCE: &str =
     "remove the attribute: `{owner}` stores the key of the other entity, which a second `get` reads";
-/// The help text for a field that would contain related entities.
+/// The help text for a field that would contain other entities.
 const REFERRED: &str = "remove the field `{items}`: related entities are entities of their own; in the same partition, one query reads them together, \
                         `#[derive(EntityGroup)]`";
 /// The help text for a value that a database would generate.
 const CHOSEN: &str = "remove the attribute: the program sets `{id}` before the insert, to `Uuid::now_v7()`, or to the next number of a \
                       `table_patterns::sequence`";
-/// The help text for an attribute that validates a value.
+/// The help text for an attribute that validates the value of a field.
 const CHECKED: &str = "remove the attribute: the length of `{name}` is checked by the program; the service allows 32 Ki characters";
 /// The help text for a property that the store maintains.
 const MAINTAINED: &str = "remove the field `{version}`: the store maintains the ETag and the Timestamp of each entity, and reads return both in `Versioned`";
 
-/// The help text for an attribute of the struct that renames all properties or columns.
+/// The help text for a struct attribute that renames all properties or columns.
 const NAMES: &str = "remove the attribute: properties are named in Pascal case, `first_name` as `FirstName`; rename one with `#[property(\"GivenName\")]` \
                      above its field";
 /// The help text for an attribute that sets the type of a column.
 const TYPED: &str = "remove the attribute: `{amount}` is stored as a property of the type of its field";
-/// The help text for a time that a database would set.
+/// The help text for a timestamp that a database would set.
 const SET: &str = "remove the attribute: the program sets `{created}`; the time of the last write is the Timestamp, which reads return in `Versioned`";
 /// The help text for a partition key.
 const PARTITION: &str = "write `#[partition_key({department})]` above the struct";
 /// The help text for a row key.
 const ROW: &str = "write `#[row_key({id})]` above the struct";
 
-/// The attributes, each with its help text. Braces contain an example, which is replaced by the field after the attribute.
+/// The attributes, each with its help text. The braces contain a sample field, which is replaced with the field that follows the attribute.
 pub(super) const FOREIGN: &[(&[&str], &str)] = &[
     (&["table", "table_name", "Table", "TableName", "collection", "container", "document", "model"], TABLE),
     (&["rename_all", "naming_strategy"], NAMES),

@@ -51,7 +51,7 @@ pub(super) fn owner(design: &Design<'_>, primary: &Design<'_>, index: &Index) ->
     }
 }
 
-/// Returns the call that appends a part of the entity's key, read from the property or key part of the index row that contains its field.
+/// Returns the call that appends a part of the entity's key. The part is read from the index row's property or key part that contains its field.
 fn append(
     design: &Design<'_>,
     primary: &Design<'_>,
@@ -119,7 +119,7 @@ pub(super) fn key_properties(design: &Design<'_>, index: &Index) -> Option<Token
     })
 }
 
-/// Returns the call that appends the property of a field that is part of a copy's key.
+/// Returns the call that appends the property for a field that the copy's key contains.
 fn given<'p>(
     design: &Design<'_>,
     index: &Index,
@@ -148,7 +148,7 @@ fn given<'p>(
     Some((property, call))
 }
 
-/// Returns the pieces of an index row's two keys as arguments; `None` for a key that is not read.
+/// Returns the pieces of both index row keys as arguments; `None` for a key that is not read.
 fn keys(design: &Design<'_>) -> TokenStream {
     let pieces = |key: &Key, constant: &Ident| option((!key.unread).then(|| key::forms(constant)));
     let partition_key = pieces(design.partition_key, &design.partition_constant());
@@ -156,7 +156,7 @@ fn keys(design: &Design<'_>) -> TokenStream {
     quote!(#partition_key, #row_key)
 }
 
-/// Returns the position of the part that a field can be read from, among the parts of an index row's two keys.
+/// Returns the key part that a field can be read from, with its position among the parts of both index row keys.
 fn place<'e>(design: &Design<'e>, field: usize) -> Option<(usize, KeyField<'e>)> {
     let keys = [design.partition_key, design.row_key].into_iter().filter(|key| !key.unread);
     let (at, part) = keys

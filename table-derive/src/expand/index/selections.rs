@@ -11,9 +11,10 @@ use crate::expand::rows;
 use crate::model::index::Index;
 use crate::model::key::{Key, Part};
 
-/// Returns the function that looks up a value. It returns one row if the value is the complete key of the index, otherwise all copies whose keys
-/// start with the value. The parts after the value order and distinguish the copies. A reversed part only orders them and is not an argument. The
-/// second result is a statement of the constant that proves the keys.
+/// Returns the function that looks up a value. It returns one row if the value is the index's complete key, otherwise
+/// all copies whose keys start with the value. The key parts after the value order and distinguish the copies. A
+/// reversed part only orders them, so it is not an argument. The second result is a statement for the constant that
+/// checks the keys at compile time.
 pub(super) fn look_up(design: &Design<'_>, index: &Index) -> (TokenStream, Option<TokenStream>) {
     let parts: Vec<_> = rows::parts(design.row_key).collect();
     let tells_apart = |field: usize| {
@@ -27,7 +28,7 @@ pub(super) fn look_up(design: &Design<'_>, index: &Index) -> (TokenStream, Optio
             parts.iter().rposition(|(_, part)| !ends(part)).map_or(0, |last| last + 1)
         };
         match until(&|part| tells_apart(part.field) || part.codec.sorts()) {
-            // If every part orders or distinguishes the copies, reversed parts belong to the value.
+            // If every part orders or distinguishes the copies, the reversed parts belong to the value.
             0 => until(&|part| tells_apart(part.field)),
             pinned => pinned,
         }
@@ -65,7 +66,8 @@ fn point(design: &Design<'_>, index: &Index) -> TokenStream {
     }
 }
 
-/// Generates `fn by_city(state: …, city: …) -> Selection<Airport, RowRange, Copies<AirportByCity>>`, and the proof that it finds only these values.
+/// Generates `fn by_city(state: …, city: …) -> Selection<Airport, RowRange, Copies<AirportByCity>>`, and the
+/// compile-time check that it finds only copies with these values.
 fn range(design: &Design<'_>, index: &Index, pinned: usize) -> (TokenStream, TokenStream) {
     let (vis, method) = (design.vis(), method(index));
     let parts: Vec<_> = rows::parts(design.row_key).take(pinned).collect();
@@ -92,7 +94,7 @@ fn range(design: &Design<'_>, index: &Index, pinned: usize) -> (TokenStream, Tok
     );
     let (constant, pinned) = (design.constant("ROW_KEY"), looked_up.pieces.len());
     let (name, entity) = (index.attr.name.unraw().to_string(), &design.entity.name);
-    // The bound has the span of the attribute's name, like the proof of the key itself.
+    // The bound has the span of the attribute's name, like the check of the key itself.
     let told = quote_spanned! {design.row_key.original.path().span()=>
         __table::require_told(#constant, #pinned, #name, #entity);
     };
@@ -113,7 +115,7 @@ fn method(index: &Index) -> Ident {
     let (name, span) = (index.method(), index.attr.name.span());
     match syn::parse_str::<Ident>(&name) {
         Ok(_) => Ident::new(&name, span),
-        // These names have no raw form, and the rules for indexes refuse them.
+        // These names have no raw form, and the index rules refuse them.
         Err(_) if matches!(name.as_str(), "self" | "super" | "crate" | "_") => Ident::new("index", span),
         Err(_) => Ident::new_raw(&name, span),
     }

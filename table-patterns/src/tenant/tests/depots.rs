@@ -215,7 +215,7 @@ impl Depots {
     }
 }
 
-/// Returns noon of the current day, so that no test crosses midnight.
+/// Returns noon of the current day, so no test crosses midnight.
 fn noon() -> DateTime<Utc> {
     Period::Day.start(ticks::now()) + TimeDelta::hours(12)
 }

@@ -30,7 +30,7 @@ enum Way {
     Unit,
 }
 
-/// An entity type in the table and the partitions of the wide entities, so that a unit can be created.
+/// An entity type in the table and the partitions of the wide entities, so a unit can be created.
 #[derive(Entity, Clone, Debug)]
 #[entity(table = "Counts")]
 #[partition_key(employee)]

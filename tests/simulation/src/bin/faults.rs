@@ -1,6 +1,7 @@
-//! `faults` reintroduces each past fault of the engine into a copy of the workspace, and searches for a simulated history (run) that detects it.
+//! `faults` reintroduces each past fault of the engine into a copy of the workspace, then searches for a simulated
+//! history (a run with one seed) that detects it.
 //!
-//! The copy and its target folder are below `target/faults`.
+//! The copy and its build output are in `target/faults`.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -12,7 +13,7 @@ use simulation::fault::{Fault, workspace};
 const USAGE: &str = "faults [--some N] [--only NAME] [--seeds N]";
 
 struct Plan {
-    /// The number of faults to search for, chosen by the commit; `None` for all.
+    /// The number of faults to search for, selected by the current commit; `None` for all faults.
     some: Option<usize>,
     only: Option<String>,
     seeds: u64,
@@ -75,7 +76,7 @@ fn choose(mut faults: Vec<Fault>, plan: &Plan, root: &Path) -> io::Result<Vec<Fa
         }
     }
     if let Some(some) = plan.some {
-        // Each commit searches for different faults.
+        // Different commits search for different faults.
         let commit = output(Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root))?;
         let start = commit.bytes().fold(0_usize, |sum, byte| (sum * 31 + usize::from(byte)) % 10_007);
         let count = faults.len();
@@ -85,13 +86,13 @@ fn choose(mut faults: Vec<Fault>, plan: &Plan, root: &Path) -> io::Result<Vec<Fa
     Ok(faults)
 }
 
-/// Builds the simulation in a source tree and runs its histories. Returns the line that reports the first failed history; `None` if all succeed.
+/// Builds the simulation in a source tree and runs its histories. Returns the line that reports the first failed history; `None` if none fails.
 fn hunt(tree: &Path, seeds: u64) -> io::Result<Option<String>> {
     let target = tree.with_file_name("target");
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     build.args(["build", "--quiet", "--release", "--config", "profile.release.opt-level=1"]);
     build.args(["--package", "simulation", "--bin", "simulate"]).env("CARGO_TARGET_DIR", &target);
-    // A fault may leave unused code, so warnings are allowed.
+    // A reintroduced fault may leave code unused, so warnings are allowed.
     build.env("RUSTFLAGS", "--cap-lints=allow").current_dir(tree);
     output(&mut build)?;
     let simulate = target.join("release").join("simulate");
@@ -101,13 +102,13 @@ fn hunt(tree: &Path, seeds: u64) -> io::Result<Option<String>> {
     match (run.status.success(), line) {
         (true, _) => Ok(None),
         (false, Some(line)) => Ok(Some(line.chars().take(160).collect())),
-        // A panic in a destructor aborts the simulation.
+        // A panic in a destructor aborts the simulation without a report.
         (false, None) => Ok(Some(format!("the simulation ended with {}", run.status))),
     }
 }
 
-/// Makes a source tree equal to the workspace's tracked files. Files that are already equal keep their modification time, so cargo does not recompile
-/// them.
+/// Makes a source tree equal to the workspace's tracked files. Unchanged files keep their modification time, so
+/// cargo does not recompile them.
 fn copy(root: &Path, tree: &Path) -> io::Result<()> {
     let listed = output(Command::new("git").args(["ls-files", "-z"]).current_dir(root))?;
     let names: BTreeSet<&str> = listed.split('\0').filter(|name| !name.is_empty()).collect();
@@ -126,7 +127,7 @@ fn copy(root: &Path, tree: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the files below a folder of the source tree whose names are not in `names`.
+/// Removes the files in a folder of the source tree whose names are not in `names`.
 fn remove_others(tree: &Path, folder: &Path, names: &BTreeSet<&str>) -> io::Result<()> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
     for entry in entries {

@@ -1,4 +1,4 @@
-//! `simulate` runs simulated histories of the engine, each generated from a seed, until one fails.
+//! `simulate` runs simulated histories of the engine, each generated from a seed, until one of them fails.
 
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -76,7 +76,7 @@ fn simulate(plan: &Plan) -> Result<(), String> {
     }
 }
 
-/// Runs the work on more threads than there are cores. The threads of a history take turns, so a core whose thread waits can run other histories.
+/// Runs the work on more threads than the machine has cores. A history's threads take turns, so a core is free for another history while they wait.
 fn side_by_side(work: impl Fn() + Sync) {
     let threads = 4 * std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(&work))));

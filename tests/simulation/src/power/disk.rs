@@ -1,4 +1,4 @@
-//! A disk in memory that tracks which parts of every file and folder have been synced.
+//! An in-memory disk that tracks which parts of every file and folder have been synced.
 
 mod call;
 mod content;
@@ -27,21 +27,21 @@ pub(super) use file::{Change, FileState};
 
 use crate::power::image;
 
-/// A disk in memory. Clones share the disk.
+/// An in-memory disk. All clones share its content.
 #[derive(Clone, Debug, Default)]
 pub struct SimulatedDisk {
     state: Arc<Mutex<State>>,
     watcher: Option<Watcher>,
 }
 
-/// The content of the disk, its locks, and its faults.
+/// The disk's content, locks and faults.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// All files that were ever created, by number.
+    /// All files that have ever been created, indexed by number.
     pub(super) files: Vec<FileState>,
     pub(super) entries: Entries,
     faults: Faults,
-    /// Files that are locked.
+    /// The numbers of the locked files.
     locked: Vec<usize>,
 }
 
@@ -52,13 +52,13 @@ impl SimulatedDisk {
         Self::default()
     }
 
-    /// Returns the same disk with a callback that is invoked before every call.
+    /// Returns a handle to the same disk that invokes a callback before every call.
     #[must_use]
     pub fn watched(&self, watcher: impl Fn(&Call) + Send + Sync + 'static) -> Self {
         Self { state: Arc::clone(&self.state), watcher: Some(Watcher(Arc::new(watcher))) }
     }
 
-    /// Creates an empty disk with a folder that is the root of a volume.
+    /// Creates an empty disk on which a folder is the root of a volume.
     #[must_use]
     pub fn with_volume(folder: &Path) -> Self {
         let disk = Self::new();
@@ -87,7 +87,7 @@ impl SimulatedDisk {
         Ok((state, fate))
     }
 
-    /// Sets the disk's fault, or removes it.
+    /// Sets the disk's next fault, or removes it.
     pub fn set_fault(&self, fault: Option<Fault>) {
         self.state().faults.set(fault);
     }
@@ -110,7 +110,7 @@ impl SimulatedDisk {
         self.state().faults.changes
     }
 
-    /// Makes the power fail now.
+    /// Cuts the power immediately.
     pub fn cut_power(&self) {
         self.state().faults.lost = true;
     }
@@ -121,8 +121,8 @@ impl SimulatedDisk {
         self.state().faults.lost
     }
 
-    /// Returns a disk as it may be found after the power loss: each unsynced sector contains any of its versions or a torn one, and each entry of a
-    /// folder is the old one or the new one.
+    /// Returns a disk as it may be found after the power loss: each unsynced sector contains one of its versions or a
+    /// torn one, and each folder entry is either the old one or the new one.
     #[must_use]
     pub fn after_power_loss(&self, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
@@ -130,7 +130,7 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(state)), watcher: None }
     }
 
-    /// Returns a disk as it is found after the process, but not the system, has ended: all changes are present.
+    /// Returns the disk as it is found after the process has ended but the system has not: all changes are present.
     #[must_use]
     pub fn after_kill(&self) -> Self {
         let state = State::as_seen(&self.state());
@@ -139,14 +139,14 @@ impl SimulatedDisk {
 }
 
 impl State {
-    /// Returns a state in which everything present is durable.
+    /// Returns a state in which all given data is durable.
     pub(super) fn settled(files: Vec<(Content, Option<usize>)>, entries: Entries) -> Self {
         let files =
             files.into_iter().map(|(bytes, unreadable)| FileState::settled(bytes, unreadable)).collect();
         Self { files, entries, ..Self::default() }
     }
 
-    /// Returns a state with the data that programs see in another state. Data that was not durable there is not durable here.
+    /// Returns a state with the data that programs see in `other`. Data that is not durable in `other` is not durable in the result either.
     fn as_seen(other: &Self) -> Self {
         let named = other.entries.numbers();
         // No program has a file open, so a file without a name is lost.
@@ -166,7 +166,7 @@ impl State {
         self.entries.files().filter(|(_, other)| *other == number).count() > 1
     }
 
-    /// Frees the space of a file that is about to lose a name, unless it has another one.
+    /// Frees the space of a file that is about to lose a name, unless it has another name.
     fn give_room_of(&mut self, number: usize) -> io::Result<()> {
         if !self.has_other_names(number) {
             let freed = self.file(number)?.current.len();
@@ -225,7 +225,7 @@ impl Disk for SimulatedDisk {
         let (mut state, fate) = self.call(&Call::Rename(from.to_owned()))?;
         fate.outcome()?;
         let number = state.entries.file(from).ok_or(ErrorKind::NotFound)?;
-        // POSIX: if both names denote the same file, nothing changes.
+        // POSIX: if both names refer to the same file, nothing changes.
         if state.entries.file(to) == Some(number) {
             return Ok(());
         }

@@ -1,7 +1,8 @@
-//! The possible content of the disk after a power loss.
+//! Generates the possible disk content after a power loss.
 //!
-//! A sector that was written n times since its last sync holds any of its n + 1 versions, independently of every other sector: this covers dropping,
-//! tearing between sectors, and reordering. One in eight changed sectors is torn internally.
+//! A sector that has been written n times since its last sync holds any of its n + 1 versions, independently of every
+//! other sector. This covers dropped writes, reordered writes and writes torn between sectors. One in eight changed
+//! sectors is also torn internally.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +50,7 @@ fn some(file: &FileState, random: &mut StdRng) -> Content {
         versions.into_iter().map(|(sector, count)| (sector, random.random_range(0..=count))).collect();
     let mut bytes = file.durable.clone();
     let mut length = bytes.len();
-    // The length is file metadata with its own order of changes: a random prefix of these changes takes effect.
+    // The length is file metadata, whose changes have their own order: a random prefix of them takes effect.
     let lengths = random.random_range(0..=file.pending.len());
     for (index, change) in file.pending.iter().enumerate() {
         match change {

@@ -1,4 +1,4 @@
-//! One history: successive engine lifetimes (called lives) on one disk, and the defects found.
+//! One history: successive lives (an engine's lifetime each) on one disk, and the defects found.
 
 mod asks;
 mod backups;
@@ -48,9 +48,9 @@ use neighbours::Neighbours;
 use time::Time;
 
 const FOLDER: &str = "/data/tables";
-/// A second, in ticks.
+/// One second, in ticks.
 const SECOND: u64 = 10_000_000;
-/// The time at which histories begin.
+/// The time at which each history begins.
 const BEGINNING: u64 = 638_000_000_000_000_000;
 
 pub(super) struct History {
@@ -58,11 +58,11 @@ pub(super) struct History {
     schedule: Arc<Schedule>,
     disk: SimulatedDisk,
     model: Model,
-    /// For each operation, the `ETag` that the operation's row received.
+    /// The `ETag` of the row that each operation wrote.
     etags: BTreeMap<Number, ETag>,
-    /// For each version of a row in a table, the operation that created it.
+    /// The operation that created each version of a row in a table.
     versions: BTreeMap<(u8, Place, u64), Number>,
-    /// The leases that operations on the queue returned.
+    /// The leases returned by operations on the queue.
     leases: BTreeMap<Number, Lease>,
     clock: Arc<AtomicU64>,
     next: Number,
@@ -76,15 +76,15 @@ pub(super) struct History {
     image: Option<images::Image>,
     neighbours: Neighbours,
     time: Time,
-    /// In some histories, the disk as it was before the current life.
+    /// The disk before the current life, kept in some histories only.
     earlier: Option<SimulatedDisk>,
-    /// `true` if the engine was closed without a fault, and the folder has not been opened since. All its frames are then recorded as synced.
+    /// `true` if the engine was closed without a fault and the folder has not been opened since. In that case, all journal frames are recorded as synced.
     closed: bool,
-    /// The disk at the time when the folder was copied, and the number of the first request after that.
+    /// The disk as of the time when the folder was copied, with the number of the first later request.
     copied: Option<(u64, SimulatedDisk)>,
     established: bool,
-    /// `true` if an engine with relaxed durability was killed, or failed before it was closed, and the folder has not been opened since. Its last
-    /// writes may still be lost in a power loss.
+    /// `true` if an engine with relaxed durability was killed, or failed before it was closed, and the folder has not
+    /// been opened since. A power loss may still lose its last writes.
     unsynced: bool,
     log: Log,
     seen: Seen,
@@ -165,7 +165,7 @@ impl History {
         if outcome.is_ok() {
             outcome = self.last_look();
         }
-        // The threads of an open engine must end before the history ends.
+        // The threads of an open engine must end before the history does.
         self.let_go();
         self.seen.calls = self.schedule.calls();
         (self.seen, self.schedule.trace(), outcome)
@@ -209,14 +209,14 @@ impl History {
             && self.disk.has_failed()
     }
 
-    /// Returns `true` if calls found no free descriptor or memory.
+    /// Returns `true` if calls have failed for lack of a free descriptor or of memory.
     fn lacks_resources(&self) -> bool {
         let is_lack =
             matches!(self.life.trouble, Trouble::Disk(Fault::NoDescriptors(..) | Fault::NoMemory(_)));
         is_lack && self.disk.has_failed()
     }
 
-    /// Opens the folder; `None` if a fault prevented that.
+    /// Opens the folder. Returns `None` if a fault prevents it.
     fn open(&mut self) -> Result<Option<Engine>, Wrong> {
         match self.options().open(FOLDER) {
             Ok(engine) => {
@@ -228,7 +228,7 @@ impl History {
             }
             Err(error) => {
                 self.log.add(format!("not opened: {error}"));
-                // Files that another folder has as well are copied, and the manifest of an earlier format is replaced.
+                // Opening copies files that are shared with another folder, and replaces a manifest of an earlier format.
                 let needs_room = !self.established
                     || self.neighbours.linked.is_of_folder()
                     || self.neighbours.is_earlier_format;

@@ -1,7 +1,8 @@
 //! A model of the engine: the possible contents of the tables, given the requests, results and reads so far.
 //!
-//! Writes take effect in the order in which they were requested, each completely or not at all. The outcome of a write without a result is unknown.
-//! The model keeps every world that agrees with everything known, and a history has failed if no world remains.
+//! Writes take effect in the order of the requests, each one completely or not at all. While a write has no result, its
+//! outcome is unknown. The model keeps every world (possible course of events) that agrees with all that is known. If
+//! no world remains, the history has failed.
 
 mod state;
 
@@ -15,7 +16,7 @@ pub(super) use state::{
     Condition, NUMBERS, Number, Operation, Outcome, Place, Refusal, State, Table, Verb, Write,
 };
 
-/// The fate of a write in one world.
+/// The outcome of a write in one world.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Fate {
     Done(Option<Number>),
@@ -23,7 +24,7 @@ enum Fate {
     Skipped,
 }
 
-/// The state after a write and the message that it received, or the reason why the write is refused.
+/// The state after a write and the message received by it, or the reason why the write is refused.
 type Effect = Result<(Arc<State>, Option<Number>), Refusal>;
 
 /// A write whose result is not known yet.
@@ -31,9 +32,9 @@ type Effect = Result<(Arc<State>, Option<Number>), Refusal>;
 struct Open {
     id: u64,
     write: Write,
-    /// `true` if the caller no longer waits for the result, or if the result says nothing about the outcome.
+    /// `true` if the caller no longer waits for the result, or if the result does not tell the outcome.
     silent: bool,
-    /// A cache of the effects on each state seen so far, by the address of the state. Every read needs them again.
+    /// A cache of the effects on each state seen so far, keyed by the state's address. Every read needs these effects again.
     effects: RefCell<HashMap<*const State, (Arc<State>, Effect)>>,
 }
 
@@ -48,8 +49,8 @@ impl Open {
     }
 }
 
-/// A world: one possible course of events. It consists of a state, and of the outcomes that led to it: those assumed for the oldest open writes (writes
-/// whose results are not known).
+/// A world: one possible course of events. It consists of a state, and of the outcomes assumed for the oldest open
+/// writes (writes whose results are not known) that led to this state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct World {
     state: Arc<State>,
@@ -61,7 +62,7 @@ impl World {
         Self { state, ahead: VecDeque::new() }
     }
 
-    /// Returns the possible fates of the next write.
+    /// Returns the worlds after each possible outcome of the next write.
     fn next(&self, open: &Open, may_skip: bool) -> Vec<Self> {
         let with = |state: Arc<State>, fate| {
             let mut ahead = self.ahead.clone();
@@ -92,21 +93,21 @@ impl fmt::Display for Wrong {
 pub(super) struct Model {
     worlds: Vec<World>,
     open: VecDeque<Open>,
-    /// `true` if a write whose result is dropped may have been skipped.
+    /// `true` if a write whose result was dropped may have been skipped.
     pub(super) may_skip: bool,
-    /// All states that were possible at any earlier time. A damaged or unsynced journal may return to one of them.
+    /// All earlier possible states. A damaged or unsynced journal may return the engine to any of them.
     past: Vec<Arc<State>>,
-    /// All states that were possible since recording began.
+    /// All states that have been possible since recording began.
     noted: Option<Vec<Arc<State>>>,
 }
 
-/// Returns the distinct elements in their order. After a power loss there may be thousands, too many to compare all pairs.
+/// Returns the distinct elements in order. After a power loss there may be thousands of them, too many for comparing all pairs.
 fn distinct<T: Clone + Eq + Hash>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut seen = HashSet::new();
     all.into_iter().filter(|one| seen.insert(one.clone())).collect()
 }
 
-/// Returns the state after the engine ends: the names of deleted tables can be used again.
+/// Returns the state after the engine has ended: the names of deleted tables can be used again.
 fn without_leaving(state: Arc<State>) -> Arc<State> {
     if state.leaving.is_empty() {
         return state;
@@ -160,7 +161,7 @@ impl Model {
                 worlds.extend(next.into_iter().filter_map(|mut world| {
                     let fate = world.ahead.pop_front()?;
                     let agrees = match (&fate, outcome) {
-                        // A refusal may be reverted together with its commit group.
+                        // A refusal may be reverted together with its commit group (the writes committed with one sync).
                         (Fate::Done(is), Outcome::Done(seen)) => is == seen,
                         (Fate::Skipped | Fate::Refused(_), Outcome::NotDone) => true,
                         (Fate::Refused(is), Outcome::Refused(seen)) => is == seen,
@@ -177,7 +178,7 @@ impl Model {
         Err(Wrong(format!("write {id} was answered twice")))
     }
 
-    /// Continues with the distinct worlds, at least one of which must exist.
+    /// Continues with the distinct worlds. At least one must remain.
     fn keep(&mut self, worlds: Vec<World>, wrong: impl FnOnce() -> String) -> Result<(), Wrong> {
         self.worlds = distinct(std::mem::take(&mut self.worlds).into_iter().chain(worlds));
         if self.worlds.is_empty() {
@@ -197,14 +198,14 @@ impl Model {
         self.noted = Some(self.states());
     }
 
-    /// Returns the states that were possible since recording began.
+    /// Returns the states that have been possible since recording began.
     pub(super) fn end_of_notes(&mut self) -> Vec<Arc<State>> {
         let visible = self.visible();
         note(&mut self.noted, &visible);
         self.noted.take().unwrap_or_default()
     }
 
-    /// Returns all worlds that a reader may see now: the certain worlds, and worlds in which more of the open writes took effect.
+    /// Returns all worlds that a reader may see now: the certain worlds, and those in which more of the open writes have taken effect.
     fn visible(&self) -> Vec<World> {
         let mut all = Vec::new();
         for world in &self.worlds {
@@ -224,7 +225,7 @@ impl Model {
         distinct(self.visible().into_iter().map(|world| world.state))
     }
 
-    /// Records an observation that only some states allow. An observed state is certain.
+    /// Records an observation that only some of the possible states allow. From then on, the observed state is certain.
     pub(super) fn observe(
         &mut self,
         what: impl Fn(&State) -> bool,
@@ -232,7 +233,7 @@ impl Model {
     ) -> Result<(), Wrong> {
         let visible = self.visible();
         note(&mut self.noted, &visible);
-        // Worlds that match the observation and cannot be told apart are merged into the world with the fewest certain writes.
+        // Worlds that match the observation and are otherwise indistinguishable are merged into the one with the fewest certain writes.
         let seen: Vec<World> = visible.into_iter().filter(|world| what(&world.state)).collect();
         let worlds = std::mem::take(&mut self.worlds);
         self.keep(seen, || {
@@ -241,7 +242,7 @@ impl Model {
         })
     }
 
-    /// Records that the engine has ended: a prefix of the open writes, which may be empty, took effect.
+    /// Records that the engine has ended: the first of the open writes, possibly none, have taken effect.
     pub(super) fn end(&mut self) {
         let states = distinct(self.states().into_iter().map(without_leaving));
         self.open.clear();
@@ -256,12 +257,12 @@ impl Model {
         self.worlds = distinct(std::mem::take(&mut self.worlds).into_iter().chain(past));
     }
 
-    /// Returns `true` if so many worlds are possible that it is better to read before any further request.
+    /// Returns `true` if so many worlds are possible that a read should precede any further request.
     pub(super) fn is_vague(&self) -> bool {
         self.worlds.len() > 8
     }
 
-    /// Returns `true` if another write may be requested, given that the number of worlds grows with the number of open writes.
+    /// Returns `true` if another write may be requested. The number of worlds grows with the number of open writes.
     pub(super) fn has_room(&self, callers: usize) -> bool {
         self.open.len() < if self.may_skip { callers.min(3) } else { callers }
     }

@@ -6,7 +6,7 @@ use table_core::embedded::testing::Step;
 
 use crate::power::Fault;
 
-/// One life of an engine, from the time at which it is opened until it ends.
+/// One life of an engine, from its opening to its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Life {
     pub(super) work: Work,
@@ -15,9 +15,9 @@ pub(super) struct Life {
     pub(super) cache_bytes: usize,
     pub(super) page_entities: usize,
     pub(super) relaxed: bool,
-    /// `true` if the name of a deleted table is refused until the engine ends.
+    /// `true` if a deleted table's name is refused until the engine ends.
     pub(super) drops_slowly: bool,
-    /// The maximum number of writes that wait at the same time.
+    /// The maximum number of writes that are pending at the same time.
     pub(super) callers: usize,
     pub(super) steps: u32,
     pub(super) compactions: Compactions,
@@ -42,14 +42,14 @@ pub(super) enum Work {
     Trickle,
 }
 
-/// The time at which compactions are requested.
+/// The steps at which compactions are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compactions {
     /// At random steps.
     Random,
     /// After the last step.
     AtEnd,
-    /// Never, so layers accumulate until the policy merges them.
+    /// Never, so layers accumulate until the merge policy merges them.
     Never,
 }
 
@@ -59,7 +59,7 @@ pub(super) enum Trouble {
     None,
     /// A fault of the disk.
     Disk(Fault),
-    /// A thread panics or fails when it reaches a step for the n-th time.
+    /// A thread panics or fails when it reaches a certain step for the n-th time.
     Thread {
         step: Step,
         nth: u32,
@@ -95,7 +95,7 @@ impl Life {
         let checkpoint_bytes =
             [0, 1_500, 6_000, 20_000, 60_000, 400_000, usize::MAX][random.random_range(0..7)];
         let steps = random.random_range(20..160);
-        // The memtable may also be too small for a checkpoint of this size.
+        // The memtable may even be too small for this checkpoint size.
         let memtable_bytes = match random.random_range(0..4) {
             0 => [1_500, 20_000, 400_000][random.random_range(0..3)],
             factor => checkpoint_bytes.saturating_mul(1 << factor),
@@ -117,14 +117,15 @@ impl Life {
         }
     }
 
-    /// Returns the size of the memtable at which a checkpoint starts at the latest.
+    /// Returns the memtable size at which a checkpoint starts at the latest.
     pub(super) fn checkpoint_at(&self) -> usize {
         let bounded = |bytes: usize| bytes.clamp(1 << 10, 1 << 40);
         bounded(self.checkpoint_bytes).min(bounded(self.memtable_bytes) / 2)
     }
 
-    /// Makes the first life of a history load rows into large segments, and each later life change single rows in many small checkpoints. The
-    /// layers of a segment then exceed their maximum number while they are much smaller than the segment, and exceed the size of a merge.
+    /// Makes a history's first life load rows into large segments, and its later lives change single rows in many small
+    /// checkpoints. A segment then has more layers than allowed while they are still much smaller than the segment, and
+    /// layers that are too large for one merge.
     pub(super) fn worn(self, number: u32) -> Self {
         let (work, checkpoint_bytes, steps, compactions, trouble) = if number == 0 {
             (Work::Load, 400_000, self.steps.max(60), Compactions::AtEnd, Trouble::None)
@@ -143,8 +144,8 @@ impl Life {
         }
     }
 
-    /// Returns a life that ends with a power loss before the engine has made much durable. Such a life follows some lives in which a sync failed or
-    /// that were killed.
+    /// Returns a life that ends with a power loss before the engine has made much data durable. Such a life follows
+    /// some of the lives that were killed, or in which a sync failed.
     pub(super) fn short(self) -> Self {
         let (trouble, end) = (Trouble::None, End::Power);
         Self {
@@ -158,25 +159,25 @@ impl Life {
         }
     }
 
-    /// Returns a life in which nothing is requested that could fail.
+    /// Returns a life that requests nothing that could fail.
     pub(super) fn quiet(self) -> Self {
         Self { trouble: Trouble::None, steps: 0, ..self }
     }
 }
 
 impl Trouble {
-    /// Returns `true` if data that a sync should have made durable may be lost later.
+    /// Returns `true` if this trouble may later lose data that a sync should have made durable.
     pub(super) fn is_of_syncs(self) -> bool {
         matches!(self, Self::Disk(Fault::SyncFails(_) | Fault::CallFails(_) | Fault::CallFull(_)))
     }
 
-    /// Returns `true` if the trouble is a shortage of disk space or file descriptors, which makes calls fail but does not stop the engine.
+    /// Returns `true` if the trouble is a shortage of disk space or file descriptors. It makes calls fail but does not stop the engine.
     pub(super) fn is_shortage(self) -> bool {
         matches!(self, Self::Disk(Fault::FullAfter(_) | Fault::NoDescriptors(..)))
     }
 
     fn draw(random: &mut StdRng) -> Self {
-        // Bounds are mostly small, sometimes large.
+        // The limits are usually small, and sometimes large.
         let below = |random: &mut StdRng, most: [u64; 3]| {
             let most = most[random.random_range(0..3)];
             random.random_range(0..most)

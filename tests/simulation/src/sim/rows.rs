@@ -1,4 +1,5 @@
-//! The rows in a history: tables, keys and contents, identified by number. A row contains the operation that wrote it, and each of its bytes can be verified.
+//! The rows in a history: their tables, keys and contents, identified by number. A row contains the number of the
+//! operation that wrote it, so each of its bytes can be verified.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -8,36 +9,36 @@ use table_core::{Result, Row, TableName, ValueRef};
 
 use crate::sim::model::{Number, Place};
 
-/// The number of tables, partitions and rows in a history, and the format of its keys and rows. All lives of the history share it.
+/// The number of tables, partitions and rows in a history, and the format of its keys and rows. All lives of a history share them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) tables: u8,
     pub(super) partitions: u8,
     pub(super) rows: u16,
-    /// The number of characters that follow the number in each PartitionKey.
+    /// The number of characters after the number in each PartitionKey.
     padding: usize,
     content: Content,
 }
 
-/// The kind of properties that each row contains. All rows in a history contain the same properties, because a merge keeps all properties that it
-/// does not contain.
+/// The kind of properties in a history's rows. All rows have the same properties, because a merge keeps the properties
+/// that it does not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
-    /// No bytes, some bytes, or more bytes than a block contains.
+    /// No bytes, some bytes, or more bytes than fit into a block.
     Mixed,
     /// The number and at most 40 bytes.
     Small,
     /// Sixty properties.
     Wide,
-    /// Mostly small rows; one row in 32 has nearly 1 MiB.
+    /// Mostly small rows, but one row in 32 has nearly 1 MiB.
     Huge,
 }
 
-/// The number of bytes of the Timestamp, which begins the body of a row.
+/// The size in bytes of the Timestamp at the start of a row's body.
 const TIMESTAMP: usize = 8;
 /// The maximum size in bytes of one binary property.
 const PIECE: usize = 60_000;
-/// The number of bytes after which the bytes of [`Shape::filler`] repeat.
+/// The period, in bytes, with which [`Shape::filler`] repeats.
 const PERIOD: u32 = 256;
 /// The number of binary properties in a row of [`Content::Huge`].
 const PIECES: usize = 15;
@@ -52,14 +53,14 @@ pub(super) fn row_key(number: u16) -> Result<RowKey> {
     RowKey::new(format!("r{number:04}"))
 }
 
-/// Returns the position that a pair of keys denotes.
+/// Returns the position of the row with these keys.
 pub(super) fn place(partition_key: &str, row_key: &str) -> Option<Place> {
     let partition = partition_key.trim_end_matches('x').strip_prefix('p')?;
     Some((partition.parse().ok()?, row_key.strip_prefix('r')?.parse().ok()?))
 }
 
-/// Returns a journal frame that a caller has forged without knowing the file's salt (`docs/format.md`): its sequence number is far ahead, and it
-/// claims that all frames before it were durable.
+/// Returns a journal frame that a caller has forged without knowing the file's salt (`docs/format.md`). Its sequence
+/// number is far ahead, and it claims that all frames before it were durable.
 fn forged_frame(number: Number) -> Vec<u8> {
     let record = number.to_le_bytes();
     let sequence = (u64::from(number) + 500).to_le_bytes();
@@ -70,7 +71,7 @@ fn forged_frame(number: Number) -> Vec<u8> {
     frame
 }
 
-/// Returns the number that a row contains.
+/// Returns the number stored in a row.
 fn number_in(row: RowView<'_>) -> std::result::Result<Number, String> {
     match row.find("Number", &mut 0).map_err(|error| error.to_string())? {
         Some(ValueRef::Int64(number)) => Number::try_from(number).map_err(|error| error.to_string()),
@@ -83,7 +84,7 @@ impl Shape {
         let usual = Self { tables: 2, partitions: 2, rows: 24, padding: 0, content: Content::Mixed };
         match random.random_range(0..12) {
             0..=3 => usual,
-            // There are enough rows for many segments and layers.
+            // These are enough rows for many segments and layers.
             4..=6 => Self { rows: 600, content: Content::Small, ..usual },
             7 => Self { rows: 300, ..usual },
             8 => Self {
@@ -106,7 +107,7 @@ impl Shape {
         Ok(EntityKey { partition_key: self.partition(partition)?, row_key: row_key(row)? })
     }
 
-    /// Returns bytes that depend on a number. Some look like a frame of the journal.
+    /// Returns bytes that depend on a number. Some of them look like a journal frame.
     fn filler(self, number: Number) -> Vec<u8> {
         let mixed = number.wrapping_mul(0x9E37_79B1);
         let pick = (mixed >> 24) as usize;
@@ -146,7 +147,7 @@ impl Shape {
     /// Returns the operation that wrote a row.
     ///
     /// # Errors
-    /// A description of the row, if no operation wrote it.
+    /// Returns a description of the row if no operation wrote it.
     pub(super) fn number(self, row: RowView<'_>) -> std::result::Result<Number, String> {
         let number = number_in(row)?;
         let wanted = self.row(number);

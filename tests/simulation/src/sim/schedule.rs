@@ -1,4 +1,4 @@
-//! The scheduler of a simulated history: one thread runs at a time, chosen by a seed. The scheduler also controls time.
+//! The scheduler of a simulated history. It runs one thread at a time, chosen by a random generator with the history's seed, and controls time.
 
 mod shared;
 mod turn;
@@ -20,11 +20,11 @@ pub(super) use shared::Shared;
 use turn::Turn;
 
 thread_local! {
-    /// The number of the current thread in its history.
+    /// The number of the current thread within its history.
     static NUMBER: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The maximum number of calls in a history, a hundred times the number in the longest history. A history with more calls contains an endless loop.
+/// The maximum number of calls in a history, a hundred times as many as in the longest known history. More calls indicate an endless loop.
 const CALLS: u64 = 1_000_000;
 
 /// The state of a thread.
@@ -32,7 +32,7 @@ const CALLS: u64 = 1_000_000;
 enum Doing {
     /// The thread can run.
     Ready,
-    /// The thread waits for other threads. It has seen the given number of events, and continues at the given time at the latest.
+    /// The thread waits for other threads. It has seen the given number of events, and continues no later than the given time.
     Waiting {
         seen: u64,
         until: Option<Duration>,
@@ -46,7 +46,7 @@ struct Actor {
     name: String,
     doing: Doing,
     turn: Arc<Turn>,
-    /// The probability of being chosen, relative to other threads.
+    /// The weight with which the scheduler chooses this thread.
     weight: u32,
 }
 
@@ -54,9 +54,9 @@ struct Inner {
     random: StdRng,
     actors: Vec<Actor>,
     now: Duration,
-    /// The number of events for which another thread could wait.
+    /// The number of events that another thread could wait for.
     doings: u64,
-    /// One in `switch` calls lets another thread run first.
+    /// At one in `switch` calls, another thread runs first.
     switch: u32,
     trace: DefaultHasher,
     /// The total number of calls by all threads.
@@ -65,7 +65,7 @@ struct Inner {
     stalled: bool,
 }
 
-/// The scheduler of one history, created by its first thread.
+/// A history's scheduler, created by the history's first thread.
 pub(super) struct Schedule {
     began: Instant,
     inner: Mutex<Inner>,
@@ -104,7 +104,7 @@ impl Schedule {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks the scheduler for a call by a thread. A thread with too many calls is abandoned.
+    /// Locks the scheduler for a thread's call. A thread that has made too many calls is abandoned.
     fn call(&self) -> MutexGuard<'_, Inner> {
         let mut inner = self.inner();
         inner.calls += 1;
@@ -121,7 +121,7 @@ impl Schedule {
         self.inner().calls
     }
 
-    /// Reports the reason why the history cannot continue. Blocked threads remain.
+    /// Reports why the history cannot continue. The blocked threads are left behind.
     fn leave_behind(&self, why: &str) -> ! {
         (self.stall)(why);
         loop {
@@ -135,17 +135,17 @@ impl Schedule {
         (NUMBER.get(), what).hash(&mut inner.trace);
     }
 
-    /// Returns a number computed from all recorded events.
+    /// Returns a hash of all recorded events.
     pub(super) fn trace(&self) -> u64 {
         self.inner().trace.finish()
     }
 
-    /// Returns the time that has passed.
+    /// Returns the time that has passed in the history.
     pub(super) fn elapsed(&self) -> Duration {
         self.inner().now
     }
 
-    /// Records an event for which another thread may wait.
+    /// Records an event that another thread may be waiting for.
     pub(super) fn did(&self) {
         self.inner().doings += 1;
     }
@@ -154,7 +154,7 @@ impl Schedule {
     pub(super) fn step(&self, time: Duration) {
         let mut inner = self.call();
         inner.now += time;
-        // The engine never waits for a step of a caller, so only steps of the engine's threads are counted.
+        // The engine never waits for a caller's step, so only the steps of the engine's threads count as events.
         inner.doings += u64::from(NUMBER.get() > 0);
         let switch = inner.switch;
         if inner.random.random_ratio(1, switch) {
@@ -233,7 +233,7 @@ impl Inner {
         self.actors.len() - 1
     }
 
-    /// Chooses the next thread. If all threads wait, time passes until one can continue; if none ever can, the callers get an error.
+    /// Chooses the next thread. If all threads wait, advances the time until one can continue; if none ever can, the callers get an error.
     fn choose(&mut self) -> usize {
         loop {
             let (now, doings) = (self.now, self.doings);

@@ -1,4 +1,4 @@
-//! Tests of Azurite's responses to requests about signatures, the account and queues, and of its wire format.
+//! Tests Azurite's responses to requests about signatures, the account and queues, and its wire format.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -121,7 +121,7 @@ fn plain(text: &str) -> Option<Vec<u8>> {
     let connection = crate::azurite()?;
     let host = connection.split("TableEndpoint=http://").nth(1)?.split('/').next()?;
     let mut stream = TcpStream::connect(host).unwrap();
-    // The server may close the connection before everything is sent.
+    // The server may close the connection before all bytes have been sent.
     let _ = stream.write_all(text.as_bytes());
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
@@ -141,7 +141,7 @@ fn azurite_refuses_a_body_above_four_mebibytes() {
     let body = " ".repeat((4 << 20) + 1);
     let Some(answer) = plain(&format!("{head}content-length: {}\r\n\r\n{body}", body.len())) else { return };
     let text = String::from_utf8_lossy(&answer);
-    // The request is rejected because it is unsigned.
+    // An unsigned request is rejected.
     assert!(text.is_empty() || text.starts_with("HTTP/1.1 4"), "{text}");
 }
 

@@ -1,4 +1,4 @@
-//! Tests of Azurite's responses to requests for tables and entities.
+//! Tests Azurite's responses to requests about tables and entities.
 
 use std::fmt::Write;
 

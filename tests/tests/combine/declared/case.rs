@@ -1,4 +1,4 @@
-//! The ticket types to test, called cases: one for each pair of indexes. All of them have a feed.
+//! The ticket types under test, called cases: one for each pair of index kinds. All of them have a feed.
 
 use std::fmt::Debug;
 
@@ -10,7 +10,7 @@ use crate::declared::model::Ticket;
 /// The tenant, whose partition contains all tickets.
 pub(crate) const TENANT: &str = "contoso";
 
-/// A ticket type with two or more declarations.
+/// A ticket type that declares two or more features.
 pub(crate) trait Case: Entity + Clone + Debug + PartialEq + Send + Sync + 'static {
     fn of(ticket: Ticket) -> Self;
     fn ticket(&self) -> Ticket;

@@ -1,4 +1,4 @@
-//! Compares all derived data with the tickets at the end of a history, and describes the defects.
+//! Compares all derived data with the tickets at the end of a history, and describes the defects found.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
-//! A model of the tickets: the states that are possible, according to the results that the writers received.
+//! A model of the tickets: the states that are possible, given the results that the writers have received.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// The properties common to the ticket types of all cases.
+/// The properties that the ticket types of all cases have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ticket {
     pub(crate) number: u32,
@@ -14,7 +14,7 @@ pub(crate) struct Ticket {
     pub(crate) comments: i32,
 }
 
-/// The possible states of each ticket. Each ticket has at most one writer at a time, so a change whose outcome is unknown leaves two possible states.
+/// The possible states of each ticket. A ticket has at most one writer at a time, so a change whose outcome is unknown leaves two possible states.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Model(Arc<Mutex<State>>);
 
@@ -25,7 +25,7 @@ struct State {
 }
 
 impl Model {
-    /// Records the result of a read, and checks that the state read was possible. Only this state is possible afterwards.
+    /// Records the result of a read, and checks that it was possible. From then on, it is the ticket's only possible state.
     pub(crate) fn found(&self, number: u32, found: Option<&Ticket>) {
         let mut state = self.0.lock().unwrap();
         let possible = state.possible.entry(number).or_insert_with(|| vec![None]);
@@ -35,26 +35,26 @@ impl Model {
         state.wrong.extend(wrong);
     }
 
-    /// Records that a change to the state `after` was sent.
+    /// Records that a change to the state `after` has been sent.
     pub(crate) fn begun(&self, number: u32, after: Option<&Ticket>) {
         self.0.lock().unwrap().possible.entry(number).or_default().push(after.cloned());
     }
 
-    /// Records that the change was applied.
+    /// Records that the change has been applied.
     pub(crate) fn done(&self, number: u32) {
         if let Some(possible) = self.0.lock().unwrap().possible.get_mut(&number) {
             possible.drain(..possible.len() - 1);
         }
     }
 
-    /// Records that the change was refused.
+    /// Records that the change has been refused.
     pub(crate) fn refused(&self, number: u32) {
         if let Some(possible) = self.0.lock().unwrap().possible.get_mut(&number) {
             possible.pop();
         }
     }
 
-    /// Returns descriptions of the reads whose results were impossible.
+    /// Returns descriptions of the reads that returned impossible results.
     pub(crate) fn wrong(&self) -> Vec<String> {
         self.0.lock().unwrap().wrong.clone()
     }

@@ -26,7 +26,7 @@ use tests::time::Time;
 pub(crate) type Store = Controlled<Engine>;
 pub(crate) type Tickets<T> = Entities<T, WithParticipants<Store>, Outbox<Store, Store>>;
 
-/// A comment on a ticket, declared as the ticket's part and stored in the same partition.
+/// A comment on a ticket. It is declared as part of the ticket, and stored in the same partition.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]
@@ -39,7 +39,7 @@ pub(crate) struct Comment {
     pub(crate) number: u32,
 }
 
-/// A row that a custom participant writes with each ticket. It contains the ticket as text.
+/// A row that a custom participant (extra code that runs with each write) writes with each ticket. It contains the ticket as text.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]
@@ -51,7 +51,7 @@ pub(crate) struct Shadow {
     pub(crate) text: String,
 }
 
-/// An agent's totals, which the view maintains.
+/// An agent's totals, which the view keeps up to date.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Totals")]
 #[partition_key(agent)]
@@ -153,7 +153,7 @@ impl<T: Case> World<T> {
         block_on(Sweep::new(self.outbox(&Control::default())).sweep_registered()).unwrap();
     }
 
-    /// Lets time pass, and runs healthy workers until no work remains.
+    /// Lets time pass, and runs workers without faults until no work remains.
     pub(crate) fn recover(&self) {
         for _ in 0..5 {
             self.pass(800);
@@ -161,19 +161,19 @@ impl<T: Case> World<T> {
             block_on(self.worker(&Control::default()).run_until_idle()).unwrap();
         }
         let view = self.view(&Control::default());
-        // Changes remain while a dead follower still holds a lease.
+        // Some changes are not processed while a dead follower still holds a lease.
         while block_on(view.catch_up(1_000)).unwrap().is_behind {}
     }
 }
 
-/// A process that a test runs call by call, and that may die at any call.
+/// A process that a test advances one call at a time, and that may die at any call.
 pub(crate) struct Process {
     control: Control,
     running: Pin<Box<dyn Future<Output = ()>>>,
 }
 
 impl Process {
-    /// Creates a process that changes tickets. No other process writes these tickets at the same time.
+    /// Creates a process that changes tickets which no other process writes at the same time.
     pub(crate) fn writer<T: Case>(world: &World<T>, owner: usize, random: &mut StdRng) -> Self {
         let control = control(random);
         let (tickets, model) = (world.tickets(&control), world.model.clone());

@@ -1,4 +1,4 @@
-//! A process that changes tickets, using every kind of write.
+//! A process that changes tickets with every kind of write.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -8,7 +8,7 @@ use crate::declared::case::{Case, TENANT};
 use crate::declared::model::{Model, Ticket};
 use crate::declared::world::{Comment, Tickets};
 
-/// Makes several changes one after another. Any error except a rejection ends the writer, because the outcome is then unknown.
+/// Makes several changes in sequence. Any error except a rejection ends the writer, because it leaves the outcome unknown.
 pub(crate) async fn write<T: Case>(
     tickets: Tickets<T>,
     model: Model,
@@ -33,7 +33,7 @@ async fn change<T: Case>(
     let mut after = Ticket {
         number,
         status: random.random_range(0..2),
-        // Fewer addresses than tickets, so a unique index refuses some of them.
+        // The addresses are fewer than the tickets, so a unique index refuses some of them.
         mail: format!("{}@contoso.com", random.random_range(0..6)),
         agent: ["ada", "bob", "cao"][random.random_range(0..3)].to_owned(),
         points: random.random_range(1..100),

@@ -1,4 +1,4 @@
-//! A fixture with tickets (indexed in the same partition and in other partitions of the same table), their comments, notes of two kinds, and a view.
+//! A fixture with tickets, their comments, notes of two kinds, and a view. Tickets have indexes in the same partition and in other partitions of the table.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ pub struct Comment {
     pub amount: i64,
 }
 
-/// A note. Its keys have the same format as those of an [`Alarm`]; only the stored kind differs.
+/// A note. Its keys have the same format as an [`Alarm`]'s; only the stored kind differs.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", kind = "Note", set = Desk)]
 #[partition_key(tenant)]
@@ -58,7 +58,7 @@ pub struct Note {
     pub amount: i64,
 }
 
-/// A second type of note. Its keys have the same format as those of a [`Note`]; only the stored kind differs.
+/// A second type of note. Its keys have the same format as a [`Note`]'s; only the stored kind differs.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", kind = "Alarm", set = Desk)]
 #[partition_key(tenant)]
@@ -81,14 +81,14 @@ pub enum Desk {
     Other(TableEntity),
 }
 
-/// A projection of a ticket onto a property that comments also have.
+/// A projection of a ticket to a property that comments also have.
 #[derive(Projection, Debug, PartialEq)]
 #[projection(of = Ticket)]
 pub struct Amount {
     pub amount: i64,
 }
 
-/// A projection of a note, whose rows are recognised only by their stored kind.
+/// A projection of a note. Its rows are recognised only by their stored kind.
 #[derive(Projection, Debug, PartialEq)]
 #[projection(of = Note)]
 pub struct NoteAmount {
@@ -144,7 +144,7 @@ pub fn alarm(number: u32) -> Alarm {
 /// The numbers of the tickets in [`World::filled`].
 pub const NUMBERS: [u32; 3] = [1, 2, 3];
 
-/// A store with its own clock and a handle for tickets, used by one test.
+/// A store with its own clock and a handle for tickets. Each test has its own.
 pub struct World {
     pub engine: Engine,
     pub tickets: Entities<Ticket, Engine>,
@@ -171,7 +171,7 @@ impl World {
         Self { tickets: engine.entities().with_runtime(time.runtime()), engine, time }
     }
 
-    /// Inserts entities of all types except the ticket.
+    /// Inserts entities of all types except tickets.
     pub fn with_others(self) -> Self {
         block_on(async {
             let comments = self.engine.entities::<Comment>().create_if_missing().await.unwrap();

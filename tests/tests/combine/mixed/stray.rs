@@ -1,4 +1,4 @@
-//! Tests of a stray row, which belongs to no declared type: every operation that reads it returns an error with its key. Views ignore it.
+//! Tests a stray row, which belongs to no declared type. Views ignore it; every other operation that reads it fails with an error that contains its key.
 
 use std::fmt::Debug;
 
@@ -12,7 +12,7 @@ use super::desk::{Amount, Comment, NUMBERS, Note, TENANT, Ticket, World};
 
 const STRAY: &str = "ticket_1";
 
-/// Checks that an operation failed with an error that names the stray row.
+/// Checks that an operation failed with an error that contains the stray row's key.
 fn names<T: Debug>(stray: &str, outcome: Result<T>) {
     let error = outcome.unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-HET-6")), "{error}");
@@ -20,7 +20,7 @@ fn names<T: Debug>(stray: &str, outcome: Result<T>) {
     assert_eq!(error.table(), Some("Desk"), "{error}");
 }
 
-/// Checks that the table's consistency check reports the stray row as a finding of this kind, with a reason.
+/// Checks that the table's consistency check reports the stray row as a finding of this kind, with an explanation.
 fn finds(kind: FindingKind, stray: &str, world: &World) {
     let report = block_on(world.tickets.check().run()).unwrap();
     let bad = report.findings.iter().filter(|found| found.kind == kind);
@@ -47,7 +47,7 @@ fn reads_name_the_stray_row() {
         names(STRAY, tickets.query(Ticket::partition(TENANT)).project::<Amount>().collect().await);
         names(STRAY, engine.table::<Comment>().query(Comment::rows(TENANT)).collect().await);
         names(STRAY, tickets.scan("a test").max_rows(1_000).collect().await);
-        // Reads that do not meet the stray row succeed.
+        // Reads that do not encounter the stray row succeed.
         assert_eq!(tickets.query(Ticket::rows(TENANT).number(..=0)).collect().await.unwrap(), []);
         assert!(tickets.get(Ticket::key(TENANT, 1)).await.unwrap().is_some());
         assert_eq!(
@@ -64,7 +64,7 @@ fn a_check_names_the_stray_row_and_a_rebuilt_view_ignores_it() {
     block_on(async {
         let view = world.view();
         view.rebuild().run().await.unwrap();
-        // The key of the row is not that of a ticket.
+        // The row's key is not a ticket key.
         assert_eq!(view.poison().await.unwrap().len(), 0);
     });
 }
@@ -77,7 +77,7 @@ fn a_check_names_the_stray_row_among_the_rows_of_an_index() {
     finds(FindingKind::Unreadable, "status_open_1", &world);
 }
 
-/// An entity type that has a feed in the same partition but is not a member of the partition's declared set of types.
+/// An entity type that has a feed in the same partition, but does not belong to the declared set of the partition's types.
 #[derive(Entity, Clone, Debug)]
 #[entity(table = "Desk", feed)]
 #[partition_key(tenant)]

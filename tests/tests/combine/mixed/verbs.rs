@@ -1,4 +1,4 @@
-//! Tests of each operation on one type, in a partition that contains many types.
+//! Tests each operation on a single type, in a partition that contains many types.
 
 use futures_util::{TryStreamExt, pin_mut};
 use pollster::block_on;
@@ -31,13 +31,13 @@ fn queries_return_the_rows_of_their_type() {
         assert_eq!(handle.query(Ticket::rows(TENANT)).collect().await.unwrap(), tickets());
         assert_eq!(handle.query(Ticket::partition(TENANT)).collect().await.unwrap(), tickets());
         assert_eq!(handle.query(Ticket::rows(TENANT).number(2..=3)).collect().await.unwrap(), tickets()[1..]);
-        // The plain table returns these entities as well, although index copies and lists are between them.
+        // The plain table returns these entities too, although index copies and lists lie between them.
         assert_eq!(table.query(Ticket::partition(TENANT)).collect().await.unwrap(), tickets());
         let all = engine.table::<Comment>().query(Comment::partition(TENANT));
         assert_eq!(all.collect().await.unwrap(), comments());
         let under = engine.table::<Comment>().query(Comment::rows(TENANT));
         assert_eq!(under.collect().await.unwrap(), comments());
-        // Kinds with similar keys return only their own entities.
+        // Each of the kinds with similar keys returns only its own entities.
         let notes = engine.table::<Note>().query(Note::rows(TENANT)).collect().await.unwrap();
         assert_eq!(notes, [note(2), note(4), note(6)]);
         let alarms = engine.table::<Alarm>().query(Alarm::partition(TENANT)).collect().await.unwrap();
@@ -67,7 +67,7 @@ fn every_way_to_run_a_query_skips_other_types() {
         assert_eq!(query().for_each(|ticket| lent.push(ticket.value().clone())).await.unwrap(), 3);
         assert_eq!(lent, tickets());
         assert_eq!(query().limit(2).for_each(|_| ()).await.unwrap(), 2);
-        // The query takes one request, although a comment is between each two tickets, because a page is larger than the limit.
+        // The query takes a single request although a comment lies between every two tickets, because a page is larger than the limit.
         assert!(!query().limit(2).plan().unwrap().to_string().contains("$top=2"));
     });
 }
@@ -193,7 +193,7 @@ fn a_delete_of_a_partition_leaves_the_other_types() {
     });
 }
 
-/// Tests that partitions before and after an index's partitions in the same table are read as entities.
+/// Tests that partitions before and after an index's partitions in the same table are still read as entities.
 #[test]
 fn a_view_has_partitions_on_both_sides_of_an_index() {
     let world = World::empty();

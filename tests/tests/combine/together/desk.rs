@@ -1,4 +1,4 @@
-//! The tested entity type, which declares every pattern. Fields of patterns that a run does not use remain empty.
+//! The entity type under test, which declares every pattern. The fields of patterns that a run does not use remain empty.
 
 use table_core::selection::{Point, Selection};
 use table_core::{Entity, EntitySet, Result, TableEntity};
@@ -49,7 +49,8 @@ impl Series for Ticket {
     const SLOTS: &'static [&'static str] = series::HOURS;
 }
 
-/// A ticket's owner, whose name and firm are copied to tickets. One of the two owners is in the tickets' partition. `firm` is itself a copied property.
+/// A ticket's owner, whose name and firm are copied to the tickets. One of the two owners is in the tickets' partition.
+/// `firm` is itself copied from another entity.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", copied_by(Owner), copies_from(Employer))]
 #[partition_key(home)]
@@ -63,7 +64,7 @@ pub struct Person {
     pub firm: Option<String>,
 }
 
-/// The firm that employs all owners. It is stored in the partition of the tickets.
+/// The firm that employs all owners, stored in the tickets' partition.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", copied_by(Employer))]
 #[partition_key(home)]
@@ -98,7 +99,7 @@ impl CopyRelation for Employer {
     }
 }
 
-/// Returns the text that is copied from an owner to that owner's tickets.
+/// Returns the text that tickets copy from their owner.
 pub fn signature(person: &str, firm: Option<&str>) -> String {
     format!("{person} of {firm:?}")
 }
@@ -135,7 +136,7 @@ impl CopyRelation for Owner {
     }
 }
 
-/// A visit to a customer: a second entity type in the tickets' table.
+/// A visit to a customer, a second entity type in the tickets' table.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -193,7 +194,7 @@ pub mod before {
     }
 }
 
-/// A comment on a ticket, declared as a part of the ticket.
+/// A comment on a ticket, declared as part of the ticket.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]

@@ -1,4 +1,4 @@
-//! The patterns that a test run combines.
+//! The patterns that a test run can combine.
 
 /// A pattern that an entity can combine with other patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Parts {
         std::iter::once(Self(ALL.to_vec())).chain(ALL.iter().map(without)).collect()
     }
 
-    /// Returns sets of three patterns. Each contains a pattern, the next one in the list, and one of three later ones.
+    /// Returns sets of three patterns: a pattern, the next one in the list, and one of three later ones.
     pub fn triples() -> Vec<Self> {
         let at = |place: usize| ALL[place % ALL.len()];
         (0..ALL.len())

@@ -1,4 +1,4 @@
-//! Runs writers and workers at random, some of which die before or after a store call, and compares the stored data with a model.
+//! Runs writers and workers at random and compares the stored data with a model. Some of them die before or after a store call.
 
 mod older;
 mod verb;
@@ -43,7 +43,7 @@ impl Run {
         self.world.has(pattern)
     }
 
-    /// Returns a new process, or one that is still running. The process may die at a random store call, and its clock may be wrong.
+    /// Returns a new process, or one that is still running. A new process may die at a random store call, and its clock may be wrong.
     fn process(&mut self) -> Process {
         self.processes.retain(|process| !process.control.is_dead());
         if self.processes.len() == 3 {
@@ -69,7 +69,7 @@ impl Run {
         Control::dying(self.rng.random_range(1..20), death)
     }
 
-    /// Runs up to three of the workers for one round of message processing. Workers that have died are replaced first.
+    /// Runs up to three of the workers for one round of message processing each. Workers that have died are replaced first.
     fn work(&mut self) {
         self.workers.retain(|(process, _)| !process.control.is_dead());
         while self.workers.len() < WORKERS {
@@ -105,7 +105,7 @@ impl Run {
                 self.visits.step(&self.world, &process, &mut self.rng);
             }
             11 if self.has(Pattern::Versions) => {
-                // The fence of a backfill assumes a running clock, so the clock of a request that lasts an hour does not stop.
+                // A backfill's fence assumes that clocks keep running, so the clock does not stop during a request that lasts an hour.
                 let skew = [Skew::None, Skew::Days(3), Skew::Days(-3)][self.rng.random_range(0..3)];
                 let control = self.control();
                 let process = self.world.process(control, skew);
@@ -135,7 +135,7 @@ impl Run {
         }
     }
 
-    /// Makes one table, the queue, or everything unavailable for between five seconds and a day.
+    /// Makes a table, the queue, or everything unavailable for five seconds to one day.
     fn outage(&mut self) {
         let targets =
             ["", "Desk", "Queues", "Badges", "Tags", "Totals", "TablesOutbox", "TablesFeeds", "work", BLOBS];
@@ -167,7 +167,7 @@ impl Run {
                     *self.changes.entry(number).or_default() += usize::from(is_change);
                 }
             }
-            // If the response was lost, a store is down, or a jump of the clock interrupts an upload, the change was made either completely or not at all.
+            // If the response was lost, a store was down, or a clock jump interrupted an upload, the change was made either completely or not at all.
             (Err(error), is_dead)
                 if is_dead || error.code() == ErrorCode::ServerBusy || matches!(verb, Verb::Photo(_)) =>
             {
@@ -186,7 +186,7 @@ impl Run {
     }
 }
 
-/// Returns the model without blob addresses, which are random, and without owner names, which are copied only later.
+/// Returns the model without blob addresses, which are random, and without owner names, which are copied later.
 fn bare(model: &Model) -> Model {
     let without = |known: &Known| {
         let ticket = Ticket { photo: None, owner_name: None, ..known.ticket.clone() };

@@ -1,5 +1,5 @@
-//! Visits, a second entity type in the tickets' table. If an older release also runs, it writes visits without the indexes that the newer release added,
-//! until these are backfilled.
+//! Visits, a second entity type in the tickets' table. In runs with an older release, that release writes visits
+//! without the indexes that the newer release has added, until these indexes are backfilled.
 
 use std::collections::BTreeMap;
 
@@ -32,17 +32,17 @@ enum Verb {
     Delete,
 }
 
-/// The visits that should be stored in a run.
+/// The visits that a run should have stored.
 #[derive(Debug, Default)]
 pub struct Visits {
     model: Model,
-    /// The number of audit rows written together with visits.
+    /// The number of audit rows written in the same transaction as a visit.
     rows: u64,
-    /// The last grant given to a program of the older release, and its expiry in ticks.
+    /// The last grant given to a program of the older release, with its expiry in ticks.
     granted: Option<(PartitionGrant, u64)>,
 }
 
-/// Returns the handle that a process uses to write visits.
+/// Returns the handle with which a process writes visits.
 pub fn handle(process: &Process) -> Entities<Visit, Desk, Work> {
     let outbox = process.outbox().clone();
     Desk::from(outbox.store().clone())
@@ -50,12 +50,12 @@ pub fn handle(process: &Process) -> Entities<Visit, Desk, Work> {
         .with_runtime(process.runtime().clone())
 }
 
-/// Returns the handle that a process of the older release uses to write visits.
+/// Returns the handle with which a process of the older release writes visits.
 fn older(process: &Process) -> Entities<before::Visit, Store> {
     process.outbox().store().entities::<before::Visit>().with_runtime(process.runtime().clone())
 }
 
-/// Runs one pass of the backfill for each index that was added later.
+/// Runs one backfill pass for each index that was added later.
 fn backfill(process: &Process) {
     let visits = handle(process);
     block_on(async {
@@ -79,7 +79,7 @@ fn visit(rng: &mut StdRng) -> Visit {
 }
 
 impl Visits {
-    /// Creates the table. In a run with an older release, that release creates the table first.
+    /// Creates the table. In a run with an older release, that release creates it first.
     pub fn open(world: &World, has_older: bool) -> Self {
         let process = world.alive();
         if has_older {
@@ -146,7 +146,7 @@ impl Visits {
             let expiry = ticks::from_datetime(expiry).unwrap();
             self.granted = granted.ok().map(|grant| (grant, expiry)).or(self.granted.take());
         }
-        // Once the grant has expired, the store refuses the bearer's signature.
+        // Once the grant has expired, the store refuses requests signed with it.
         let granted = self.granted.as_ref().filter(|(_, expiry)| world.now() < *expiry);
         let granted = granted.filter(|_| rng.random_range(0..2) == 0);
         let outcome = block_on(async {

@@ -40,7 +40,7 @@ pub type Work = Outbox<Store, Store>;
 pub type Desk = WithParticipants<Store>;
 pub type Tickets = Entities<Ticket, Desk, Work>;
 
-/// A ticket in the model, with its comments and the content of its blob.
+/// A ticket as the model knows it, with its comments and the content of its blob.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Known {
     pub ticket: Ticket,
@@ -52,14 +52,14 @@ pub struct Known {
 
 pub type Model = BTreeMap<u32, Known>;
 
-/// A process: the call at which it dies, its clock, and its handles.
+/// A process, with the call at which it dies, its clock, and its handles.
 #[derive(Clone, Debug)]
 pub struct Process {
     pub control: Control,
     runtime: Runtime,
     outbox: Work,
     feed: Feed<Desk>,
-    /// The grant for writing tickets, if the process has one. With a grant, it does not read the stored schema.
+    /// The grant with which the process writes tickets, if it has one. The process then does not read the stored schema.
     grant: Option<PartitionGrant>,
 }
 
@@ -77,7 +77,7 @@ impl Process {
         Clock::new(move || runtime.now())
     }
 
-    /// Returns the process's handle for tickets, without the participants and other patterns of the run.
+    /// Returns the process's handle for tickets, without the run's participants and other patterns.
     pub fn plain(&self) -> Tickets {
         let outbox = self.outbox.clone();
         Desk::from(outbox.store().clone())
@@ -141,7 +141,7 @@ impl World {
         self.started(Control::default(), Skew::None)
     }
 
-    /// Creates a process that dies as `control` specifies and has a clock with the given skew. It is affected by outages.
+    /// Creates a process that dies as `control` specifies, whose clock has the given skew. It is affected by outages.
     pub fn process(&self, control: Control, skew: Skew) -> Process {
         self.started(control.with_outages(&self.outages), skew)
     }
@@ -153,7 +153,7 @@ impl World {
         Process { grant: Some(grant), ..process }
     }
 
-    /// Returns the time `seconds` seconds from now, by the store's clock.
+    /// Returns the time `seconds` from now, according to the store's clock.
     pub fn expiry(&self, seconds: u64) -> DateTime<Utc> {
         ticks::to_datetime(self.now() + seconds * 10_000_000).unwrap()
     }
@@ -180,7 +180,7 @@ impl World {
         self.parts.contains(pattern)
     }
 
-    /// Returns the process's handle for tickets, with the patterns combined in this run.
+    /// Returns the process's handle for tickets, with the patterns that this run combines.
     pub fn tickets(&self, process: &Process) -> Tickets {
         let (outbox, store) = (process.outbox.clone(), Desk::from(process.control.over(self.engine.clone())));
         let store = if self.has(Pattern::Participant) {
@@ -224,7 +224,7 @@ impl World {
             .with_index_handler(&visits::handle(process))
     }
 
-    /// Runs twenty workers concurrently until no messages remain. Returns the metrics of those that processed messages.
+    /// Runs twenty workers concurrently until no messages remain. Returns the metrics of the workers that processed messages.
     fn work(&self) -> Vec<WorkMetrics> {
         let workers: Vec<_> = (0..WORKERS).map(|_| self.worker(&self.alive())).collect();
         thread::scope(|scope| {
@@ -235,7 +235,7 @@ impl World {
         workers.iter().map(Worker::metrics).filter(|metrics| metrics.received > 0).collect()
     }
 
-    /// Returns the stored data of a ticket, read directly from its rows.
+    /// Returns a ticket's stored data, read directly from its rows.
     pub fn stored(&self, number: u32) -> Option<Known> {
         let process = self.alive();
         let ticket = block_on(self.tickets(&process).get(Ticket::key(TENANT, number))).unwrap()?.into_value();
@@ -251,7 +251,7 @@ impl World {
         Some(Known { ticket, photo, comments, hours })
     }
 
-    /// Returns all stored comments as pairs of ticket and comment numbers, including comments without a ticket.
+    /// Returns all stored comments as pairs of ticket number and comment number, including comments whose ticket is missing.
     fn comments(&self) -> Vec<(u32, u32)> {
         let query = Query::new(KeyRange::rows(TENANT, TextRange::prefix("ticket_")));
         let page = block_on(self.engine.query(&TableName::new("Desk").unwrap(), &query, None)).unwrap();
@@ -263,7 +263,7 @@ impl World {
         page.rows.iter().filter_map(|row| comment(row.row_key)).collect()
     }
 
-    /// Completes all pending work as the surviving processes would. `odd` is the number of invalid outbox rows.
+    /// Completes all pending work, as the surviving processes would. `odd` is the number of invalid outbox rows.
     fn recover(&self, odd: u64) {
         let process = self.alive();
         let (mut pending, mut work) = (u64::MAX, Vec::new());
@@ -284,7 +284,7 @@ impl World {
         let mut model = model.clone();
         let (people, firms) = (self.alive().people(), self.alive().firms());
         for Known { ticket, .. } in model.values_mut() {
-            // The name of the firm is read from the firm itself, which is two copies away.
+            // The firm's name is read from the firm itself. In tickets, it is a copy of a copy.
             let name = |id: u32| {
                 let firm = block_on(firms.get(Firm::key(TENANT))).unwrap().unwrap().into_value().name;
                 let person = block_on(people.get(person(id))).unwrap().unwrap().into_value();
@@ -306,11 +306,11 @@ impl World {
         }
         block_on(async {
             let report = tickets.check().run().await.unwrap();
-            // A check also reports the odd rows of other programs.
+            // The consistency check also reports other programs' odd rows.
             let wrong = report.findings.iter().filter(|found| !odd::is_place(&found.at));
             let wrong: Vec<_> = wrong.collect();
             assert!(wrong.is_empty(), "{wrong:?}");
-            // Every read of the type returns exactly its rows, regardless of other rows in the partition.
+            // Every read of the type returns exactly its rows, whatever other rows the partition contains.
             let all: Vec<&Ticket> = model.values().map(|known| &known.ticket).collect();
             let rows = tickets.query(Ticket::rows(TENANT)).collect().await.unwrap();
             assert_eq!(rows.iter().collect::<Vec<_>>(), all);
@@ -345,7 +345,7 @@ impl World {
         }
     }
 
-    /// Checks that the ticket is found through each index for which it has a value.
+    /// Checks that each index for which the ticket has a value finds the ticket.
     async fn find(&self, tickets: &Tickets, known: &Ticket) {
         let number = known.number;
         if let Some(status) = &known.status {

@@ -1,6 +1,7 @@
-//! Tests how often bad prose habits occur in each part of the repository, against targets and a committed baseline that may only decrease.
+//! Tests how often bad prose habits occur in each part of the repository. The frequencies are compared with targets,
+//! and with a committed baseline that may only decrease.
 //!
-//! `TABLES_UPDATE=1 cargo test -p tests --test house prose` lowers the baseline to the current figures, and `TABLES_UPDATE=force` also raises it.
+//! `TABLES_UPDATE=1 cargo test -p tests --test house prose` lowers the baseline to the current frequencies; `TABLES_UPDATE=force` may also raise it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,11 +15,11 @@ const BASELINE: &str = "tests/tests/house/prose/baseline.txt";
 /// A line of prose, for example from a comment.
 struct Line {
     text: String,
-    /// `true` if the line is the first one of a doc comment.
+    /// `true` for the first line of a doc comment.
     is_head: bool,
 }
 
-/// Returns the part of the repository to which a file belongs, or `None` if its prose is not counted. The tests of all packages form one part.
+/// Returns the part of the repository that a file belongs to, or `None` if its prose is not counted. The tests of all packages form one part.
 fn part(path: &str) -> Option<String> {
     let folder = path.split('/').next().unwrap_or_default();
     if std::path::Path::new(path).extension().is_some_and(|extension| extension == "rs") {
@@ -89,7 +90,7 @@ fn paragraphs(text: &str) -> Vec<Line> {
     lines
 }
 
-/// Returns the error messages in a file: the string literals in files that define errors.
+/// Returns a file's error messages: the string literals, if the file defines errors.
 fn messages(path: &str, text: &str) -> Vec<Line> {
     if !path.ends_with("/fault.rs") && !path.starts_with("table-derive/src/check") {
         return Vec::new();
@@ -120,7 +121,7 @@ fn corpus() -> BTreeMap<String, Vec<Line>> {
     corpus
 }
 
-/// Returns the frequency of a habit, or `None` if no line can have the habit.
+/// Returns how often a habit occurs, or `None` if it cannot occur in any of the lines.
 #[expect(clippy::cast_precision_loss, reason = "some thousand lines")]
 fn figure(habit: &Habit, lines: &[Line]) -> Option<f64> {
     let of_kind = || lines.iter().filter(|line| habit.kind == Kind::Line || line.is_head);
@@ -129,7 +130,7 @@ fn figure(habit: &Habit, lines: &[Line]) -> Option<f64> {
     (all > 0).then(|| scale * with as f64 / all as f64)
 }
 
-/// Returns `true` if `figure` is not worse than `limit`, within a tolerance of a tenth.
+/// Returns `true` if `figure` is not worse than `limit`. A difference of at most 0.05 is ignored.
 fn holds(habit: &Habit, figure: f64, limit: f64) -> bool {
     if habit.name == VERB { figure >= limit - 0.05 } else { figure <= limit + 0.05 }
 }
@@ -162,7 +163,7 @@ fn no_part_of_the_repository_gets_worse() {
             let before = baseline.get(&(part.clone(), habit.name.to_owned())).copied();
             match before {
                 Some(before) if holds(habit, figure, before) => {}
-                // A new part, or a figure that was at its target.
+                // Either the part is new, or its frequency was at the target before.
                 _ => worse.push(format!(
                     "{part}: {} is {figure:.1}, wanted {}, before {}",
                     habit.name,
@@ -181,7 +182,7 @@ fn no_part_of_the_repository_gets_worse() {
     assert!(worse.is_empty(), "prose got worse, see `habits.rs` and CONTRIBUTING:\n{}\n", worse.join("\n"));
 }
 
-/// Prints the frequency of each habit in all sources. Run with `cargo test -p tests --test house prose -- --nocapture`.
+/// Prints how often each habit occurs in all sources. Run it with `cargo test -p tests --test house prose -- --nocapture`.
 #[test]
 fn figures_of_all_sources() {
     let corpus = corpus();

@@ -1,15 +1,15 @@
-//! The habits of prose whose frequency is tested, with their targets.
+//! The prose habits whose frequency is tested, with their targets.
 
 /// The lines that are searched for a habit, and the unit of its frequency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The first lines of doc comments; the frequency is a percentage.
+    /// The first line of each doc comment; the frequency is a percentage.
     Head,
     /// All lines; the frequency is per thousand lines.
     Line,
 }
 
-/// A habit of prose, such as a phrase to avoid.
+/// A prose habit, such as a phrase to avoid.
 pub(super) struct Habit {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
@@ -18,7 +18,7 @@ pub(super) struct Habit {
     pub(super) is_in: fn(&str) -> bool,
 }
 
-/// The only habit whose frequency should be high: a doc comment that begins with a verb.
+/// The only habit that should be frequent: a doc comment starts with a verb.
 pub(super) const VERB: &str = "verb";
 
 pub(super) const HABITS: [Habit; 9] = [
@@ -155,7 +155,7 @@ fn starts(line: &str, phrase: &str) -> bool {
     line.strip_prefix(phrase).is_some_and(|rest| !rest.starts_with(is_of_word))
 }
 
-/// Returns the position after each occurrence of a phrase that is not part of a longer word.
+/// Returns the end position of each occurrence of a phrase that is not part of a longer word.
 fn positions<'a>(line: &'a str, phrase: &'a str) -> impl Iterator<Item = usize> + 'a {
     line.match_indices(phrase).filter_map(|(at, phrase)| {
         let end = at + phrase.len();

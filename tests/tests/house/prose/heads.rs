@@ -1,8 +1,8 @@
-//! Tests that doc comments begin with "Returns" only if the function returns a value.
+//! Tests that a doc comment starts with "Returns" only if the function returns a value.
 
 use crate::files::below;
 
-/// Returns the functions without a return value whose doc comments begin with "Returns", each with its line number.
+/// Returns the functions without a return value whose doc comments start with "Returns", each with its line number.
 fn promises_without_a_result(text: &str) -> Vec<(usize, &str)> {
     let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
     let is_head =
@@ -15,7 +15,7 @@ fn promises_without_a_result(text: &str) -> Vec<(usize, &str)> {
     functions.filter(|at| !has_result(&lines[*at..])).map(|at| (at + 1, lines[at])).collect()
 }
 
-/// Returns `true` for a comment, or for an attribute on a single line.
+/// Returns `true` for a comment line, or an attribute on a single line.
 fn is_attribute(line: &str) -> bool {
     line.starts_with("//") || line.starts_with("#[") && line.ends_with(']')
 }
@@ -24,7 +24,7 @@ fn is_function(line: &str) -> bool {
     line.split('(').next().is_some_and(|start| start.split(' ').any(|word| word == "fn"))
 }
 
-/// Returns `true` if the function signature that begins on the first line has a return type.
+/// Returns `true` if the function signature that starts on the first line has a return type.
 fn has_result(lines: &[&str]) -> bool {
     let mut depth = 0_i32;
     for line in lines {

@@ -24,7 +24,7 @@ const WORDS: [(&str, &str); 15] = [
 /// The words that may follow "is no" and "are no".
 const BEHIND_NO: [&str; 7] = ["longer", "more", "less", "slower", "other", "such", "one"];
 
-/// The exempt paths, in which the words are test values or names of standards.
+/// The exempt paths, where the words are test values or the names of standards.
 const ALLOWED: [&str; 5] =
     ["tests/tests/house/prose", "tests/ui/", "tests/ui_patterns/", "Cargo.toml", "docs/rules/"];
 
@@ -48,7 +48,7 @@ fn docs_and_comments_are_in_plain_words() {
     assert!(found.is_empty(), "{} phrases to be put in plain words:\n{}", found.len(), found.join("\n"));
 }
 
-/// Returns `true` if a text contains the word on its own: outside quotes and names, and not as a part of a longer word.
+/// Returns `true` if a text contains the word on its own: neither inside quotes or names nor as part of a longer word.
 fn holds(text: &str, word: &str) -> bool {
     let is_end = |character: Option<char>| {
         character.is_none_or(|character| !character.is_alphanumeric() && !"_\"".contains(character))

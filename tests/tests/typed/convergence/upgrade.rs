@@ -1,5 +1,6 @@
-//! Tests of two versions of a program that run concurrently. The newer version adds an index in another table. Writers and workers of both versions are run
-//! call by call, die, or are suspended, while the newer version starts and backfills its index (EVO-20, EVO-21, PAT-INTER-3).
+//! Tests two versions of a program that run concurrently. The newer version adds an index in another table. Writers and
+//! workers of both versions run call by call, die, or are suspended while the newer version starts and backfills its
+//! index (EVO-20, EVO-21, PAT-INTER-3).
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -65,11 +66,11 @@ struct World {
     engine: Engine,
     time: Time,
     backfill: Backfill,
-    /// `true` after the newer version has opened its table.
+    /// `true` once the newer version has opened its table.
     is_open: Arc<AtomicBool>,
 }
 
-/// A process that a test runs call by call.
+/// A process that a test advances one call at a time.
 struct Running {
     control: Control,
     future: Pin<Box<dyn Future<Output = ()>>>,
@@ -125,7 +126,7 @@ impl World {
         Worker::with_options(self.outbox(control), options).with_index_handler(&self.handle::<E>(control))
     }
 
-    /// Creates a process that starts the newer version: it opens the table, and runs the backfill of the new index.
+    /// Creates a process that starts the newer version: it opens the table and backfills the new index.
     fn upgrade(&self) -> Running {
         let control = Control::default().stepped();
         let (handle, is_open) = (self.handle::<newer::Employee>(&control), Arc::clone(&self.is_open));
@@ -141,7 +142,7 @@ impl World {
         block_on(Sweep::new(self.outbox(&Control::default())).sweep_registered()).unwrap().pending
     }
 
-    /// Completes the upgrade and all pending work, and describes the defects that remain.
+    /// Completes the upgrade and all pending work, then describes the defects that remain.
     fn wrong(&self, old: &Handle<older::Employee>) -> Option<String> {
         let alive = Control::default();
         self.pass(60);
@@ -169,7 +170,7 @@ impl World {
     }
 }
 
-/// Runs the backfill once. Returns the delay after which it must be run again, or `None` if it is complete.
+/// Runs the backfill once. Returns the delay until it must run again, or `None` if it is complete.
 async fn fill(handle: &Handle<newer::Employee>, backfill: Backfill) -> table_core::Result<Option<Duration>> {
     let filling = handle.backfill::<newer::EmployeeMail>().page(2);
     let filling = if backfill == Backfill::Waits { filling } else { filling.assume_no_older_programs() };
@@ -194,7 +195,7 @@ fn run(seed: u64, backfill: Backfill) -> Option<String> {
         let badge = rng.random_bool(0.6).then(|| 10 * id + rng.random_range(0..2));
         let is_open = world.is_open.load(Ordering::SeqCst);
         match rng.random_range(0..100) {
-            // The write is refused after the pass of the backfill has begun.
+            // The write is refused after the backfill's pass has begun.
             0..=14 => drop(block_on(old.insert_or_replace(&older::employee(id, email, badge)))),
             15..=22 if is_open => drop(block_on(new.insert_or_replace(&newer::employee(id, email, badge)))),
             23..=25 => world.pass(if rng.random_bool(0.1) { 3_600 } else { rng.random_range(1..4) }),
@@ -227,7 +228,7 @@ fn run(seed: u64, backfill: Backfill) -> Option<String> {
         }
     }
     let wrong = world.wrong(&old);
-    // All work is settled. The suspended processes resume, make a few calls, and die.
+    // All work is complete. The suspended processes resume, make a few calls, and die.
     for mut sleeper in sleepers {
         for _ in 0..rng.random_range(1..5) {
             if sleeper.step() {

@@ -1,5 +1,5 @@
-//! The environment of the convergence tests: employees with every kind of data derived from them in other partitions, the processes that change them, and
-//! the final checks.
+//! The environment of the convergence tests: employees with every kind of data derived from them in other partitions,
+//! the processes that change the employees, and the final checks.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -46,7 +46,7 @@ pub(super) struct Employee {
     pub(super) badge: Option<u32>,
 }
 
-/// A project in another table, which contains a copy of its lead's name.
+/// A project in another table. It contains a copy of its lead's name.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Projects", copies_from(Lead))]
 #[partition_key(plan)]
@@ -109,17 +109,17 @@ impl View for Headcounts {
     }
 }
 
-/// The condition of the convergence proof that the tested protocol violates.
+/// The condition of the convergence proof that the protocol under test violates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Without {
     Nothing,
-    /// Writes an index's guard rows, which record the state of its entries, without checking their current state.
+    /// Writes an index's guard rows, which record the state of its entries, without checking that they are unchanged.
     Guards,
     /// Writes guard rows that do not record generations.
     Generations,
-    /// Writes entities that contain copied properties without checking their current state.
+    /// Writes entities that contain copied properties without checking that they are unchanged.
     Holders,
-    /// Writes a view's records of what each entity contributes to its totals, without checking their current state.
+    /// Writes a view's records of each entity's contribution to its totals, without checking that they are unchanged.
     Records,
 }
 
@@ -129,21 +129,21 @@ pub(super) enum Answers {
     True,
     /// The responses to some applied transactions are lost.
     Lost,
-    /// Some reads of entities return an earlier state.
+    /// Some entity reads return an earlier state.
     Old,
 }
 
 /// All states that reads have returned for each entity.
 type Answered = Arc<Mutex<HashMap<EntityKey, Vec<Option<StoredRow>>>>>;
 
-/// The store as seen by one process, with incorrect responses and with one condition of the proof violated.
+/// The store as one process sees it, with incorrect responses and with one condition of the proof violated.
 #[derive(Clone)]
 pub(super) struct Weak {
     engine: Engine,
     without: Without,
     answered: Answered,
     answers: Answers,
-    /// The random numbers that choose which responses are wrong.
+    /// The random number generator that chooses which responses are wrong.
     chance: Arc<Mutex<StdRng>>,
 }
 
@@ -249,7 +249,7 @@ pub(super) struct World {
     without: Without,
 }
 
-/// A process: the call at which it dies, the responses that it gets, and its clock.
+/// A process, with the call at which it dies, the responses that it gets, and its clock.
 pub(super) struct Process {
     pub(super) control: Control,
     pub(super) answers: Answers,
@@ -322,7 +322,7 @@ impl World {
             WorkerOptions { messages_per_receive: 3, poison_after: 1_000, ..WorkerOptions::default() };
         let worker =
             Worker::with_options(self.outbox(process), options).with_index_handler(&self.employees(process));
-        // Copies and views trust the store's version of a source, which must be read from the primary.
+        // Copies and views rely on the store's version of a source, which must be read from the primary.
         if process.answers == Answers::Old {
             worker
         } else {
@@ -334,7 +334,7 @@ impl World {
         block_on(Sweep::new(self.outbox(&Process::alive())).sweep_registered()).unwrap().pending
     }
 
-    /// Completes all work: runs sweeps, a worker and the view with correct responses. Returns the number of changes that are still pending.
+    /// Completes all work: runs sweeps, a worker and the view, all with correct responses. Returns the number of changes that are still pending.
     pub(super) fn recover(&self) -> u64 {
         for _ in 0..5 {
             self.pass(800);
@@ -345,7 +345,7 @@ impl World {
         self.sweep()
     }
 
-    /// Returns a description of the defects in indexes, or `None` if all indexes are correct.
+    /// Describes the defects in the indexes. Returns `None` if all indexes are correct.
     pub(super) fn wrong_entries(&self) -> Option<String> {
         let report = block_on(self.employees(&Process::alive()).check().run()).unwrap();
         let problems =
@@ -353,7 +353,7 @@ impl World {
         (!report.is_clean()).then(|| problems().collect::<Vec<_>>().join(", "))
     }
 
-    /// Returns a description of the defects in copied properties and view totals, or `None` if all are correct.
+    /// Describes the defects in copied properties and view totals. Returns `None` if all are correct.
     pub(super) fn wrong_copies_or_sums(&self) -> Option<String> {
         let employees = all::<Employee>(&self.engine);
         let projects = all::<Project>(&self.engine);

@@ -1,4 +1,4 @@
-//! Tests that an older program checks the stored schema before every attempt at a write, even if a newer program begins a backfill between two attempts.
+//! Tests that an older program checks the stored schema before each attempt at a write, even if a newer program starts a backfill between two attempts.
 
 use pollster::block_on;
 use table_core::table::LEASE;
@@ -11,7 +11,7 @@ use tests::time::Time;
 use super::kit::Process;
 use super::settling::shared;
 
-/// Entities with an index list, so a write reads the list first.
+/// Entities with an index list, which every write reads first.
 mod listed {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Staff")]
@@ -91,7 +91,7 @@ fn every_attempt_of_a_write_is_refused_once_a_newer_schema_forbids_it() {
         block_on(old.insert(&listed::employee(1))).unwrap();
         let control = control.stepped();
         let mut written: Process<Result<()>> = Box::pin(write(old, verb));
-        // Another writer changes the list between the read and the write of the first two attempts.
+        // Another writer changes the list between the read and the write of each of the first two attempts.
         for id in [3, 4] {
             assert!(control.step(&mut written).is_none(), "verb {verb}");
             let other = engine.entities::<listed::Employee>().with_runtime(time.runtime());
@@ -107,8 +107,9 @@ fn every_attempt_of_a_write_is_refused_once_a_newer_schema_forbids_it() {
     }
 }
 
-/// Runs a write that conflicts with another one up to its call number `calls`, lets a newer program complete an index while that call is under way, and runs the
-/// rest of the write. Returns the outcome and the number of calls after the index, or `None` if the write has fewer calls.
+/// Runs a write that conflicts with another one. During its call number `calls`, lets a newer program complete an
+/// index; then runs the rest of the write. Returns the outcome and the number of calls after the index was completed,
+/// or `None` if the write has fewer calls.
 fn overtaken(verb: usize, calls: usize) -> Option<(Result<()>, usize)> {
     let time = Time::default();
     let engine = time.engine();
@@ -146,7 +147,7 @@ fn a_write_sends_no_further_request_than_the_one_under_way_once_a_newer_schema_f
         for calls in 1.. {
             let Some((outcome, sent)) = overtaken(verb, calls) else { break };
             match outcome {
-                // The index was completed while the last request of the write was under way.
+                // The index was completed during the last request of the write.
                 Ok(()) => assert_eq!(sent, 1, "verb {verb}, call {calls}, {refused} refused"),
                 Err(error) => {
                     assert_eq!(error.code(), ErrorCode::SchemaMismatch, "verb {verb}, call {calls}");

@@ -1,4 +1,4 @@
-//! A fixture with agents and tickets in two releases: only the newer release copies agents' names to tickets.
+//! A fixture with agents and tickets in two releases. Only the newer release copies agents' names to tickets.
 
 use table_core::retry::Retry;
 use table_core::{QueueName, Table, TableStore, TableStoreExt};
@@ -102,14 +102,14 @@ pub(super) mod named {
 
 pub(super) type Work<S> = Outbox<S, S>;
 
-/// The handles for agents and tickets in the newer program.
+/// The newer program's handles for agents and tickets.
 #[derive(Clone)]
 pub(super) struct New<S> {
     pub(super) agents: Entities<named::Agent, S, Work<S>>,
     pub(super) tickets: Entities<named::Ticket, S, Work<S>>,
 }
 
-/// The handles for agents and tickets in the older program.
+/// The older program's handles for agents and tickets.
 #[derive(Clone)]
 pub(super) struct Old<S> {
     pub(super) agents: Table<plain::Agent, S>,

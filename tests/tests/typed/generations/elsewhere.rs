@@ -1,4 +1,4 @@
-//! Tests of indexes in other tables and of copied properties, written by two versions of a program.
+//! Tests indexes in other tables, and copied properties, that two versions of a program write.
 
 use std::time::Duration;
 
@@ -83,7 +83,7 @@ fn workers_of_an_older_program_leave_the_records_of_a_newer_one() {
     });
 }
 
-/// Tests an entity that the older program deletes without recording a change for the index that was added later.
+/// Tests that work on a change ends if its entity has been deleted by the older program, which did not record the deletion for the new index.
 #[test]
 fn a_change_whose_entity_an_older_program_deleted_is_settled() {
     block_on(async {
@@ -215,7 +215,7 @@ fn no_program_writes_copies_if_its_schema_is_older_than_the_holders() {
         assert!(refused(old.insert(&ticket(18)).await));
         assert!(refused(old.update(key(), |ticket| ticket.agent = None).await));
         assert!(refused(old.delete(key(), IfMatch::Any).await));
-        // The schema of the source has not changed, but the schema of the holders that it would write has.
+        // The source's schema has not changed, but the schema of its holders (the entities that contain the copies) has.
         assert!(refused(agents.update(agent(), |ada| ada.name = "Lovelace".into()).await));
         assert!(refused(agents.delete(agent(), IfMatch::Any).await));
         assert!(refused(agents.settle_copies(agent()).await));
@@ -224,7 +224,7 @@ fn no_program_writes_copies_if_its_schema_is_older_than_the_holders() {
         let found = new.get(desk::indexed::Ticket::key("contoso", 17)).await.unwrap().unwrap();
         assert_eq!(found.agent_name.as_deref(), Some("Byron"));
 
-        // The newer program updates the holders.
+        // The newer program updates the holders, the entities that contain the copies.
         let agents =
             store.entities_with_outbox::<desk::indexed::Agent, _>(outbox).with_runtime(time.runtime());
         let agents = agents.create_if_missing().await.unwrap();
@@ -258,7 +258,7 @@ fn a_program_that_writes_copies_keeps_a_newer_property_of_the_holders_in_their_i
         let new = new.with_runtime(time.runtime()).create_if_missing().await.unwrap();
         let key = || desk::noted::Ticket::key("contoso", 17);
         new.update(key(), |ticket| ticket.note = Some("urgent".into())).await.unwrap();
-        // The source does not know the schema of its holders: it reads that schema before it writes them.
+        // The source does not know its holders' schema, so it reads the schema before it writes them.
         for name in ["Byron", "Lovelace"] {
             let agent = || desk::indexed::Agent::key("contoso", 9);
             agents.update(agent(), |ada| ada.name = name.into()).await.unwrap();

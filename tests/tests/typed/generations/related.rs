@@ -1,4 +1,5 @@
-//! Tests of units of work in an older program that also write a second entity type. That type's schema is checked as it would be by a handle for the type.
+//! Tests an older program's units of work (transactions of several entities) that also write a second entity type. That
+//! type's schema is checked as by a handle for the type itself.
 
 use pollster::block_on;
 use table_core::Result;
@@ -41,7 +42,7 @@ fn a_unit_of_an_older_program_writes_no_entity_that_a_complete_index_would_miss(
         table_at::<plain::Visitor>(&time, &store).create_if_missing().await.unwrap();
         write(&old, 1).await.unwrap();
         let new = store.entities::<Visitor>().with_runtime(time.runtime()).create_if_missing().await.unwrap();
-        // The index is announced.
+        // The newer schema announces the index.
         write(&old, 2).await.unwrap();
         new.backfill::<VisitorByHost>().assume_no_older_programs().run().await.unwrap();
         time.pass(LEASE * 2);

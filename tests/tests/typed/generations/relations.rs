@@ -1,4 +1,5 @@
-//! Tests of a second copy relation between two types, and of the first schema for existing rows. Programs without a relation are recognised by its name.
+//! Tests a second copy relation between two types, and the first schema stored over existing rows. A program that lacks
+//! a relation is recognised by the relation's name.
 
 use std::time::Duration;
 
@@ -85,7 +86,7 @@ mod reviewed {
         const NAME: &'static str = "reviewer";
         const ON_DELETE: OnDelete = OnDelete::Clear;
 
-        /// Returns the reviewer of a ticket: the agent whose number is the ticket number modulo the number of agents.
+        /// Returns a ticket's reviewer: the agent whose number is the ticket number modulo the number of agents.
         fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
             agent(&ticket.tenant, i32::try_from(ticket.number % super::AGENTS).ok())
         }
@@ -113,7 +114,7 @@ async fn open_reviewed(time: &Time, store: &Engine) -> (Agents, Tickets) {
     (agents.create_if_missing().await.unwrap(), tickets.create_if_missing().await.unwrap())
 }
 
-/// Runs one pass of the backfill for each type. Returns the delay until the next pass.
+/// Runs one backfill pass for each type. Returns the delay until the next pass.
 async fn backfill((agents, tickets): &(Agents, Tickets)) -> Option<Duration> {
     let agents = agents.backfill_copies().page(2).run().await.unwrap();
     let tickets = tickets.backfill_copies().page(2).run().await.unwrap();
@@ -142,7 +143,7 @@ async fn check(time: &Time, store: &Engine, desk: &(Agents, Tickets)) {
     }
 }
 
-/// Writes with the release that has only one relation. It deletes no agents, because it could not clear reviewers.
+/// Writes with the release that has only one relation. It deletes no agents, because it cannot clear the reviewers that refer to them.
 async fn old_round(old: &New<Engine>, round: u32) {
     let (id, number) = (round % AGENTS, round % 9);
     let key = || named::Ticket::key("contoso", number);
@@ -214,7 +215,7 @@ fn a_second_relation_is_announced_to_programs_that_have_the_first() {
     });
 }
 
-/// Tests rows written by programs that never opened the table, so the copies and the feed do not contain them.
+/// Tests rows written by programs that never opened the table, so the copies and the feed lack them.
 #[test]
 fn the_first_schema_over_existing_rows_awaits_its_copies_and_its_feed() {
     block_on(async {

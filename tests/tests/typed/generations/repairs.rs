@@ -1,4 +1,4 @@
-//! Tests that index repairs by an older program change no rows once a newer release has blocked the older program's writes.
+//! Tests that an older program's index repairs change no rows once a newer release has blocked the older program's writes.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -38,12 +38,12 @@ macro_rules! release {
 release!(before);
 release!(after, index(ByBadge, row_key("badge_", badge, "_", id)));
 
-/// Damage that another tool did to an index.
+/// Damage done to an index by another tool.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
-    /// The index row at this key was deleted.
+    /// The index row at this key has been deleted.
     Missing(&'static str, &'static str, &'static str),
-    /// The index row at this key was copied to a key that belongs to no entity.
+    /// The index row at this key has been copied to a key that belongs to no entity.
     Dangling(&'static str, &'static str, &'static str),
 }
 

@@ -1,5 +1,5 @@
-//! Tests of each change of a declaration on real rows: the verdict of the rules, how the newer release reads rows of the older one, and how both releases
-//! write side by side.
+//! Tests each kind of schema change on real rows: whether the rules allow it, how the newer release reads the older
+//! one's rows, and how both releases write at the same time.
 
 use std::fmt::Debug;
 
@@ -14,15 +14,15 @@ use super::{refused, table_at};
 /// The outcome for the older release after the newer one has opened the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Older {
-    /// The older release continues to write.
+    /// The older release can still write.
     Writes,
-    /// A write by the older release is refused, and so is its next start.
+    /// The older release's next write is refused, and so is its next start.
     Refused,
-    /// The newer release is refused, so the older one continues alone.
+    /// The newer release is refused, so the older one continues on its own.
     Alone,
 }
 
-/// Runs both releases. `rows` are rows of the older release, and `reads` are the same entities in the newer one.
+/// Runs both releases. `rows` are the older release's rows, and `reads` are the same entities in the newer release.
 fn run<Old, New>(
     name: &str,
     expected: (Compatibility, Older),
@@ -69,7 +69,7 @@ fn run<Old, New>(
     });
 }
 
-/// Declares a test of one change: the verdict, the older release with its rows, and the newer release with the same entities.
+/// Declares a test for one change: the expected verdict, the older release with its rows, and the newer release with the same entities.
 macro_rules! change {
     (
         $(#[$doc:meta])*
@@ -213,7 +213,7 @@ change! {
 }
 
 change! {
-    /// The second chunk of an old value has the name of the new property.
+    /// The second chunk of an old value has the same name as the new property.
     evo_8_a_chunk_becomes_a_property: Refused, Alone;
     old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(chunks)] pub data: Vec<u8> } }
     |id| Row { team: super::team(), id, data: vec![7; 70_000] };
@@ -222,7 +222,7 @@ change! {
 }
 
 change! {
-    /// The old property has the name of the second chunk of the new value.
+    /// The old property has the same name as the second chunk of the new value.
     evo_8_a_property_becomes_a_chunk: Refused, Alone;
     old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, pub data: Vec<u8>, pub data1: Option<i32> } }
     |id| Row { team: super::team(), id, data: vec![7], data1: Some(1) };

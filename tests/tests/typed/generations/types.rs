@@ -1,4 +1,4 @@
-//! Tests of tables with several entity types: a newer schema of one type blocks writes by older programs to that type only.
+//! Tests tables with several entity types: a newer schema for one type blocks older programs' writes to this type only.
 
 use pollster::block_on;
 use table_core::column::Column;
@@ -49,7 +49,7 @@ fn visitor(id: u32) -> plain::Visitor {
     plain::Visitor { department: "Sales".into(), id, host: 7 }
 }
 
-/// A function that adds a write to a transaction on employees.
+/// A function that adds a write to a transaction for employees.
 type Add<'a> = &'a dyn Fn(&mut table_core::table::EntityTransaction<before::Employee, Engine>);
 
 async fn commit(table: &Table<before::Employee, Engine>, add: Add<'_>) -> Result<()> {

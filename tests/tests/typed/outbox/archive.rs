@@ -1,4 +1,4 @@
-//! Tests of the archive example: no employee is lost, whichever process dies while others write (PAT-EC-1 to PAT-EC-6).
+//! Tests that the archive example loses no employee, whichever process dies while others write (PAT-EC-1 to PAT-EC-6).
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Tests of workers' claims: work is done once, whatever the number of workers, and it becomes poison (work that is no longer attempted) only after
-//! attempts that failed (PAT-EC-4, PAT-EC-7).
+//! Tests workers' claims on work. Each piece of work is done once, whatever the number of workers, and becomes poison
+//! (is no longer attempted) only after its attempts have failed (PAT-EC-4, PAT-EC-7).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
@@ -79,7 +79,7 @@ fn pat_ec_4_work_behind_long_steps_is_delivered_often_and_never_poison() {
     let (company, tried) = (Arc::new(Company::new()), Tried::default());
     record(&company, (0..8).map(|job| job.to_string()));
     let outbox = company.outbox(&Control::default());
-    // A sweep sends a message for each row, as after lost messages.
+    // A sweep sends a message for each row, as it would after lost messages.
     company.pass(Duration::from_secs(400));
     assert_eq!(block_on(Sweep::new(outbox.clone()).sweep_registered()).unwrap().prompted, 8);
     let slow = Slow { company: &company, tried: Arc::clone(&tried) };
@@ -130,7 +130,7 @@ impl Handler<Named> for Down {
     }
 }
 
-/// Tests two workers, one or both of which have a wrong clock. After an outage, all work is completed.
+/// Tests two workers, of which one or both have a wrong clock. After an outage, all work must be completed.
 #[test]
 fn pat_ec_7_workers_with_wrong_clocks_use_the_time_of_the_queue() {
     for one in Skew::ALL {
@@ -154,7 +154,7 @@ fn pat_ec_7_workers_with_wrong_clocks_use_the_time_of_the_queue() {
     }
 }
 
-/// A handler that fails for jobs whose name begins with `bad`.
+/// A handler that fails for jobs whose names start with `bad`.
 #[derive(Clone)]
 struct Job {
     tried: Tried,
@@ -169,7 +169,7 @@ impl Handler<Named> for Job {
     }
 }
 
-/// A worker that a test runs call by call.
+/// A worker that a test advances one call at a time.
 struct Process {
     control: Control,
     running: Pin<Box<dyn Future<Output = ()>>>,
@@ -198,7 +198,7 @@ fn run(seed: u64) {
         (0..40).map(|job| format!("{}{job:02}", if job % 8 == 5 { "bad" } else { "job" })).collect();
     let mut unrecorded = jobs.iter();
     let mut processes: Vec<_> = (0..3).map(|_| Process::start(&company, &tried)).collect();
-    // Each process that dies or sleeps loses an attempt. Four lost attempts do not make work poison.
+    // Each process that dies or sleeps uses up one attempt. Four lost attempts do not make work poison.
     let (mut sleepers, mut accidents) = (Vec::new(), 4);
     let alive = company.outbox(&Control::default());
     let recover = || {

@@ -1,4 +1,4 @@
-//! A fixture with employees in departments, and a directory of their e-mail addresses in another table, which an outbox keeps up to date.
+//! A fixture with employees in departments, and with a directory of their e-mail addresses in another table, which an outbox keeps up to date.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use tests::time::{Skew, Time};
 
 pub(crate) type Store = Controlled<Engine>;
 
-/// The stores of the company, with their own clock.
+/// The company's stores, with their own clock.
 pub(crate) struct Company {
     pub(crate) engine: Engine,
     time: Time,
@@ -76,7 +76,7 @@ impl Company {
         self.time.runtime_of(skew)
     }
 
-    /// Returns the outbox of the process that `control` controls.
+    /// Returns the outbox of a process that `control` may kill.
     pub(crate) fn outbox(&self, control: &Control) -> Outbox<Store, Store> {
         let store = control.over(self.engine.clone());
         Outbox::with_runtime(store.clone(), store, QueueName::new("work").unwrap(), self.runtime())
@@ -93,7 +93,7 @@ impl Company {
         Worker::with_options(self.outbox(control), options)
     }
 
-    /// Sets the e-mail address and the age of an employee, or deletes the employee. Records the change for the directory in the same transaction.
+    /// Sets an employee's e-mail address and age, or deletes the employee. Records the change for the directory in the same transaction.
     pub(crate) async fn change(
         &self,
         outbox: &Outbox<Store, Store>,
@@ -157,7 +157,7 @@ impl Company {
         }
     }
 
-    /// Returns the number of intents (recorded work) that are not completed.
+    /// Returns the number of intents (recorded work) that have not been completed.
     pub(crate) fn pending(&self) -> usize {
         self.all(&employees()).iter().filter(|(key, _)| key.row_key.is_reserved()).count()
     }
@@ -187,7 +187,7 @@ impl Company {
             self.pass(Duration::from_secs(400));
             block_on(sweep.sweep_registered()).unwrap();
             block_on(worker.run_until_idle()).unwrap();
-            // An operator requeues work that became poison because suspended processes received it too often.
+            // An operator requeues work that became poison because suspended processes had received it too often.
             while block_on(outbox.requeue_poison()).unwrap().is_some() {}
         }
     }

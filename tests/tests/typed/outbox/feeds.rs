@@ -20,7 +20,7 @@ fn sales() -> PartitionKey {
     PartitionKey::new("Sales").unwrap()
 }
 
-/// Sets the partition's only counter to `n`, and records the change in the feed.
+/// Sets the partition's only counter to `n`, and records this change in the feed.
 fn write(store: &Engine, feed: &Feed<Engine>, n: i32) {
     let mut writer = RowWriter::new();
     writer.property("N", ValueRef::Int32(n));
@@ -47,7 +47,7 @@ fn store(faults: FaultInjection) -> Engine {
     store
 }
 
-/// Tests that the feed contains all changes in the order of the transactions, which a read model requires (IMP-6).
+/// Tests that the feed contains all changes in transaction order, as a read model requires (IMP-6).
 #[test]
 fn pat_ec_8_changes_arrive_in_transaction_order_with_any_writer_clocks() {
     let store = store(FaultInjection::default());
@@ -55,7 +55,7 @@ fn pat_ec_8_changes_arrive_in_transaction_order_with_any_writer_clocks() {
         let clock = move || Clock::default().now() - minutes * 600_000_000;
         Feed::with_runtime(store.clone(), Runtime::new().clock(Clock::new(clock)))
     };
-    // Each writer's clock is behind the previous one's, so the order of RowKeys would be reversed.
+    // Each writer's clock is behind the previous writer's, which would reverse the order of the RowKeys.
     for n in 0..9 {
         write(&store, &minutes(n), i32::try_from(n).unwrap());
     }
@@ -67,7 +67,7 @@ fn pat_ec_8_changes_arrive_in_transaction_order_with_any_writer_clocks() {
     write(&store, &minutes(9), 9);
     assert_eq!(numbers(&feed, &mut cursor, 100), [9]);
 
-    // Delivery is at least once: a saved cursor returns later entries again. Only read entries are trimmed.
+    // Entries are delivered at least once: a saved cursor returns the entries after it again. Only entries that have been read are trimmed.
     assert_eq!(block_on(feed.trim(&table(), &sales(), &kept)).unwrap(), 4);
     let mut again = Cursor::default();
     assert_eq!(numbers(&feed, &mut again, 100), [4, 5, 6, 7, 8, 9]);
@@ -75,7 +75,7 @@ fn pat_ec_8_changes_arrive_in_transaction_order_with_any_writer_clocks() {
 
 #[test]
 fn pat_ec_8_a_reader_misses_nothing_between_pages_despite_skewed_clocks() {
-    // Pages of three: entries written between two pages fall into pages that were already read.
+    // A page has three entries. Entries written between two pages belong to pages that have already been read.
     let faults =
         FaultInjection { page_entities: std::num::NonZeroUsize::new(3), ..FaultInjection::default() };
     let store = store(faults);

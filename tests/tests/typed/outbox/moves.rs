@@ -1,5 +1,5 @@
-//! Tests of an entity with a unique index in another partition. When it moves to another partition, it is inserted there before it is deleted (PAT-EC-4,
-//! PAT-INTER-3).
+//! Tests an entity with a unique index in another partition. When the entity moves to another partition, it is inserted
+//! there before it is deleted from the old one (PAT-EC-4, PAT-INTER-3).
 
 use std::num::NonZeroU32;
 use std::time::Duration;

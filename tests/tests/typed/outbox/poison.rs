@@ -1,4 +1,4 @@
-//! Tests of work that fails: transient faults, and poison (work that is no longer attempted after repeated failures) (PAT-EC-4, PAT-EC-5, QUE-20).
+//! Tests work that fails: transient faults, and poison (work that is no longer attempted after repeated failures) (PAT-EC-4, PAT-EC-5, QUE-20).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,7 +15,7 @@ use tests::faults::Control;
 
 use crate::outbox::company::{Company, employees};
 
-/// A handler that fails `failures` times, and then succeeds.
+/// A handler that fails `failures` times and then succeeds.
 #[derive(Clone, Default)]
 struct Mail {
     failures: Arc<AtomicU32>,
@@ -85,7 +85,7 @@ fn pat_ec_4_an_intent_is_poison_after_five_failures_and_can_be_requeued() {
     assert!(entries[0].error.as_ref().unwrap().contains("the mail server says no"));
     assert_eq!(block_on(outbox.backlog()).unwrap().poison, 1);
 
-    // The intent is not requeued by a sweep, and is not lost.
+    // A sweep neither requeues the intent nor loses it.
     let report = block_on(Sweep::new(outbox.clone()).sweep_registered()).unwrap();
     assert_eq!((report.pending, report.prompted), (0, 0));
 
@@ -107,7 +107,7 @@ fn pat_ec_4_an_intent_that_never_failed_is_not_poisoned_by_its_neighbour() {
         assert_eq!(block_on(worker.run_once()).unwrap(), 1);
         company.pass(Duration::from_secs(12 * 60));
     }
-    // The message of the row that is about to become poison names the whole partition. The message of the new row is lost.
+    // The message for the row that is about to become poison refers to the entire partition. The message for the new row has been lost.
     let alive = company.outbox(&Control::default());
     let old = block_on(alive.queues().receive(alive.queue(), 1, Duration::from_secs(60))).unwrap();
     block_on(company.change(&alive, "1", Some(("ada", 36)))).unwrap();
@@ -166,7 +166,7 @@ fn pat_ec_1_an_intent_without_a_write_travels_in_its_message() {
     let error = block_on(outbox.enqueue(&employees(), &sales(), &guarded)).unwrap_err();
     assert_eq!(error.code(), ErrorCode::InvalidInput);
 
-    // With explicit versions, the later change wins regardless of the order of delivery.
+    // With explicit versions, the later change wins, whatever the order of delivery.
     let row = table_core::row::RowWriter::new().finish();
     let put =
         Intent::of(RowKey::new("1").unwrap()).step(Step::insert_or_replace(employees(), key.clone(), row));
@@ -186,7 +186,7 @@ fn pat_ec_4_an_intent_without_a_row_is_poison_after_five_attempts_too() {
     let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Hello("hello".into())).unwrap());
     block_on(outbox.enqueue(&employees(), &sales(), &intent)).unwrap();
     let put = block_on(outbox.queues().peek(outbox.queue(), 1)).unwrap().remove(0).text;
-    // A message that is received but not processed does not cause an attempt to be counted.
+    // A message that is received but not processed does not count as an attempt.
     for _ in 0..10 {
         block_on(outbox.queues().receive(outbox.queue(), 1, Duration::from_secs(1))).unwrap();
         company.pass(Duration::from_secs(2));
@@ -214,7 +214,7 @@ fn que_20_lag_and_depth_are_plain_numbers() {
     assert_eq!(block_on(outbox.backlog()).unwrap().waiting, 0);
 }
 
-/// A message as written by the next version of the program.
+/// A message as the next version of the program writes it.
 #[derive(Serialize, Deserialize)]
 struct Later(String);
 
@@ -267,7 +267,7 @@ fn pat_ec_4_a_message_that_cannot_be_read_is_poison_at_once_with_its_reason() {
         );
         // No sweep requeues the poisoned intent.
         assert_eq!(block_on(Sweep::new(outbox.clone()).sweep_registered()).unwrap().prompted, 0);
-        // The poisoned intent is kept, and an operator can requeue it.
+        // The poisoned intent remains, and an operator can requeue it.
         assert_eq!(block_on(outbox.requeue_poison()).unwrap().as_ref(), entries.first());
         deliveries(&company, &worker);
         assert_eq!(block_on(outbox.poison(32)).unwrap().len(), 1);
@@ -277,7 +277,7 @@ fn pat_ec_4_a_message_that_cannot_be_read_is_poison_at_once_with_its_reason() {
 
 #[test]
 fn pat_ec_2_a_later_version_waits_for_a_worker_that_knows_it() {
-    /// A handler in the next version of the program, which accepts messages of both versions.
+    /// A handler of the next program version, which accepts messages of both versions.
     struct Next(Arc<AtomicU32>);
 
     impl Handler<Later> for Next {
@@ -296,7 +296,7 @@ fn pat_ec_2_a_later_version_waits_for_a_worker_that_knows_it() {
         company.pass(Duration::from_secs(700));
     }
     let outbox = company.outbox(&Control::default());
-    // A worker in the older version of the program skips the row, and no attempt is counted.
+    // A worker of the older program version skips the row, and no attempt is counted.
     let poison = block_on(outbox.poison(32)).unwrap().len();
     assert_eq!((worker.metrics().failures, poison, company.pending()), (0, 0, 1));
     record_step(&company, Step::call(&Hello("old".into())).unwrap());

@@ -1,4 +1,4 @@
-//! Tests of workers that process several intents (recorded work) concurrently (PAT-EC-1, PAT-EC-4, PAT-EC-7).
+//! Tests workers that process several intents (recorded work) concurrently (PAT-EC-1, PAT-EC-4, PAT-EC-7).
 
 use std::collections::BTreeSet;
 use std::future::poll_fn;
@@ -51,7 +51,7 @@ fn pat_ec_7_intents_of_several_sources_are_processed_concurrently() {
     assert_eq!((company.pending(), meeting.come.load(Ordering::SeqCst)), (0, 8));
 }
 
-/// A handler that records when each job begins and ends, and yields in between.
+/// A handler that records when each job begins and ends. It yields in between.
 #[derive(Clone, Default)]
 struct Diary(Arc<Mutex<Vec<String>>>);
 
@@ -127,7 +127,7 @@ fn pat_ec_4_a_job_that_kills_its_workers_is_poison_and_affects_no_other() {
     for _ in 0..6 {
         let worker = worker(&company, &Control::default(), options).handler(stuck.clone());
         let mut running = Box::pin(worker.run_until_idle());
-        // The worker runs until it ends or makes no more progress. Then its process is killed.
+        // The worker runs until it ends or makes no more progress. Its process is then killed.
         for _ in 0..10_000 {
             if running.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
                 break;
@@ -151,8 +151,9 @@ fn the_rows_of_sixteen_intents_start_and_end_in_one_transaction_each() {
     let worker = worker(&company, &control, WorkerOptions::default()).handler(Diary::default());
     block_on(worker.run_until_idle()).unwrap();
     assert_eq!(company.pending(), 0);
-    // The eight calls are a receive, a range query, a get of the key of seals, a transaction that begins sixteen intents, a transaction that ends
-    // them and begins sixteen more, a transaction that ends the second sixteen, the message, and a receive that finds nothing.
+    // The eight calls are a receive, a range query, a get of the seal key, a transaction that begins sixteen intents, a
+    // transaction that ends them and begins sixteen more, a transaction that ends the second sixteen, the deletion of
+    // the message, and a receive that finds nothing.
     assert_eq!(control.calls(), 8);
 }
 

@@ -1,4 +1,4 @@
-//! Tests of concurrent workers whose messages are delayed, repeated and reordered (PAT-EC-2, PAT-EC-3, PAT-EC-7).
+//! Tests concurrent workers whose messages are delayed, repeated and reordered (PAT-EC-2, PAT-EC-3, PAT-EC-7).
 
 use std::pin::Pin;
 use std::thread;
@@ -22,7 +22,7 @@ enum Event {
     },
     /// A worker continues to its next call.
     Step(u8),
-    /// A worker dies at its `call`-th call from now, and is replaced by a new one.
+    /// A worker dies at its `call`-th call from now. A new worker replaces it.
     Kill {
         worker: u8,
         call: u8,
@@ -52,7 +52,7 @@ fn event() -> impl Strategy<Value = Event> {
 
 type Running = Pin<Box<dyn Future<Output = ()>>>;
 
-/// A worker that waits for the test before each call. A worker that rarely gets to continue behaves like a very slow one.
+/// A worker that waits for the test before each call. If the test rarely lets it continue, it behaves like a very slow worker.
 struct Process {
     control: Control,
     running: Option<Running>,
@@ -106,7 +106,7 @@ proptest! {
                     let death = if after { Death::After } else { Death::Before };
                     let mut process = Process::start(&company, Control::dying(call.into(), death));
                     while process.step() {}
-                    // The process that it replaces is suspended, and resumes at the very end.
+                    // The process that has been replaced is suspended, and resumes at the very end.
                     let sleeper = std::mem::replace(&mut processes[usize::from(worker)], process);
                     processes.push(sleeper);
                 }
@@ -120,7 +120,7 @@ proptest! {
                 }
             }
         }
-        // All other workers finish everything before the suspended processes resume with stale data.
+        // All other workers finish everything, then the suspended processes resume with stale data.
         company.recover();
         for process in &mut processes {
             while process.step() {}
@@ -168,7 +168,7 @@ fn que_21_a_worker_that_lost_its_lease_stops() {
     let control = Control::default().stepped();
     let worker = company.worker(&control);
     let mut slow = Box::pin(worker.run_once());
-    // The worker receives the message and claims the row, and will read the target next.
+    // The worker has received the message and claimed the row. Next, it will read the target.
     for _ in 0..4 {
         assert!(control.step(&mut slow).is_none());
     }

@@ -1,4 +1,4 @@
-//! Tests of the table layouts of Orleans and Dapr: reminders sorted by hash, versions of a grain's state, and application states.
+//! Tests the table layouts of Orleans and Dapr: reminders sorted by hash, versions of a grain's state, and application states.
 
 #![expect(clippy::struct_field_names, reason = "the names are those of the published programs")]
 
@@ -66,7 +66,7 @@ struct GrainState {
     state_json: String,
 }
 
-/// The row that names the committed version of the same state, in the same partition (class `KeyEntity`).
+/// The row that identifies the committed version of the same state, in the same partition (class `KeyEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "TransactionalState")]
 #[partition_key(grain, "_", without('_', service), "_", without('_', state))]
@@ -129,7 +129,7 @@ fn a_state_is_replaced_only_with_its_tag() {
         value: value.to_owned(),
     };
     both_ways(&of("cart-7", "{}"), ("orders", "cart-7"));
-    // A key without `||`, in a table of Cosmos DB.
+    // This key does not contain `||`; it comes from a table in Cosmos DB.
     both_ways(&of("_dapr_empty_row_key_value_", "1"), ("orders", "_dapr_empty_row_key_value_"));
     block_on(async {
         let states = stored!(AppState, [of("cart-7", "{}")]);

@@ -1,5 +1,5 @@
-//! Tests of table layouts with inverted times, times of day, and compound names. Each comment names the class in which the layout was found. Inverted
-//! ticks are `DateTime.MaxValue.Ticks` minus the ticks of a time, so newer rows sort first.
+//! Tests table layouts with inverted times, times of day, and compound names. Each comment cites the class that the
+//! layout comes from. Inverted ticks are `DateTime.MaxValue.Ticks` minus a time's ticks, so newer rows sort first.
 
 use chrono::{DateTime, Utc};
 use table_core::{Entity, KeyPart};

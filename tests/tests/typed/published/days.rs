@@ -1,5 +1,5 @@
-//! Tests of table layouts whose keys are days, times and inverted times. Each comment names the class in which the layout was found. Inverted ticks
-//! are `DateTime.MaxValue.Ticks` minus the ticks of a time, so newer rows sort first.
+//! Tests table layouts whose keys are days, times and inverted times. Each comment cites the class that the layout
+//! comes from. Inverted ticks are `DateTime.MaxValue.Ticks` minus a time's ticks, so newer rows sort first.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use pollster::block_on;
@@ -10,7 +10,7 @@ use super::{both_ways, instant, stored};
 
 const ID: Uuid = Uuid::from_u128(0xABC);
 
-/// A day's activity. The `PartitionKey` is the month, and the `RowKey` is the day (class `DailyLog` in `Repository.Models` of a fitness dashboard).
+/// A day's activity. The `PartitionKey` is the month, and the `RowKey` is the day (class `DailyLog` in `Repository.Models`, part of a fitness dashboard).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "DailyLogs", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMM", date)))]

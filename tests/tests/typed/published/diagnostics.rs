@@ -1,5 +1,6 @@
-//! Tests of table layouts for diagnostics: events from log4net and `NLog`, and the diagnostics tables of cloud services and virtual machines.
-//! Inverted ticks are `DateTime.MaxValue.Ticks` minus the ticks of a time, so newer rows sort first.
+//! Tests table layouts for diagnostics: events from log4net and `NLog`, and the diagnostics tables of cloud services
+//! and virtual machines. Inverted ticks are `DateTime.MaxValue.Ticks` minus a time's ticks, so newer rows sort
+//! first.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;
@@ -46,9 +47,9 @@ fn the_events_of_log4net() {
     });
 }
 
-/// A trace log entry from an Azure cloud service, in `WADLogsTable`. The `PartitionKey` is the minute in ticks, with a leading zero. The `RowKey`
-/// names the deployment, role and instance that logged the entry, followed by a 19-digit number. The sample's `PartitionKey`, deployment and ticks
-/// are taken from G. Mantri's article of 17 February 2012.
+/// A trace log entry from an Azure cloud service, in `WADLogsTable`. The `PartitionKey` is the minute in ticks, with a
+/// leading zero. The `RowKey` contains the deployment, role and instance that logged the entry, followed by a 19-digit
+/// number. The sample's `PartitionKey`, deployment and ticks come from G. Mantri's article of 17 February 2012.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WADLogsTable", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(minute)]
@@ -88,15 +89,15 @@ fn the_trace_logs_of_cloud_services() {
         for log in [&log, &later, &of("2010-02-08T14:00:00Z", 8)] {
             logs.insert(log).await.unwrap();
         }
-        // The query of the published page: the last minutes, by partition ranges instead of `Timestamp`.
+        // The query from the published page: it reads the last minutes by partition ranges instead of by `Timestamp`.
         let minutes = instant("2010-02-08T13:19:00Z")..=instant("2010-02-08T13:24:00Z");
         let found = logs.query(TraceLog::partitions_by_minute(minutes)).collect().await.unwrap();
         assert_eq!(found, [log, later]);
     });
 }
 
-/// A metric of an Azure virtual machine, in a table `WADMetricsPT1H…`. The `PartitionKey` is the resource. The `RowKey` is the hour in inverted
-/// ticks, and the counter's name with escapes such as `:005C`.
+/// A metric of an Azure virtual machine, in a table `WADMetricsPT1H…`. The `PartitionKey` is the resource. The `RowKey`
+/// is the hour in inverted ticks, followed by the counter's name with escapes such as `:005C`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WADMetricsPT1HP10DV2S20190808")]
 #[partition_key(resource)]

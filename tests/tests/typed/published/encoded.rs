@@ -1,5 +1,5 @@
-//! Tests of table layouts with encoded strings: Base64, and names in which some characters are replaced by a colon and their code. The latter uses a
-//! custom key part.
+//! Tests table layouts with encoded strings: Base64, and names in which a colon and a code replace some characters. The
+//! latter needs a custom key part.
 
 use std::fmt::Write as _;
 
@@ -67,7 +67,7 @@ fn names_in_base64_are_read_back() {
     });
 }
 
-/// Encodes a name in lower case. A character that is not an ASCII letter or digit is written as `:` and two hexadecimal digits, or as `::` and four.
+/// Encodes a name in lower case. A character other than an ASCII letter or digit becomes `:` and two hexadecimal digits, or `::` and four.
 enum FunctionName {}
 
 impl DerivedPart<String> for FunctionName {
@@ -93,7 +93,7 @@ impl DerivedPart<String> for FunctionName {
     }
 }
 
-/// Encodes a host's name, in the same way as a function's name.
+/// Encodes a host name in the same way as a function name.
 type HostName = FunctionName;
 
 /// A function on any host. The `PartitionKey` is the same for all functions, and the `RowKey` is `{host}-{function}`. Found in

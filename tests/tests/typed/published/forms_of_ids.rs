@@ -1,4 +1,4 @@
-//! Tests of published table layouts whose keys contain identifiers in unusual formats: ULIDs, and GUIDs in braces or in capitals.
+//! Tests published table layouts whose keys contain identifiers in unusual formats: ULIDs, and GUIDs in braces or in capitals.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;
@@ -8,8 +8,9 @@ use uuid::Uuid;
 
 use super::{both_ways, instant, stored};
 
-/// A log event with keys from class `KeyGenerator` in `TableStorage.Abstracts`. The `PartitionKey` is the inverted time, rounded to five minutes; the
-/// `RowKey` is a ULID with an inverted time. The expected `PartitionKey` is taken from `KeyGeneratorTests`.
+/// A log event whose keys come from the class `KeyGenerator` in `TableStorage.Abstracts`. The `PartitionKey` is the
+/// inverted time, rounded to five minutes; the `RowKey` is a ULID with an inverted time. The expected `PartitionKey`
+/// comes from `KeyGeneratorTests`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogEvent", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(desc(period))]
@@ -22,7 +23,7 @@ struct LogEvent {
 
 #[test]
 fn a_ulid_as_text() {
-    // The inverted time is 189,554,673,599,999 milliseconds after 1970. One second later it is 1,000 less.
+    // The inverted time is 189,554,673,599,999 milliseconds after 1970. For an event one second later, it is 1,000 less.
     let (earlier, later) = ("5CCRHFRHFZ0000000000000001", "5CCRHFRGGQ0000000000000001");
     let of = |period: &str, id: &str| LogEvent {
         period: instant(period),
@@ -49,8 +50,8 @@ fn a_ulid_as_text() {
     });
 }
 
-/// A log entry of the program `LeagueRecorder`. The `PartitionKey` is the logger, and the `RowKey` is a GUID in braces (file
-/// `LoggingTargets/LogEntity.cs`).
+/// A log entry written by the program `LeagueRecorder`. The `PartitionKey` is the logger, and the `RowKey` is a GUID in
+/// braces (file `LoggingTargets/LogEntity.cs`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Logs")]
 #[partition_key(logger_name)]

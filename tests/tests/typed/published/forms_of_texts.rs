@@ -1,4 +1,4 @@
-//! Tests of published table layouts whose keys contain strings in formats that lose information: hashes, and strings with replaced characters.
+//! Tests published table layouts whose keys contain strings in lossy formats: hashes, and strings with replaced characters.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, ErrorCode, TableStoreExt};
@@ -106,7 +106,7 @@ fn characters_that_were_replaced_and_a_value_in_chunks() {
         let states = stored!(GrainState, [state.clone()]);
         let key = || GrainState::key("shop", "cart/7?a#b\\c", "Cart#2");
         assert_eq!(states.get(key()).await.unwrap().unwrap().value(), &state);
-        // Two grains map to one key: the second is refused, and the first is never returned for it.
+        // Two grains have the same key: the second is refused, and the first is never returned for it.
         let taken = states.insert(&of("cart_7?a#b_c")).await.unwrap_err();
         assert_eq!(taken.code(), ErrorCode::EntityAlreadyExists);
         let bag = states.store().untyped("OrleansGrainState").unwrap();

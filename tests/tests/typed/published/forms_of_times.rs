@@ -1,5 +1,5 @@
-//! Tests of published table layouts whose keys contain times in unusual formats: date patterns, inverted times, and ticks with more digits. Inverted
-//! ticks are `DateTime.MaxValue.Ticks` minus the ticks of a time, so newer rows sort first.
+//! Tests published table layouts whose keys contain times in unusual formats: date patterns, inverted times, and ticks
+//! with more digits. Inverted ticks are `DateTime.MaxValue.Ticks` minus a time's ticks, so newer rows sort first.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use pollster::block_on;
@@ -39,8 +39,9 @@ fn the_guest_book() {
     });
 }
 
-/// A log entry of an urgent-care service. The `PartitionKey` is the month as `yyyy-MM`, and the `RowKey` is the rest of the same time,
-/// `{dd HH:mm:ss.fff}-{guid}`. Found in `111Online/web-stack`, file `NHS111.Utils/Logging/LogEntry.cs`.
+/// A log entry of an urgent-care service. The `PartitionKey` is the month as `yyyy-MM`, and the `RowKey` contains the
+/// rest of the time, `{dd HH:mm:ss.fff}-{guid}`. Found in `111Online/web-stack`, file
+/// `NHS111.Utils/Logging/LogEntry.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "logging", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyy-MM", at)))]

@@ -1,5 +1,5 @@
-//! Tests of the table layouts of function hosts and message brokers: diagnostic events, delayed messages, checkpoints of a stream's readers, and
-//! large values in segments.
+//! Tests the table layouts of function hosts and message brokers: diagnostic events, delayed messages, checkpoints of
+//! stream readers, and large values in segments.
 
 use std::collections::BTreeMap;
 
@@ -58,8 +58,9 @@ fn the_events_of_the_functions_host() {
     });
 }
 
-/// A timeout of `NServiceBus.Persistence.AzureTable`. The `PartitionKey` is the hour in which the timeout is due. The test's keys are taken from the
-/// page "Azure Storage Persistence" of its documentation, where the table is `TimeoutDataTableName`.
+/// A timeout in `NServiceBus.Persistence.AzureTable`. The `PartitionKey` is the hour in which the timeout is due. The
+/// test's keys come from the page "Azure Storage Persistence" of its documentation, where the table is called
+/// `TimeoutDataTableName`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "TimeoutDataTableName", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(hour(time)))]
@@ -131,8 +132,9 @@ fn the_timeouts_and_delayed_messages_of_a_service_bus() {
     });
 }
 
-/// A checkpoint of an Event Hubs reader, which records how far a partition was read. The `PartitionKey` is `{namespace} {hub} {group} Checkpoint`.
-/// Found in the package `@azure/eventhubs-checkpointstore-table`, whose tests contain the names used here.
+/// An Event Hubs reader's checkpoint, which records how far a partition has been read. The `PartitionKey` is
+/// `{namespace} {hub} {group} Checkpoint`. Found in the package `@azure/eventhubs-checkpointstore-table`, whose tests
+/// contain the names used here.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Positions")]
 #[partition_key(without(' ', namespace), " ", without(' ', hub), " ", group, " Checkpoint")]
@@ -148,7 +150,7 @@ struct Checkpoint {
     offset: String,
 }
 
-/// The reader that owns a partition of the event hub, stored in the same table.
+/// The record of the reader that owns a partition of the event hub, stored in the same table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Positions")]
 #[partition_key(without(' ', namespace), " ", without(' ', hub), " ", group, " Ownership")]
@@ -191,7 +193,7 @@ fn the_checkpoints_of_event_hubs() {
         let etag = owners.insert(&owner).await.unwrap();
         let all = Checkpoint::partition("red.servicebus.windows.net", "blueHub", "$default");
         assert_eq!(checkpoints.query(all).collect().await.unwrap(), [of("0"), of("1")]);
-        // A claim on a partition is conditional on the owner that was read.
+        // A reader can claim a partition only if the owner is still the one that it read.
         let claimed = Ownership { owner_id: "reader-2".to_owned(), ..owner.clone() };
         owners.replace(&claimed, etag.clone()).await.unwrap();
         assert!(owners.replace(&owner, etag).await.unwrap_err().is_conflict());

@@ -1,4 +1,4 @@
-//! Tests of the table layouts of event stores: Microsoft's CQRS Journey, Streamon, and tagged events in Akka.NET.
+//! Tests the table layouts of event stores: Microsoft's CQRS Journey, Streamon, and tagged events in Akka.NET.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;
@@ -23,7 +23,7 @@ struct AggregateEvent {
     payload: String,
 }
 
-/// A second row for the same event, in the same partition, which exists until the event is published. The `RowKey` is `Unpublished_{version:D10}`.
+/// A second row for the same event, in the same partition, which is deleted once the event has been published. The `RowKey` is `Unpublished_{version:D10}`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ConferenceEventStore")]
 #[partition_key(source_type, "_", source_id)]
@@ -36,8 +36,9 @@ struct UnpublishedEvent {
     payload: String,
 }
 
-/// A logged message from any message bus. The `PartitionKey` is the month, and the `RowKey` is `{ticks:D20}_{message}` (file
-/// `MessageLog/BrokeredMessageExtension.cs`; its month format `yyyMM` gives the same text as `yyyyMM` since the year 1000).
+/// A logged message from any message bus. The `PartitionKey` is the month, and the `RowKey` is `{ticks:D20}_{message}`
+/// (file `MessageLog/BrokeredMessageExtension.cs`; its month format `yyyMM` gives the same text as `yyyyMM` for all
+/// years from 1000).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ConferenceMessageLog", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMM", enqueued_at)))]
@@ -80,7 +81,7 @@ fn events_are_written_with_their_unpublished_copies() {
             save.insert(&event(version)).unwrap().insert(&copy(version)).unwrap();
             save.commit().await.unwrap();
         }
-        // The copies are in the partition and not in the range of the events.
+        // The copies are in the partition, but not in the events' key range.
         let later = AggregateEvent::rows("SeatsAvailability", ID).version(2..);
         assert_eq!(events.query(later).collect().await.unwrap(), [event(2), event(10)]);
         let copies = events.store().table::<UnpublishedEvent>();
@@ -90,8 +91,9 @@ fn events_are_written_with_their_unpublished_copies() {
     });
 }
 
-/// An event in a stream. The `RowKey` is `SO-EVENT-` and the event's position among the events of all streams, in 20 digits. Found in
-/// `numindsoftware/Streamon`, folder `src/Streamon.Azure.TableStorage`, files `EventExtensions.cs` and `TableStreamStoreOptions.cs`.
+/// An event in a stream. The `RowKey` is `SO-EVENT-`, followed by the event's position among the events of all streams,
+/// in 20 digits. Found in `numindsoftware/Streamon`, folder `src/Streamon.Azure.TableStorage`, files
+/// `EventExtensions.cs` and `TableStreamStoreOptions.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Streams")]
 #[partition_key(stream)]
@@ -112,7 +114,8 @@ struct Position {
     stream: String,
 }
 
-/// An event that a consumer has handled. The `PartitionKey` is `{subscription}|{consumer}` (file `Subscription/TableEventInboxStore.cs`).
+/// An event that a consumer has already handled. The `PartitionKey` is `{subscription}|{consumer}`
+/// (file `Subscription/TableEventInboxStore.cs`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Inbox")]
 #[partition_key(without('|', subscription), "|", consumer)]

@@ -1,5 +1,5 @@
-//! Tests of table layouts for logs from Serilog, `NLog` and ELMAH. Inverted ticks are `DateTime.MaxValue.Ticks` minus the ticks of a time, so newer
-//! rows sort first.
+//! Tests table layouts for logs from Serilog, `NLog` and ELMAH. Inverted ticks are `DateTime.MaxValue.Ticks` minus a
+//! time's ticks, so newer rows sort first.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;

@@ -1,4 +1,4 @@
-//! Tests of the table layouts of message-driven programs: commits and stream heads in an event store, and sagas.
+//! Tests the table layouts of message-driven programs: commits and stream heads in an event store, and sagas.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, TableStoreExt};
@@ -37,7 +37,7 @@ fn the_commits_and_heads_of_an_event_store() {
     let stream = Uuid::from_u128(0x00112233_4455_6677_8899_aabbccddeeff);
     let of = |sequence| Commit { stream, sequence, stream_revision: 2 * sequence, dispatched: true };
     both_ways(&of(10), ("00112233-4455-6677-8899-aabbccddeeff", "10"));
-    // The two halves in the byte order of a .NET GUID.
+    // These are the two halves of the identifier in the byte order of a .NET GUID.
     let [first, second] = [0, 8].map(|at| {
         let bytes: [u8; 8] = std::array::from_fn(|byte| stream.to_bytes_le()[at + byte]);
         i64::from_le_bytes(bytes)
@@ -89,7 +89,7 @@ fn the_sagas_of_mass_transit() {
         let etag = sagas.insert(&saga).await.unwrap();
         let next = Saga { current_state: "Paid".to_owned(), ..saga.clone() };
         sagas.replace(&next, etag.clone()).await.unwrap();
-        // If two messages change one saga, the second must read it again.
+        // If two messages change the same saga, the second one must read it again.
         assert!(sagas.replace(&saga, etag).await.unwrap_err().is_conflict());
         assert_eq!(sagas.get(Saga::key(id)).await.unwrap().unwrap().value(), &next);
     });

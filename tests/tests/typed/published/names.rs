@@ -1,5 +1,5 @@
-//! Tests of table layouts whose keys are names, joined by separators or escaped as the published program does it. Each comment names the class or
-//! function in which the layout was found.
+//! Tests table layouts whose keys are names, joined by separators or escaped in the published program's own way. Each
+//! comment cites the class or function that the layout comes from.
 
 #![expect(clippy::struct_field_names, reason = "the names are those of the published programs")]
 
@@ -197,7 +197,7 @@ struct ShortUrl {
     url: String,
 }
 
-/// A step of a workflow. The `PartitionKey` is `{tenant}_{workflow}` (function `saveStep` in a JavaScript store).
+/// A workflow step, as written by `saveStep` in a published JavaScript store. The `PartitionKey` is `{tenant}_{workflow}`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Steps")]
 #[partition_key(without('_', tenant_id), "_", workflow_id)]

@@ -1,5 +1,5 @@
-//! Tests of table layouts whose keys are created by a single line of code. Each comment names the class in which the layout was found. Inverted ticks
-//! are `DateTime.MaxValue.Ticks` minus the ticks of a time, so newer rows sort first.
+//! Tests table layouts whose keys a single line of code creates. Each comment cites the class that the layout comes
+//! from. Inverted ticks are `DateTime.MaxValue.Ticks` minus a time's ticks, so newer rows sort first.
 
 #![expect(clippy::duplicated_attributes, reason = "a key that names one field twice")]
 
@@ -113,7 +113,7 @@ struct ScaleEvent {
     at: DateTime<Utc>,
 }
 
-/// An audit record of a queue's message. The `RowKey` is the time in .NET's round-trip format `o` (class `EventAuditRecord` in `Beef`).
+/// An audit record for a queue message. The `RowKey` is the time in .NET's round-trip format `o` (class `EventAuditRecord` in `Beef`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AuditMessages")]
 #[partition_key(queue)]

@@ -1,4 +1,4 @@
-//! Tests of the Durable Task Framework's table layouts: orchestration instances and their history.
+//! Tests the Durable Task Framework's table layouts: orchestration instances and their history.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, TableStoreExt};

@@ -1,4 +1,4 @@
-//! Tests of the table layouts of stores that find documents by name: packages, tokens, secrets, index rows, and ranks.
+//! Tests the table layouts of stores that find documents by name: packages, tokens, secrets, index rows and ranks.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, TableStoreExt};
@@ -125,7 +125,7 @@ fn the_highest_rank_is_first() {
         place_id: place.to_owned(),
         address: "1st Avenue".to_owned(),
     };
-    // A score of 98.0 is stored as 98.0 * 100000000.
+    // A score of 98.0 is stored as 98.0 × 100,000,000.
     both_ways(&of(9_800_000_000, "ChIJTest123"), ("LEADERBOARD_US-WA-Seattle", "0199999999_ChIJTest123"));
     both_ways(&of(0, "ChIJ_A"), ("LEADERBOARD_US-WA-Seattle", "9999999999_ChIJ_A"));
     block_on(async {

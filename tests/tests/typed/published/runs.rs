@@ -1,4 +1,4 @@
-//! Tests of the table layout in which an Azure Functions host records function runs.
+//! Tests the table layout in which an Azure Functions host records the runs of functions.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;

@@ -1,5 +1,5 @@
-//! Tests of the table layouts of loggers in several languages: times of day in Python, milliseconds in Node.js, and Unix seconds in a compact Serilog
-//! sink.
+//! Tests loggers' table layouts in several languages: times of day in Python, milliseconds in Node.js, and Unix seconds
+//! in a compact Serilog sink.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;
@@ -89,8 +89,9 @@ fn batches_sort_by_unix_time() {
     });
 }
 
-/// A log line written by winston. The `RowKey` is the number of milliseconds from the line's time to 1 February 3000 (`DATE_MAX`, in the program's
-/// time zone; UTC in this test). Found in `jpoon/winston-azuretable`, file `lib/winston-azuretable.js`.
+/// A log line written by winston. The `RowKey` is the number of milliseconds from the line's time to 1 February 3000
+/// (`DATE_MAX`, in the program's time zone, which is UTC in this test). Found in `jpoon/winston-azuretable`, file
+/// `lib/winston-azuretable.js`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "log")]
 #[partition_key(program)]
@@ -136,8 +137,9 @@ fn lines_of_node_are_newest_first_or_oldest_first() {
     });
 }
 
-/// An activity of a subject. The `PartitionKey` is the number of ticks from the activity's time to the year 3018, in 19 digits; the `RowKey` is
-/// `{subject}:{type}`. Found in `TechInceptions/Sample.ActivityMetrics.AzureTable`, file `ActivityUtil.cs`.
+/// A subject's activity. The `PartitionKey` is the number of ticks from the activity's time to the year 3018, in 19
+/// digits; the `RowKey` is `{subject}:{type}`. Found in `TechInceptions/Sample.ActivityMetrics.AzureTable`, file
+/// `ActivityUtil.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Activities", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("0", inverted(952_072_704_000_000_000, at))]

@@ -1,4 +1,4 @@
-//! Tests of the table layouts of event streams: Streamstone, journals of actor frameworks, and an event store with descending numbers.
+//! Tests the table layouts of event streams: Streamstone, journals of actor frameworks, and an event store with descending numbers.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use super::{both_ways, stored};
 
-/// The head row of a `Streamstone` stream. The stream's partition also contains its events, and a row for each event identifier, so the same event
-/// cannot be written twice.
+/// The head row of a `Streamstone` stream. The stream's partition also contains its events, and one row for each event
+/// identifier, which prevents writing the same event twice.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Streams")]
 #[partition_key(stream)]
@@ -79,7 +79,7 @@ fn a_stream_is_appended_to_with_its_head_and_its_identifiers() {
         let read = heads.get(StreamHead::key("account-1")).await.unwrap().unwrap();
         append(head(2), Some(read.etag().clone()), id(2, 2)).await.unwrap();
 
-        // If two writers append to the same version, one fails, and no event is written twice.
+        // If two writers append after the same version, one of them fails, and no event is written twice.
         let behind = append(head(2), Some(read.etag().clone()), id(3, 2)).await.unwrap_err();
         assert_eq!(behind.code(), ErrorCode::UpdateConditionNotSatisfied);
         let read = heads.get(StreamHead::key("account-1")).await.unwrap().unwrap();
@@ -133,7 +133,7 @@ fn the_journal_of_the_actor_framework() {
             events.insert(&of(sequence)).await.unwrap();
         }
         heads.insert(&head).await.unwrap();
-        // The head row is in the partition and not in the range.
+        // The head row is in the partition, but not in the range.
         let replayed = events.query(JournalEvent::rows("user-1").sequence(2..)).collect().await.unwrap();
         assert_eq!(replayed.iter().map(|event| event.sequence).collect::<Vec<_>>(), [2, 3]);
         assert_eq!(heads.get(JournalHead::key("user-1")).await.unwrap().unwrap().highest, 3);
@@ -192,7 +192,7 @@ fn the_journals_of_grains() {
             stored!(JournalRow, [of("0abc", 0), of("0abc", 1), of("9f1c", 0), of("9f1c", 1), of("9f1c", 2)]);
         let heads = rows.store().table::<JournalManifest>();
         heads.insert(&head).await.unwrap();
-        // The head names the generation, whose rows are one range. Reading from a version uses a shorter range.
+        // The head contains the current generation, whose rows form one range. Reading from a given version uses a shorter range.
         let read = heads.get(JournalManifest::key("cart/7 of Zoë")).await.unwrap().unwrap();
         let generation = || JournalRow::rows("cart/7 of Zoë").generation_is(read.generation.as_str());
         let all = rows.query(generation()).collect().await.unwrap();

@@ -1,4 +1,4 @@
-//! Tests of table layouts for measurements by time: the timelines of Azure Functions hosts, and the metrics of storage accounts.
+//! Tests table layouts for measurements over time: the timelines of Azure Functions hosts, and the metrics of storage accounts.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;

@@ -1,4 +1,4 @@
-//! Tests of the table layouts of message buses and orchestrations: orchestration states and events, sagas found by a property, and subscriptions.
+//! Tests the table layouts of message buses and orchestrations: orchestration states and events, sagas that are found by a property, and subscriptions.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, TableStoreExt};

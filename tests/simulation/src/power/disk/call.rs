@@ -1,4 +1,4 @@
-//! The calls to a disk, and the callback that observes them.
+//! The calls to a disk, and the callback that is invoked before each of them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -19,11 +19,11 @@ pub enum Call {
     Rename(PathBuf),
     /// Removes a file.
     Remove(PathBuf),
-    /// Syncs the entries of a folder.
+    /// Syncs a folder's entries.
     SyncDir,
-    /// Reads a file, given by its number, from an offset.
+    /// Reads from a file, given by its number, at an offset.
     Read(usize, u64),
-    /// Writes a number of bytes to a file at an offset.
+    /// Writes a number of bytes to a file, given by its number, at an offset.
     Write(usize, u64, usize),
     /// Truncates or extends a file.
     SetLength(usize, u64),

@@ -1,5 +1,6 @@
-//! The bytes of a simulated file, in pages. Clones share a page until one of them changes it, and a page of zeros takes no memory: engines reserve
-//! much space that they never use, and the entire disk is copied each time that an engine ends.
+//! The bytes of a simulated file, in pages. Clones share a page until one of them changes it, and a page of zeros takes
+//! no memory. This matters because engines reserve much space that they never use, and because the entire disk is
+//! copied whenever an engine ends.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ const ZEROS: [u8; PAGE] = [0; PAGE];
 /// The bytes of a file.
 #[derive(Clone, Debug, Default)]
 pub(in crate::power) struct Content {
-    /// The pages; `None` for zeros. Bytes of the last page after the end of the file are zeros.
+    /// The pages; `None` for a page of zeros. In the last page, bytes after the end of the file are zeros.
     pages: Vec<Option<Arc<[u8; PAGE]>>>,
     length: usize,
 }
@@ -28,7 +29,7 @@ fn is_zero(bytes: &[u8]) -> bool {
     bytes.chunks(PAGE).all(|page| ZEROS[..page.len()] == *page)
 }
 
-/// Splits a range of bytes at page boundaries. Returns the number of each page, and the range inside it.
+/// Splits a byte range at page boundaries. Returns each page's number, and the range within the page.
 fn parts(all: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
     let mut at = all.start;
     std::iter::from_fn(move || {
@@ -71,7 +72,7 @@ impl Content {
         }
     }
 
-    /// Writes a part of another file to an offset. Whole pages are shared with it if the offsets allow it.
+    /// Writes a part of another file at an offset. Whole pages are shared with the other file if the offsets allow it.
     pub(in crate::power) fn write_from(&mut self, offset: usize, other: &Self, part: Range<usize>) {
         self.resize(self.length.max(offset + part.len()));
         let start = part.start;
@@ -85,7 +86,7 @@ impl Content {
         }
     }
 
-    /// Writes bytes to a part of a page.
+    /// Writes bytes into a part of a page.
     fn write_part(&mut self, number: usize, part: Range<usize>, bytes: &[u8]) {
         let Some(page) = self.pages.get_mut(number) else { return };
         match page {
@@ -100,7 +101,7 @@ impl Content {
         }
     }
 
-    /// Takes the length of another file, and shares its pages that contain a range of bytes.
+    /// Takes the length of another file, and shares those of its pages that contain a byte range.
     pub(in crate::power) fn share(&mut self, other: &Self, bytes: Range<usize>) {
         self.resize(other.length);
         let pages = bytes.start / PAGE..bytes.end.div_ceil(PAGE).min(self.pages.len());
@@ -109,7 +110,7 @@ impl Content {
         }
     }
 
-    /// Reads bytes at an offset; `None` if the file is too short.
+    /// Reads bytes at an offset. Returns `None` if the file is too short.
     pub(in crate::power) fn read(&self, offset: usize, buffer: &mut [u8]) -> Option<()> {
         let end = offset.checked_add(buffer.len()).filter(|end| *end <= self.length)?;
         let mut rest = buffer;

@@ -1,4 +1,4 @@
-//! Directory entries of the simulated disk: the entries that programs see, the entries that survive a power loss, and the changes between the two.
+//! Directory entries of the simulated disk: those that programs see, those that survive a power loss, and the changes between the two.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(in crate::power) enum Entry {
     File(usize),
 }
 
-/// A change to one directory entry. An `entry` of `None` removes it.
+/// A change to one directory entry: `Some` sets the entry, `None` removes it.
 #[derive(Clone, Debug)]
 pub(in crate::power) struct NameChange {
     path: PathBuf,
@@ -38,18 +38,18 @@ type Names = BTreeMap<PathBuf, Entry>;
 pub(in crate::power) struct Entries {
     seen: Names,
     durable: Names,
-    /// The changes that have not been synced, in order. The changes that one rename makes are in one group.
+    /// The unsynced changes, in order. The changes made by one rename form one group.
     pending: Vec<Vec<NameChange>>,
 }
 
-/// The unsynced changes that survive.
+/// The choice of the unsynced changes that survive a power loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::power) enum Survive {
     None,
     All,
-    /// A prefix of the changes in each folder survives, as in a journaling file system.
+    /// In each folder, the first changes survive, as in a journaling file system.
     First,
-    /// Each change survives or not, independently of the others.
+    /// Each change survives or is lost, independently of the others.
     Any,
 }
 
@@ -85,7 +85,7 @@ impl Entries {
         })
     }
 
-    /// Returns the numbers of all files that have a name, or may have one after a power loss.
+    /// Returns the numbers of all files that have a name or may have one after a power loss.
     pub(in crate::power) fn numbers(&self) -> HashSet<usize> {
         let pending = self.pending.iter().flatten().filter_map(|change| change.entry);
         let all = self.seen.values().chain(self.durable.values()).copied().chain(pending);
@@ -104,7 +104,7 @@ impl Entries {
         self.pending.push(changes);
     }
 
-    /// Adds an entry durably, or replaces one.
+    /// Adds or replaces an entry durably.
     pub(super) fn put(&mut self, path: &Path, entry: Entry) {
         self.take_away(path);
         self.seen.insert(path.to_owned(), entry);

@@ -1,10 +1,10 @@
-//! The faults of a disk: when one occurs, and which error it causes.
+//! Disk faults: when a fault occurs, and which error it causes.
 
 use std::io::{self, ErrorKind};
 
 use super::Call;
 
-/// A fault of the disk, and when it occurs.
+/// A disk fault, with the time at which it occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The power fails at the n-th sync from now, counted from 1, before the sync has any effect. Every later call fails.
@@ -17,20 +17,20 @@ pub enum Fault {
     CallFails(u64),
     /// The n-th call from now that changes something or syncs, counted from 1, finds no space; a write is partially done. The disk continues to work.
     CallFull(u64),
-    /// Files can grow by the given number of bytes before the disk is full.
+    /// The disk is full once files have grown by the given number of bytes.
     FullAfter(u64),
-    /// `NoDescriptors(successes, failures)`: after `successes` opens, the next `failures` fail because no descriptor is free.
+    /// `NoDescriptors(successes, failures)`: after `successes` successful opens, the next `failures` fail for lack of a free descriptor.
     NoDescriptors(u64, u64),
-    /// The n-th call of any kind from now, counted from 1, fails because no memory is free; a write is partially done.
+    /// The n-th call of any kind from now, counted from 1, fails for lack of free memory; a write is partially done.
     NoMemory(u64),
 }
 
-/// The Unix error numbers for an I/O error, for a lack of memory, and for a lack of descriptors.
+/// The Unix error numbers for an I/O error, a lack of memory and a lack of descriptors.
 pub(super) const EIO: i32 = 5;
 const ENOMEM: i32 = 12;
 const EMFILE: i32 = 24;
 
-/// The kinds of errors by which systems report that nothing more can be written.
+/// The error kinds with which systems report that nothing more can be written.
 const FULL: [ErrorKind; 3] = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge];
 
 /// The outcome of a call to the disk.
@@ -69,7 +69,7 @@ impl Fate {
     }
 }
 
-/// The fault of a disk, and the calls that decide when it occurs.
+/// The disk's current fault, and the counters that determine when it occurs.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     fault: Option<Fault>,
@@ -98,7 +98,7 @@ impl Faults {
         if self.lost { Err(io::Error::other("the power is off")) } else { Ok(()) }
     }
 
-    /// Returns the error kind with which a full disk fails; it differs from call to call.
+    /// Returns the error kind with which a full disk fails. It varies from call to call.
     pub(super) fn full(&self) -> ErrorKind {
         let [full, quota, size] = FULL;
         match self.changes % 3 {
@@ -108,7 +108,7 @@ impl Faults {
         }
     }
 
-    /// Counts a call and returns its fate.
+    /// Counts a call and returns its outcome.
     pub(super) fn count(&mut self, call: &Call) -> io::Result<Fate> {
         self.powered()?;
         let is_sync = matches!(call, Call::Sync(_) | Call::SyncDir);

@@ -1,4 +1,4 @@
-//! Files of the simulated disk: the data that programs see, the data that survives a power loss, and the writes between the two.
+//! Files of the simulated disk: the data that programs see, the data that survives a power loss, and the unsynced writes.
 
 use std::io::{self, ErrorKind};
 use std::ops::Range;
@@ -16,13 +16,13 @@ pub(in crate::power) struct FileState {
     pub(in crate::power) current: Content,
     pub(in crate::power) durable: Content,
     pub(in crate::power) pending: Vec<Change>,
-    /// `true` if a failed sync has discarded changes, so the durable data differs by more than the pending changes.
+    /// `true` if a failed sync has discarded changes. The durable data then lacks more than the pending changes.
     lost: bool,
     /// The offset of a sector that cannot be read.
     pub(in crate::power) unreadable: Option<usize>,
 }
 
-/// A change to a file that has not been synced.
+/// An unsynced change to a file.
 #[derive(Clone, Debug)]
 pub(in crate::power) enum Change {
     Write { offset: usize, bytes: Written },
@@ -48,7 +48,7 @@ impl Written {
         }
     }
 
-    /// Writes a part of the bytes to an offset.
+    /// Writes a part of the bytes at an offset.
     pub(in crate::power) fn write(&self, to: &mut Content, offset: usize, part: Range<usize>) {
         match self {
             Self::Short(bytes) => to.write(offset, bytes.get(part).unwrap_or_default()),
@@ -69,7 +69,7 @@ impl FileState {
         self.pending.push(Change::Write { offset, bytes });
     }
 
-    /// Makes pending changes durable. Data that an earlier failed sync discarded stays lost.
+    /// Makes the pending changes durable. Data that an earlier failed sync discarded remains lost.
     fn sync(&mut self) {
         for change in self.pending.drain(..) {
             match change {
@@ -85,7 +85,7 @@ impl FileState {
         }
     }
 
-    /// Discards the pending changes, which stay visible.
+    /// Discards the pending changes. They stay visible but never become durable.
     fn lose(&mut self) {
         self.lost |= !self.pending.is_empty();
         self.pending.clear();
@@ -101,7 +101,7 @@ impl FileState {
 pub(super) struct SimulatedFile {
     pub(super) disk: SimulatedDisk,
     pub(super) number: usize,
-    /// `true` if the engine uses this file under a lock, in which case the watcher, which may run other threads, is not invoked.
+    /// `true` if the engine uses this file while it holds a lock. The watcher, which may run other threads, is then not invoked.
     pub(super) is_quiet: bool,
 }
 
@@ -133,7 +133,7 @@ impl DiskFile for SimulatedFile {
         file.current.read(start, buffer).ok_or_else(|| ErrorKind::UnexpectedEof.into())
     }
 
-    /// Writes the bytes. If the space is insufficient or the call fails, a part of them is written.
+    /// Writes the bytes. If the space is insufficient or the call fails, only a part of them is written.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let (mut state, fate) = self.call(&Call::Write(self.number, offset, bytes.len()))?;
         let start = place(offset)?;
@@ -173,7 +173,7 @@ impl DiskFile for SimulatedFile {
         Ok(())
     }
 
-    /// Syncs the file. A failed sync leaves the file as on Linux: the data is visible and considered clean, but is not on the disk.
+    /// Syncs the file. As on Linux, data that a failed sync leaves behind is visible and considered clean, but is not on the disk.
     fn sync_data(&self) -> io::Result<()> {
         let (mut state, fate) = self.call(&Call::Sync(self.number))?;
         let file = state.file(self.number)?;

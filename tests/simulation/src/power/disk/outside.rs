@@ -1,4 +1,4 @@
-//! Changes to a disk and inspections of it by other programs, without the engine's knowledge.
+//! Changes and inspections of a disk by other programs, without the engine's knowledge.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ impl SimulatedDisk {
         Some(state.files.get(state.entries.file(path)?)?.current.to_vec())
     }
 
-    /// Changes the bytes of a file durably, without the knowledge of any program.
+    /// Durably changes a file's bytes, without any program's knowledge.
     pub fn damage(&self, path: &Path, change: impl Fn(&mut Vec<u8>)) {
         let mut state = self.state();
         if let Some(file) = state.entries.file(path).and_then(|number| state.files.get_mut(number)) {
@@ -40,7 +40,7 @@ impl SimulatedDisk {
         }
     }
 
-    /// Makes the sector at an offset of a file unreadable.
+    /// Makes the sector at an offset in a file unreadable.
     pub fn spoil(&self, path: &Path, offset: usize) {
         let mut state = self.state();
         if let Some(file) = state.entries.file(path).and_then(|number| state.files.get_mut(number)) {
@@ -48,12 +48,12 @@ impl SimulatedDisk {
         }
     }
 
-    /// Removes a file durably, without the knowledge of any program.
+    /// Durably removes a file, without any program's knowledge.
     pub fn take_away(&self, path: &Path) {
         self.state().entries.take_away(path);
     }
 
-    /// Creates a file durably, or replaces one.
+    /// Durably creates or replaces a file.
     pub fn put(&self, path: &Path, bytes: &[u8]) {
         let mut state = self.state();
         state.files.push(FileState::settled(bytes.into(), None));
@@ -61,7 +61,7 @@ impl SimulatedDisk {
         state.entries.put(path, Entry::File(number));
     }
 
-    /// Copies a folder durably by hard links: its files have names in both folders. An existing copy is replaced.
+    /// Durably copies a folder by hard links: its files then have names in both folders. An existing copy is replaced.
     pub fn link_folder(&self, from: &Path, to: &Path) {
         let mut state = self.state();
         state.entries.put(to, Entry::Folder);

@@ -1,4 +1,4 @@
-//! Tests that every caller gets a result if the engine is closed while callers wait and send requests.
+//! Tests that every caller gets a result if the engine is closed while callers are waiting and sending requests.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::power::SimulatedDisk;
 use crate::sim::model::Wrong;
 use crate::sim::schedule::Shared;
 
-/// The outcome of a close, and `true` if the folder was still locked after the close returned.
+/// The result of a close, and `true` if the folder was still locked when the close returned.
 type Closed = (table_core::Result<()>, bool);
 
 /// Returns `true` if an engine has the folder open.
@@ -39,7 +39,7 @@ impl History {
         started.is_ok().then_some(second)
     }
 
-    /// Closes the engine while callers wait and other callers send requests. All callers must have a result once the engine is closed.
+    /// Closes the engine while callers are waiting and others send requests. Every caller must have a result once the engine is closed.
     pub(super) fn close(&mut self, engine: &Engine) -> Result<(), Wrong> {
         self.excuses.closing = true;
         self.model.may_skip = true;

@@ -9,10 +9,10 @@ use super::History;
 use crate::sim::model::Wrong;
 
 impl History {
-    /// Requests a compaction while another one runs. After both, the base must contain all earlier writes, but no row of a dropped table,
-    /// and nothing must be left to merge.
+    /// Requests a compaction while another one is running. Afterwards, the base must contain all earlier writes but no
+    /// rows of dropped tables, and no merge may be pending.
     pub(super) fn compact_twice(&mut self, engine: &Engine) -> Result<(), Wrong> {
-        // A receive in progress would write again after the compaction.
+        // A receive that is still in progress would write again after the compaction.
         self.hear_all()?;
         self.ask_base(engine, true);
         for _ in 0..self.neighbours.random.random_range(0..60) {

@@ -1,4 +1,4 @@
-//! Tests a copy of the engine's folder that another program makes. Backups of the copy must not replace later backups of the original.
+//! Tests a copy of the engine's folder made by another program. Backups of the copy must not replace later backups of the original.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::{FOLDER, History};
 use crate::power::SimulatedDisk;
 use crate::sim::model::{NUMBERS, Wrong};
 
-/// The folder of the copy.
+/// The folder that contains the copy.
 const COPY: &str = "/copy";
 
 impl History {
@@ -34,9 +34,10 @@ impl History {
         }
     }
 
-    /// Opens the copy, writes to it, and backs it up to the folder of the original's backups, the last of which has just ended. If the copy's backup
-    /// succeeds, the folder must still contain the rows of the original. An original backup that was requested before the folder was copied is not
-    /// checked, because the copy may have later rows.
+    /// Opens the copy, writes to it, and backs it up to the folder with the original's backups, the last of which has
+    /// just ended. If the copy's backup succeeds, the folder must still contain the original's rows. The check is
+    /// skipped for an original backup that was requested before the folder was copied, because the copy may have later
+    /// rows.
     pub(super) fn back_up_copy(&mut self, backup: u64) -> Result<(), Wrong> {
         if self.disk.has_lost_power() || self.excuses.is_damaged() {
             return Ok(());
@@ -49,13 +50,13 @@ impl History {
             options().restore(BACKUP, to)?;
             tables(&options().open_read_only(to)?, shape)
         };
-        // A backup that cannot be restored is reported elsewhere.
+        // A backup that cannot be restored is reported by another check.
         let Ok(Ok(before)) = held("/before") else { return Ok(()) };
         let copy = put(&copied, &disk)
             .ok()
             .and_then(|()| EngineOptions::new().disk(disk.clone()).checkpoint_bytes(1_500).open(COPY).ok());
         let Some(copy) = copy else { return Ok(()) };
-        // After this, the files of the copy have larger numbers than those of the original.
+        // Afterwards, the copy's files have larger numbers than the original's.
         let _ = wear(&copy);
         let outcome = block_on(copy.backup(BACKUP)).map_err(|error| error.code());
         drop(copy);

@@ -1,4 +1,4 @@
-//! Tests folders that were written by earlier releases: some histories begin with one. Its tables must keep all rows.
+//! Tests folders written by earlier releases. Some histories begin with such a folder, whose tables must keep all rows.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::sim::model::Wrong;
 
 /// The formats of the folders in `tests/fixtures`.
 const FORMATS: std::ops::Range<u32> = 2..7;
-/// The tables in these folders.
+/// The names of the tables in these folders.
 const TABLES: [&str; 2] = ["Everything", "Later"];
 
-/// The keys and the row of each entity.
+/// The keys and row of each entity.
 pub(super) type Entities = Vec<(String, String, Row)>;
 
-/// Decompresses a file. It consists of repeated groups: a length, that many bytes, the length of a run of equal bytes, and the repeated byte.
+/// Decompresses a file that consists of repeated groups: a length, that many bytes, the length of a run of equal bytes, and the repeated byte.
 fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
     fn length(packed: &mut &[u8]) -> Option<usize> {
         let (length, rest) = packed.split_first_chunk()?;
@@ -42,7 +42,7 @@ fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns all entities in the tables written by an earlier release.
+/// Returns all entities in the tables that an earlier release wrote.
 fn entities(engine: &Engine) -> Result<Entities> {
     let mut found = Entities::new();
     for name in TABLES {
@@ -62,7 +62,7 @@ fn entities(engine: &Engine) -> Result<Entities> {
 }
 
 impl History {
-    /// In some histories, begins with a folder that an earlier release has written.
+    /// In some histories, begins with a folder written by an earlier release.
     pub(super) fn begin_with_earlier_folder(&mut self) -> std::result::Result<(), Wrong> {
         if !self.neighbours.are_there || !self.neighbours.random.random_ratio(1, 6) {
             return Ok(());
@@ -94,7 +94,7 @@ impl History {
         Ok(())
     }
 
-    /// Checks that the tables of the earlier release have the same rows as at the beginning.
+    /// Checks that the earlier release's tables have the same rows as at the beginning.
     pub(super) fn check_earlier_rows(&self, engine: &Engine) -> std::result::Result<(), Wrong> {
         let Some(earlier) = &self.neighbours.earlier else { return Ok(()) };
         match entities(engine) {

@@ -1,4 +1,4 @@
-//! Deletes all tables and the queue, then checks that no rows remain on the disk.
+//! Tests that no rows remain on the disk after all tables and the queue have been deleted.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::{FOLDER, History};
 use crate::sim::model::Wrong;
 use crate::sim::schedule::Shared;
 
-/// Returns the outcome of a deletion, treating a missing queue as success.
+/// Returns the result of a deletion, in which a missing queue counts as success.
 fn if_present(deleted: Result<()>) -> Result<()> {
     match deleted {
         Err(error) if error.code() == ErrorCode::QueueNotFound => Ok(()),
@@ -23,8 +23,8 @@ fn if_present(deleted: Result<()>) -> Result<()> {
 }
 
 impl History {
-    /// Deletes all tables and the queue, and checks that the base and its files are removed. The model does
-    /// not contain these deletions.
+    /// Deletes all tables and the queue, and checks that the base (the engine's merged files) is empty and its files
+    /// are gone. The model does not record these deletions.
     pub(super) fn erase(&mut self, engine: &Engine) -> std::result::Result<(), Wrong> {
         if self.is_in_trouble() || self.excuses.is_damaged() || self.excuses.time_over {
             return Ok(());

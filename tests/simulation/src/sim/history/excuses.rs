@@ -1,22 +1,22 @@
-//! Excuses: the reasons why an engine's result may differ from the expected one.
+//! Excuses: the reasons why an engine's result may legitimately differ from the expected one.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The extent of the damage to bytes on the disk.
+/// The extent of the damage to stored bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Damage {
     #[default]
     None,
-    /// Bytes of one block of a run.
+    /// Bytes in a single block of a run (a sorted file of rows).
     Block,
     Any,
 }
 
-/// The reasons why a result may differ from the correct one.
+/// The reasons why a result may legitimately differ from the expected one.
 #[derive(Debug, Default)]
 pub(super) struct Excuses {
-    /// `true` if a thread of the engine was made to fail.
+    /// `true` if one of the engine's threads was made to fail.
     pub(super) thread_failed: Arc<AtomicBool>,
     pub(super) damage: Damage,
     /// `true` if the clock has reached the maximum time.
@@ -26,7 +26,7 @@ pub(super) struct Excuses {
 }
 
 impl Excuses {
-    /// Returns the excuses that also apply after the engine ends, because they are about the disk.
+    /// Returns the excuses that still apply after the engine has ended, because they concern the disk.
     pub(super) fn of_disk(&self) -> Self {
         Self { damage: self.damage, ..Self::default() }
     }

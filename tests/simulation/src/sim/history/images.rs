@@ -1,4 +1,4 @@
-//! Tests of backup images, whose files stay readable while the engine merges and until the engine is closed.
+//! Tests backup images. Their files must stay readable while the engine merges, and until the engine is closed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use super::backups::{is_in, tables};
 use crate::power::SimulatedDisk;
 use crate::sim::model::{State, Wrong};
 
-/// The folder to which an image is restored, on a new disk each time.
+/// The folder into which an image is restored, on a new disk each time.
 const RESTORED: &str = "/restored-image";
-/// The number of bytes that are read at a time.
+/// The number of bytes to read at a time.
 const PIECE: u64 = 100_000;
 
-/// An image, with the states that it may contain.
+/// An image, and the states that it may represent.
 pub(super) struct Image {
     pub(super) image: BackupImage,
     pub(super) states: Vec<Arc<State>>,
@@ -41,7 +41,7 @@ impl History {
         Ok(())
     }
 
-    /// Restores an image to a new disk, and compares the rows with the states that existed while the image was taken.
+    /// Restores an image to a new disk, and compares its rows with the states that existed while the image was being taken.
     pub(super) fn check_image(&self, image: &Image) -> Result<(), Wrong> {
         let found = match restored(&image.image).and_then(|engine| tables(&engine, self.shape)) {
             Ok(found) => found.map_err(Wrong)?,

@@ -1,5 +1,5 @@
-//! Tests of copies of the engine's folder and of its backup that are made by hard links. A copy and its original are used alternately, and must not
-//! affect each other.
+//! Tests hard-linked copies of the engine's folder and of its backup. A copy and its original are used alternately, and
+//! must not affect each other.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,21 +20,21 @@ use crate::power::Fault;
 use crate::sim::model::{State, Wrong};
 use crate::sim::plan::Life;
 
-/// The copy of the engine's folder.
+/// The folder that contains the copy of the engine's folder.
 const LINKED: &str = "/linked";
-/// The copy of the backup.
+/// The folder that contains the copy of the backup.
 const LINKED_BACKUP: &str = "/linked-backup";
 
-/// The copies made by hard links.
+/// The hard-linked copies.
 #[derive(Default)]
 pub(super) struct Linked {
-    /// The possible content of the copied folder; `None` if there is no copy.
+    /// The possible states of the copied folder; `None` if it has not been copied.
     folder: Option<Vec<Arc<State>>>,
-    /// `true` if a process ended while it opened the copied folder. Its files may have been replaced by copies under names that are not durable.
+    /// `true` if a process ended while it was opening the copied folder. Some files may then have been replaced with copies whose names are not yet durable.
     unsynced: bool,
-    /// The number of acknowledged rows that only the copied folder contains. Each is in a separate table.
+    /// The number of acknowledged rows that exist only in the copied folder, each in a table of its own.
     rows: u32,
-    /// The possible content of the copied backup, and `true` if it must be complete.
+    /// The possible states of the copied backup, and `true` if the backup must be complete.
     backup: Option<(Vec<Arc<State>>, bool)>,
 }
 
@@ -44,8 +44,8 @@ impl Linked {
         self.folder.is_some()
     }
 
-    /// Records a power loss. Names that are not durable refer again to the original's files, which the original's engine has since overwritten, so
-    /// nothing is known about the copy.
+    /// Records a power loss. Names that are not durable refer to the original's files again. The original's engine has
+    /// since overwritten these files, so nothing is known about the copy.
     pub(super) fn lose_power(&mut self) {
         if std::mem::take(&mut self.unsynced) {
             self.folder = None;
@@ -54,7 +54,7 @@ impl Linked {
 }
 
 impl History {
-    /// Copies the folder or the backup by hard links, or uses an existing copy. No engine is open.
+    /// Copies the folder or the backup by hard links, or uses an existing copy. No engine may be open.
     pub(super) fn use_links(&mut self) -> std::result::Result<(), Wrong> {
         if !self.established || self.excuses.is_damaged() {
             return Ok(());
@@ -77,9 +77,9 @@ impl History {
         Ok(())
     }
 
-    /// Runs an engine on the copied folder. Half of the time, the process ends at one of the engine's calls to the disk.
+    /// Runs an engine on the copied folder. In half of the cases, the process ends at one of the engine's disk calls.
     fn use_linked_folder(&mut self) -> std::result::Result<(), Wrong> {
-        // The rows of the copy are checked after a power loss as well.
+        // The copy's rows are checked after a power loss too.
         let quiet = Life { relaxed: false, ..self.life.quiet() };
         let life = std::mem::replace(&mut self.life, quiet);
         if self.neighbours.random.random() {
@@ -145,7 +145,7 @@ impl History {
         }
     }
 
-    /// Updates the copied backup, which must leave the original one unchanged.
+    /// Updates the copied backup. The original backup must remain unchanged.
     pub(super) fn use_linked_backup(&mut self, engine: &Engine) -> std::result::Result<(), Wrong> {
         if self.excuses.is_damaged() || self.disk.has_lost_power() {
             return Ok(());
@@ -165,7 +165,7 @@ fn own_table() -> Result<TableName> {
     TableName::new("Linked")
 }
 
-/// Returns the number of rows in the table that only the copy has.
+/// Returns the number of rows in the table that exists only in the copy.
 fn own_rows(engine: &Engine) -> Result<usize> {
     let (mut rows, mut from) = (0, None);
     loop {
@@ -184,7 +184,7 @@ fn own_rows(engine: &Engine) -> Result<usize> {
     }
 }
 
-/// Creates the table that only the copy has.
+/// Creates the table that exists only in the copy.
 async fn create(engine: &Engine) -> Result<()> {
     match engine.create_table(&own_table()?).await {
         Err(error) if error.code() == ErrorCode::TableAlreadyExists => Ok(()),
@@ -192,7 +192,7 @@ async fn create(engine: &Engine) -> Result<()> {
     }
 }
 
-/// Writes a row to the table that only the copy has.
+/// Writes a row to the table that exists only in the copy.
 async fn write(engine: &Engine, row: u32) -> Result<()> {
     let mut transaction = Transaction::new(PartitionKey::new("linked")?, Limits::PORTABLE)?;
     let mut content = RowWriter::new();

@@ -1,4 +1,4 @@
-//! The events of a history, both counted and as a log.
+//! Counts and logs the events of a history.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,19 +9,19 @@ use crate::power::Call;
 pub struct Seen {
     /// The number of acknowledged writes.
     pub acknowledged: u64,
-    /// The number of pages and lookups with correct results.
+    /// The number of pages and lookups that returned correct results.
     pub reads: u64,
     /// The number of successful backups.
     pub backups: u64,
-    /// The number of restores and readers during backups that had correct results.
+    /// The number of correct results from restores, and from readers of a backup in progress.
     pub restores: u64,
-    /// The number of times that a folder was opened.
+    /// The number of times that a folder has been opened.
     pub opened: u64,
-    /// The number of times that the engine finished all its work and was checked at rest.
+    /// The number of times that the engine finished all its work and was checked while idle.
     pub rests: u64,
     /// The number of faults that occurred.
     pub faults: u64,
-    /// The number of calls in the longest history.
+    /// The number of calls in the longest history so far.
     pub calls: u64,
 }
 
@@ -49,11 +49,11 @@ impl std::fmt::Display for Seen {
     }
 }
 
-/// A log of everything that was done, for the analysis of a failed history.
+/// A log of everything that happened, for analysing a failed history.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Log {
     lines: Arc<Mutex<Vec<String>>>,
-    /// `true` if the log contains calls to the disk.
+    /// `true` if the log includes disk calls.
     calls: bool,
 }
 

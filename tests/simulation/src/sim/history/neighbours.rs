@@ -1,5 +1,5 @@
-//! Other programs and other engines that use the disk of a history. Their choices come from a separate source of random numbers, so they do not
-//! change the other choices in a history.
+//! Other programs and engines that use a history's disk. Their choices come from a separate random number generator, so
+//! they do not affect the history's other choices.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -11,20 +11,20 @@ use super::earlier::Entities;
 use super::linked::Linked;
 use super::restores::Restoring;
 
-/// The other programs and engines that use the disk of a history.
+/// The other programs and engines that use a history's disk.
 pub(super) struct Neighbours {
-    /// `true` if other programs and other engines use the disk.
+    /// `true` if other programs and engines use the disk.
     pub(super) are_there: bool,
     pub(super) random: StdRng,
     pub(super) linked: Linked,
     pub(super) restoring: Option<Restoring>,
-    /// The rows that an earlier release has written to the folder.
+    /// The rows that an earlier release wrote to the folder.
     pub(super) earlier: Option<Entities>,
-    /// `true` if a manifest states an earlier format, and the folder has not been opened since.
+    /// `true` if the manifest has an earlier format and the folder has not been opened since.
     pub(super) is_earlier_format: bool,
     /// `true` if the folder is opened many times.
     pub(super) open_often: bool,
-    /// The files of other programs in the folder.
+    /// The files that other programs keep in the folder.
     pub(super) foreign: BTreeSet<PathBuf>,
 }
 

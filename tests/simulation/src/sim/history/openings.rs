@@ -1,4 +1,4 @@
-//! Tests folders in earlier formats, and folders that were opened many times.
+//! Tests folders in earlier formats, and folders that have been opened many times.
 
 use std::path::Path;
 
@@ -10,9 +10,9 @@ use super::{FOLDER, History};
 use crate::sim::model::Wrong;
 use crate::sim::plan::Life;
 
-/// The formats of folders before the current one.
+/// The folder formats before the current one.
 const EARLIER: std::ops::Range<u32> = 2..6;
-/// A number of openings that exceeds the number that a folder records.
+/// A number of openings larger than the number that a folder can record.
 const MANY: usize = 260;
 
 /// Returns the manifest file's bytes in the given format (`docs/format.md`, "Folder").
@@ -23,7 +23,7 @@ fn manifest(format: u32) -> Vec<u8> {
 }
 
 impl History {
-    /// Replaces the manifest of the folder or of the backup with one in an earlier format. The next engine upgrades it.
+    /// Replaces the manifest of the folder or of its backup with a manifest in an earlier format. The next engine upgrades it.
     pub(super) fn go_back_to_earlier_format(&mut self) {
         if !self.established || !self.neighbours.random.random_ratio(1, 6) {
             return;
@@ -38,7 +38,7 @@ impl History {
         }
     }
 
-    /// In some histories, opens the folder many times, and records a version each time.
+    /// In some histories, opens the folder many times and records a version each time.
     pub(super) fn open_often(&mut self) -> Result<(), Wrong> {
         if !self.neighbours.open_often {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The requests that callers send to a queue.
+//! The queue requests that callers send.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ use super::History;
 use super::asks::Told;
 use crate::sim::model::{Number, State, Write, Wrong};
 
-/// A duration that is longer than the clock of a history ever advances.
+/// A duration longer than any history's clock ever advances.
 pub(super) const LONG: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 pub(super) fn queue() -> Result<QueueName> {
     QueueName::new("work")
 }
 
-/// Returns the number of the message that a lease contains.
+/// Returns the number of the message that a lease is for.
 fn message(lease: &Lease) -> Option<Number> {
     lease.message.text.parse().ok()
 }
 
-/// If the write was a receive, returns the number of the message that was received.
+/// If the write was a receive, returns the number of the received message.
 pub(super) fn received(write: &Write, lease: &Lease) -> Option<Number> {
     matches!(write, Write::Receive { .. }).then(|| message(lease)).flatten()
 }
@@ -58,7 +58,7 @@ impl History {
                 };
                 self.ask(Some(Write::Update { message, receipt, shows, number }), Box::pin(future));
             }
-            // A receive skips damaged messages, but the model does not know which messages are damaged.
+            // A receive skips damaged messages. The model does not know which ones are damaged.
             (_, 4..=6) if self.excuses.is_damaged() => {}
             (_, 4..=6) => {
                 let future = async move {
@@ -75,7 +75,7 @@ impl History {
         }
     }
 
-    /// Returns a lease that was granted earlier, with the operation that granted it. Usually its receipt is no longer valid.
+    /// Returns a lease granted earlier, with the operation that granted it. Its receipt is usually no longer valid.
     fn any_lease(&mut self) -> Option<(Number, Lease)> {
         let place = self.random.random_range(0..self.leases.len().max(1));
         // Recent leases are more likely.
@@ -95,7 +95,7 @@ impl History {
         Ok(())
     }
 
-    /// Checks that the number of messages equals the number in the model.
+    /// Checks that the engine has as many messages as the model.
     pub(super) fn count_messages(&mut self, engine: &Engine) -> std::result::Result<(), Wrong> {
         let Ok(queue) = queue() else { return Ok(()) };
         let count = match pollster::block_on(engine.approximate_count(&queue)) {

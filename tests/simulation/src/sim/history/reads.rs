@@ -1,4 +1,4 @@
-//! Reads data, and compares the results with the model.
+//! Reads data and compares it with the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -14,17 +14,17 @@ use super::rest::MOST_LAYERS;
 use crate::sim::model::{Number, Place, State, Table, Wrong};
 use crate::sim::rows;
 
-/// A scan of a table that continues page by page, regardless of other events.
+/// A scan that continues page by page, regardless of other events.
 pub(super) struct Scan {
     table: u8,
     from: Option<Continuation>,
     /// The first position that has not been read yet.
     start: Option<Place>,
-    /// The creations of the table, to one of which the scan's first page belongs.
+    /// The operations that may have created the table from which the first page was read.
     made: BTreeSet<Number>,
 }
 
-/// A snapshot, with the states that it may show.
+/// A snapshot, and the states that it may show.
 pub(super) struct Kept {
     snapshot: Snapshot,
     states: Vec<Arc<State>>,
@@ -42,7 +42,7 @@ fn within(table: &Table, start: Option<Place>, end: Option<Place>) -> Vec<(Place
 }
 
 impl History {
-    /// Records the version of a row. Each operation creates one version, and versions of the same row are unique.
+    /// Records a row's version. Each operation creates one version, and all versions of a row are distinct.
     pub(super) fn note_version(
         &mut self,
         table: u8,
@@ -63,7 +63,7 @@ impl History {
         }
     }
 
-    /// Returns `true` if a read may fail with this error.
+    /// Returns `true` if the history allows a read to fail with this error.
     pub(super) fn may_fail(&self, error: &table_core::Error) -> bool {
         match error.code() {
             _ if self.disk.has_lost_power() => true,
@@ -74,7 +74,7 @@ impl History {
         }
     }
 
-    /// Reads while the engine is being closed and afterwards. Each read must return the correct result or `EngineClosed`.
+    /// Reads while the engine is being closed and after that. Each read must return the correct result or fail with `EngineClosed`.
     pub(super) fn read_beside_close(&mut self, engine: &Engine) -> Result<(), Wrong> {
         match self.random.random_range(0..4) {
             0 => self.look_up(engine),
@@ -112,7 +112,7 @@ impl History {
         self.model.observe(agrees, || format!("{place:?} of table {table} is {what:?}"))
     }
 
-    /// Continues the scan that is in progress, or begins one.
+    /// Continues the scan in progress, or begins a new one.
     pub(super) fn read_on(&mut self, engine: &Engine) -> Result<(), Wrong> {
         let table = self.random.random_range(0..self.shape.tables);
         let scan = self.scan.take();
@@ -123,7 +123,7 @@ impl History {
         Ok(())
     }
 
-    /// Compares a page with the model. Returns the scan's remaining part.
+    /// Compares a page with the model. Returns the rest of the scan, if any.
     fn take_page(&mut self, mut scan: Scan, page: Result<Page>) -> Result<Option<Scan>, Wrong> {
         let number = scan.table;
         let page = match page {
@@ -134,7 +134,7 @@ impl History {
                 return Ok(None);
             }
             Err(error) if error.rule() == Some("PAGE-9") && scan.from.is_some() => {
-                // The scan ends if the name now belongs to a different table.
+                // The scan ends if its table name now belongs to a different table.
                 let others = |state: &State| {
                     let made = state.tables.get(&number).map(|table| table.made);
                     made.is_some_and(|made| scan.made.len() > 1 || !scan.made.contains(&made))
@@ -166,7 +166,7 @@ impl History {
         Ok(scan.from.is_some().then_some(scan))
     }
 
-    /// Returns the rows of a page, which must not have changed since they were written.
+    /// Returns the rows of a page. Each must be as it was written.
     fn rows_of(&mut self, table: u8, page: &Page) -> Result<Vec<(Place, Number)>, Wrong> {
         let mut found = Vec::new();
         for entity in page.rows.iter() {
@@ -183,7 +183,7 @@ impl History {
     pub(super) fn list(&mut self, engine: &Engine) -> Result<(), Wrong> {
         let page = pollster::block_on(engine.list_tables("", None, 1_000));
         let names = match page {
-            // Names of other tables begin with other letters.
+            // The names of other tables start with other letters.
             Ok(page) => {
                 page.names.into_iter().filter(|name| name.as_str().starts_with("Table")).collect::<Vec<_>>()
             }
@@ -237,7 +237,7 @@ impl History {
         Ok(())
     }
 
-    /// Verifies that all checksums are correct unless data was changed without the engine's knowledge.
+    /// Verifies that all checksums are correct, unless data was changed without the engine's knowledge.
     pub(super) fn verify(&mut self, engine: &Engine) -> Result<(), Wrong> {
         if !self.has_failed() {
             self.check_bounds(engine, MOST_LAYERS)?;
@@ -254,7 +254,7 @@ impl History {
         }
     }
 
-    /// Reads all tables and their list.
+    /// Reads all tables and the list of tables.
     pub(super) fn look_at_everything(&mut self, engine: &Engine) -> Result<(), Wrong> {
         if self.disk.has_lost_power() {
             return Ok(());
@@ -274,7 +274,7 @@ impl History {
     }
 }
 
-/// Returns `true` if a table does not exist, or its deletion is in progress.
+/// Returns `true` if the error means that a table does not exist or is being deleted.
 fn is_missing(error: &table_core::Error) -> bool {
     matches!(error.code(), ErrorCode::TableNotFound | ErrorCode::TableBeingDeleted)
 }

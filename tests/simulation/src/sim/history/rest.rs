@@ -1,4 +1,4 @@
-//! Tests of an engine at rest: merges end, nothing more is written, every row is found, and the numbers of layers and bytes are bounded.
+//! Tests an idle engine: merges end, nothing more is written, every row is found, and the numbers of layers and bytes are bounded.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,15 +11,15 @@ use super::excuses::Damage;
 use crate::sim::model::Wrong;
 use crate::sim::schedule::Shared;
 
-/// A duration that is longer than an engine needs to merge everything that a history writes.
+/// A duration longer than an engine needs to merge everything that a history writes.
 pub(super) const REST: Duration = Duration::from_secs(20);
 
-/// The maximum size in bytes of a block with several rows.
+/// The maximum size in bytes of a block that contains more than one row.
 const BLOCK: u64 = 8 << 10;
-/// The maximum number of layers of a key range, at rest and at any other time.
+/// The maximum number of layers over a key range, both when the engine is idle and at any other time.
 const LAYERS: usize = 11;
 pub(super) const MOST_LAYERS: usize = 16;
-/// The maximum number of layers in a base with one broken block.
+/// The maximum number of layers in a base (the engine's merged files) with one broken block.
 const LAYERS_OF_BROKEN: usize = 18;
 
 impl History {
@@ -50,17 +50,17 @@ impl History {
         self.look_at_everything(engine)
     }
 
-    /// Returns `true` if something went wrong that may keep the engine from resting.
+    /// Returns `true` if a problem may keep the engine from finishing its work.
     pub(super) fn is_in_trouble(&self) -> bool {
         self.has_failed() || self.is_full() || self.lacks_resources() || self.disk.has_lost_power()
     }
 
-    /// Checks the bounds that `docs/decisions/engine.md` states for layers and, at rest, for waste. In a base with one broken block only the layers are
-    /// bounded; in a base with other damage, nothing is.
+    /// Checks the limits from `docs/decisions/engine.md` on layers and, if the engine is idle, on wasted space. In a
+    /// base with one broken block, only the layers are limited; in a base with other damage, nothing is.
     pub(super) fn check_bounds(&self, engine: &Engine, layers: usize) -> Result<(), Wrong> {
         let Ok(statistics) = engine.statistics() else { return Ok(()) };
         let run_bytes = self.life.checkpoint_at() as u64 / 3;
-        // A block at the boundary of two segments is counted for both.
+        // A block at the boundary between two segments counts for both.
         let blocks = statistics.segments as u64 * 2 * BLOCK;
         let waste = statistics.base_bytes / 5 + run_bytes + blocks;
         let is_wasteful = layers == LAYERS && statistics.unmerged_bytes > waste;

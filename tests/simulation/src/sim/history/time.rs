@@ -1,4 +1,4 @@
-//! The wrong times that a history's clock shows, and the corrections of the clock.
+//! The clock errors of a history, and their corrections.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -9,19 +9,19 @@ use table_core::queue::TimeToLive;
 
 use super::History;
 
-/// The error of a clock that is far behind.
+/// The error of a clock that is far behind, in ticks.
 const BEHIND: u64 = 100 * 86_400 * 10_000_000;
-/// The time to live of a message that expires. No correct clock in a history ever reaches its end.
+/// The time to live of an expiring message. No history's clock, unless it is wrong, advances this far.
 const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// The clock errors in a history.
+/// A history's clock errors.
 pub(super) struct Time {
     random: StdRng,
     /// `true` if the clock also measures elapsed time.
     pub(super) measures: bool,
     /// `true` if messages expire.
     expires: bool,
-    /// The number of ticks by which the clock is behind until it is corrected.
+    /// The number of ticks by which the clock is behind until its correction.
     pub(super) behind: u64,
 }
 

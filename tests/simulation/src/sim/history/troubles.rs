@@ -1,4 +1,4 @@
-//! Injects the faults of a life (an engine's lifetime): in the disk, in threads, in stored bytes and in the clock.
+//! Injects a life's faults (a life is one engine's lifetime): faults of the disk, of threads, of stored bytes and of the clock.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ impl History {
             Trouble::Disk(fault) => {
                 self.log.add(format!("from here on {fault:?}"));
                 self.disk.set_fault(Some(fault));
-                // A write that was refused because of a shortage of resources was not done, even if its caller has gone away.
+                // A write that was refused for lack of resources was not done, even if its caller no longer waits.
                 self.model.may_skip |= !matches!(
                     fault,
                     Fault::PowerAtSync(_) | Fault::PowerAtCall(_) | Fault::SyncFails(_) | Fault::CallFails(_)
@@ -39,7 +39,7 @@ impl History {
         }
     }
 
-    /// Returns the hook that fails or panics at the step chosen for this life.
+    /// Returns the hook that makes a thread fail or panic at the step chosen for this life.
     pub(super) fn hook(&self) -> Hook {
         let (trouble, failed) = (self.life.trouble, Arc::clone(&self.excuses.thread_failed));
         let seen = AtomicU32::new(0);
@@ -54,7 +54,7 @@ impl History {
         })
     }
 
-    /// Returns a file in the engine's folder whose name ends with one of these suffixes.
+    /// Returns a file in the engine's folder whose name has one of these suffixes.
     fn any_file(&mut self, ends: &[&str]) -> Option<(PathBuf, usize)> {
         let is_one = |path: &Path| {
             let end = path.extension().or(path.file_name()).filter(|_| path.starts_with(FOLDER));
@@ -68,7 +68,7 @@ impl History {
         (!files.is_empty()).then(|| files.swap_remove(self.random.random_range(0..files.len())))
     }
 
-    /// Changes a bit in a file with rows.
+    /// Flips a bit in a file that contains rows.
     pub(super) fn rot(&mut self) {
         if let Some((path, length)) = self.any_file(&["rows"]) {
             let (at, bit) = (self.random.random_range(0..length), 1 << self.random.random_range(0..8));
@@ -85,7 +85,7 @@ impl History {
         }
     }
 
-    /// Makes a sector of a file with rows unreadable.
+    /// Makes a sector of a file that contains rows unreadable.
     fn spoil(&mut self) {
         if let Some((path, length)) = self.any_file(&["rows"]) {
             let at = self.random.random_range(0..length);
@@ -97,9 +97,9 @@ impl History {
         }
     }
 
-    /// Changes, truncates or removes a file of a folder that no engine has open, or replaces it with an earlier state.
+    /// Changes, truncates or removes a file in a folder that no engine has open, or replaces it with an earlier version.
     pub(super) fn rot_at_rest(&mut self) {
-        // After a close, a journal without its end must be recognised.
+        // After a close, the engine must recognise that the end of the journal is missing.
         let is_short = self.closed && self.random.random();
         let ends = if is_short { &["journal"][..] } else { &["BASE", "rows", "journal", "SYNCED"] };
         let Some((path, length)) = self.any_file(ends) else { return };
@@ -123,8 +123,8 @@ impl History {
             }),
         }
         if is_journal && !self.closed {
-            // Unless all frames were recorded as synced, a damaged journal cannot be distinguished from a torn one, so acknowledged writes may be
-            // lost.
+            // Unless all frames have been recorded as synced, a damaged journal looks the same as a torn one, so
+            // acknowledged writes may be lost.
             self.fall_back();
         }
         self.excuses.add(Damage::Any);
@@ -138,7 +138,7 @@ impl History {
             0 => now + 86_400 * SECOND,
             1 => now.saturating_sub(86_400 * SECOND),
             2 => now.saturating_sub(2 * SECOND),
-            // The clock shows a time far in the future, which is corrected later.
+            // The clock shows a time far in the future until it is corrected.
             _ => {
                 self.excuses.time_over = true;
                 self.model.may_skip = true;
@@ -151,7 +151,7 @@ impl History {
     }
 }
 
-/// Returns `true` if a byte of a run is in one of its blocks, which end where the filter begins. The footer begins with the offset of the filter.
+/// Returns `true` if the byte at `at` is in one of a run's blocks. They end where the filter begins, at the offset stored at the start of the footer.
 fn is_in_block(run: &[u8], at: usize) -> bool {
     const HEADER: usize = 24;
     const FOOTER: usize = 44;

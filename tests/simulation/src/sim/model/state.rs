@@ -6,20 +6,20 @@ use std::sync::Arc;
 
 use table_core::ErrorCode;
 
-/// The location of a row: its partition and its row, by number.
+/// The position of a row: the numbers of its partition and its row.
 pub(in crate::sim) type Place = (u8, u16);
-/// The number of the operation that wrote a row. The operations of one transaction are numbered consecutively, starting at a multiple of [`NUMBERS`],
-/// and give their rows the same version.
+/// The number of the operation that wrote a row. A transaction numbers its operations consecutively, starting at a
+/// multiple of [`NUMBERS`], and gives their rows the same version.
 pub(in crate::sim) type Number = u32;
 
-/// The range of numbers reserved for one transaction, which exceeds the number of its operations.
+/// The number of operation numbers reserved for one transaction. No transaction has that many operations.
 pub(in crate::sim) const NUMBERS: Number = 128;
 
-/// One table: the operation that created it, and its rows.
+/// A table: the operation that created it, and its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::sim) struct Table {
     pub(in crate::sim) made: Number,
-    /// The sum of the numbers of all rows, which differs between nearly all states.
+    /// The sum of the rows' numbers, which differs between nearly all states.
     sum: Number,
     rows: BTreeMap<Place, Number>,
 }
@@ -33,7 +33,7 @@ impl Table {
         &self.rows
     }
 
-    /// Sets the number of a row; `None` removes the row.
+    /// Sets the number of the operation that wrote a row; `None` removes the row.
     fn set(&mut self, place: Place, number: Option<Number>) {
         let old = match number {
             Some(number) => self.rows.insert(place, number),
@@ -54,27 +54,27 @@ impl Hash for Table {
 pub(in crate::sim) struct Message {
     /// The operation that put the message.
     pub(in crate::sim) number: Number,
-    /// The operation whose receipt is valid.
+    /// The operation that returned the currently valid receipt.
     pub(in crate::sim) receipt: Number,
     /// `true` if the message can be received. A hidden message stays hidden for longer than a history lasts.
     pub(in crate::sim) shows: bool,
 }
 
-/// All tables, by number, and a queue. States share the tables in which they do not differ.
+/// All tables, by number, and a queue. States share the tables that are equal in both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::sim) struct State {
     pub(in crate::sim) tables: BTreeMap<u8, Arc<Table>>,
     /// The messages in the order in which they became visible.
     pub(in crate::sim) queue: Option<Vec<Message>>,
-    /// The tables whose deletion is in progress until the engine ends.
+    /// The tables that are being deleted. The deletion lasts until the engine ends.
     pub(in crate::sim) leaving: BTreeSet<u8>,
 }
 
-/// The change that an operation makes to its row, and the condition under which it makes it.
+/// The change that an operation makes to its row, and the condition for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Verb {
     Insert,
-    /// Replace or merge: both write all properties.
+    /// Replace or merge. Both write all properties, so the model does not distinguish them.
     Update(Condition),
     Upsert,
     Delete(Condition),
@@ -103,7 +103,7 @@ pub(in crate::sim) enum Write {
         table: u8,
         number: Number,
     },
-    /// Drops a table. If the drop is slow, the table's name is refused until the engine ends.
+    /// Drops a table. If the drop is slow, requests for the table's name are refused until the engine ends.
     Drop {
         table: u8,
         is_slow: bool,
@@ -134,16 +134,16 @@ pub(in crate::sim) enum Write {
     },
 }
 
-/// The reason why a write is refused: the code, and the position of the operation.
+/// The reason why a write is refused: the error code, and the position of the operation.
 pub(in crate::sim) type Refusal = (ErrorCode, Option<usize>);
 
 /// The known part of a write's outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Outcome {
-    /// The write took effect. Contains the received message, if any.
+    /// The write took effect. The value is the received message, if any.
     Done(Option<Number>),
     Refused(Refusal),
-    /// The write was not attempted and has no effect.
+    /// The write was not attempted and had no effect.
     NotDone,
 }
 
@@ -152,7 +152,7 @@ fn missing(code: ErrorCode) -> Refusal {
 }
 
 impl State {
-    /// Returns the state after a write and the message that it received, or the reason why the write is refused.
+    /// Returns the state after a write and the message received by it, or the reason why the write is refused.
     pub(super) fn after(&self, write: &Write) -> Result<(Self, Option<Number>), Refusal> {
         let mut state = self.clone();
         let mut received = None;
@@ -196,7 +196,7 @@ impl State {
                     }
                 }
             }
-            // The creation of an existing queue succeeds.
+            // Creating a queue that already exists succeeds.
             Write::CreateQueue => drop(state.queue.get_or_insert_default()),
             Write::Put { number } => {
                 state.messages()?.push(Message { number: *number, receipt: *number, shows: true });
@@ -216,7 +216,7 @@ impl State {
         Ok((state, received))
     }
 
-    /// Returns the code with which requests for a table are refused; `None` if the table exists.
+    /// Returns the error code with which requests for a table are refused; `None` if the table exists.
     pub(in crate::sim) fn missing(&self, table: u8) -> Option<ErrorCode> {
         if self.leaving.contains(&table) {
             return Some(ErrorCode::TableBeingDeleted);
@@ -232,7 +232,7 @@ impl State {
         self.queue.as_mut().ok_or(missing(ErrorCode::QueueNotFound))
     }
 
-    /// Removes a message, given a receipt for it.
+    /// Removes a message, if the receipt for it is valid.
     pub(super) fn take(&mut self, message: Number, receipt: Number) -> Result<Message, Refusal> {
         let messages = self.messages()?;
         let place = messages.iter().position(|there| there.number == message);

@@ -1,4 +1,4 @@
-//! The scheduler as an engine uses it.
+//! Adapts the scheduler to the interface that the engine uses.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,7 +25,7 @@ impl Scheduler for Shared {
         let schedule = Arc::clone(&self.0);
         thread::Builder::new().name(name.to_owned()).spawn(move || {
             schedule.begin(number);
-            // The engine detects a panic of its thread itself. The next thread still gets its turn.
+            // The engine itself detects that its thread has panicked. The next thread still gets its turn.
             let _ = catch_unwind(AssertUnwindSafe(work));
             schedule.end();
         })

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::thread::{self, Thread};
 
-/// Lets one thread at a time have its turn. Turns are passed from thread to thread without a lock that both would need.
+/// Gives one thread at a time its turn. A turn passes from thread to thread without a lock that both would need.
 #[derive(Default)]
 pub(super) struct Turn {
     is_given: AtomicBool,
@@ -14,7 +14,7 @@ pub(super) struct Turn {
 impl Turn {
     pub(super) fn give(&self) {
         self.is_given.store(true, Ordering::SeqCst);
-        // A thread that has not begun yet, and has no handle here, finds its turn when it begins.
+        // A thread that has not started, and therefore has no handle here, finds its turn when it starts.
         fence(Ordering::SeqCst);
         if let Some(thread) = self.thread.get() {
             thread.unpark();

@@ -1,4 +1,4 @@
-//! A random change by a writer, its effect on the model, and its execution.
+//! Random changes by a writer: their choice, their effect on the model, and their execution.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +39,7 @@ impl Run {
     }
 
     fn ticket(&mut self, number: u32) -> Ticket {
-        // A badge belongs to one ticket. A violation would need a manual decision.
+        // A badge belongs to a single ticket. If two tickets had it, an operator would have to decide.
         let badge = self.has(Pattern::UniqueElsewhere).then(|| number * 10 + self.rng.random_range(0..3));
         Ticket {
             tenant: TENANT.to_owned(),
@@ -128,7 +128,7 @@ impl Run {
         (mails.len() == mails.iter().collect::<BTreeSet<_>>().len()).then_some(model)
     }
 
-    /// Returns the slot values that a unit of work sets in a ticket.
+    /// Returns the slot values that a unit of work (a transaction of several entities) sets in a ticket.
     fn hours(&self, ticket: &Ticket) -> BTreeMap<usize, i64> {
         let hours = [(usize::try_from(ticket.amount % 3).unwrap(), ticket.amount)];
         hours.into_iter().filter(|_| self.has(Pattern::Series)).collect()
@@ -164,7 +164,7 @@ impl Run {
                 } else {
                     unit.save(tickets.get(Ticket::key(TENANT, one.number)).await?.as_ref(), one)?;
                 }
-                // A unit saves the other ticket, which must keep all its slots.
+                // A unit of work saves the other ticket, which must keep all its slots.
                 unit.save(tickets.get(Ticket::key(TENANT, other.number)).await?.as_ref(), other)?;
                 unit.commit().await.map(drop)
             }

@@ -1,4 +1,4 @@
-//! Tests of bulk writes by an older program while a newer program begins to write: the older program's next transaction is rejected.
+//! Tests that the next transaction of an older program's bulk write is rejected once a newer program begins to write.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -14,14 +14,14 @@ use super::super::{before as plain, indexed, nicknamed};
 use super::crew::{after, before, person};
 use super::{newer, older, outbox};
 
-/// The partitions of a bulk write, which makes one transaction in each.
+/// The partitions of a bulk write. It makes one transaction in each of them.
 const TEAMS: [&str; 4] = ["a", "b", "c", "d"];
 
-/// The handle that the older program uses for the bulk write.
+/// The kind of handle that the older program uses for the bulk write.
 #[derive(Clone, Copy, Debug)]
 enum Handle {
     Table,
-    /// A handle for entities without derived rows. It reads nothing before it writes.
+    /// A handle for entities without derived rows, which reads nothing before it writes.
     Blind,
     /// A handle for entities with indexes.
     Indexed,
@@ -49,8 +49,8 @@ fn replace_all<T: BulkTarget>(
     block_on(Bulk::new(handle).concurrency(1).on_progress(progress).insert_or_replace_all(entities))
 }
 
-/// Runs a bulk write in the older program. After `until` transactions, the newer program sets a nickname. Returns the bulk's result, and the stored
-/// nickname.
+/// Runs a bulk write in the older program. After `until` transactions, the newer program sets a nickname. Returns the
+/// bulk write's result and the stored nickname.
 fn interrupt<S: TableStore + Clone + 'static>(
     (time, store, engine): (&Time, &S, &Engine),
     handle: Handle,

@@ -1,4 +1,4 @@
-//! Tests of an older program whose checks and workers start after a newer program opened the table, so they do not know the new property.
+//! Tests an older program whose consistency checks and workers start after a newer program has opened the table, so they do not know the new property.
 
 use pollster::block_on;
 use table_core::Result;
