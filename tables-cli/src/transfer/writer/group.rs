@@ -53,7 +53,8 @@ impl Group {
         self.transaction.bytes()
     }
 
-    /// Writes the group. If the store rejects a change, the remaining changes are written without it.
+    /// Writes the group. If the store rejects a change, the remaining changes are written without it. If the store refuses the group as too large, each half
+    /// is written by itself.
     pub(super) async fn write(
         mut self,
         store: &DynTableStore,
@@ -70,8 +71,21 @@ impl Group {
                 return Ok(Written { outcomes, keys, bytes });
             }
         }
-        let (mut changes, mut transaction) = (self.changes, self.transaction);
-        while let Err(error) = store.submit(table, transaction).await {
+        // The last element is written next.
+        let mut waiting = vec![(self.changes, self.transaction)];
+        while let Some((mut changes, transaction)) = waiting.pop() {
+            let Err(error) = store.submit(table, transaction).await else {
+                outcomes.extend(changes.iter().map(|numbered| (numbered.number, None)));
+                continue;
+            };
+            // The store may enlarge writes: a merge may be sent as the whole entity (EGT-3).
+            if changes.len() > 1 && error.code() == ErrorCode::RequestBodyTooLarge && !error.is_ambiguous() {
+                for half in [changes.split_off(changes.len() / 2), changes] {
+                    waiting
+                        .extend(transaction_of(&half, mode, limits)?.map(|transaction| (half, transaction)));
+                }
+                continue;
+            }
             let named = error.operation().or((changes.len() == 1).then_some(0));
             let Some(at) = named.filter(|at| *at < changes.len() && is_of_row(&error)) else {
                 return Err(error.into());
@@ -80,12 +94,8 @@ impl Group {
             let is_gone = matches!(change, Change::Delete(..)) && error.is_not_found();
             let rejected = Rejected { line, column: 0, reason: error.to_string() };
             outcomes.push((number, (!is_gone).then_some(rejected)));
-            match transaction_of(&changes, mode, limits)? {
-                Some(rest) => transaction = rest,
-                None => break,
-            }
+            waiting.extend(transaction_of(&changes, mode, limits)?.map(|rest| (changes, rest)));
         }
-        outcomes.extend(changes.iter().map(|numbered| (numbered.number, None)));
         Ok(Written { outcomes, keys, bytes })
     }
 }

@@ -1,6 +1,10 @@
 //! Tests the order, rejection and settlement of changes.
 
-use table_core::{Engine, TableEntity, TableStoreExt};
+use std::sync::Mutex;
+
+use table_core::query::{Continuation, Page, Query, Select};
+use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
+use table_core::{Engine, ErrorCode, TableEntity, TableStoreExt, Transaction};
 
 use super::*;
 
@@ -65,4 +69,88 @@ async fn a_lone_row_is_settled_before_too_many_others_wait() {
     }
     assert!(most <= OPEN, "{most}");
     assert!(writer.settled() > 50_000, "{}", writer.settled());
+}
+
+/// A store that sends each write in a larger form than its limits suggest, so it refuses transactions of more than three writes.
+#[derive(Debug)]
+struct Enlarging {
+    engine: Engine,
+    /// The numbers of writes in the transactions that were accepted.
+    accepted: Mutex<Vec<usize>>,
+}
+
+impl fmt::Display for Enlarging {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a store that enlarges writes")
+    }
+}
+
+impl TableStore for Enlarging {
+    fn capabilities(&self) -> &Capabilities {
+        self.engine.capabilities()
+    }
+
+    async fn create_table(&self, table: &TableName) -> table_core::Result<()> {
+        self.engine.create_table(table).await
+    }
+
+    async fn delete_table(&self, table: &TableName) -> table_core::Result<()> {
+        self.engine.delete_table(table).await
+    }
+
+    async fn list_tables(
+        &self,
+        prefix: &str,
+        from: Option<&str>,
+        top: usize,
+    ) -> table_core::Result<TablePage> {
+        self.engine.list_tables(prefix, from, top).await
+    }
+
+    async fn get(
+        &self,
+        table: &TableName,
+        key: &EntityKey,
+        select: &Select,
+    ) -> table_core::Result<Option<StoredRow>> {
+        self.engine.get(table, key, select).await
+    }
+
+    async fn query(
+        &self,
+        table: &TableName,
+        query: &Query,
+        from: Option<&Continuation>,
+    ) -> table_core::Result<Page> {
+        self.engine.query(table, query, from).await
+    }
+
+    async fn submit(&self, table: &TableName, transaction: Transaction) -> table_core::Result<Committed> {
+        let writes = transaction.operations().len();
+        if writes > 3 {
+            return Err(Error::new(ErrorCode::RequestBodyTooLarge, "the body is too large"));
+        }
+        let committed = self.engine.submit(table, transaction).await?;
+        self.accepted.lock().unwrap().push(writes);
+        Ok(committed)
+    }
+}
+
+#[tokio::test]
+async fn egt_3_a_group_that_the_store_refuses_as_too_large_is_written_in_halves() {
+    let engine = Engine::in_memory();
+    let store = std::sync::Arc::new(Enlarging { engine: engine.clone(), accepted: Mutex::default() });
+    let (shared, table) =
+        (DynTableStore::new(std::sync::Arc::clone(&store)), TableName::new("Things").unwrap());
+    shared.create_table(&table).await.unwrap();
+    engine.untyped("Things").unwrap().insert(&TableEntity::new("p", "7").unwrap()).await.unwrap();
+    let mut writer = Writer::new(shared.clone(), table, Mode::Insert, None).tolerant();
+    for row in 0..10 {
+        writer.push(u64::from(row), entity("p", row, 0)).await.unwrap();
+    }
+    writer.flush().await.unwrap();
+    let rejected: Vec<_> = writer.take_rejected().iter().map(|rejected| rejected.line).collect();
+    assert_eq!((rejected, writer.settled(), stored(&shared).await.len()), (vec![7], 10, 10));
+    // Row 7 is the first of the last three.
+    assert_eq!(*store.accepted.lock().unwrap(), [2, 3, 2, 2]);
 }
