@@ -1,5 +1,5 @@
-//! Models the physical partitions of a Cosmos DB container under a workload: their heat, splits and limits, the possible orders of the partition key
-//! levels, and warnings.
+//! Models the physical partitions of a Cosmos DB container under a workload: their load, their splits and their limits. Also compares the possible orders of
+//! the partition key levels, and generates warnings.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ use crate::fault::{BudgetFault, WorkloadFault};
 use crate::report::Report;
 
 const SECONDS_A_DAY: f64 = 86_400.0;
-/// The maximum number of partition keys in the summary's list of keys near their limit.
+/// The maximum number of partition keys that the summary lists as near their limit.
 const NAMED: usize = 5;
-/// The number of first-level values at which the documentation expects an even spread of writes (HPK-16).
+/// The minimum number of distinct first-level values for evenly spread writes, according to the documentation (HPK-16).
 const FIRST_VALUES: usize = 1_000;
 
 /// The physical partitions of a container under a workload, before and after all pending splits.
@@ -52,19 +52,19 @@ pub struct Container {
     pub splits: Vec<NextSplit>,
     /// The physical partitions after the splits.
     pub after: Load,
-    /// The possible orders of the levels. Orders whose queries touch the fewest partitions are first. Empty if the design has no queries.
+    /// The possible orders of the levels, starting with the order whose queries touch the fewest partitions. Empty if the design has no queries.
     pub orders: Vec<Order>,
-    /// The request units per second that cannot be assigned to a known partition key.
+    /// The request units per second of requests whose partition keys are unknown or do not match the design's levels.
     unplaced: f64,
     design: Design,
 }
 
 impl Report {
-    /// Returns the physical partitions of a container with this design. The workload is assumed to continue at its rates.
+    /// Returns the physical partitions of a container with this design. The model assumes that the workload continues at its rates.
     ///
-    /// Every write is assumed to add an entity that is never deleted. Sizes are computed as in the rest of the report, with two bytes per character. Plain
-    /// ASCII JSON needs half of that, but the service's index needs additional space. Reads and writes cost the published request units. The cost of a query
-    /// over several partition keys is divided equally among the known keys: the keys that the workload writes, or reads individually.
+    /// The model assumes that every write adds an entity and that no entity is ever deleted. Sizes are computed as in the rest of the report, with two bytes
+    /// per character. ASCII JSON needs only half of that, but the service's index needs additional space. Reads and writes cost the published request units.
+    /// The cost of a query over several partition keys is divided equally among those keys that the workload writes or reads individually.
     ///
     /// # Errors
     /// `InvalidWorkload` if one of the design's queries fixes an unknown level.
@@ -105,8 +105,8 @@ impl Report {
     }
 }
 
-/// Distributes the request units of a query evenly over the partition keys that it reads. If the query reads no known partition key, the function returns its
-/// request units per second; otherwise, it returns 0.
+/// Distributes the request units of a query evenly over the partition keys that it reads, and returns 0. If the query reads no known partition key, returns its
+/// request units per second instead.
 fn spread(
     keys: &mut [KeyLoad],
     prefix: &[String],
@@ -137,13 +137,13 @@ impl Container {
         picture(&[("before the splits", &self.before), ("after the splits", &self.after)])
     }
 
-    /// Returns the number of distinct values of the first level. Before any split, writes cannot reach more partitions than that (HPK-9, HPK-16).
+    /// Returns the number of distinct values of the first level. Until the first split, writes can reach at most as many partitions (HPK-9, HPK-16).
     #[must_use]
     pub fn first_values(&self) -> usize {
         self.before.first_values()
     }
 
-    /// Returns the warnings about this design. Most of them contain the number of a rule in the documentation.
+    /// Returns the warnings about this design. Most warnings cite the number of a rule in the documentation.
     ///
     /// ```
     /// # use table_core::Entity;
@@ -214,7 +214,7 @@ impl Container {
         warnings
     }
 
-    /// Checks that no partition key, and no partition after the splits, uses more than the given share of its storage or throughput.
+    /// Checks that no partition key uses more than the given share of its storage or throughput, and that no partition does so after the splits.
     ///
     /// # Errors
     /// `OverBudget` if a partition key (HPK-17), which cannot be split, or a partition (HPK-16) exceeds the given share.
@@ -237,7 +237,7 @@ fn text_of(key: &KeyLoad) -> String {
     key.levels.join(" > ")
 }
 
-/// Writes a summary: heat, splits, warnings, partition keys near their limit, orders of levels.
+/// Writes a summary: heat, splits, warnings, partition keys near their limit, and orders of levels.
 impl fmt::Display for Container {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Design { table, levels, days, questions, .. } = &self.design;

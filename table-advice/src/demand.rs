@@ -1,4 +1,4 @@
-//! Adds up the load of a run: the bytes and request units for each partition key and each key range.
+//! Adds up the load of a run: the bytes and request units of each partition key, and of each range of partition keys.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,7 +8,7 @@ use table_hierarchy::{query_units, read_units, write_units};
 use crate::random::real;
 use crate::step::Step;
 
-/// The total load of a run, by partition key and by range of partition keys. Partition keys have the form `table/PartitionKey`.
+/// The total load of a run, by partition key and by range of partition keys. A partition key has the form `table/PartitionKey`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Demand {
     pub(super) keys: BTreeMap<String, KeyDemand>,
@@ -28,7 +28,7 @@ pub(super) struct KeyDemand {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RangeDemand {
     pub(super) queries: f64,
-    /// The number of request units for the returned entities. The charge for each physical partition is not included.
+    /// The number of request units for the returned entities, without the charge for each physical partition.
     pub(super) units: f64,
 }
 
@@ -40,7 +40,7 @@ impl Demand {
         }
     }
 
-    /// Adds a write. All entities of a step are assumed to have the same size.
+    /// Adds the load of a write. All entities in a step are assumed to have the same size.
     fn write(&mut self, step: &Step) {
         let each = step.bytes.checked_div(step.entities).unwrap_or_default();
         for (at, (name, load)) in step.touches.iter().enumerate() {
@@ -68,7 +68,7 @@ impl Demand {
     }
 }
 
-/// Returns the additional charge for a query that reads `partitions` physical partitions, in request units: the midpoint of the published range.
+/// Returns the additional request units for a query that reads `partitions` physical partitions: the midpoint of the published range.
 pub(super) fn middle(partitions: usize) -> f64 {
     let (least, most) = query_units(partitions);
     f64::midpoint(least, most)

@@ -3,7 +3,7 @@
 use table_core::entity::Entity;
 use table_hierarchy::{Bounds, PartitionMap, level_names};
 
-/// The design of a Cosmos DB for NoSQL container, with the duration of the workload on it.
+/// The design of a Cosmos DB for NoSQL container, and the duration of the workload that it is designed for.
 ///
 /// ```
 /// use table_core::Entity;
@@ -33,7 +33,7 @@ pub struct Design {
 }
 
 impl Design {
-    /// Creates a design for an entity's table and levels, with one physical partition and a workload of one day.
+    /// Creates a design for the table and the levels of an entity type, with one physical partition and a workload of one day.
     #[must_use]
     pub fn of<E: Entity>() -> Self {
         let levels = level_names(E::SCHEMA);
@@ -51,7 +51,7 @@ impl Design {
         }
     }
 
-    /// Sets the number of physical partitions before any split. All of them have the same width.
+    /// Sets the number of physical partitions before any split. All partitions have the same width.
     #[must_use]
     pub fn partitions(self, partitions: u32) -> Self {
         self.on(PartitionMap::even(partitions))
@@ -83,14 +83,14 @@ impl Design {
         Self { throughput: Some(ru), ..self }
     }
 
-    /// Adds an ingest of `ru` request units that must finish within `seconds` seconds (HPK-11).
+    /// Sets the deadline for an ingest: `ru` request units within `seconds` seconds (HPK-11).
     #[must_use]
     pub fn ingest(self, ru: f64, seconds: f64) -> Self {
         Self { deadline: Some((ru, seconds)), ..self }
     }
 
-    /// Adds a query that fixes these levels. Orders of levels are compared by the number of partitions that all queries touch. A query that is added twice
-    /// counts twice.
+    /// Adds a query that fixes these levels. The report compares the orders of levels by the total number of partitions that the queries touch. A query that is
+    /// added twice counts twice.
     ///
     /// [`Report::container`](crate::Report::container) rejects a query that fixes an unknown level.
     #[must_use]

@@ -15,7 +15,7 @@ pub(super) const MOST_ZIPF_VALUES: u64 = 1_000_000;
 /// ```
 /// use table_advice::Distribution;
 ///
-/// let zipf = Distribution::zipf(100, 1.0)?; // the second value is half as frequent as the first, the third a third as frequent
+/// let zipf = Distribution::zipf(100, 1.0)?; // the second value is half as frequent as the first
 /// assert!((zipf.mass(0) / zipf.mass(1) - 2.0).abs() < 1e-9);
 /// assert_eq!(Distribution::uniform(4)?.mass(3), 0.25);
 /// # Ok::<(), table_core::Error>(())
@@ -52,7 +52,7 @@ impl Distribution {
         Ok(Self(Kind::Uniform(values)))
     }
 
-    /// Creates a sequence. The value for each operation is the operation's number within its pattern, counted from 0.
+    /// Creates a sequence. The value for each operation is the operation's index within its pattern, starting at 0.
     #[must_use]
     pub const fn sequence() -> Self {
         Self(Kind::Sequence)
@@ -60,7 +60,7 @@ impl Distribution {
 
     /// Creates a Zipf distribution. The frequency of value `k` is proportional to `1 / (k + 1) ^ exponent`.
     ///
-    /// A few values are very frequent, as is typical of users, words or cities. With an exponent of 0, the distribution is uniform.
+    /// A few values are very frequent, as is typical of users, words and cities. With an exponent of 0, the distribution is uniform.
     ///
     /// # Errors
     /// `InvalidWorkload` if `values` is 0 or greater than 1,000,000, or if the exponent is negative or not a number.
@@ -85,7 +85,7 @@ impl Distribution {
         Ok(Self(Kind::Zipf(sums.into())))
     }
 
-    /// Returns the probability of a value. It is 0 for every value of a sequence.
+    /// Returns the probability of a value. For a sequence, it is always 0.
     #[must_use]
     pub fn mass(&self, value: u64) -> f64 {
         match &self.0 {

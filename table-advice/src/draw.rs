@@ -10,7 +10,7 @@ use crate::random::Random;
 /// ```
 /// use table_advice::{Distribution, Draw};
 ///
-/// /// Returns the customer of an operation; a few customers are very frequent.
+/// /// Returns the customer of an operation. A few customers are very frequent.
 /// fn customer(draw: &mut Draw<'_>, customers: &Distribution) -> String {
 ///     format!("customer{:05}", draw.of(customers))
 /// }
@@ -24,13 +24,13 @@ pub struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// Returns a random value from a distribution.
+    /// Draws a random value from a distribution.
     #[must_use = "each draw returns another value"]
     pub fn of(&mut self, distribution: &Distribution) -> u64 {
         distribution.draw(self.random, self.number)
     }
 
-    /// Returns the number of the operation within its pattern, counted from 0.
+    /// Returns the index of the operation within its pattern, starting at 0.
     #[must_use]
     pub const fn number(&self) -> u64 {
         self.number

@@ -1,9 +1,9 @@
-//! Errors for workloads that cannot run, and for costs that exceed their budget.
+//! Errors for workloads that cannot run, and for costs that exceed a budget.
 
 use chrono::{DateTime, Utc};
 use table_core::Fault;
 
-/// The reason why a workload cannot be read or run.
+/// The reason why a workload cannot be parsed or run.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(InvalidWorkload)]
 pub(super) enum WorkloadFault {
@@ -63,7 +63,7 @@ pub(super) enum WorkloadFault {
 }
 
 impl WorkloadFault {
-    /// Wraps the fault with the name of the field in which it was found.
+    /// Wraps the fault with the name of the field that caused it.
     pub(super) fn of_field(self, field: &str) -> Self {
         Self::Field { field: field.to_owned(), fault: Box::new(self) }
     }

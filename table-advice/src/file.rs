@@ -1,4 +1,4 @@
-//! Workloads defined by a file: fields with distributions, key layouts that use the fields, and access patterns.
+//! Workloads defined in a file: fields with distributions, key layouts that use the fields, and access patterns.
 
 mod described;
 mod key;
@@ -51,10 +51,10 @@ use crate::workload::Workload;
 pub struct WorkloadFile(Described);
 
 impl WorkloadFile {
-    /// Parses the content of a file.
+    /// Parses the content of a workload file.
     ///
     /// # Errors
-    /// `InvalidWorkload` if the content is not JSON with these fields, or refers to an undefined field.
+    /// `InvalidWorkload` if the content is not JSON with the expected structure, or refers to an undefined field.
     pub fn parse(text: &str) -> Result<Self> {
         let described: Described =
             serde_json::from_str(text).map_err(|error| Error::of(WorkloadFault::Workload(error)))?;

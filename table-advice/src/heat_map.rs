@@ -2,12 +2,12 @@
 
 use crate::random::real;
 
-/// The maximum number of partitions that have a separate row.
+/// The maximum number of partitions with a row in a heat map.
 const ROWS: usize = 16;
 /// The maximum number of columns in a heat map.
 const COLUMNS: u32 = 60;
 
-/// The load that one operation puts on one partition, in entities written or pages read.
+/// The load of one operation on one partition, in entities written or pages read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
     pub(super) second: u32,
@@ -15,12 +15,11 @@ pub(super) struct Touch {
     pub(super) load: u64,
 }
 
-/// A heat map: entities written and pages read per second, by partition and time. It has a row for each of the sixteen hottest
-/// partitions, in key order.
+/// A heat map: entities written and pages read per second, by partition and time. The sixteen hottest partitions have a row each, in key order.
 /// ```
 /// use table_advice::HeatMap;
 ///
-/// /// Returns the highest value of all cells.
+/// /// Returns the highest value in the heat map.
 /// fn hottest(map: &HeatMap) -> f64 {
 ///     let shown = map.rows.iter().flat_map(|(_, cells)| cells).copied();
 ///     shown.fold(map.hottest_other, f64::max)
@@ -30,7 +29,7 @@ pub(super) struct Touch {
 pub struct HeatMap {
     /// The number of seconds per column. The last column may be shorter.
     pub seconds_per_column: u32,
-    /// Each displayed partition with its cells. The name of a partition is its PartitionKey, preceded by the name of its table if the table is known.
+    /// The displayed partitions, each with its cells. A partition's name is its PartitionKey, preceded by the table's name if it is known.
     pub rows: Vec<(String, Vec<f64>)>,
     /// The number of partitions without a row.
     pub others: usize,

@@ -1,35 +1,35 @@
-//! Advice on key layouts before deployment. A workload is run without a service, and a report shows heat, throttling and cost.
+//! Advice on key layouts before deployment: runs a workload without a service, and reports heat, throttling and cost.
 //!
 //! # Context
 //! The layout of the keys determines which partition a write goes to and how many requests a query takes. The layout is chosen before the first user arrives,
-//! and is expensive to change later. A log that appends to one partition, for example, is hot from its first day (PAT-LOG-5). A [`Workload`] describes the
-//! users' requests: in code with the real entities, in a small file for keys that do not exist yet ([`WorkloadFile`]), or as a recording of a running program
-//! ([`Meter::recording`](meter::Meter::recording)). A run returns a [`Report`] with a summary, a picture, and assertions for a test.
+//! and is expensive to change later. For example, a log that appends to one partition is hot from the first day (PAT-LOG-5). A [`Workload`] describes the
+//! users' requests. It is written in code with the real entities, read from a small file if the entities do not exist yet ([`WorkloadFile`]), or recorded in a
+//! running program ([`Meter::recording`](meter::Meter::recording)). A run returns a [`Report`] with a summary, a picture, and assertions for tests.
 //!
 //! | module | content |
 //! |---|---|
-//! | [`meter`] | counts of the requests, rows and bytes of a program, for tests |
-//! | [`spread`] | distribution of writes over partitions, measured on keys (PAT-ANTI-1) |
+//! | [`meter`] | counts of the requests, rows and bytes of a program, for use in tests |
+//! | [`spread`] | the distribution of writes over partitions, computed from their keys (PAT-ANTI-1) |
 //! | [`workload`] | access patterns with their rates |
 //!
 //! # Key layout
-//! A workload can use any key layout. The example of [`WorkloadFile`] compares the two layouts of PAT-ANTI-1.
+//! A workload can use any key layout. The example of [`WorkloadFile`] compares the two layouts that PAT-ANTI-1 describes.
 //!
 //! # Guarantee
-//! The same workload and seed always produce the same report. Each pattern has its own random sequence, so adding a pattern does not change the keys
-//! of the others. Rows of declared indexes are counted with their entity (PAT-INTRA-8).
+//! The same workload and seed always produce the same report. Each pattern has a separate random sequence, so adding a pattern does not change the keys of the
+//! others. Index rows are counted with their entity (PAT-INTRA-8).
 //!
 //! # Cost
-//! A run sends no requests. Time and memory grow with rate × seconds, which may be at most [2,000,000](workload::MOST_OPERATIONS).
+//! A run sends no requests. Time and memory grow with the number of operations (rate × seconds), which is limited to [2,000,000](workload::MOST_OPERATIONS).
 //!
 //! # Bounds
-//! Operations are evenly spaced, without bursts. Throttling of partitions is computed from the published target (SCL-1), separately for each second. The
-//! service's limits are softer (SCL-2), and it moves partitions between servers (SCL-4). A write counts as its number of entities, and a read as its number of
-//! pages, because the cost of a page is not published. At most twenty pages of a read fall in the second in which it starts; later pages count only towards the
-//! cost. A read of a range of partitions adds no heat to any of them. Pages are assumed to end after 1,000 entities (PAGE-1). Costs are computed from requests
-//! and bytes with your [`Prices`]; a month has 30 days.
+//! Operations are evenly spaced, without bursts. The throttling of a partition is computed for each second from the published target (SCL-1). The service's
+//! limits are softer (SCL-2), and it moves partitions between servers (SCL-4). The load of a write is its number of entities. The load of a read is its number
+//! of pages, because the cost of a page is not published. Only the first twenty pages of a read add to the load, in the second in which the read starts; later
+//! pages count only towards the cost. A read of a range of partitions adds no load to any of them. A page is assumed to end after 1,000 entities (PAGE-1).
+//! Costs are computed from requests and bytes with your [`Prices`]; a month has 30 days.
 //!
-//! [`Report::container`] returns the physical partitions that a container of Cosmos DB for NoSQL would have under the workload.
+//! [`Report::container`] returns the physical partitions of a Cosmos DB for NoSQL container under the workload.
 //!
 //! # When not to
 //! Do not use this package to predict the latency of requests; measure the service itself. To count the requests of a running program, use a [`meter`].

@@ -1,8 +1,8 @@
-//! Meters, which count a program's requests, so a test can limit their number.
+//! Meters, which count a program's requests. A test can use a meter to limit the number of requests.
 //!
 //! # Context
-//! A store charges per request and limits throughput per partition. Source code does not show the cost of a call: an index read may take one request or two,
-//! and a page may take many. A test with a meter measures the cost, and can fail when the cost changes.
+//! A store charges for each request and limits the throughput of each partition. Source code does not show the cost of a call: an index read may take one
+//! request or two, and a query may take many pages. A test with a meter measures the cost, and can fail when the cost changes.
 //!
 //! # Key layout
 //! A meter works with any table and any keys.
@@ -12,14 +12,14 @@
 //! share the same counts.
 //!
 //! # Cost
-//! A meter sends no requests. Each call takes a lock and two map lookups. The size of a response is computed entity by entity.
+//! A meter sends no requests. Each call acquires a lock and performs two map lookups. The size of a response is computed entity by entity.
 //!
 //! # Bounds
-//! A fan-out is recognised by its requests: first pages of the same query, in key order of their partitions. Two concurrent fan-outs may be counted
-//! as more than two. Memory use grows with each partition that is used, until the reading is [taken](Meter::take).
+//! A fan-out is detected by its requests: first pages of the same query for several partitions, in key order. Two concurrent fan-outs may be counted as more
+//! than two. Memory use grows with the number of partitions that receive requests, until the reading is [taken](Meter::take).
 //!
 //! # When not to
-//! Do not use a meter under production load. Traces and the service's own metrics cost less there.
+//! Do not use a meter under production load. There, traces and the service's metrics cost less.
 //!
 //! ```
 //! use table_advice::meter::Meter;
@@ -34,7 +34,7 @@
 //! let meter = Meter::new(Engine::in_memory());
 //! let employees = meter.table::<Employee>().create_if_missing().await?;
 //! employees.insert(&Employee { department: "Sales".into(), id: 223, age: 34 }).await?;
-//! meter.take(); // discards the counts of the preparation
+//! meter.take(); // discards the counts of the setup
 //!
 //! employees.query(Employee::rows("Sales").id(100..=299)).collect().await?;
 //! let reading = meter.take();

@@ -6,7 +6,7 @@ use crate::heat_map::HeatMap;
 use crate::spread::PARTITION_TARGET;
 
 const CELL: usize = 12;
-/// The width reserved for the names of partitions.
+/// The width reserved for partition names.
 const LEFT: usize = 240;
 const TOP: usize = 44;
 /// The minimum width of the picture, which the text above the map needs.
@@ -79,7 +79,7 @@ fn shortened(name: &str) -> String {
     name.chars().take(NAME - 1).chain(['…']).collect()
 }
 
-/// Escapes a string for XML elements and attributes. Control characters are replaced, because XML does not permit them.
+/// Escapes a string for use in XML elements and attributes. Control characters are replaced, because XML does not permit them.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

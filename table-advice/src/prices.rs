@@ -1,11 +1,11 @@
-//! Prices of requests and bytes, which the user sets.
+//! User-defined prices of requests and bytes.
 
 use serde::Deserialize;
 use table_core::{Error, Result};
 
 use crate::fault::WorkloadFault;
 
-/// The prices of a service, set by the user. They are not built in, because they differ by region and year.
+/// The prices of a service, set by the user. The library contains no prices, because they differ by region and change over time.
 ///
 /// ```
 /// use table_advice::Prices;
@@ -50,7 +50,7 @@ impl Prices {
         Ok(())
     }
 
-    /// Returns the price of the given numbers of read requests, write requests, and returned bytes.
+    /// Returns the total price of the given numbers of read requests, write requests, and returned bytes.
     #[must_use]
     pub fn of(&self, reads: f64, writes: f64, bytes_read: f64) -> f64 {
         (reads * self.per_10k_reads + writes * self.per_10k_writes) / 10_000.0

@@ -1,11 +1,11 @@
 //! Pseudo-random numbers generated from a seed.
 
-/// The `SplitMix64` generator. It is implemented here because another version of a dependency could change the reports.
+/// The `SplitMix64` generator. It is implemented here because a new version of a dependency could change the reports.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 
 impl Random {
-    /// Creates the random sequence of a pattern. It depends only on the seed and on the pattern's name.
+    /// Creates the random sequence for a pattern. The sequence depends only on the seed and on the pattern's name.
     pub(super) const fn new(seed: u64, pattern: &str) -> Self {
         let (bytes, mut hash) = (pattern.as_bytes(), 0xCBF2_9CE4_8422_2325_u64);
         let mut rest = bytes;
@@ -24,12 +24,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number from 0 (included) to 1 (excluded).
+    /// Returns a random number from 0 (inclusive) to 1 (exclusive).
     pub(super) fn unit(&mut self) -> f64 {
         real(self.next() >> 11) / real(1 << 53)
     }
 
-    /// Returns a number from 0 (included) to `values` (excluded). `values` must not be 0.
+    /// Returns a random number from 0 (inclusive) to `values` (exclusive). `values` must not be 0.
     pub(super) fn below(&mut self, values: u64) -> u64 {
         let wide = u128::from(self.next()) * u128::from(values);
         u64::try_from(wide >> 64).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The report of a run, and assertions about it.
+//! The report of a run, with assertions for tests.
 
 use table_core::query::QueryClass;
 use table_core::{Error, Result};
@@ -24,7 +24,7 @@ pub struct PatternCost {
     pub name: String,
     /// The number of operations per second.
     pub per_second: f64,
-    /// The most expensive class of the pattern's reads, or `None` if the pattern only writes.
+    /// The most expensive query class among the pattern's reads, or `None` if the pattern only writes.
     pub class: Option<QueryClass>,
     /// The number of operations in the run.
     pub operations: u64,
@@ -32,7 +32,7 @@ pub struct PatternCost {
     pub reads: u64,
     /// The number of write requests in the run.
     pub writes: u64,
-    /// The maximum number of requests for one operation.
+    /// The highest number of requests in any one operation.
     pub max_requests: u64,
     /// The number of entities written or examined.
     pub entities: u64,
@@ -69,7 +69,7 @@ impl PatternCost {
         *bytes = bytes.saturating_add(step.bytes);
     }
 
-    /// Divides a sum over the run by the number of the pattern's operations. Returns 0 if the pattern had no operations.
+    /// Returns the average per operation of a sum over the run, or 0 if the pattern had no operations.
     #[must_use]
     pub fn each(&self, sum: u64) -> f64 {
         real(sum) / real(self.operations.max(1))
@@ -81,28 +81,28 @@ impl PatternCost {
         self.each(sum) * self.per_second * SECONDS_A_MONTH
     }
 
-    /// Returns the price of the pattern per month.
+    /// Returns the price of the pattern's operations in a month.
     #[must_use]
     pub fn price(&self, prices: &Prices) -> f64 {
         prices.of(self.per_month(self.reads), self.per_month(self.writes), self.per_month(self.bytes_read))
     }
 }
 
-/// The load above the published targets (SCL-1), computed for each second.
+/// The load in excess of the published targets (SCL-1), computed for each second.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Throttling {
-    /// The number of entities written and pages read in excess of 2,000 per second in one partition.
+    /// The number of entities written and pages read in excess of 2,000 per second and partition.
     pub refused_load: u64,
-    /// The number of requests in excess of 20,000 per second in the account.
+    /// The number of requests in excess of 20,000 per second for the account.
     pub refused_requests: u64,
-    /// The highest number of entities written and pages read in one partition in one second.
+    /// The highest combined number of entities written and pages read in any one partition within one second.
     pub hottest_second: u64,
-    /// The partition that had the hottest second.
+    /// The partition that had the load [`hottest_second`](Self::hottest_second).
     pub hottest_partition: String,
 }
 
-/// The result of a run. `Display` writes it as text, and [`svg`](Self::svg) draws it.
+/// The result of a run. The `Display` implementation writes it as text, and [`svg`](Self::svg) draws it.
 ///
 /// ```
 /// use table_core::Result;
@@ -129,7 +129,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns the costs of the patterns, in the order of the workload.
+    /// Returns the costs of the patterns, in the order in which they were added to the workload.
     #[must_use]
     pub fn patterns(&self) -> &[PatternCost] {
         &self.patterns
@@ -146,7 +146,7 @@ impl Report {
         })
     }
 
-    /// Returns the maximum number of requests for one operation of a pattern.
+    /// Returns the highest number of requests in any one operation of a pattern.
     ///
     /// # Errors
     /// `InvalidWorkload` if the workload has no pattern with this name.
@@ -154,20 +154,20 @@ impl Report {
         Ok(self.pattern(pattern)?.max_requests)
     }
 
-    /// Returns the distribution of the requests over partitions. Only requests to a single partition are included.
+    /// Returns the distribution of requests over partitions. Only requests to a single partition are included.
     #[must_use]
     pub const fn heat(&self) -> &Heat {
         &self.heat
     }
 
-    /// Returns each partition with its share of all requests to single partitions, hottest first.
+    /// Returns each partition with its share of all single-partition requests, hottest first.
     pub fn shares(&self) -> impl Iterator<Item = (&str, f64)> {
         let all = real(self.heat.writes());
         self.heat.hottest(usize::MAX).into_iter().map(move |(name, requests)| (name, real(requests) / all))
     }
 
-    /// Returns the partition with the largest share of the requests in any one run of consecutive requests. Each run has as many requests as an average second,
-    /// but at least 1,000. A sum over the entire run would hide a partition that is hot for an hour (PAT-ANTI-1).
+    /// Returns the partition with the largest share of the requests in any one run of consecutive requests. A run has as many requests as an average second,
+    /// but at least 1,000. A total over the entire workload would hide a partition that is hot for an hour (PAT-ANTI-1).
     #[must_use]
     pub fn peak(&self) -> Peak {
         self.heat.peak()
@@ -179,7 +179,7 @@ impl Report {
         &self.map
     }
 
-    /// Returns the load above the published targets.
+    /// Returns the load in excess of the published targets.
     #[must_use]
     pub const fn throttling(&self) -> &Throttling {
         &self.throttling
@@ -191,13 +191,13 @@ impl Report {
         picture::svg(&self.name, &self.map)
     }
 
-    /// Checks that no partition ever receives more than the given share of the requests, where 0.05 means 5 %.
+    /// Checks that no partition ever receives more than the given share of the requests. For example, 0.05 means 5 %.
     ///
     /// # Errors
     /// `OverBudget` (PAT-ANTI-1) if a partition receives a larger share. The message suggests a remedy.
     pub fn require_max_partition_share(&self, most: f64) -> Result<()> {
         let Peak { partition_key, share } = self.peak();
-        // The condition is not `share > most`, because a limit of NaN must fail as well.
+        // The condition is not `share > most`, because the check must also fail if `most` is NaN.
         if share <= most {
             return Ok(());
         }
@@ -235,7 +235,7 @@ impl Report {
         Err(Error::of(BudgetFault::Requests { pattern, kind, requests, most, remedy }))
     }
 
-    /// Checks that no load exceeds the published targets.
+    /// Checks that neither a partition nor the account exceeds its published target.
     ///
     /// # Errors
     /// `OverBudget` (SCL-1) if a partition or the account exceeds its target. The message suggests a remedy.
@@ -243,7 +243,7 @@ impl Report {
         self.over_target().map_or(Ok(()), |fault| Err(Error::of(fault)))
     }
 
-    /// Returns the fault for an exceeded target, with a remedy.
+    /// Returns the fault for an exceeded target, including a remedy, or `None` if no target is exceeded.
     pub(super) fn over_target(&self) -> Option<BudgetFault> {
         let Throttling { refused_load, refused_requests, hottest_second, hottest_partition } =
             &self.throttling;
@@ -255,7 +255,7 @@ impl Report {
         (*refused_requests > 0).then(account)
     }
 
-    /// Returns the price of all patterns per month, or `None` if the workload has no prices.
+    /// Returns the price of all patterns in a month, or `None` if the workload has no prices.
     #[must_use]
     pub fn price(&self) -> Option<f64> {
         let prices = self.prices.as_ref()?;

@@ -1,4 +1,4 @@
-//! Runs a workload: performs all operations in order of time, and counts their requests.
+//! Runs a workload: performs all operations in chronological order, and counts their requests.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,7 @@ use crate::spread::{Heat, PARTITION_TARGET};
 use crate::step::{Step, load};
 use crate::workload::{MOST_OPERATIONS, Pattern, Workload};
 
-/// The minimum number of consecutive requests over which a partition's peak share is measured. In fewer requests, a partition can appear hot by
-/// chance.
+/// The minimum number of consecutive requests over which a partition's peak share is measured. In a shorter run, a partition can appear hot by chance.
 const SHORTEST_RUN: usize = 1_000;
 
 /// The state of one pattern during a run.
@@ -26,7 +25,7 @@ struct Turn {
 }
 
 impl Turn {
-    /// Returns the time of the pattern's next operation, which is the middle of its time slot.
+    /// Returns the time of the pattern's next operation: the middle of the operation's time slot.
     fn due(&self) -> f64 {
         (real(self.number) + 0.5) / self.cost.per_second
     }
@@ -57,7 +56,7 @@ fn run(workload: &Workload) -> Result<Report> {
     let end = f64::from(workload.seconds);
     loop {
         let due = turns.iter().enumerate().map(|(place, turn)| (turn.due(), place));
-        // Operations of a pattern whose rate is 0 are never due.
+        // A pattern with a rate of 0 is never due.
         let next = due.filter(|(due, _)| *due < end).min_by(|left, right| left.0.total_cmp(&right.0));
         let Some((seconds, place)) = next else { break };
         let (Some(turn), Some(pattern)) = (turns.get_mut(place), workload.patterns.get(place)) else { break };
@@ -71,7 +70,7 @@ fn run(workload: &Workload) -> Result<Report> {
     Ok(tally.finish(workload, patterns))
 }
 
-/// The requests and the load of all patterns, which are added up during a run.
+/// The totals of the requests and the load of all patterns, updated during a run.
 struct Tally {
     numbers: BTreeMap<String, usize>,
     touches: Vec<Touch>,
@@ -140,7 +139,7 @@ impl Tally {
     }
 }
 
-/// Adds up the load in excess of each partition's target, second by second (SCL-1). `touches` must be sorted by time.
+/// Returns the load in excess of each partition's target, summed over all seconds (SCL-1). `touches` must be sorted by time.
 fn throttled(touches: &[Touch], names: &[String]) -> Throttling {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small whole number")]
     let target = PARTITION_TARGET as u64;

@@ -61,7 +61,7 @@ impl Report {
     }
 }
 
-/// Writes a table with two left-aligned columns of names, followed by right-aligned columns of numbers.
+/// Writes a table whose first two columns are left-aligned names and whose other columns are right-aligned numbers.
 fn columns(f: &mut fmt::Formatter<'_>, lines: &[Vec<String>]) -> fmt::Result {
     let count = lines.first().map_or(0, Vec::len);
     let width = |column: usize| {
@@ -82,7 +82,7 @@ fn columns(f: &mut fmt::Formatter<'_>, lines: &[Vec<String>]) -> fmt::Result {
     Ok(())
 }
 
-/// Writes one line per partition, with one character per column.
+/// Writes one line per partition, with one character per cell.
 impl fmt::Display for HeatMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hottest = self.hottest();

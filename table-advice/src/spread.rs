@@ -1,29 +1,29 @@
-//! Distribution of writes over partitions, measured on their keys before anything is stored (PAT-ANTI-1).
+//! The distribution of writes over partitions, computed from their keys before anything is stored (PAT-ANTI-1).
 //!
 //! # Context
-//! A partition is served by one server at a time. If a PartitionKey follows time, such as the current hour `2014042315`, all inserts of an hour go to
-//! one partition, regardless of their number. This is the prepend/append anti-pattern. Over a day, such keys look evenly spread, but at any moment
-//! one partition is hot. The relevant figure is therefore not the total number of writes to a partition, but its share of consecutive writes.
+//! A partition is served by one server at a time. If a PartitionKey follows time, such as the current hour `2014042315`, all inserts within an hour go to one
+//! partition, however many they are. This is the prepend/append anti-pattern. Over a day, the writes look evenly spread, but at any moment one partition is
+//! hot. The relevant figure is therefore not a partition's total number of writes, but its share of consecutive writes.
 //!
 //! # Key layout
 //! | | PartitionKey | RowKey |
 //! |---|---|---|
 //! | hot | `2014042315`, the hour | department, employee, event |
-//! | spread | `Sales_000123`, department and employee | time and event |
-//! | spread, one log | `log_03`, by `bucket(stamp, 8)` | time and event |
+//! | spread | `Sales_000123`, the department and the employee | time and event |
+//! | spread, single log | `log_03`, from `bucket(stamp, 8)` | time and event |
 //!
 //! # Guarantee
-//! [`Heat`] measures the share of each partition exactly, over every run of consecutive writes of the given length. A PartitionKey that consists only
-//! of time does not compile unless the declaration explicitly allows it.
+//! [`Heat`] measures the share of each partition exactly, in every run of consecutive writes of the given length. An entity whose PartitionKey consists only of
+//! time does not compile unless its declaration explicitly allows it.
 //!
 //! # Cost
-//! A measurement sends no requests. It keeps the key of each partition in memory, and one integer for each write in a run.
+//! A measurement sends no requests. In memory, it keeps the PartitionKey of each partition, and one integer for each write in a run.
 //!
 //! # Bounds
-//! Only the keys are measured, not the servers: several adjacent partitions may share a server.
+//! Only the keys are measured, not the servers. Several adjacent partitions may share a server.
 //!
 //! # When not to
-//! Do not use this module for reads. The type of a selection shows their cost, and [`plan`](table_core::Table::plan) prints it.
+//! Do not use this module for reads. The type of a selection shows its cost, and [`plan`](table_core::Table::plan) prints it.
 //!
 //! ```
 //! use chrono::{DateTime, Utc};
@@ -40,7 +40,7 @@
 //!     heat.write(&Event { department: "Sales".into(), employee: number % 50, at: DateTime::UNIX_EPOCH })?;
 //! }
 //! assert_eq!((heat.partitions(), heat.peak().share), (50, 0.02));
-//! assert_eq!(heat.writes_per_second(2_000.0), 100_000.0); // the throughput of all partitions if one accepts 2,000
+//! assert_eq!(heat.writes_per_second(2_000.0), 100_000.0); // the throughput if each partition accepts 2,000 writes per second
 //! # Ok::<(), table_core::Error>(())
 //! ```
 
@@ -53,7 +53,7 @@ use table_core::entity::Entity;
 /// The number of writes per second that one partition of the service accepts (SCL-1).
 pub const PARTITION_TARGET: f64 = 2_000.0;
 
-/// The partition with the largest share of the writes in one run.
+/// The partition with the largest share of the writes in any one run.
 ///
 /// ```
 /// use table_advice::spread::Peak;
@@ -68,7 +68,7 @@ pub const PARTITION_TARGET: f64 = 2_000.0;
 pub struct Peak {
     /// The PartitionKey.
     pub partition_key: String,
-    /// The share of the writes: 1 if the partition took all of them, 0 if no writes were recorded.
+    /// The partition's share of the writes in the run. It is 1 if the partition received all of them, and 0 if no writes were recorded.
     pub share: f64,
 }
 
@@ -76,7 +76,7 @@ pub struct Peak {
 #[derive(Clone, Debug)]
 pub struct Heat {
     run: usize,
-    /// The partition numbers of the last writes, oldest first.
+    /// The partition numbers of the most recent writes, oldest first.
     recent: VecDeque<usize>,
     numbers: BTreeMap<String, usize>,
     counts: Vec<Count>,
@@ -90,15 +90,14 @@ struct Count {
 }
 
 impl Heat {
-    /// Creates a measurement over runs of `writes` consecutive writes. Each run has at least one write. Choose the number of writes that the program makes per
-    /// second.
+    /// Creates a measurement over runs of `writes` consecutive writes, at least 1. Pass the number of writes that the program makes per second.
     #[must_use]
     pub fn of_runs(writes: usize) -> Self {
         let (recent, numbers) = (VecDeque::new(), BTreeMap::new());
         Self { run: writes.max(1), recent, numbers, counts: Vec::new(), peak: None }
     }
 
-    /// Records that this entity is written.
+    /// Records a write of this entity.
     ///
     /// # Errors
     /// `KeyEncoding` if the entity has a value that its key cannot contain.
@@ -125,28 +124,28 @@ impl Heat {
         if let Some(count) = self.counts.get_mut(number) {
             count.total += 1;
             count.recent += 1;
-            // Only the partition that was just written to can have become the hottest one. A run that is not yet full is a prefix of the first full run, so it
-            // cannot have a higher count.
+            // Only the partition that was just written to can become the hottest one. A partition's count in an incomplete run cannot exceed its count in the
+            // first complete run, which begins with the same writes.
             if self.peak.is_none_or(|(most, _)| count.recent > most) {
                 self.peak = Some((count.recent, number));
             }
         }
     }
 
-    /// Returns the number of writes.
+    /// Returns the number of recorded writes.
     #[must_use]
     pub fn writes(&self) -> u64 {
         self.counts.iter().map(|count| count.total).sum()
     }
 
-    /// Returns the number of partitions.
+    /// Returns the number of partitions that were written to.
     #[must_use]
     pub const fn partitions(&self) -> usize {
         self.counts.len()
     }
 
-    /// Returns the partition with the largest share of the writes in any one run, and that share. If fewer writes were recorded than a run contains, all of
-    /// them form one run.
+    /// Returns the partition with the largest share of the writes in any one run, and that share. If fewer writes were recorded than a run contains, they form
+    /// a single run.
     #[must_use]
     pub fn peak(&self) -> Peak {
         let Some((most, number)) = self.peak else { return Peak::default() };
@@ -157,14 +156,14 @@ impl Heat {
         Peak { partition_key, share }
     }
 
-    /// Returns the number of writes per second that the keys support if one partition accepts `partition` writes per second, such as [`PARTITION_TARGET`].
+    /// Returns the number of writes per second that the keys support if each partition accepts `partition` writes per second, such as [`PARTITION_TARGET`].
     #[must_use]
     pub fn writes_per_second(&self, partition: f64) -> f64 {
         let share = self.peak().share;
         if share > 0.0 { partition / share } else { f64::INFINITY }
     }
 
-    /// Returns the partitions with the most writes, hottest first. Partitions with the same number of writes are in key order.
+    /// Returns the `partitions` partitions with the most writes, hottest first. Partitions with equal numbers of writes are in key order.
     #[must_use]
     pub fn hottest(&self, partitions: usize) -> Vec<(&str, u64)> {
         let total = |number: &usize| self.counts.get(*number).map_or(0, |count| count.total);
@@ -176,7 +175,7 @@ impl Heat {
     }
 }
 
-/// Writes a short summary: totals, peak, and the ten hottest partitions.
+/// Writes a short summary: totals, the peak, and the ten hottest partitions.
 impl fmt::Display for Heat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Peak { partition_key, share } = self.peak();
@@ -203,7 +202,7 @@ mod tests {
 
     use super::*;
 
-    /// An entity with the key layout that the rule catalogue recommends.
+    /// An entity type with the key layout that the rule catalogue recommends.
     #[derive(Entity)]
     #[partition_key(department, "_", employee)]
     #[row_key(at, "_", event)]
@@ -232,7 +231,7 @@ mod tests {
         insta::assert_snapshot!(format!("{} | {}", key.partition_key, key.row_key), @"Sales_000123 | 0635338620000000000_login");
     }
 
-    /// Tests that a key that begins with a time is always hot, because one server stores consecutive keys (SCL-4).
+    /// Tests that a partition is always hot if the PartitionKey begins with a time, because one server stores consecutive keys (SCL-4).
     #[test]
     fn pat_anti_1_a_time_key_is_always_hot() {
         let (mut by_hour, mut by_employee) = (Heat::of_runs(500), Heat::of_runs(500));
@@ -241,7 +240,7 @@ mod tests {
             by_hour.write_to(&event.at.format("%Y%m%d%H").to_string());
             by_employee.write(&event).unwrap();
         }
-        // By totals alone, the hours look evenly spread.
+        // Judged by totals alone, the hours look evenly spread.
         assert_eq!((by_hour.partitions(), by_hour.hottest(1)), (24, vec![("2014042315", 3_600)]));
         assert!((by_hour.peak().share - 1.0).abs() < 1e-9 && by_employee.peak().share < 0.03);
         insta::assert_snapshot!(by_hour.to_string().lines().take(2).collect::<Vec<_>>().join("\n"), @r"
@@ -258,7 +257,7 @@ mod tests {
     }
 
     proptest! {
-        /// Tests the peak against a model that counts every run separately.
+        /// Tests the peak against a model that counts each run separately.
         #[test]
         fn pat_anti_1_the_peak_is_the_maximum_over_all_runs(
             writes in prop::collection::vec(prop_oneof![Just(Color::Red), Just(Color::Green), Just(Color::Blue)], 0..60),

@@ -10,28 +10,28 @@ use table_core::selection::{Class, Selection, Source};
 
 use crate::meter::Recorded;
 
-/// The requests of one operation. A pattern creates one step for each operation.
+/// The requests of one operation. A pattern creates one step per operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
-    /// The class of a read, or `None` for a write.
+    /// The query class of a read, or `None` for a write.
     pub(super) class: Option<QueryClass>,
     pub(super) reads: u64,
     pub(super) writes: u64,
     /// The number of entities written or examined.
     pub(super) entities: u64,
     pub(super) bytes: u64,
-    /// The partitions to which the requests go, each with its load: the number of entities written or pages read.
+    /// The partitions that receive requests, each with its load: the number of entities written or pages read.
     pub(super) touches: Vec<(String, u64)>,
-    /// The table and the PartitionKey range of each read over several partitions.
+    /// The table and the PartitionKey range of each read that spans several partitions.
     pub(super) ranges: Vec<(String, TextRange)>,
 }
 
 impl Step {
-    /// Creates a step that inserts an entity with its index rows. Assumes the highest cost stated in the documentation of `table_patterns::index`.
+    /// Creates a step that inserts an entity with its index rows. It assumes the highest cost stated in the documentation of `table_patterns::index`.
     ///
-    /// Index rows in the same partition are written in the same transaction (PAT-INTRA-4, PAT-INTRA-8). A list is read before the write. If index
-    /// rows are in other partitions, the transaction contains an additional record, and each of these indexes then takes three reads, a write, and
-    /// the removal of the record.
+    /// Index rows in the same partition are written in the same transaction (PAT-INTRA-4, PAT-INTRA-8). A list is read before it is written. If index rows are
+    /// in other partitions, the transaction contains an additional record. Each of these index rows then takes three reads, one write, and one request that
+    /// removes the record.
     ///
     /// ```
     /// use table_core::Entity;
@@ -60,7 +60,7 @@ impl Step {
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
         let table = E::SCHEMA.table;
         let mut bytes = entity_bytes(partition_key, row_key, Some(&row));
-        // The load on the entity's partition, the number of lists, and the index rows in other partitions.
+        // The load on the entity's partition, the number of lists in it, and the index rows in other partitions.
         let (mut load, mut lists, mut elsewhere) = (1, 0, Vec::new());
         for index in E::INDEXES {
             let Some(entry) = index.entry(entity)? else { continue };
@@ -71,13 +71,13 @@ impl Step {
                 lists += list;
                 load += 1 + list;
             } else {
-                // A list is read before it is written.
+                // A list is read before it is written, so two entities are counted.
                 elsewhere.push((partition_of(index.schema().table.unwrap_or(table), copy_key), 2));
                 load += 2;
             }
         }
         let settled = elsewhere.len() as u64;
-        // The record for index rows in other partitions is written once, and removed once per index row.
+        // The record for index rows in other partitions is written once. It is counted as removed once per index row.
         load += u64::from(settled > 0) + settled;
         let mut touches = vec![(partition_of(table, partition_key), load)];
         touches.append(&mut elsewhere);
@@ -86,8 +86,8 @@ impl Step {
         Ok(Self { class: None, reads, writes, entities, bytes: bytes as u64, touches, ranges: Vec::new() })
     }
 
-    /// Creates a step that reads a selection. `entities` and `bytes` are the approximate totals of its result. A table scan examines the entire
-    /// table, so pass the totals of the table.
+    /// Creates a step that reads a selection. `entities` and `bytes` are the approximate totals of the result. A table scan examines the entire table, so pass
+    /// the table's totals.
     ///
     /// # Errors
     /// `KeyEncoding` if the selection has a value that the key cannot contain.
@@ -123,10 +123,10 @@ impl Step {
     }
 }
 
-/// The number of consecutive pages that one read requests per second. Later pages do not count towards heat.
+/// The number of consecutive pages that one read fetches per second. Pages after the first second do not count towards the heat.
 const PAGES_A_SECOND: u64 = 20;
 
-/// Returns the heat of a read with `pages` pages: the number of pages that it reads in its first second.
+/// Returns the load of a read with `pages` pages: the number of pages that it fetches in its first second.
 pub(super) const fn load(pages: u64) -> u64 {
     if pages > PAGES_A_SECOND { PAGES_A_SECOND } else { pages }
 }

@@ -21,7 +21,7 @@ struct Event {
     at: DateTime<Utc>,
 }
 
-/// Creates a workload with one pattern, which writes events for employees drawn from the given distribution.
+/// Creates a workload with one pattern that writes events for employees drawn from the given distribution.
 fn events(name: &str, per_second: f64, employees: &Distribution) -> Workload {
     let employees = employees.clone();
     Workload::new(name).seconds(4).pattern("log in", per_second, move |draw| {
@@ -82,9 +82,9 @@ fn pat_intra_8_copies_count_against_their_partitions() {
     };
     let report = Workload::new("hires").seconds(10).pattern("hire", 1.0, hire).run().unwrap();
     let cost = report.pattern("hire").unwrap();
-    // The requests are the entity's transaction, then three reads, the write of the remote copy, and the removal of the record.
+    // The requests are the transaction with the entity, three reads, the write of the remote copy, and the removal of the record.
     assert_eq!((cost.max_requests, cost.reads, cost.writes, cost.operations), (6, 30, 30, 10));
-    // The entities are the entity, its copy in the same partition, the record (twice), two reads, and the remote copy (read and written).
+    // The entities are the entity, its copy in the same partition, the record (written and removed), two reads, and the remote copy (read and written).
     assert_eq!(cost.entities, 10 * 8);
     let rows = &report.heat_map().rows;
     let cells: Vec<_> = rows.iter().map(|(name, cells)| (name.as_str(), cells[0])).collect();
@@ -187,7 +187,7 @@ proptest! {
         prop_assert!((f64::from(u32::try_from(cost.operations).unwrap()) - 4.0 * per_second).abs() <= 0.51);
     }
 
-    /// Tests that the same seed always gives the same report. An additional pattern draws from a separate sequence.
+    /// Tests that the same seed always produces the same report, even if a pattern is added, because each pattern draws from a separate sequence.
     #[test]
     fn the_same_seed_gives_the_same_report(seed: u64, employees in distribution()) {
         let (once, again) = (run(seed, 200.0, &employees), run(seed, 200.0, &employees));
@@ -200,8 +200,8 @@ proptest! {
         prop_assert_eq!(more.heat_map(), once.heat_map());
     }
 
-    /// Tests that the frequencies of values match their probabilities. The tolerance is six standard deviations plus a constant for rare values, so a random
-    /// failure is very unlikely.
+    /// Tests that the frequencies of values match their probabilities. The tolerance is six standard deviations plus a constant for rare values, so the test is
+    /// very unlikely to fail by chance.
     #[test]
     fn zipf_draws_follow_the_probability_mass(seed: u64, values in 1_u64..200, exponent in 0.0..2.5_f64) {
         let zipf = Distribution::zipf(values, exponent).unwrap();

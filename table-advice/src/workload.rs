@@ -1,4 +1,4 @@
-//! Workloads: the operations of an application's users, with their rates and their duration.
+//! Workloads: the operations of an application's users, with their rates and duration.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::step::Step;
 
 /// The maximum number of operations in one run.
 pub const MOST_OPERATIONS: u64 = 2_000_000;
-/// The maximum duration of one run in seconds, which is a month.
+/// The maximum duration of one run in seconds, equal to 30 days.
 pub const MOST_SECONDS: u32 = 30 * 86_400;
 
 type Next = Box<dyn Fn(&mut Draw<'_>) -> Result<Step>>;
@@ -25,7 +25,7 @@ pub(super) struct Pattern {
     pub(super) next: Next,
 }
 
-/// The expected load of an application: access patterns with their rates. The [package](crate) has an example.
+/// The expected load of an application: access patterns with their rates. See the [package](crate) for an example.
 pub struct Workload {
     pub(super) name: String,
     pub(super) seed: u64,
@@ -36,14 +36,14 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Creates an empty workload that lasts 60 seconds from the beginning of 1970, with seed 0.
+    /// Creates an empty workload with seed 0 that starts at the beginning of 1970 and lasts 60 seconds.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         let start = DateTime::UNIX_EPOCH;
         Self { name: name.into(), seed: 0, seconds: 60, start, patterns: Vec::new(), prices: None }
     }
 
-    /// Sets the seed. A different seed draws different keys from the same distributions.
+    /// Sets the seed. A different seed draws different values from the same distributions.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
@@ -67,7 +67,7 @@ impl Workload {
         Self { prices: Some(prices), ..self }
     }
 
-    /// Adds a kind of operation with its rate. [`run`](Self::run) reports invalid rates and names.
+    /// Adds a kind of operation with its rate. Invalid rates and names are reported by [`run`](Self::run).
     #[must_use]
     pub fn pattern(
         mut self,
@@ -79,8 +79,7 @@ impl Workload {
         self
     }
 
-    /// Adds a recording made by a [`Meter`](crate::meter::Meter::recording), which is replayed at `per_second` requests per second. When the
-    /// recording ends, it starts again.
+    /// Adds a recording made by a [`Meter`](crate::meter::Meter::recording). It is replayed at `per_second` requests per second, and starts again when it ends.
     ///
     /// ```
     /// use table_advice::Workload;

@@ -19,7 +19,7 @@ struct Event {
     body: String,
 }
 
-/// Creates a workload that stores events for `tenants` tenants with `users` users, and queries one tenant.
+/// Creates a workload that stores events for `tenants` tenants with `users` users each, and queries the events of one tenant.
 fn workload(tenants: u64, users: u64, stored: f64, asked: f64) -> Workload {
     let (of_tenants, of_users) =
         (Distribution::uniform(tenants).unwrap(), Distribution::uniform(users).unwrap());
@@ -45,7 +45,7 @@ fn hpk_24_a_tenant_is_split_by_its_users_and_nothing_is_lost() {
     let container = report.container(&Design::of::<Event>().days(30.0)).unwrap();
     let bytes = |load: &Load| load.heat().iter().map(|heat| heat.bytes).sum::<f64>();
     assert!((bytes(&container.before) - bytes(&container.after)).abs() < 1.0);
-    // 900 characters take two bytes each, and 50 writes per second continue for 30 days.
+    // A body of 900 characters takes 1,800 bytes, and 50 entities per second are written for 30 days.
     assert!(bytes(&container.before) > 200e9, "{}", bytes(&container.before));
     assert_eq!(container.after.map().partitions().len(), container.splits.len() + 1);
     container.max_full(0.95).unwrap();
@@ -58,7 +58,7 @@ fn hpk_9_and_hpk_17_too_few_full_keys_are_reported_before_their_limit() {
     let error = report.container(&Design::of::<Event>().days(30.0)).unwrap().max_full(0.8).unwrap_err();
     assert_eq!(error.rule(), Some("HPK-17"));
     assert!(error.to_string().contains("add a level"), "{error}");
-    // After one day, nothing is near a limit, and at most two partitions contain data.
+    // After one day, no partition is near a limit, and at most two partitions contain data.
     let day = report.container(&Design::of::<Event>().partitions(8)).unwrap();
     day.max_full(0.8).unwrap();
     assert!(day.before.heat().iter().filter(|heat| heat.keys > 0).count() <= 2);
@@ -76,7 +76,7 @@ fn hpk_12_prefix_queries_load_the_partitions_of_their_tenant() {
         heat.iter().map(|heat| heat.ru).sum::<f64>()
     };
     let (quiet, busy) = (units(0.05), units(100.05));
-    // A query on one partition costs 2.5 request units, and its results cost about 2.
+    // A query that reads one partition costs 2.5 request units, and its results cost about 2.
     assert!((busy - quiet - 450.0).abs() < 50.0, "{quiet} {busy}");
     let report = workload(40, 20, 20.0, 9_000.0).run().unwrap();
     let container = report.container(&Design::of::<Event>()).unwrap();
@@ -104,14 +104,15 @@ fn a_query_that_fixes_an_unknown_level_is_refused() {
     assert!(error.to_string().contains("the query `by both` fixes `usr`"), "{error}");
 }
 
-/// Tests that the model agrees with a run on the Azure SDK's emulator with throttling: 200 writes per second for one tenant on eight partitions.
+/// Tests that the model matches a run on the emulator of the Azure SDK with throttling enabled. The run made 200 writes per second for one tenant on eight
+/// partitions.
 #[test]
 fn hpk_11_and_12_one_tenant_is_throttled_at_the_share_of_its_partition() {
     let report = workload(1, 200, 200.0, 0.05).run().unwrap();
     let design = Design::of::<Event>().partitions(8).days(0.0);
     let slow = report.container(&design.clone().throughput(3_200.0)).unwrap();
     assert!(slow.max_full(0.99).is_err() && slow.before.slowdown() > 2.0, "{slow}");
-    // If no throughput is set, the report states the assumed one.
+    // If no throughput is set, a warning states the assumed throughput.
     let assumed = report.container(&design).unwrap().warnings();
     assert!(assumed.iter().any(|warning| warning.contains("assumed to have 10000")), "{assumed:?}");
     assert!(slow.warnings().iter().all(|warning| !warning.contains("assumed")), "{slow}");
@@ -122,7 +123,7 @@ fn hpk_11_and_12_one_tenant_is_throttled_at_the_share_of_its_partition() {
     assert!(warnings.iter().any(|warning| warning.contains("HPK-11")), "{warnings:?}");
 }
 
-/// Tests that a partition that will be split is throttled until the split.
+/// Tests that a partition that is due for a split is throttled until the split.
 #[test]
 fn hpk_12_a_partition_is_throttled_until_it_is_split() {
     let report = workload(1, 200, 3_000.0, 0.05).run().unwrap();

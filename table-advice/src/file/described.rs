@@ -1,4 +1,4 @@
-//! The file format of a workload.
+//! The JSON format of a workload file.
 
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ pub(super) enum Form {
 }
 
 impl Piece {
-    /// Returns the field of this piece, or `None` for a literal.
+    /// Returns the name of the field that this piece uses, or `None` for a literal.
     pub(super) fn field(&self) -> Option<&str> {
         match self {
             Self::Literal(_) => None,

@@ -1,4 +1,4 @@
-//! The keys of a layout in a workload file, and the class of a query in that layout.
+//! The keys in a layout of a workload file, and the class of a query in that layout.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,10 +10,10 @@ use table_core::{Error, Result, ticks};
 use crate::fault::WorkloadFault;
 use crate::file::described::{Form, Layout, Piece};
 
-/// The number of digits in the largest possible number.
+/// The number of digits of the largest `u64`.
 const MOST_DIGITS: usize = 20;
 
-/// The value of a field in one operation.
+/// The value drawn for a field in one operation.
 #[derive(Clone, Debug)]
 pub(super) enum Drawn {
     Number(u64),
@@ -21,7 +21,7 @@ pub(super) enum Drawn {
     Time(DateTime<Utc>),
 }
 
-/// Returns the key that consists of these pieces, with the given values for their fields.
+/// Returns the key that consists of these pieces, with the fields replaced by the given values.
 pub(super) fn text(pieces: &[Piece], values: &BTreeMap<String, Drawn>) -> Result<String> {
     let mut key = String::new();
     for piece in pieces {
@@ -76,9 +76,9 @@ fn ticks_of(field: &str, time: DateTime<Utc>) -> Result<u64> {
     ticks.ok_or_else(|| Error::of(WorkloadFault::Ticks { field: field.to_owned(), time }))
 }
 
-/// Returns the class of a query in a layout if the values of these fields are given (CLS-1).
+/// Returns the class of a query in a layout if the values of the `given` fields are known (CLS-1).
 pub(super) fn class(layout: &Layout, given: &[String]) -> QueryClass {
-    // Returns the number of leading fields with given values, and the number of all fields.
+    // Returns the number of leading fields whose values are given, and the total number of fields.
     let leading = |pieces: &[Piece]| {
         let fields: Vec<_> = pieces.iter().filter_map(Piece::field).collect();
         let known = fields.iter().take_while(|field| given.iter().any(|name| name == *field)).count();

@@ -1,4 +1,4 @@
-//! Replays the operations of a workload file for one of its layouts.
+//! Creates a runnable workload from a workload file and one of its layouts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use crate::file::key::{self, Drawn};
 use crate::step::{Step, load, pages};
 use crate::workload::Workload;
 
-/// The source of one field's values.
+/// The source of the values of one field.
 enum Source {
     Number(Distribution),
     Text(Distribution, Vec<String>),
     Time,
 }
 
-/// The sources, sorted by the names of their fields. Each operation draws from all of them, even from sources that its layout does not use, so all layouts see
-/// the same values.
+/// The sources, sorted by field name. Each operation draws from all of them, even from those that its layout does not use, so an operation has the same values
+/// in all layouts.
 type Sources = BTreeMap<String, Source>;
 
 pub(super) fn workload(described: &Described, layout: &Layout) -> Result<Workload> {
@@ -78,7 +78,7 @@ fn draw_all(sources: &Sources, draw: &mut Draw<'_>) -> BTreeMap<String, Drawn> {
 }
 
 fn write_step(layout: &Layout, write: &Write, values: &BTreeMap<String, Drawn>) -> Result<Step> {
-    // An invalid RowKey is reported as an error in the file, although only the partition is used here.
+    // The RowKey is computed only to report an invalid one. The step needs only the partition.
     key::text(&layout.row_key, values)?;
     let entities = write.copies.saturating_add(1);
     let bytes = entities.saturating_mul(write.bytes);

@@ -11,7 +11,7 @@ use table_core::query::QueryClass;
 /// ```
 /// use table_advice::meter::Counts;
 ///
-/// /// Returns the number of requests that read.
+/// /// Returns the number of read requests.
 /// fn reads(counts: &Counts) -> u64 {
 ///     counts.points + counts.ranges + counts.partition_scans + counts.partition_ranges + counts.table_scans
 /// }
@@ -31,18 +31,18 @@ pub struct Counts {
     pub partition_ranges: u64,
     /// The number of reads of an entire table (DQ-5).
     pub table_scans: u64,
-    /// The number of pages that were read after the first page of a query. Each of them is also counted under the class of its query.
+    /// The number of pages after the first page of a query. Each of them is also counted under the class of its query.
     pub further_pages: u64,
-    /// The number of queries that were sent to several partitions in key order. Their requests are also counted under their classes.
+    /// The number of queries that were sent to several partitions in key order. Each of their requests is also counted under its class.
     pub fan_outs: u64,
-    /// The number of writes. A single operation is counted as a transaction with one operation.
+    /// The number of writes. An operation outside a transaction is counted as a transaction with one operation.
     pub transactions: u64,
     /// The number of operations in all transactions.
     pub operations: u64,
     /// The number of requests that created, deleted or listed tables.
     pub table_requests: u64,
-    /// The number of entities that the store examined, including entities that a filter rejected. If the store does not report this, it is the number
-    /// of returned entities.
+    /// The number of entities that the store examined, including those that a filter rejected. If the store does not report this number, the number of returned
+    /// entities is used.
     pub rows_read: u64,
     /// The number of entities that the store returned.
     pub rows_returned: u64,
@@ -87,7 +87,7 @@ impl AddAssign for Counts {
     }
 }
 
-/// Writes all counts that are not zero, on one line.
+/// Writes all counts other than zero on one line.
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "requests {}", self.requests)?;
@@ -115,12 +115,12 @@ impl fmt::Display for Counts {
     }
 }
 
-/// The counts of a [`Meter`](crate::meter::Meter) since the last reading. A reading dereferences to the total [`Counts`].
+/// The counts of a [`Meter`](crate::meter::Meter) since the last [`take`](crate::meter::Meter::take). A reading dereferences to its total [`Counts`].
 ///
 /// ```
 /// use table_advice::meter::Reading;
 ///
-/// /// Returns the average number of requests of one result.
+/// /// Returns the average number of requests per result.
 /// fn requests_an_answer(reading: &Reading, answers: u64) -> u64 {
 ///     reading.requests.checked_div(answers).unwrap_or_default()
 /// }
@@ -129,21 +129,21 @@ impl fmt::Display for Counts {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     pub(super) total: Counts,
-    /// The first spelling of each table's name, by the name in lower case. Names that differ only in case refer to the same table.
+    /// The first spelling of each table's name, keyed by the name in lower case. Names that differ only in case refer to the same table.
     pub(super) names: BTreeMap<String, String>,
     pub(super) tables: BTreeMap<String, Counts>,
-    /// The counts of the requests to a single partition, by table and `PartitionKey`.
+    /// The counts of requests to single partitions, keyed by table and `PartitionKey`.
     pub(super) partitions: BTreeMap<(String, String), Counts>,
 }
 
 impl Reading {
-    /// Returns the counts of one table, which are all zero if it received no requests.
+    /// Returns the counts of one table. All counts are 0 if the table received no requests.
     #[must_use]
     pub fn of_table(&self, table: &str) -> Counts {
         self.name(table).and_then(|name| self.tables.get(name)).copied().unwrap_or_default()
     }
 
-    /// Returns the counts of the requests to this partition alone. Scans of several partitions are not included.
+    /// Returns the counts of the requests to this partition alone. Requests that read several partitions are not included.
     #[must_use]
     pub fn of_partition(&self, table: &str, partition_key: &str) -> Counts {
         let place = self.name(table).map(|name| (name.to_owned(), partition_key.to_owned()));
@@ -154,12 +154,12 @@ impl Reading {
         self.names.get(&table.to_ascii_lowercase()).map(String::as_str)
     }
 
-    /// Returns the tables that received requests, in order.
+    /// Returns the tables that received requests, in order of their names.
     pub fn tables(&self) -> impl Iterator<Item = (&str, &Counts)> {
         self.tables.iter().map(|(table, counts)| (table.as_str(), counts))
     }
 
-    /// Returns the table and the PartitionKey of each partition that received requests, in order.
+    /// Returns the table and the PartitionKey of each partition that received requests, in order of these names.
     pub fn partitions(&self) -> impl Iterator<Item = ((&str, &str), &Counts)> {
         self.partitions.iter().map(|((table, key), counts)| ((table.as_str(), key.as_str()), counts))
     }

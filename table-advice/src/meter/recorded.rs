@@ -10,7 +10,7 @@ pub struct Recorded {
     pub table: String,
     /// The `PartitionKey`, or `None` if the request reads several partitions.
     pub partition_key: Option<String>,
-    /// The `PartitionKey`s of a query that reads several partitions.
+    /// The `PartitionKey` range of a query that reads several partitions.
     pub(crate) range: Option<TextRange>,
     /// The class of the read, or `None` for a write.
     pub class: Option<QueryClass>,

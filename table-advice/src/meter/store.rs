@@ -1,4 +1,4 @@
-//! A store wrapper that counts the calls and bytes for each table.
+//! A store wrapper that counts the calls and bytes of each table and partition.
 
 use std::any::Any;
 use std::fmt;
@@ -26,12 +26,12 @@ pub struct Meter<S> {
 #[derive(Debug, Default)]
 struct State {
     reading: Reading,
-    /// The previous query for a first page. It may belong to a fan-out.
+    /// The last query for a first page, which may be part of a fan-out.
     last: Option<LastQuery>,
     record: Option<Vec<Recorded>>,
 }
 
-/// A query for a first page. It is compared with the next such query to determine whether both belong to the same fan-out.
+/// A query for a first page. It is compared with the next such query to determine whether both are part of the same fan-out.
 #[derive(Debug)]
 struct LastQuery {
     table: String,
@@ -41,8 +41,8 @@ struct LastQuery {
 }
 
 impl State {
-    /// Returns `true` if this query turns the previous query into a fan-out: it is the same query for a later partition, and the previous query was
-    /// not yet part of a fan-out.
+    /// Returns `true` if this query and the previous one are the start of a fan-out: both are the same query, this one is for a later partition, and the
+    /// previous one was not yet part of a fan-out.
     fn begins_fan_out(&mut self, table: &TableName, query: &Query) -> bool {
         let Some(partition_key) = query.keys.partition_key.single().map(str::to_owned) else {
             self.last = None;
@@ -63,19 +63,19 @@ impl State {
 }
 
 impl<S> Meter<S> {
-    /// Creates a meter for this store.
+    /// Creates a meter for the given store.
     pub fn new(store: S) -> Self {
         Self { store, state: Arc::default() }
     }
 
-    /// Creates a meter that also [records](Self::take_recorded) every data request. Memory use grows with each request.
+    /// Creates a meter that also [records](Self::take_recorded) every data request. Each recorded request uses memory until it is taken.
     pub fn recording(store: S) -> Self {
         let meter = Self::new(store);
         meter.state().record = Some(Vec::new());
         meter
     }
 
-    /// Returns the wrapped store, whose requests the meter does not count.
+    /// Returns the wrapped store. The meter does not count requests that are sent to it directly.
     pub const fn unmetered(&self) -> &S {
         &self.store
     }
@@ -93,14 +93,14 @@ impl<S> Meter<S> {
         std::mem::take(&mut state.reading)
     }
 
-    /// Returns the requests recorded since the last call, in order. The list is empty if the meter does not record.
+    /// Returns the requests recorded since the last call, in order. Returns an empty list if the meter does not record requests.
     #[must_use]
     pub fn take_recorded(&self) -> Vec<Recorded> {
         self.state().record.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // The counts are consistent after every statement, so a poisoned lock does no harm.
+        // The counts are consistent after every statement, so a poisoned lock can be ignored.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,4 +1,4 @@
-//! Tests of the meter: classes, sums, fan-outs and recordings.
+//! Tests of the meter: query classes, totals, fan-outs and recordings.
 
 use proptest::prelude::*;
 use table_core::query::{KeyRange, Query, QueryClass, TextRange};
@@ -70,7 +70,7 @@ fn names_of_a_table_in_any_case_are_counted_together() {
     });
 }
 
-/// Tests that a transaction is counted as one request, and that each of its entities is counted (SCL-2).
+/// Tests that a transaction is counted as one request, and each operation in it as one operation (SCL-2).
 #[test]
 fn egt_9_a_transaction_is_one_request_of_many_operations() {
     pollster::block_on(async {
@@ -83,7 +83,7 @@ fn egt_9_a_transaction_is_one_request_of_many_operations() {
         sales.commit().await.unwrap();
         let reading = meter.take();
         assert_eq!((reading.requests, reading.transactions, reading.operations), (1, 1, 20));
-        // The size of 20 entities according to SIZE-2. Their keys have 11 characters, and they have an Int32 property `Age`.
+        // The size of 20 entities according to SIZE-2. The two keys of an entity have 11 characters in total, and the only property is `Age`, an Int32.
         let bytes = 20 * (4 + 2 * 11 + 8 + 2 * 3 + 4);
         assert_eq!(reading.bytes_written, bytes, "department and id are keys alone");
     });
@@ -119,7 +119,7 @@ fn further_pages_and_fan_outs_are_counted_once() {
         let reading = meter.reading();
         assert_eq!((reading.fan_outs, reading.ranges, reading.further_pages), (1, 4, 1));
 
-        // A query on the first partition starts a second fan-out. A different query on a later partition does not belong to that fan-out.
+        // Another query on the first partition starts a second fan-out. A different query on a later partition is not part of that fan-out.
         for key in ["Legal", "Sales"] {
             meter.query(&name, &of_partition(key), None).await.unwrap();
         }
@@ -141,7 +141,7 @@ fn further_pages_and_fan_outs_are_counted_once() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Tests that the counts of all tables, and of all partitions, add up to the total.
+    /// Tests that the counts of all tables add up to the total, and so do the counts of all partitions.
     #[test]
     fn counts_of_tables_and_partitions_add_up_to_the_total(ids in prop::collection::vec((0_usize..3, 0_u32..20), 0..20)) {
         pollster::block_on(async {
