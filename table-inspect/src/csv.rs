@@ -1,4 +1,4 @@
-//! Reads and writes CSV with typed columns: `PartitionKey,RowKey,Timestamp,Age,Age@type`, the format of Storage Explorer.
+//! Reads and writes CSV with typed columns, in the format of Storage Explorer: `PartitionKey,RowKey,Timestamp,Age,Age@type`.
 //!
 //! ```
 //! use table_core::TableEntity;
@@ -26,5 +26,5 @@ pub use columns::Columns;
 pub use reader::{CsvReader, Types};
 pub use writer::CsvWriter;
 
-/// The suffix of type column names.
+/// The suffix of the names of type columns.
 const TYPE: &str = "@type";

@@ -1,5 +1,5 @@
-//! Finds tables with derived rows, such as index rows, copies and feed entries. These are the tables whose schemas declare such rows, and the tables that
-//! store them. Writing plain rows to these tables would make the derived rows inconsistent.
+//! Finds tables that contain derived rows, such as index rows, copies and feed entries. Such a table has a schema that declares derived rows, or stores the
+//! derived rows of other tables. Writing plain rows to it would make the derived rows inconsistent.
 
 mod guard;
 mod part;
@@ -14,25 +14,25 @@ use crate::keys::{self, Stored};
 pub use guard::refuse_torn_writes;
 pub use part::{WidePart, part_of, refuse_torn_part};
 
-/// The PartitionKey and the RowKey of a row that exists only in a view's table.
+/// The PartitionKey and the RowKey of a row that only tables with a view contain.
 pub const VIEW: (&str, &str) = ("view", "\u{FFFC}view_state");
 
-/// Returns `true` if the table is one in which patterns register schemas, outboxes or feeds.
+/// Returns `true` if patterns register schemas, outboxes or feeds in this table.
 #[must_use]
 pub fn is_registry(table: &TableName) -> bool {
     [LAYOUTS, OUTBOXES, FEEDS].iter().any(|own| own.eq_ignore_ascii_case(table.as_str()))
 }
 
-/// Returns the derived rows that a schema declares: indexes, then copies and feeds.
+/// Returns the derived rows that a schema declares: first the indexes, then the copies and feeds.
 #[must_use]
 pub fn declared(schema: &StoredSchema) -> Vec<String> {
     let indexes = schema.indexes.iter().map(|index| format!("index {}", index.name));
     indexes.chain(schema.keeps.iter().cloned()).collect()
 }
 
-/// Returns the derived rows outside the entity's partition that a schema declares: copies, feeds, and indexes with a separate PartitionKey or table.
+/// Returns the derived rows that a schema declares outside the entity's partition: copies, feeds, and indexes with a separate PartitionKey or table.
 ///
-/// The entries of a feed are in the entity's partition, but a separate table lists the partitions that have a feed.
+/// The entries of a feed are in the entity's partition, but the list of partitions that have a feed is in a separate table.
 #[must_use]
 pub fn remote(schema: &StoredSchema) -> Vec<String> {
     let is_remote =
@@ -41,7 +41,7 @@ pub fn remote(schema: &StoredSchema) -> Vec<String> {
     indexes.chain(schema.keeps.iter().cloned()).collect()
 }
 
-/// Returns why a table contains only derived rows (it is a registry, an index of another table, or a view), or `None` if it contains entities.
+/// Returns the reason why a table contains only derived rows: it is a registry, an index of another table, or a view. Returns `None` if it contains entities.
 ///
 /// # Errors
 /// Any error from the store; `Corrupted` or `FormatTooNew` if this version cannot read a schema that may describe the table: a schema of this table, a schema
@@ -72,13 +72,13 @@ pub async fn purpose(store: &DynTableStore, table: &TableName) -> Result<Option<
     }
 }
 
-/// Returns `true` if a schema's text contains a table's name.
+/// Returns `true` if the text of a schema contains the name of a table.
 fn names(text: &str, table: &TableName) -> bool {
     let mut words = text.split(|character: char| !character.is_ascii_alphanumeric());
     words.any(|word| word.eq_ignore_ascii_case(table.as_str()))
 }
 
-/// Returns why a table contains only index rows, if `schema` belongs to another table and declares an index that is stored in this one.
+/// If `schema` belongs to another table and declares an index that is stored in this table, returns the reason why this table contains only index rows.
 #[must_use]
 pub fn index_in(schema: &StoredSchema, table: &TableName) -> Option<String> {
     let is_in = |name: &str| name.eq_ignore_ascii_case(table.as_str());
@@ -88,11 +88,11 @@ pub fn index_in(schema: &StoredSchema, table: &TableName) -> Option<String> {
     Some(format!("table {table} stores index {name} of {entity} in table {of}"))
 }
 
-/// Checks that plain rows may be written to a table: no stored schema declares derived rows, and the table does not contain only derived rows.
+/// Checks that plain rows may be written to a table: no stored schema of the table declares derived rows, and the table does not consist of derived rows.
 /// Checks nothing if `bypass_derived` is `true`.
 ///
 /// # Errors
-/// `Derived`, with the declarations or the table's [`purpose`], if the check fails; any error from [`purpose`].
+/// `Derived`, with the declarations or the table's [`purpose`], if the check fails. Any error from [`purpose`].
 pub async fn refuse_plain_writes(
     store: &DynTableStore,
     table: &TableName,
@@ -114,7 +114,7 @@ pub async fn refuse_plain_writes(
 /// Checks that no stored schema of the table declares derived rows.
 ///
 /// # Errors
-/// `Derived`, with the declarations, if a schema declares derived rows; any error from the store.
+/// `Derived`, with the declarations, if a schema declares derived rows. Any error from the store.
 pub async fn refuse_declared(store: &DynTableStore, table: &TableName) -> Result<()> {
     refuse_declarations(table, &keys::schemas(store, table).await?)
 }
@@ -144,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    /// A schema with a line that a later release writes for an index in another table.
+    /// A schema with a line that only later releases write, for an index in another table.
     const LATER: &str = "schema 1\nentity Later\ntable Lates\nPartitionKey p text 0..512 ordered legal\nelsewhere Directory\n";
     const OWN: &str = "schema 1\nentity Own\ntable Owns\nPartitionKey p text 0..512 ordered legal\n";
 

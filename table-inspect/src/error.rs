@@ -1,12 +1,12 @@
-//! Errors: an unsupported condition on a key, a write that would make derived rows inconsistent, or an error from the store.
+//! Errors: unsupported conditions on keys, writes that would make derived rows inconsistent, and errors from the store.
 
-/// The reason why a table was not read or written.
+/// The reason why a table could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A condition that a key does not support, or a value that a key part cannot have.
+    /// A condition that a key does not support, or a value that is invalid for a key part.
     #[error("{0}")]
     Condition(String),
-    /// A plain write to a table whose schema declares derived rows, or one that would damage a wide entity or a sequence.
+    /// A plain write to a table whose schema declares derived rows, or a plain write that would damage a wide entity or a sequence.
     #[error("{0}")]
     Derived(String),
     /// An error from the store, with its code, key and rule.
@@ -14,5 +14,5 @@ pub enum Error {
     Store(#[from] table_core::Error),
 }
 
-/// The result of a read or a check.
+/// The result of reading or checking a table.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

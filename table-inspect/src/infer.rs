@@ -1,8 +1,8 @@
-//! Infers a declaration that matches the rows of an existing table.
+//! Infers declarations that match the rows of an existing table.
 //!
 //! Rows are grouped into kinds by `EntityType` and by the prefixes of their keys. Within a kind, keys are split at literals that all rows share, and at
-//! separators that occur equally often in all rows. A part is recognised as digits, ticks, a date or a GUID only if the codec reproduces it byte for
-//! byte in every row. All other parts are strings.
+//! separators that occur equally often in all rows. A part is recognised as digits, ticks, a date or a GUID only if the codec reproduces the part byte for byte
+//! in every row. All other parts are strings.
 
 mod key;
 mod kinds;
@@ -18,7 +18,7 @@ pub use kinds::Group;
 pub use part::Codec;
 pub use properties::Property;
 
-/// A kind of row in a table. A struct is inferred for each kind.
+/// A kind of row in a table. One struct is inferred for each kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kind {
     /// The name of the struct.
@@ -31,22 +31,22 @@ pub struct Kind {
     pub row_key: Vec<Piece>,
     /// The properties, in the order in which they were first seen.
     pub properties: Vec<Property>,
-    /// The number of rows.
+    /// The number of sampled rows of this kind.
     pub rows: usize,
-    /// Notes about uncertain parts of the declaration.
+    /// Notes about the uncertain parts of the declaration.
     pub notes: Vec<String>,
 }
 
-/// The declarations inferred from the rows of a table.
+/// The declarations inferred from a table's rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inference {
     /// The name of the table.
     pub table: String,
-    /// The kinds, most frequent first.
+    /// The kinds, in descending order of their number of rows.
     pub kinds: Vec<Kind>,
-    /// The keys of rows that belong to no kind, because too few rows are similar to them.
+    /// The keys of the rows that match none of the kinds, because too few rows are similar to them.
     pub unexplained: Vec<(String, String)>,
-    /// The number of rows.
+    /// The number of sampled rows.
     pub rows: usize,
 }
 
@@ -77,13 +77,13 @@ pub fn infer(table: &str, rows: &[TableEntity]) -> Inference {
     Inference { table: table.to_owned(), kinds, unexplained: unexplained.collect(), rows: rows.len() }
 }
 
-/// Groups rows by kind, most frequent first. Also returns the rows that do not belong to any kind.
+/// Groups rows by kind, most frequent kind first. Also returns the rows that do not belong to a kind.
 #[must_use]
 pub fn groups(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
     kinds::group(rows)
 }
 
-/// Splits the keys of one kind into pieces.
+/// Splits the keys of rows of one kind into pieces.
 #[must_use]
 pub fn pieces(keys: &[&str]) -> Vec<Piece> {
     key::pieces(keys)
@@ -119,9 +119,9 @@ fn of_group(group: &Group<'_>, names: &mut name::Names) -> Kind {
     Kind { name, kind: group.kind.clone(), partition_key, row_key, properties, rows: rows.len(), notes }
 }
 
-/// Returns a note about a part that has only a few different values, so that its codec is uncertain.
+/// Returns a note about a part whose codec is uncertain because it has only a few different values.
 fn doubt(piece: &Piece) -> Option<String> {
-    /// The minimum number of different values at which a matching codec is considered reliable.
+    /// The minimum number of different values for which a matching codec is considered reliable.
     const ENOUGH: usize = 5;
     let Piece::Part { field, codec, texts, .. } = piece else { return None };
     let different = texts.iter().collect::<std::collections::HashSet<_>>().len();

@@ -1,4 +1,4 @@
-//! Splits keys into parts, using a table's stored schema. Shows the parts to users, and converts conditions on them to key ranges.
+//! Splits keys into parts, using the stored schemas of a table. Shows the parts to users, and converts conditions on the parts to key ranges.
 
 mod accepted;
 mod codec;
@@ -24,19 +24,19 @@ pub use newest::is_newest_first;
 pub use request::{PartRequest, key_range, key_range_of_sources, parse_range, row_range, source_of};
 pub use split::{Segment, segments};
 
-/// The table that contains the stored schemas of all tables in a store.
+/// The name of the table that contains the stored schemas of all tables in a store.
 pub const SCHEMAS: &str = table_core::table::LAYOUTS;
 
-/// Reads the stored schemas of a table, one per entity type. The list is empty if no program with a schema has ever opened the table.
+/// Reads the stored schemas of a table, one per entity type. The list is empty if no program has ever opened the table with a schema.
 ///
 /// # Errors
-/// Any error from the store; `Corrupted` or `FormatTooNew` if this version cannot read a schema.
+/// Any error from the store. `Corrupted` or `FormatTooNew` if this version cannot read a schema.
 pub async fn schemas(store: &DynTableStore, table: &TableName) -> Result<Vec<StoredSchema>> {
     let stored = read_schemas(store, KeyRange::partition(table.folded())).await?;
     stored.into_iter().map(|stored| stored.schema).collect()
 }
 
-/// Reads the stored schemas of all tables, each with its table's name in lower case.
+/// Reads the stored schemas of all tables, each with the name of its table in lower case.
 ///
 /// # Errors
 /// Any error from [`schemas`].
@@ -45,16 +45,16 @@ pub async fn all_schemas(store: &DynTableStore) -> Result<Vec<(String, StoredSch
     stored.into_iter().map(|stored| Ok((stored.table, stored.schema?))).collect()
 }
 
-/// A stored schema, which may be unreadable for this version.
+/// A stored schema, which this version may be unable to read.
 #[derive(Debug)]
 pub struct Stored {
-    /// The name of the table, in lower case.
+    /// The name of the schema's table, in lower case.
     pub table: String,
     /// The name of the entity type.
     pub entity: String,
     /// The text of the schema.
     pub text: String,
-    /// The schema; `Corrupted` or `FormatTooNew` if this version cannot read it.
+    /// The parsed schema, or `Corrupted` or `FormatTooNew` if this version cannot read it.
     pub schema: Result<StoredSchema>,
 }
 
@@ -91,16 +91,16 @@ async fn read_schemas(store: &DynTableStore, keys: KeyRange) -> Result<Vec<Store
     }
 }
 
-/// Reads a schema from a row. The row's properties store the schema's text in pieces of at most 32,000 characters. Returns `None` if the row stores
-/// no schema.
+/// Reads a schema from a row. The row's properties contain the text of the schema in pieces of at most 32,000 characters. Returns `None` if the row does not
+/// contain a schema.
 ///
 /// # Errors
-/// `Corrupted` or `FormatTooNew` if this version cannot read a schema.
+/// `Corrupted` or `FormatTooNew` if this version cannot read the schema.
 pub fn schema_of(row: &table_core::TableEntity) -> Result<Option<StoredSchema>> {
     Ok(text_of(row).map(|text| text.parse::<StoredSchema>()).transpose()?)
 }
 
-/// Returns the text of a schema, or `None` if the row stores no schema.
+/// Returns the text of the schema in a row, or `None` if the row does not contain a schema.
 fn text_of(row: &table_core::TableEntity) -> Option<String> {
     if row.key().row_key.as_str().starts_with('\u{FFFC}') {
         return None;
@@ -113,16 +113,16 @@ fn text_of(row: &table_core::TableEntity) -> Option<String> {
     Some((0..).map_while(piece).collect())
 }
 
-/// One decoded part of a key.
+/// A decoded part of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The name of the field or property.
+    /// The name of the part's field or property.
     pub name: String,
-    /// The value in the format that users write, such as `223` for `000223`.
+    /// The value as users write it, such as `223` for `000223`.
     pub value: String,
 }
 
-/// Returns the name of a part as shown to users.
+/// Returns the name of a key part's source, as shown to users.
 #[must_use]
 pub fn name_of(source: &Source) -> &str {
     match source {
@@ -130,13 +130,13 @@ pub fn name_of(source: &Source) -> &str {
     }
 }
 
-/// Returns `true` if a property name corresponds to a Rust field name, such as `EmployeeId` to `employee_id`.
+/// Returns `true` if a property name corresponds to a Rust field name. For example, `EmployeeId` corresponds to `employee_id`.
 #[must_use]
 pub fn is_field(field: &str, property: &str) -> bool {
     field.replace('_', "").eq_ignore_ascii_case(property)
 }
 
-/// Returns the parts of an entity's key, or `None` if the key does not match this schema.
+/// Returns the parts of both keys of an entity, or `None` if the keys do not match this schema.
 #[must_use]
 pub fn decode(schema: &StoredSchema, key: &EntityKey) -> Option<Vec<Part>> {
     let mut parts = split::split(&schema.partition_key, key.partition_key.as_str())?;
@@ -147,13 +147,13 @@ pub fn decode(schema: &StoredSchema, key: &EntityKey) -> Option<Vec<Part>> {
     Some(labels.into_iter().zip(parts).map(part).collect())
 }
 
-/// Returns `true` if a string matches a key's pieces.
+/// Returns `true` if a string matches the pieces of a key.
 #[must_use]
 pub fn fits(pieces: &[StoredPiece], text: &str) -> bool {
     split::split(pieces, text).is_some()
 }
 
-/// Returns the stored parts of a key, each with its source, codec and encoded value, or `None` if the pieces cannot produce this key.
+/// Returns the parts of a key, each with its source, codec and encoded value, or `None` if the pieces cannot produce this key.
 #[must_use]
 pub fn parts(pieces: &[StoredPiece], text: &str) -> Option<Vec<(Source, String, String)>> {
     let parts = split::split(pieces, text)?;
@@ -161,7 +161,7 @@ pub fn parts(pieces: &[StoredPiece], text: &str) -> Option<Vec<(Source, String, 
     Some(parts.into_iter().map(owned).collect())
 }
 
-/// Returns a key's pattern for display, such as `empid_{id}`.
+/// Returns the pattern of a key for display, such as `empid_{id}`.
 #[must_use]
 pub fn pattern(pieces: &[StoredPiece]) -> String {
     let text = |piece: &StoredPiece| match piece {
@@ -171,7 +171,7 @@ pub fn pattern(pieces: &[StoredPiece]) -> String {
     pieces.iter().map(text).collect()
 }
 
-/// Reads one row by its key, with all properties.
+/// Reads the row with the given key, including all its properties.
 ///
 /// # Errors
 /// Any error from the store.

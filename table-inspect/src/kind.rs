@@ -1,4 +1,4 @@
-//! Determines the kinds of rows from their keys: entities, index rows, and the library's internal rows.
+//! Determines the kind of a row from its key: an entity, an index row, or an internal row of the library.
 
 use std::cmp::Reverse;
 
@@ -14,18 +14,18 @@ pub use crate::reserved::RESERVED;
 /// The kind of a row.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind<'a> {
-    /// An entity that matches this schema.
+    /// An entity of the type with this schema.
     Entity(&'a StoredSchema),
-    /// A row of an index: a copy of an entity, or a list of keys.
+    /// An index row: a copy of an entity, or a list of keys.
     Index(&'a StoredSchema, &'a StoredIndex),
-    /// An internal row. The field is the word in its key: `outbox`, `poison`, `feed` or `guard`.
+    /// An internal row. The field is the word in its RowKey: `outbox`, `poison`, `feed` or `guard`.
     Reserved(&'a str),
-    /// A row that matches no schema and is not internal.
+    /// A row that matches no schema and is not an internal row.
     Unknown,
 }
 
 impl PartialEq for Kind<'_> {
-    /// Compares the schemas by content, unless both kinds refer to the same schema object.
+    /// Compares the schemas by content, unless they are the same object.
     fn eq(&self, other: &Self) -> bool {
         fn is_same<T: PartialEq>(one: &T, other: &T) -> bool {
             std::ptr::eq(one, other) || one == other
@@ -43,7 +43,7 @@ impl PartialEq for Kind<'_> {
 }
 
 impl Kind<'_> {
-    /// Returns the name of the kind, which is unique within a table.
+    /// Returns the name of the kind. Names are unique within a table.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -54,7 +54,7 @@ impl Kind<'_> {
         }
     }
 
-    /// Returns the pieces of `PartitionKey` and `RowKey`, or `None` for a row without a schema.
+    /// Returns the pieces of `PartitionKey` and `RowKey`, or `None` if the kind has no schema.
     #[must_use]
     pub fn pieces(&self) -> Option<(&[StoredPiece], &[StoredPiece])> {
         match self {
@@ -67,10 +67,10 @@ impl Kind<'_> {
     }
 }
 
-/// Classifies a row of `table`, using the schemas of all tables in the store.
+/// Classifies a row of `table`. `schemas` are the schemas of all tables in the store.
 ///
-/// If a schema has an `EntityType`, only rows with this `EntityType` are its entities. If several schemas match a key, the schema with the most
-/// literal characters is chosen.
+/// If a schema has an `EntityType`, a row must have the same `EntityType` to match it. If several schemas match a key, the schema with the most literal
+/// characters is chosen.
 ///
 /// ```
 /// use table_core::TableEntity;
@@ -90,7 +90,7 @@ pub fn of<'a>(table: &str, row: &'a TableEntity, schemas: &'a [(String, StoredSc
     Kinds::new(table, schemas).of(row)
 }
 
-/// The kinds of rows in a table. Used to classify many rows.
+/// The kinds of rows in a table, for classifying many rows.
 #[derive(Clone, Debug)]
 pub struct Kinds<'a> {
     /// The kinds, in descending order of the number of literal characters in their keys.
@@ -98,13 +98,13 @@ pub struct Kinds<'a> {
 }
 
 impl<'a> Kinds<'a> {
-    /// Collects the kinds of rows that the schemas of all tables declare for `table`.
+    /// Collects the kinds of rows that the schemas of all tables in the store declare for `table`.
     #[must_use]
     pub fn new(table: &str, schemas: &'a [(String, StoredSchema)]) -> Self {
         Self { kinds: by_literals(table, schemas) }
     }
 
-    /// Classifies a row of the table, as [`of`] does.
+    /// Classifies a row of the table in the same way as [`of`].
     #[must_use]
     pub fn of<'r>(&self, row: &'r TableEntity) -> Kind<'r>
     where
@@ -153,7 +153,7 @@ fn literal_length(kind: &Kind<'_>) -> usize {
     kind.pieces().map_or(0, |(partition_key, row_key)| length(partition_key) + length(row_key))
 }
 
-/// Returns the segments of both keys, or `None` if the keys do not match the kind. A part's name is its [label](keys::labels).
+/// Returns the segments of both keys, or `None` if the keys do not match the kind. The name of a part is its [label](keys::labels).
 #[must_use]
 pub fn segments(kind: &Kind<'_>, key: &EntityKey) -> Option<(Vec<Segment>, Vec<Segment>)> {
     let (partition_pieces, row_pieces) = kind.pieces()?;
@@ -169,7 +169,7 @@ pub fn segments(kind: &Kind<'_>, key: &EntityKey) -> Option<(Vec<Segment>, Vec<S
     Some((partition_key, row_key))
 }
 
-/// Returns the key parts of a kind; an empty list if the key does not match the kind.
+/// Returns the key parts of a row of this kind, or an empty list if the key does not match the kind.
 #[must_use]
 pub fn parts(kind: &Kind<'_>, key: &EntityKey) -> Vec<Part> {
     let Some((partition_key, row_key)) = segments(kind, key) else { return Vec::new() };
@@ -180,7 +180,7 @@ pub fn parts(kind: &Kind<'_>, key: &EntityKey) -> Vec<Part> {
     partition_key.into_iter().chain(row_key).filter_map(part).collect()
 }
 
-/// The location of an entity's index row.
+/// The location of an index row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexRow<'a> {
     /// The index.
@@ -191,7 +191,7 @@ pub struct IndexRow<'a> {
     pub keys: KeyRange,
 }
 
-/// Returns the index rows of an entity. If the entity lacks a value for part of an index's key, it has no row in that index.
+/// Returns the locations of an entity's index rows. An index is omitted if the entity lacks a value for a part of the index's key.
 #[must_use]
 pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<IndexRow<'a>> {
     let key = entity.key();
@@ -229,7 +229,7 @@ pub fn index_rows<'a>(schema: &'a StoredSchema, entity: &TableEntity) -> Vec<Ind
     schema.indexes.iter().filter_map(row).collect()
 }
 
-/// Returns the key of the entity that a copy in an index belongs to; `None` if the row is a list of keys, or lacks a part of the entity's key.
+/// Returns the key of the entity that an index row was copied from. Returns `None` if the row is a list of keys, or lacks a part of the entity's key.
 #[must_use]
 pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> Option<EntityKey> {
     let partition_key = index.partition_key.as_ref().unwrap_or(&schema.partition_key);
@@ -247,7 +247,7 @@ pub fn owner(schema: &StoredSchema, index: &StoredIndex, row: &TableEntity) -> O
     EntityKey::new(partition_key, row_key).ok()
 }
 
-/// The parts of a row's keys, each with its source, its codec and its encoded text.
+/// The parts of both keys of a row, each with its source, codec and encoded value.
 struct KeyParts(Vec<(Source, String, String)>);
 
 impl KeyParts {
@@ -255,12 +255,12 @@ impl KeyParts {
         Self(keys.iter().flat_map(|(pieces, text)| keys::parts(pieces, text).unwrap_or_default()).collect())
     }
 
-    /// Returns `true` if a key contains a part of the same field as `piece`.
+    /// Returns `true` if either key contains a part of the same field as `piece`.
     fn has(&self, piece: &StoredPiece) -> bool {
         self.0.iter().any(|(source, ..)| keys::name_of(source) == name_of(piece))
     }
 
-    /// Returns the text of a literal, or of the key part with the same field and codec.
+    /// Returns the text of a literal, or the encoded value of the key part with the same field and codec as `piece`.
     fn text(&self, piece: &StoredPiece) -> Option<String> {
         let StoredPiece::Part { source, codec, .. } = piece else {
             return Some(literal_of(piece).to_owned());
@@ -271,7 +271,7 @@ impl KeyParts {
         self.0.iter().find(is_same).map(|(.., text)| text.clone())
     }
 
-    /// Returns the field value of a part, in the format that users read, if a key determines it.
+    /// Returns the value of the field of `piece`, in the format that users read, if a key part determines it.
     fn value(&self, piece: &StoredPiece) -> Option<String> {
         let determines = |(source, codec, _): &&(Source, String, String)| {
             keys::name_of(source) == name_of(piece) && !keys::is_derived(codec)
@@ -280,14 +280,14 @@ impl KeyParts {
     }
 }
 
-/// Returns a value's encoding, or `None` if the part cannot have the value, or if only the program can compute the encoding.
+/// Returns the encoding of a value. Returns `None` if the part cannot have the value, or if only the program can compute the encoding.
 fn encoded(piece: &StoredPiece, value: Option<String>) -> Option<String> {
     let StoredPiece::Part { codec, .. } = piece else { return None };
     let value = value.filter(|_| !keys::is_derived(codec))?;
     keys::row_range(std::slice::from_ref(piece), |_| Some(&value)).single().map(str::to_owned)
 }
 
-/// Returns the text of a part that the copy's own key lacks, from the copy's property, which stores it in encoded form.
+/// Returns the encoded value of a part that the index row's key lacks, from the row's property. The property stores the part in encoded form.
 fn stored(piece: &StoredPiece, text: String) -> Option<String> {
     let StoredPiece::Part { codec, form, .. } = piece else { return None };
     let fits = (form.min..=form.max).contains(&text.encode_utf16().count())
@@ -295,12 +295,12 @@ fn stored(piece: &StoredPiece, text: String) -> Option<String> {
     if fits && !keys::is_derived(codec) { Some(text) } else { encoded(piece, Some(text)) }
 }
 
-/// Returns the name of a part's field; empty for a literal.
+/// Returns the name of a part's field, or an empty string for a literal.
 fn name_of(piece: &StoredPiece) -> &str {
     keys::source_of(piece).map(keys::name_of).unwrap_or_default()
 }
 
-/// Returns the text of a literal; empty for a part.
+/// Returns the text of a literal, or an empty string for a part.
 fn literal_of(piece: &StoredPiece) -> &str {
     match piece {
         StoredPiece::Literal(literal) => literal,

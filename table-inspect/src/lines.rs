@@ -1,5 +1,4 @@
-//! JSON Lines: one entity per line, in the service's format with type annotations. Preserves every
-//! value.
+//! JSON Lines: one entity per line, in the service's JSON format with type annotations. Every value is preserved.
 //!
 //! ```
 //! use table_core::TableEntity;
@@ -18,7 +17,7 @@ use table_core::TableEntity;
 
 use crate::record::{FileError, Record, Rejected, Result};
 
-/// The maximum size in bytes of one line. It is far larger than any entity, and bounds memory use.
+/// The maximum size of one line, in bytes. It is far larger than any entity, and bounds memory use.
 const LINE: u64 = 16 << 20;
 
 /// Writes one entity as a line.
@@ -30,7 +29,7 @@ pub fn write(out: &mut dyn Write, entity: &TableEntity) -> Result<()> {
     Ok(out.write_all(b"\n")?)
 }
 
-/// The records in a JSON Lines file. Blank lines are skipped.
+/// An iterator over the records in a JSON Lines file. It skips blank lines.
 #[expect(missing_debug_implementations, reason = "contains a reader without `Debug`")]
 pub struct LineReader<R: BufRead> {
     input: R,
@@ -38,19 +37,18 @@ pub struct LineReader<R: BufRead> {
 }
 
 impl<R: BufRead> LineReader<R> {
-    /// Creates a reader.
+    /// Creates a reader for JSON Lines.
     pub const fn new(input: R) -> Self {
         Self { input, line: 0 }
     }
 
-    /// Returns the line number of the last returned record, counted from 1; 0 before the first
-    /// record.
+    /// Returns the line number of the last returned record, counted from 1, or 0 before the first record.
     #[must_use]
     pub const fn line(&self) -> u64 {
         self.line
     }
 
-    /// Skips the rest of a line that is too long.
+    /// Skips the rest of a line that is longer than the limit.
     fn skip_line(&mut self) -> Result<Record> {
         loop {
             let found = self.input.fill_buf()?;

@@ -1,4 +1,4 @@
-//! Partition load: counts the requests to each partition of a store, in bounded memory.
+//! Partition load: the number of requests to each partition of a store, counted in bounded memory.
 
 mod ring;
 mod sketch;
@@ -16,9 +16,9 @@ pub use store::CountingStore;
 
 /// The request counts of a store's busiest partitions. Clones share the counts.
 ///
-/// At most [`COUNTED`] partitions are counted. The "Space-Saving" algorithm chooses them by weights that are halved every ten minutes. A partition
-/// that receives more than one in [`COUNTED`] of the recent requests is always counted. A partition's counts start when it is chosen and are exact
-/// from then on, so they are never too high.
+/// At most [`COUNTED`] partitions are counted. The "Space-Saving" algorithm selects them by weight. The weights are halved every ten minutes. A partition that
+/// receives more than one in [`COUNTED`] of the recent requests is always counted. A partition's counts start when it is selected and are exact from then on,
+/// so they are never too high.
 ///
 /// ```
 /// use table_inspect::load::PartitionLoad;
@@ -45,13 +45,13 @@ impl PartitionLoad {
         Self { clock, sketch: Arc::default() }
     }
 
-    /// Counts one request to a partition. Table names are case-sensitive, so callers pass them in lower case.
+    /// Counts one request to a partition. Table names are compared case-sensitively, so pass them in lower case.
     pub fn record(&self, table: &str, partition_key: &str) {
         let now = self.clock.now();
         self.sketch.lock().unwrap_or_else(PoisonError::into_inner).record(table, partition_key, now);
     }
 
-    /// Returns the counted partitions that have received a request in the last hour, in descending order of their recent load.
+    /// Returns the counted partitions that received requests in the last hour, in descending order of recent load.
     #[must_use]
     pub fn busiest(&self) -> Vec<BusyPartition> {
         let now = self.clock.now();
@@ -65,7 +65,7 @@ impl PartitionLoad {
         self.sketch.lock().unwrap_or_else(PoisonError::into_inner).of(table, partition_key, now)
     }
 
-    /// Returns the number of requests to all partitions in the last minute, including partitions that are not counted individually.
+    /// Returns the number of requests to all partitions in the last minute, including requests to partitions that are not counted individually.
     #[must_use]
     pub fn last_minute(&self) -> u64 {
         let now = self.clock.now();

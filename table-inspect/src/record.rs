@@ -1,21 +1,21 @@
-//! Records in a file: entities, or lines that do not contain a valid entity.
+//! Records in a file: entities, or lines without a valid entity.
 
 use std::fmt;
 use std::io;
 
 use table_core::TableEntity;
 
-/// A record in a file: an entity, or the reason why the record is not an entity.
+/// A record in a file: an entity, or the reason why it is not a valid entity.
 pub type Record = Result<TableEntity, Rejected>;
 
 /// A record that cannot be written to a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
-    /// The line in the file, counted from 1; 0 if the source has no lines.
+    /// The line in the file, counted from 1, or 0 if the source has no lines.
     pub line: u64,
-    /// The column, counted from 1; 0 for the entire record.
+    /// The column, counted from 1, or 0 for the entire record.
     pub column: usize,
-    /// The cause, and advice on how to correct it.
+    /// The cause, with advice on how to correct it.
     pub reason: String,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Rejected {
 /// An error that ends the reading or writing of a file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The file, or an entity to write to it, has the wrong format. The message states the fact and how to solve the problem.
+    /// The file, or an entity to write to it, does not have the required format. The message contains the cause and a remedy.
     #[error("{0}")]
     Refused(String),
     /// The input or the output failed.

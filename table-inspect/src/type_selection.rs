@@ -1,4 +1,4 @@
-//! Selects the entities of one type in a table, by conditions on their key parts.
+//! Selects the entities of one type in a table by conditions on their key parts.
 
 use table_core::ValueRef;
 use table_core::query::{EntityRef, KeyRange};
@@ -9,9 +9,9 @@ use crate::error::{Error, Result};
 use crate::keys::{self, PartConditions, PartRequest};
 use crate::kind::{self, Kind, RESERVED};
 
-/// A selection of the entities of one type in a table, restricted by conditions on their key parts.
+/// The entities of one type in a table that satisfy conditions on their key parts.
 ///
-/// A row belongs to the type if [`kind::of`] returns the type. The parts of a wide entity belong to the entity's type.
+/// A row belongs to the type if [`kind::of`] returns the type. The parts of a wide entity also belong to the entity's type.
 ///
 /// ```
 /// use table_core::schema::StoredSchema;
@@ -34,23 +34,23 @@ pub struct TypeSelection {
     conditions: PartConditions,
 }
 
-/// The key pattern of one kind of row.
+/// The keys of one kind of row.
 #[derive(Clone, Debug)]
 struct Pattern {
     partition_key: Vec<StoredPiece>,
     row_key: Vec<StoredPiece>,
-    /// The rows' `EntityType`, or `None` if they need not have one.
+    /// The `EntityType` that the rows must have, or `None` if they need not have one.
     entity_type: Option<String>,
-    /// `true` for the selected type.
+    /// `true` if this is the selected type.
     is_selected: bool,
 }
 
 impl TypeSelection {
-    /// Selects the entities of the type `entity`, or of the table's only type. `schemas` are the stored schemas of all tables. The case of the type's name
-    /// is ignored if the name is then still unambiguous.
+    /// Selects the entities of the type `entity`, or of the only type in the table. `schemas` are the stored schemas of all tables. The case of the type's name
+    /// is ignored unless the name would then be ambiguous.
     ///
     /// # Errors
-    /// `Condition` if no schema is stored for the table or the type, if several types are possible, or if [`keys::key_range`] rejects the conditions.
+    /// `Condition` if no schema is stored for the table or the type, if several types match, or if [`keys::key_range`] rejects the conditions.
     pub fn new(
         table: &str,
         schemas: &[(String, StoredSchema)],
@@ -75,22 +75,22 @@ impl TypeSelection {
         Ok(Self { kinds, schema: selected.clone(), conditions: PartConditions::new(selected, requests)? })
     }
 
-    /// Returns the schema of the type.
+    /// Returns the schema of the selected type.
     #[must_use]
     pub const fn schema(&self) -> &StoredSchema {
         &self.schema
     }
 
-    /// Returns a range that contains the keys of all selected entities. It may contain other keys, too.
+    /// Returns a range that contains the keys of all selected entities. It may also contain other keys.
     #[must_use]
     pub const fn keys(&self) -> &KeyRange {
         self.conditions.keys()
     }
 
-    /// The properties that [`contains`](Self::contains) reads.
+    /// The properties that [`contains`](Self::contains) reads from a row.
     pub const PROPERTIES: [&'static str; 2] = [ENTITY_TYPE, WidePart::WRITE_ID];
 
-    /// Returns `true` if a row is selected. If the store contains any of the [`PROPERTIES`](Self::PROPERTIES), `row` must contain them.
+    /// Returns `true` if a row is selected. `row` must contain those of the [`PROPERTIES`](Self::PROPERTIES) that it has in the store.
     ///
     /// # Errors
     /// `Corrupted` if the row cannot be read.
@@ -118,7 +118,7 @@ impl TypeSelection {
     }
 }
 
-/// Returns the schema of a table's given type, or of its only type.
+/// Returns the schema of the given type in a table, or of the table's only type.
 fn schema_of<'a>(
     table: &str,
     schemas: &'a [(String, StoredSchema)],

@@ -1,11 +1,11 @@
-//! Converts values to strings, as shown in tables and CSV. Converts strings from CSV and command lines to values.
+//! Converts values to strings for tables and CSV, and strings from CSV and command lines to values.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, SecondsFormat, Utc};
 use table_core::{EdmType, Value};
 
-/// Returns a value as a string that [`read`] converts back to the same value.
+/// Converts a value to a string that [`read`] converts back to the same value.
 ///
 /// ```
 /// use table_core::{EdmType, Value};
@@ -36,7 +36,7 @@ pub fn show(value: &Value) -> String {
 /// Parses a value of the given type.
 ///
 /// # Errors
-/// The expected format, for use in a message, if the text does not have it.
+/// The expected format, for use in a message, if the text does not have this format.
 pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
     Ok(match edm {
         EdmType::String => Value::String(text.to_owned()),
@@ -58,10 +58,10 @@ pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
     })
 }
 
-/// Guesses the type of a string that has no declared type: an integer, a number, a Boolean, an instant or a GUID, and otherwise a string.
+/// Guesses the type of a string without a declared type: an integer, a number, a Boolean, an instant or a GUID, or else a string.
 ///
-/// A type is guessed only if the value would be written as the same text. Therefore, a phone number with `+`, a code such as `1E5`, `007` or `75-05-8`, or
-/// a hash of 32 digits remains a string. As exceptions, a fraction may end in zeros, and an instant may have an offset, be a date, or be a date and a
+/// A type is guessed only if the value would be written as the same text. Therefore, a phone number with `+`, a code such as `1E5`, `007` or `75-05-8`, and a
+/// hash of 32 digits remain strings. There are two exceptions: a fraction may end in zeros, and an instant may have an offset, be a date, or be a date and a
 /// time.
 #[must_use]
 pub fn guess(text: &str) -> EdmType {
@@ -81,8 +81,8 @@ pub fn guess(text: &str) -> EdmType {
     GUESSES.into_iter().find(fits).unwrap_or(EdmType::String)
 }
 
-/// Returns `true` if a text is an RFC 3339 instant, or exactly the text that would be written for a date or for a date and a time. chrono also reads
-/// numbers with fewer digits, such as `75-05-8`, and blanks and signs.
+/// Returns `true` if the text is an RFC 3339 instant, a date, or a date and a time, exactly as it would be written. This must be checked because chrono also
+/// accepts blanks, signs, and numbers with fewer digits, such as `75-05-8`.
 fn is_written_instant(text: &str) -> bool {
     let whole = if text.contains('.') { without_zeros(text) } else { text };
     let without = |at: NaiveDateTime| without_zeros(&at.format("%Y-%m-%dT%H:%M:%S.%f").to_string()) == whole;
@@ -92,7 +92,7 @@ fn is_written_instant(text: &str) -> bool {
             || text.parse().is_ok_and(|date: NaiveDate| date.format("%Y-%m-%d").to_string() == text))
 }
 
-/// Returns a decimal fraction without its trailing zeros.
+/// Removes the trailing zeros from a decimal fraction.
 fn without_zeros(fraction: &str) -> &str {
     fraction.trim_end_matches('0').trim_end_matches('.')
 }
@@ -106,7 +106,7 @@ pub fn type_of(name: &str) -> Option<EdmType> {
     })
 }
 
-/// Parses an instant with an offset, an instant without an offset as UTC, or a date as midnight UTC.
+/// Parses an instant. Without an offset, the time zone is UTC. A date is treated as midnight UTC.
 fn instant(text: &str) -> Option<DateTime<Utc>> {
     let with_offset = DateTime::parse_from_rfc3339(text).ok().map(|instant| instant.to_utc());
     let without = || text.parse::<NaiveDateTime>().ok().map(|instant| instant.and_utc());

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use table_core::TableEntity;
 
-/// The columns that every file contains, before the property columns.
+/// The columns that every file contains before the property columns.
 pub(super) const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 
-/// The properties that have columns, in the order of addition.
+/// The properties that have columns, in the order in which they were added.
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
     names: Vec<String>,
@@ -15,7 +15,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Returns columns for the given properties. The keys and the Timestamp always have columns, so their names are ignored.
+    /// Creates columns for the given properties. The keys and the Timestamp always have columns, so their names are ignored.
     pub fn new(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut columns = Self::default();
         names
@@ -26,14 +26,14 @@ impl Columns {
         columns
     }
 
-    /// Returns columns for all properties of the given entities.
+    /// Creates columns for all properties of the given entities.
     pub fn of<'a>(entities: impl IntoIterator<Item = &'a TableEntity>) -> Self {
         let mut columns = Self::default();
         entities.into_iter().for_each(|entity| columns.add(entity));
         columns
     }
 
-    /// Adds a column for each of an entity's properties that does not have one yet.
+    /// Adds a column for each property of an entity that does not have one yet.
     pub fn add(&mut self, entity: &TableEntity) {
         for (name, _) in entity.iter() {
             if !self.has(name) {
@@ -47,7 +47,7 @@ impl Columns {
         self.known.contains(name)
     }
 
-    /// Returns the property names, in order.
+    /// Returns the names of the properties, in column order.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }

@@ -1,13 +1,13 @@
-//! An input wrapper that counts lines, fails if a record is too long, and detects an unclosed quote at the end of the input.
+//! An input wrapper that counts lines, fails if a record is too long, and detects a quote that is still open at the end of the input.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The maximum size in bytes of one record. It is larger than any entity needs.
+/// The maximum size of one record, in bytes. No entity needs as much.
 pub(super) const RECORD: usize = 4 << 20;
 
-/// Lines appended to the input. They become separate records, unless the last quote in the input is unclosed: then they become part of the last cell.
+/// The lines appended to the input. They become separate records, or part of the last cell if a quote is still open at the end of the input.
 const AFTER: &[u8] = b"\n\0\n";
 
 /// The state shared between a reader and its [`Limited`] input.
@@ -18,12 +18,12 @@ pub(super) struct Watch(Arc<Mutex<State>>);
 struct State {
     /// The number of bytes that may still be read for the current record.
     left: usize,
-    /// The position in the input.
+    /// The number of input bytes read so far.
     offset: u64,
     /// The number of bytes from [`AFTER`] that have been read.
     after: usize,
     is_behind_return: bool,
-    /// The line ends that have been read but not counted yet: the position of the last byte, and `true` for CR LF.
+    /// The line ends that have been read but not counted yet. Each has the position of its last byte, and `true` if it is CR LF.
     ends: VecDeque<(u64, bool)>,
     /// The number of lines before the first uncounted line end.
     line: u64,
@@ -54,26 +54,26 @@ impl Watch {
         state.after > 0 && position > state.offset + 1
     }
 
-    /// Returns `true` if the cells come from the appended lines.
+    /// Returns `true` if the cells are from the appended lines.
     pub(super) fn is_after(&self, position: u64, cells: &csv::ByteRecord) -> bool {
         self.is_beyond(position) && cells.len() == 1 && cells.get(0) == Some(b"\0")
     }
 
-    /// Allows the reader to read another record.
+    /// Allows the reader to read another record of the maximum size.
     pub(super) fn renew(&self) {
         self.state().left = RECORD;
     }
 
-    /// Returns `true` if a record has exceeded the size limit.
+    /// Returns `true` if the current record has exceeded the size limit.
     pub(super) fn is_spent(&self) -> bool {
         self.state().left == 0
     }
 
-    /// Returns the line number of the record that begins at the given position, or right after line ends at that position. Positions must be passed in
-    /// ascending order.
+    /// Returns the line number of the record that begins at the given position, or after any line ends at that position. Positions must be passed in ascending
+    /// order.
     pub(super) fn line_at(&self, start: u64) -> u64 {
         let (mut state, mut at) = (self.state(), start);
-        // The CSV reader ends a record at the carriage return, so the next record seems to start with the line feed.
+        // The CSV reader ends a record at the carriage return, so the next record appears to start with the line feed.
         while let Some((end, is_pair)) = state.ends.front().copied() {
             if end < at {
                 state.line += 1;
@@ -90,7 +90,7 @@ impl Watch {
 }
 
 impl State {
-    /// Records the positions of the line ends in the given bytes.
+    /// Records the positions of the line ends in these bytes.
     fn scan(&mut self, bytes: &[u8]) {
         for byte in bytes {
             if *byte == b'\n' {

@@ -9,16 +9,16 @@ use crate::csv::limited::{Limited, Watch};
 use crate::record::{FileError, Record, Rejected, Result};
 use crate::value;
 
-/// The types of columns that have no `@type` column.
+/// The types of the columns that have no `@type` column.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
-    /// Types, by property name.
+    /// The types of individual properties, by name.
     pub named: Vec<(String, EdmType)>,
-    /// `true` to guess the type of each value in all other columns; `false` to read their values as strings.
+    /// `true` to guess the type of each value in the other columns; `false` to read these values as strings.
     pub guess: bool,
 }
 
-/// The records in a CSV file. Keeps one record, of at most 4 MiB, in memory.
+/// An iterator over the records in a CSV file. It keeps one record of at most 4 MiB in memory.
 #[expect(missing_debug_implementations, reason = "contains a reader without `Debug`")]
 pub struct CsvReader<R: Read> {
     reader: csv::Reader<Limited<R>>,
@@ -32,11 +32,11 @@ pub struct CsvReader<R: Read> {
 enum Column {
     PartitionKey,
     RowKey,
-    /// A column that contains types, or values that the store sets itself.
+    /// A column that contains types, or values that only the store sets.
     Ignored,
     /// A column without a name, whose cells must be empty.
     Unnamed,
-    /// A property column, and the index of its type column, if any.
+    /// A property column, with the index of its type column if it has one.
     Property {
         name: String,
         types: Option<usize>,
@@ -132,7 +132,7 @@ impl<R: Read> CsvReader<R> {
         Ok(Self { reader, watch, header, types, line: 0 })
     }
 
-    /// Returns the line number of the last returned record, counted from 1; 0 before the first record.
+    /// Returns the line number of the last returned record, counted from 1, or 0 before the first record.
     #[must_use]
     pub const fn line(&self) -> u64 {
         self.line
@@ -144,7 +144,7 @@ impl<R: Read> CsvReader<R> {
         self.header.iter().any(|column| matches!(column, Column::Property { name, .. } if name == property))
     }
 
-    /// Returns the type of a cell: the type in its `@type` column, otherwise the type given by the caller, otherwise a guessed type or a string.
+    /// Returns the type of a cell: the type in its `@type` column, or else the type given by the caller, or else a guessed type or a string.
     fn type_of(&self, name: &str, declared: &str, text: &str) -> Result<EdmType, String> {
         if !declared.is_empty() {
             return value::type_of(declared).ok_or_else(|| format!("`{declared}` is not an Edm type"));
@@ -184,7 +184,7 @@ impl<R: Read> CsvReader<R> {
         for (at, column) in self.header.iter().enumerate() {
             let Column::Property { name, types } = column else { continue };
             let (text, declared) = (text(at)?, types.map_or(Ok(""), text)?);
-            // An empty cell without a type means that the property is absent.
+            // An empty cell without a type represents an absent property.
             if text.is_empty() && declared.is_empty() {
                 continue;
             }
@@ -231,7 +231,7 @@ impl<R: Read> Iterator for CsvReader<R> {
     }
 }
 
-/// Returns an error if the file is in UTF-16, which Excel writes as "Unicode text".
+/// Returns an error if the file is encoded in UTF-16, as Excel's "Unicode text" format is.
 fn refuse_encoding(header: &csv::ByteRecord) -> Result<()> {
     let first = header.get(0).unwrap_or_default();
     let is_utf16 = first.starts_with(b"\xff\xfe") || first.starts_with(b"\xfe\xff") || first.contains(&0);

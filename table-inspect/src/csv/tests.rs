@@ -1,4 +1,4 @@
-//! Tests that CSV can be written and read back without loss, and that invalid cells are rejected.
+//! Tests that CSV files can be written and read back without loss, and that invalid cells are rejected.
 
 use table_core::{EdmType, TableEntity, Value};
 
@@ -35,7 +35,7 @@ fn a_property_of_any_name_is_read_back() {
         let text = String::from_utf8(csv.finish().unwrap()).unwrap();
         assert_eq!(read(&text, Types::default()), [Ok(entity)], "{name}");
     }
-    // An entity's ETag, as other programs export it, is not a property.
+    // The `ETag` column that other programs export is not a property.
     let other = read("PartitionKey,RowKey,ETag\np,1,W/\"x\"\n", Types::default()).remove(0).unwrap();
     assert_eq!(other.len(), 0);
 }
@@ -159,7 +159,7 @@ fn a_property_without_a_column_is_refused() {
     csv.write(&one).unwrap();
     let refused = csv.write(&two.with("Name", "Ada")).unwrap_err().to_string();
     assert!(refused.starts_with("property `Name` of ('p', '2') has no column; select it"), "{refused}");
-    // No incomplete row is written.
+    // No partial row is written.
     let text = String::from_utf8(csv.finish().unwrap()).unwrap();
     assert_eq!(text, "PartitionKey,RowKey,Timestamp,Age,Age@type\np,1,,36,Edm.Int32\n");
 }

@@ -9,7 +9,7 @@ use crate::csv::columns::{Columns, KEYS};
 use crate::record::{FileError, Result};
 use crate::value;
 
-/// A CSV writer for entities with a fixed set of columns.
+/// A CSV writer for entities, with a fixed set of columns.
 #[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct CsvWriter<W: Write> {
     columns: Columns,
@@ -18,12 +18,12 @@ pub struct CsvWriter<W: Write> {
 }
 
 impl<W: Write> CsvWriter<W> {
-    /// Creates a writer. The first line that it writes contains the column names.
+    /// Creates a writer. The first line that it writes is the header.
     pub fn new(out: W, columns: Columns) -> Self {
         Self { columns, out: csv::Writer::from_writer(out), has_header: false }
     }
 
-    /// Creates a writer that continues an existing file. The file already has a header, so none is written.
+    /// Creates a writer that continues an existing file. It does not write a header, because the file already has one.
     pub fn continuing(out: W, columns: Columns) -> Self {
         Self { has_header: true, ..Self::new(out, columns) }
     }
@@ -36,8 +36,7 @@ impl<W: Write> CsvWriter<W> {
         Ok(())
     }
 
-    /// Writes one entity. For an absent property, both the value and the type are empty; for an empty string, only
-    /// the value is.
+    /// Writes one entity. For an absent property, both the value and the type are empty. For an empty string, only the value is empty.
     ///
     /// # Errors
     /// `Refused` if a property has no column, because an export must not lose values; `Io` if the output fails.
@@ -60,7 +59,7 @@ impl<W: Write> CsvWriter<W> {
         Ok(())
     }
 
-    /// Writes the header if no entity has been written, and returns the output.
+    /// Writes the header if no entity has been written. Returns the output.
     ///
     /// # Errors
     /// `Io` if the output fails.

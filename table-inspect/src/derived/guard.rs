@@ -1,5 +1,5 @@
-//! Protects wide entities and sequences from plain writes. Their schemas declare no derived rows, but a plain write can replace only one of an entity's
-//! parts, or set a sequence back.
+//! Protects wide entities and sequences from plain writes. Their schemas declare no derived rows, but a plain write could replace only one part of an entity,
+//! or set a sequence back.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -15,22 +15,22 @@ use crate::derived::part::{WRITE_ID, WidePart, part_of};
 use crate::error::{Error, Result};
 use crate::keys;
 
-/// The prefix of a sequence's `RowKey`, followed by the sequence's name.
+/// The `RowKey` prefix of a sequence's row. The sequence's name follows it.
 const SEQUENCE: &str = "\u{FFFC}sequence_";
-/// The property that contains a sequence's next number.
+/// The property that contains the next number of a sequence.
 const NEXT: &str = "Next";
-/// A filter that selects all rows with a `WriteId`.
+/// A filter that selects all rows with a `WriteId` property.
 const HAS_WRITE: &str = "WriteId ge guid'00000000-0000-0000-0000-000000000000'";
 
-/// The `WriteId` of each part of some wide entities, by the part's RowKey.
+/// The `WriteId` of each part of one or more wide entities, keyed by the part's RowKey.
 type Parts = BTreeMap<String, Uuid>;
 
-/// Checks a set of writes to a partition: together, they must keep its wide entities whole and must not set a sequence back.
+/// Checks that a set of writes to a partition leaves its wide entities complete and does not set a sequence back.
 ///
-/// The writes may delete all parts of a wide entity, change properties of its parts, or replace all its parts with parts from another write.
+/// The writes may delete all parts of a wide entity, change properties of its parts, or replace all its parts with the parts of another write.
 ///
 /// # Errors
-/// `Derived`, with the wide entity or the sequence, if the check fails; any error from the store.
+/// `Derived`, with the wide entity or the sequence, if the check fails. Any error from the store.
 pub async fn refuse_torn_writes(
     store: &DynTableStore,
     table: &TableName,
@@ -92,7 +92,7 @@ async fn refuse_lowered(
     )))
 }
 
-/// Reads the parts of the wide entities that the written rows may belong to. If no row can be a part, sends no request.
+/// Reads the stored parts of the wide entities that the written rows may belong to. Sends no request if none of the rows can be a part.
 async fn stored_parts(
     store: &DynTableStore,
     table: &TableName,
@@ -131,7 +131,7 @@ const fn is_merge(kind: &OperationKind) -> bool {
     matches!(kind, OperationKind::Merge(..) | OperationKind::InsertOrMerge(_))
 }
 
-/// Applies a write to the parts.
+/// Applies a write to the map of parts.
 fn apply(parts: &mut Parts, operation: &Operation) -> Result<()> {
     let row_key = operation.row_key.as_str();
     let write = operation.kind.row().map(|row| row.view().find(WRITE_ID, &mut 0)).transpose()?.flatten();
@@ -148,13 +148,13 @@ fn apply(parts: &mut Parts, operation: &Operation) -> Result<()> {
     Ok(())
 }
 
-/// Returns the parts of one wide entity.
+/// Returns the parts of the wide entity whose RowKey is `base`.
 fn of<'a>(parts: &'a Parts, base: &str) -> BTreeMap<&'a str, Uuid> {
     let is_of = |row_key: &str| part_of(row_key).is_some_and(|(of, _)| of == base);
     parts.iter().filter(|(row_key, _)| is_of(row_key)).map(|(key, write)| (key.as_str(), *write)).collect()
 }
 
-/// Returns `true` if the writes have changed the parts and left parts from different writes, or only some parts of a write.
+/// Returns `true` if the writes changed the parts, and the result mixes parts of different writes or lacks parts of a write.
 fn is_torn(before: &BTreeMap<&str, Uuid>, after: &BTreeMap<&str, Uuid>) -> bool {
     let Some(one) = after.values().next() else { return false };
     let is_mixed = after.values().any(|write| write != one);
@@ -193,7 +193,7 @@ mod tests {
         (RowKey::new(row_key).unwrap(), OperationKind::Delete(IfMatch::Any))
     }
 
-    /// Returns `true` if the writes are rejected.
+    /// Returns `true` if the guard rejects the writes.
     fn is_refused(writes: Vec<(RowKey, OperationKind)>) -> bool {
         let operations: Vec<_> =
             writes.into_iter().map(|(row_key, kind)| Operation { row_key, kind }).collect();

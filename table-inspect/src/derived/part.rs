@@ -1,4 +1,4 @@
-//! Parts of wide entities: rows that together form one entity, and are replaced and deleted together.
+//! Parts of wide entities. A wide entity consists of several rows that are replaced and deleted together.
 
 use table_core::query::EntityRef;
 use table_core::{TableEntity, Value, ValueRef};
@@ -6,10 +6,10 @@ use uuid::Uuid;
 
 use crate::error::{Error, Result};
 
-/// The name of the property whose value is equal in all parts stored by the same write.
+/// The name of the property that identifies the write. Its value is equal in all parts that the same write stored.
 pub(super) const WRITE_ID: &str = "WriteId";
 
-/// A row that is a part of a wide entity: it has a `WriteId`, and its RowKey ends with `_01`, `_02` and so on.
+/// A row that is a part of a wide entity. Such a row has a `WriteId`, and its RowKey ends with `_01`, `_02` and so on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WidePart<'a> {
     /// The RowKey of the wide entity.
@@ -21,7 +21,7 @@ pub struct WidePart<'a> {
 }
 
 impl<'a> WidePart<'a> {
-    /// The name of the property whose value is equal in all parts stored by the same write.
+    /// The name of the property that identifies the write. Its value is equal in all parts that the same write stored.
     pub(crate) const WRITE_ID: &'static str = WRITE_ID;
 
     /// Returns the row as a part of a wide entity, or `None` if it is not a part.
@@ -37,7 +37,7 @@ impl<'a> WidePart<'a> {
     }
 }
 
-/// Returns the wide entity's RowKey and the part's number, or `None` if no part can have this RowKey.
+/// Returns the RowKey of the wide entity and the number of the part, or `None` if this cannot be the RowKey of a part.
 #[must_use]
 pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
     let (base, number) = row_key.rsplit_once('_')?;
@@ -46,10 +46,10 @@ pub fn part_of(row_key: &str) -> Option<(&str, usize)> {
     Some((base, part))
 }
 
-/// Returns an error if a row would replace a part of a wide entity with a part from another write. Changing other properties of the part is allowed.
+/// Returns an error if a row would replace a part of a wide entity with a part of another write. Changing other properties of the part is allowed.
 ///
 /// # Errors
-/// `Derived`, with the wide entity's key, if the row would do so and `bypass_derived` is `false`.
+/// `Derived`, with the wide entity's key, if the row would replace a part in this way and `bypass_derived` is `false`.
 pub fn refuse_torn_part(stored: &TableEntity, row: &TableEntity, bypass_derived: bool) -> Result<()> {
     let write = match stored.get(WRITE_ID) {
         Some(write @ Value::Guid(_)) if !bypass_derived => write,

@@ -2,7 +2,7 @@
 
 use crate::infer::part::Codec;
 
-/// The separators at which keys are split. Longer and rarer separators come first.
+/// The separators at which keys are split, in order of preference. Longer and rarer separators come first.
 const SEPARATORS: [&str; 14] = ["___", "__", "|", "!", "~", "^", "_", ":", "@", "+", ".", "-", " ", ","];
 /// The maximum number of parts into which one separator splits a key.
 const PARTS: usize = 6;
@@ -10,22 +10,22 @@ const PARTS: usize = 6;
 /// A piece of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// A string that every row contains.
+    /// A string that is the same in all keys.
     Literal(String),
-    /// A string that differs between rows.
+    /// A part that differs between rows.
     Part {
         /// The name of the field.
         field: String,
-        /// The codec.
+        /// The codec that encodes the part.
         codec: Codec,
-        /// The encoded value in each row, in order.
+        /// The encoded value in each row, in row order.
         texts: Vec<String>,
-        /// `true` if the field is also a property.
+        /// `true` if the field is also stored as a property.
         is_property: bool,
     },
 }
 
-/// Returns the pieces that are parts.
+/// Returns the pieces that are parts, not literals.
 pub(super) fn parts_mut(pieces: &mut [Piece]) -> impl Iterator<Item = &mut Piece> {
     pieces.iter_mut().filter(|piece| matches!(piece, Piece::Part { .. }))
 }
@@ -35,14 +35,14 @@ fn part(codec: Codec, texts: &[&str]) -> Piece {
     Piece::Part { field: String::new(), codec, texts, is_property: false }
 }
 
-/// Splits several keys into pieces.
+/// Splits the keys of several rows into pieces.
 pub(super) fn pieces(keys: &[&str]) -> Vec<Piece> {
     let mut pieces = cut(keys);
     end_texts(&mut pieces);
     pieces
 }
 
-/// Marks each text part before a literal as not containing the literal's first character, if no key contains it there.
+/// For each text part before a literal, marks the part as not containing the literal's first character, if no value of the part contains it.
 fn end_texts(pieces: &mut [Piece]) {
     for at in 1..pieces.len() {
         let (front, behind) = pieces.split_at_mut(at);
@@ -84,7 +84,7 @@ fn cut(keys: &[&str]) -> Vec<Piece> {
     vec![part(Codec::Text, keys)]
 }
 
-/// Appends pieces, and joins adjacent literals.
+/// Appends pieces and joins adjacent literals.
 fn join(pieces: &mut Vec<Piece>, more: Vec<Piece>) {
     for piece in more {
         match (pieces.last_mut(), piece) {
@@ -109,7 +109,7 @@ fn split(keys: &[&str], separator: &str, count: usize) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the prefix that all keys share: text up to a separator, or letters followed by the same number of digits.
+/// Returns the longest common prefix of the keys that ends at a separator, or before digits that follow in all keys.
 fn common_prefix<'a>(keys: &[&'a str]) -> &'a str {
     let Some(first) = keys.first() else { return "" };
     let mut prefix = *first;
@@ -128,7 +128,7 @@ fn common_prefix<'a>(keys: &[&'a str]) -> &'a str {
     digits.trim_end_matches(|last: char| last.is_alphanumeric())
 }
 
-/// Splits off a GUID at the end of every key, because its hyphens would otherwise be treated as separators.
+/// Splits off the GUID at the end of each key, because its hyphens would otherwise be treated as separators. Returns `None` unless every key ends in a GUID.
 fn before_guid<'a>(keys: &[&'a str]) -> Option<(Vec<&'a str>, String, Vec<&'a str>)> {
     let ends = keys
         .iter()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use table_core::schema::ENTITY_TYPE;
 use table_core::{TableEntity, Value};
 
-/// The maximum number of different key prefixes that are treated as kinds. If more prefixes are found, they are treated as values.
+/// The maximum number of different key prefixes that are treated as kinds. If there are more prefixes, they are treated as values.
 const KINDS: usize = 12;
 
 /// The rows of one kind.
@@ -13,13 +13,13 @@ const KINDS: usize = 12;
 pub struct Group<'a> {
     /// The value of `EntityType`, if all rows in the group have the same one.
     pub kind: Option<String>,
-    /// The prefix of the kind's row keys.
+    /// The prefix that the `RowKey`s of this kind share.
     pub prefix: String,
     /// The rows, in the order in which they were given.
     pub rows: Vec<&'a TableEntity>,
 }
 
-/// Returns the kinds, most frequent first, and the remaining rows, which have too few similar rows to form a kind.
+/// Returns the kinds, most frequent first, and the remaining rows, which are similar to too few other rows to form a kind.
 pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
     let mut by_type: BTreeMap<Option<&str>, Vec<&TableEntity>> = BTreeMap::new();
     for row in rows {
@@ -38,7 +38,7 @@ pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>)
             None => split(String::new(), members, &mut groups),
         }
     }
-    // A prefix that fewer than 1 % of the rows share may be a coincidence.
+    // A prefix shared by fewer than 1 % of the rows may be a coincidence.
     let is_rare = |group: &Group<'_>| {
         let count = group.rows.len();
         group.kind.is_none() && rows.len() > 1 && (count == 1 || count * 100 < rows.len())
@@ -48,8 +48,8 @@ pub(super) fn group(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>)
     (kinds, rare.into_iter().flat_map(|group| group.rows).collect())
 }
 
-/// Splits a group by the words that follow the common prefix of its keys, if only a few different words occur and each occurs repeatedly. Such words
-/// are literals in the schema, not values.
+/// Splits a group by the words that follow the common prefix of its keys, if the group has only a few different words and each of them occurs repeatedly. Such
+/// words are literals of the schema, not values.
 fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
     let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
     for row in &rows {
@@ -76,7 +76,7 @@ fn split<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<
     }
 }
 
-/// Separates rows whose keys are words, such as a `sentinel` row in each partition, from rows whose keys begin with a digit.
+/// Separates rows whose keys are constant words, such as a `sentinel` row in each partition, from rows whose keys begin with a digit.
 fn split_constants<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut Vec<Group<'a>>) {
     let mut by_word: BTreeMap<&str, Vec<&'a TableEntity>> = BTreeMap::new();
     for row in &rows {
@@ -100,8 +100,8 @@ fn split_constants<'a>(prefix: String, rows: Vec<&'a TableEntity>, groups: &mut 
     groups.push(Group { kind: None, prefix, rows: others });
 }
 
-/// Returns the leading letters of a string and the separators after them. Without separators, returns the whole string if it consists of letters, and
-/// otherwise an empty string.
+/// Returns the leading letters of a string and the separators after them. If no separators follow, returns the string if it consists only of letters, and an
+/// empty string otherwise.
 fn word(text: &str) -> &str {
     let letters = text.find(|character: char| !character.is_ascii_alphabetic()).unwrap_or(text.len());
     let behind = text.get(letters..).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-/// Words that are reserved in Rust, in lower case.
+/// Rust keywords, in lower case.
 const KEYWORDS: [&str; 52] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
     "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop",
@@ -11,7 +11,7 @@ const KEYWORDS: [&str; 52] = [
     "where", "while", "yield", "union",
 ];
 
-/// The names of other types that the printed declarations use.
+/// The names of the types that the printed declarations use.
 const TYPES: [&str; 9] = ["Self", "Option", "Some", "None", "Vec", "String", "DateTime", "NaiveDate", "Uuid"];
 
 /// The names that have already been used.
@@ -19,10 +19,10 @@ const TYPES: [&str; 9] = ["Self", "Option", "Some", "None", "Vec", "String", "Da
 pub(super) struct Names(HashSet<String>);
 
 impl Names {
-    /// Returns an unused name: the given name, with a number appended if it has already been used.
+    /// Returns an unused name: the given name, with a number appended if the name has already been used.
     pub(super) fn take(&mut self, name: &str) -> String {
         let name = match name {
-            // None of the string's characters can be part of a name.
+            // The string contains no characters that a name can contain.
             "" => "property".to_owned(),
             name if KEYWORDS.contains(&name) => format!("{name}_"),
             name => name.to_owned(),
@@ -34,7 +34,7 @@ impl Names {
         free
     }
 
-    /// Returns an unused struct name that resembles a string such as `empid_`.
+    /// Returns an unused struct name derived from a string such as `empid_`.
     pub(super) fn take_type(&mut self, text: &str) -> String {
         let name = pascal(&snake(text));
         match name.as_str() {
@@ -45,7 +45,7 @@ impl Names {
     }
 }
 
-/// Converts a string to a field name, such as `EmailAddress` to `email_address`.
+/// Converts a string to a field name. For example, `EmailAddress` becomes `email_address`.
 pub(super) fn snake(text: &str) -> String {
     let mut name = String::new();
     let mut before = None;
@@ -58,8 +58,7 @@ pub(super) fn snake(text: &str) -> String {
             }
             continue;
         }
-        // A word starts at a capital letter after a lower-case letter, and at the last of several consecutive
-        // capital letters.
+        // A word starts at an upper-case letter after a lower-case letter, and at the last of several consecutive upper-case letters.
         let ends_capitals = characters.peek().is_some_and(char::is_ascii_lowercase);
         let begins = character.is_ascii_uppercase()
             && before.is_some_and(|before: char| !before.is_ascii_uppercase() || ends_capitals);
@@ -73,7 +72,7 @@ pub(super) fn snake(text: &str) -> String {
     if name.starts_with(|first: char| first.is_ascii_digit()) { format!("_{name}") } else { name.to_owned() }
 }
 
-/// Returns the default property name for a field, such as `EmailAddress` for `email_address`.
+/// Returns the default property name of a field. For example, `email_address` becomes `EmailAddress`.
 pub(super) fn pascal(field: &str) -> String {
     field
         .split('_')

@@ -1,10 +1,10 @@
-//! Recognises the codecs of key parts. A codec is recognised only if it reproduces the encoded value in every row.
+//! Recognises the codecs of key parts. A codec is recognised only if it reproduces the encoded value of every row.
 
 use chrono::{NaiveDate, NaiveDateTime};
 use table_core::ticks;
 use uuid::Uuid;
 
-/// The years in which ticks and dates are recognised. A number that would represent a time in any other year is treated as an ordinary number.
+/// The years for which ticks and dates are recognised. A number that would represent a time in another year is treated as an ordinary number.
 const YEARS: std::ops::RangeInclusive<i32> = 1990..=2100;
 
 /// The codec of a key part.
@@ -12,26 +12,26 @@ const YEARS: std::ops::RangeInclusive<i32> = 1990..=2100;
 pub enum Codec {
     /// Any string.
     Text,
-    /// A string without the character that terminates it.
+    /// A string that does not contain the character that terminates it.
     Without(char),
-    /// Decimal digits of this width.
+    /// Decimal digits, padded to this width.
     Digits(usize),
     /// A decimal number without leading zeros.
     Unpadded,
-    /// The ticks of an instant, in 19 digits.
+    /// The ticks of an instant, as 19 digits.
     Ticks,
     /// Inverted ticks, which sort the newest instant first.
     InvertedTicks,
     /// A GUID with hyphens.
     Guid,
-    /// A GUID of 32 hexadecimal digits.
+    /// A GUID without hyphens, as 32 hexadecimal digits.
     GuidSimple,
     /// A date, or a date and time, formatted with this pattern.
     Pattern(&'static str),
 }
 
 impl Codec {
-    /// Returns the codec that reproduces all strings, or `None` if no codec does.
+    /// Returns the codec that reproduces all of these strings, or `None` if no codec does.
     pub(super) fn of(texts: &[&str]) -> Option<Self> {
         let all = |is: fn(&str) -> bool| texts.iter().all(|text| is(text));
         let width = texts.first()?.len();
@@ -39,7 +39,7 @@ impl Codec {
         if all(|text| is_guid(text, 36)) {
             return Some(Self::Guid);
         }
-        // A string of 32 decimal digits does not count as a GUID.
+        // A string of 32 decimal digits is not treated as a GUID.
         if all(|text| is_guid(text, 32)) && !all(is_digits) {
             return Some(Self::GuidSimple);
         }
@@ -68,7 +68,7 @@ impl Codec {
         are_numbers.then_some(Self::Unpadded)
     }
 
-    /// Returns the Rust type for the field.
+    /// Returns the Rust type of a field with this codec.
     pub(super) const fn rust_type(&self) -> &'static str {
         match self {
             Self::Text | Self::Without(_) => "String",
@@ -86,7 +86,7 @@ impl Codec {
         }
     }
 
-    /// Returns a default name for the field.
+    /// Returns the default name of a field with this codec, or `None` if the codec is for strings.
     pub(super) const fn field(&self) -> Option<&'static str> {
         match self {
             Self::Text | Self::Without(_) => None,
@@ -97,7 +97,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if adjacent encoded values represent adjacent times.
+    /// Returns `true` if consecutive times have adjacent encoded values.
     pub(super) const fn follows_time(&self) -> bool {
         matches!(self, Self::Ticks | Self::InvertedTicks | Self::Pattern(_))
     }
@@ -129,9 +129,9 @@ fn is_recent(count: u64) -> bool {
     ticks::to_datetime(count).is_some_and(|instant| YEARS.contains(&chrono::Datelike::year(&instant)))
 }
 
-/// Returns the date pattern that matches all strings.
+/// Returns the date pattern that matches all of these strings.
 fn pattern(texts: &[&str]) -> Option<&'static str> {
-    /// The patterns used in declarations, each with the corresponding chrono pattern for a date and a time.
+    /// The patterns for declarations, each with the corresponding chrono format for parsing.
     const PATTERNS: [(&str, &str); 8] = [
         ("yyyyMMdd", "%Y%m%d"),
         ("yyyy-MM-dd", "%Y-%m-%d"),
@@ -150,8 +150,8 @@ fn pattern(texts: &[&str]) -> Option<&'static str> {
     PATTERNS.iter().find(|pattern| fits(pattern)).map(|(pattern, _)| *pattern)
 }
 
-/// Returns `true` if the text is a date that would be written back identically. This must be checked, because chrono also accepts blanks and signs in
-/// numbers.
+/// Returns `true` if the text is a date that would be formatted as the same text. This must be checked, because chrono also accepts numbers with blanks and
+/// signs.
 fn is_date(text: &str, pattern: &str, format: &str) -> bool {
     let instant = if !contains_hour(pattern) {
         NaiveDate::parse_from_str(text, format).ok().and_then(|date| date.and_hms_opt(0, 0, 0))

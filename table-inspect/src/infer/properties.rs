@@ -1,4 +1,4 @@
-//! Infers the properties of a kind: their names and types, and which of them repeat key parts.
+//! Infers the properties of a kind: their names, their types, and which of them repeat a part of the key.
 
 use table_core::schema::ENTITY_TYPE;
 use table_core::{EdmType, TableEntity, Value};
@@ -9,15 +9,15 @@ use crate::infer::part::Codec;
 /// A property of a kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Property {
-    /// The name in the store.
+    /// The name of the property in the store.
     pub name: String,
-    /// The name of the field.
+    /// The name of the field in the struct.
     pub field: String,
-    /// The type of the property in most rows.
+    /// The type that the property has in most rows.
     pub edm: EdmType,
-    /// `true` if some rows lack the property.
+    /// `true` if the property is absent from some rows.
     pub optional: bool,
-    /// `true` if the value is split into `Data`, `Data1`, and so on.
+    /// `true` if the value is split into several properties: `Data`, `Data1`, and so on.
     pub is_chunked: bool,
     /// The value in each row, in row order.
     values: Vec<Option<Value>>,
@@ -41,7 +41,7 @@ pub(super) fn of(rows: &[&TableEntity], has_kind: bool, notes: &mut Vec<String>)
     whole.map(|name| property(rows, name, chunked.contains(&name), notes)).collect()
 }
 
-/// Returns `true` if the properties in `names` are chunks of one value: in every row, all chunks except the last one are full.
+/// Returns `true` if the properties `names` are chunks of one value: in every row, each chunk but the last is full.
 fn are_chunks(rows: &[&TableEntity], base: &str, names: &[&str]) -> bool {
     let name = |at: usize| if at == 0 { base.to_owned() } else { format!("{base}{at}") };
     let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
@@ -54,7 +54,7 @@ fn are_chunks(rows: &[&TableEntity], base: &str, names: &[&str]) -> bool {
     names.contains(&name(1).as_str()) && rows.iter().all(is_value)
 }
 
-/// Returns `true` if a chunk has the maximum size, 64 KiB. A text chunk may be one code unit shorter, if a surrogate pair would not fit.
+/// Returns `true` if a chunk has the maximum size of 64 KiB. A full text chunk may also be one code unit shorter, if a surrogate pair would not fit.
 fn is_full(chunk: &Value) -> bool {
     match chunk {
         Value::Binary(bytes) => bytes.len() == 65_536,
@@ -75,7 +75,7 @@ fn property(rows: &[&TableEntity], name: &str, is_chunked: bool, notes: &mut Vec
     Property { name: name.to_owned(), field: String::new(), edm, optional, is_chunked, values }
 }
 
-/// Makes the part use a property's field if the property equals the key part in every row.
+/// Makes the key part use the field of a property whose value equals the part in every row.
 pub(super) fn unify(piece: &mut Piece, properties: &mut [Property]) {
     let Piece::Part { field, codec, texts, is_property } = piece else { return };
     let is_same = |property: &Property| {
@@ -92,8 +92,7 @@ pub(super) fn unify(piece: &mut Piece, properties: &mut [Property]) {
     }
 }
 
-/// Returns `true` if the codec encodes this value as `text`, and a field with the codec's type can be stored as a property with the value's
-/// type.
+/// Returns `true` if the codec encodes this value as `text`, and if a field of the codec's type can be stored as a property of the value's type.
 fn writes(codec: &Codec, value: &Value, text: &str) -> bool {
     match (codec, value) {
         (Codec::Text | Codec::Without(_), Value::String(value)) => value == text,
@@ -105,7 +104,7 @@ fn writes(codec: &Codec, value: &Value, text: &str) -> bool {
         (Codec::InvertedTicks, Value::DateTime(at)) => table_core::ticks::from_datetime(*at)
             .and_then(table_core::ticks::invert)
             .is_some_and(|ticks| format!("{ticks:019}") == text),
-        // A `u32` is stored as `Edm.Int64`.
+        // A `u32` field is stored as `Edm.Int64`.
         (Codec::Digits(width @ 0..=9), Value::Int64(number)) => format!("{number:0width$}") == text,
         (Codec::Unpadded, Value::Int64(number)) => number.to_string() == text,
         _ => false,

@@ -1,4 +1,4 @@
-//! Prints the inferred declarations as Rust source.
+//! Prints the inferred declarations as Rust source code.
 
 use std::fmt;
 
@@ -60,11 +60,10 @@ impl Inference {
     }
 }
 
-/// Returns the lints that the declaration must allow. New declarations should satisfy these lints, but an existing table may
-/// violate them.
+/// Returns the `allow` attribute for lints that the layout of an existing table may violate. New declarations should satisfy these lints.
 fn allow(kind: &Kind) -> String {
     let mut parts = kind.partition_key.iter().filter(|piece| matches!(piece, Piece::Part { .. }));
-    // A PartitionKey without parts also counts as hot, because all rows are in one partition.
+    // A PartitionKey without parts also counts as hot, because all rows are then in one partition.
     let is_hot = parts.all(|piece| matches!(piece, Piece::Part { codec, .. } if codec.follows_time()));
     if is_hot {
         ", allow(hot_partition, reason = \"the layout of existing rows\")".to_owned()
@@ -73,7 +72,7 @@ fn allow(kind: &Kind) -> String {
     }
 }
 
-/// Writes the struct, starting with its keys.
+/// Writes the struct and its key attributes.
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "#[partition_key({})]", pieces(&self.partition_key))?;
@@ -129,7 +128,7 @@ fn write_property(property: &Property, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     }
 }
 
-/// Returns the pieces of a key in declaration syntax.
+/// Returns the pieces of a key in the syntax of a declaration.
 fn pieces(pieces: &[Piece]) -> String {
     let piece = |piece: &Piece| match piece {
         Piece::Literal(text) => format!("{text:?}"),

@@ -1,5 +1,4 @@
-//! Tests that declarations are inferred from sample rows. Complete declarations are tested in `tests/inferred`, where they
-//! are also compiled.
+//! Tests that declarations are inferred from sample rows. Complete declarations are tested in `tests/inferred`, which also compiles them.
 
 use table_core::Value;
 

@@ -1,4 +1,4 @@
-//! The encoded texts of a key part that a condition accepts, and the range of keys that contain them.
+//! The encoded values of a key part that a condition accepts, and the range of keys that contain these values.
 
 use std::ops::Bound;
 
@@ -11,28 +11,28 @@ use crate::error::{Error, Result};
 use crate::keys::values::Values;
 use crate::keys::{codec, name_of};
 
-/// The encoded texts that a condition on a key part accepts.
+/// The encoded values that a condition on a key part accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Accepted {
-    /// One text.
+    /// One encoded value.
     One(String),
-    /// All texts between two bounds, both included.
+    /// All encoded values between two bounds, inclusive.
     Between {
-        /// The first text, or the prefix of the first texts. `None` if the range has no lower bound.
+        /// The first encoded value, or a prefix of it. `None` if the range has no lower bound.
         first: Option<String>,
-        /// The last text, or the prefix of the last texts. `None` if the range has no upper bound.
+        /// The last encoded value, or a prefix of it. `None` if the range has no upper bound.
         last: Option<String>,
     },
-    /// All texts with this prefix.
+    /// All encoded values with this prefix.
     Prefix(String),
 }
 
 impl Accepted {
-    /// Returns the texts that a condition accepts.
+    /// Returns the encoded values that a condition accepts.
     ///
     /// # Errors
-    /// `Condition` if the part cannot have the value, if the condition is a prefix and the part does not support prefixes, or if it is a range and the
-    /// part has no order.
+    /// `Condition` in these cases: the part cannot have the given value; the condition is a prefix, and the part does not support prefixes; the condition is a
+    /// range, and the part has no order.
     pub(super) fn new(piece: &StoredPiece, values: &Values) -> Result<Self> {
         let StoredPiece::Part { source, codec, form } = piece else { return Ok(Self::Prefix(String::new())) };
         let name = name_of(source);
@@ -58,13 +58,13 @@ impl Accepted {
         }
     }
 
-    /// Returns `true` if the condition accepts an encoded text of the part.
+    /// Returns `true` if the condition accepts `text`, an encoded value of the part.
     pub(super) fn accepts(&self, text: &str, form: &Form) -> bool {
         match self {
             Self::One(one) => one == text,
             Self::Prefix(prefix) => text.starts_with(prefix),
             Self::Between { first, last } => {
-                // A bound of fixed width can be the prefix of several texts, such as the stamps of one instant.
+                // A bound can be the prefix of several encoded values of fixed width, such as the stamps of one instant.
                 let is_at = |bound: &str| form.is_fixed() && text.starts_with(bound);
                 first.as_ref().is_none_or(|first| order::compare(first, text).is_le())
                     && last.as_ref().is_none_or(|last| order::compare(text, last).is_le() || is_at(last))
@@ -72,7 +72,7 @@ impl Accepted {
         }
     }
 
-    /// Returns a range that contains all keys that begin with `prefix`, followed by an accepted text of this part and by `behind`.
+    /// Returns a range that contains all keys that begin with `prefix`, an accepted value of this part, and values of the pieces in `behind`.
     pub(super) fn range(&self, prefix: &str, form: &Form, behind: &[StoredPiece]) -> TextRange {
         let (first, last) = match self {
             Self::One(text) => return TextRange::prefix(&format!("{prefix}{text}")),
@@ -97,8 +97,8 @@ impl Accepted {
     }
 }
 
-/// Returns `true` if keys sort by this part regardless of the pieces after it. Otherwise, a value may sort after a longer value that begins with it: in
-/// keys such as `name_id`, `ab_` sorts after `abZ_`.
+/// Returns `true` if keys sort by this part regardless of the pieces after it. This is not always so, because a value may sort after a longer value that begins
+/// with it: in keys such as `name_id`, `ab_` sorts after `abZ_`.
 fn keeps_order(form: &Form, behind: &[StoredPiece]) -> bool {
     form.is_fixed()
         || match behind.first() {

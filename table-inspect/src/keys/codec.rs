@@ -1,4 +1,4 @@
-//! Converts key parts between their encoding and the format that users read and write: `223` for `000223`, or an instant for inverted ticks.
+//! Converts key parts between their encoding and the format that users read and write, such as `223` for `000223`, or an instant for inverted ticks.
 
 use table_core::key::codec::Escaped;
 use table_core::key::codec::KeyCodec;
@@ -9,24 +9,24 @@ use crate::error::{Error, Result};
 use crate::keys::instant::{show, ticks_of};
 use crate::keys::{name_of, stamp};
 
-/// The codecs whose encodings differ from the values that users write. For any other codec, users write the encoding itself.
+/// The codecs whose encoding differs from the format that users write. For all other codecs, users write the encoding itself.
 enum Known {
     /// Decimal digits, padded with zeros to the declared width.
     Digits,
-    /// Decimal digits, each replaced by 9 minus the digit, which sorts the greatest number first.
+    /// Decimal digits, each replaced with 9 minus the digit. The greatest number sorts first.
     InvertedDigits,
-    /// A string whose separators are escaped.
+    /// A string in which separators are escaped.
     Escaped,
-    /// The ticks of an instant.
+    /// The ticks of an instant, unchanged.
     Ticks,
-    /// Inverted ticks: the given number minus the ticks of an instant, which sorts the newest instant first.
+    /// Inverted ticks: the given number minus the ticks of an instant. The newest instant sorts first.
     InvertedTicks(u64),
     /// A log [stamp].
     Stamp,
 }
 
 impl Known {
-    /// Returns the codec that has this name in stored schemas, such as `digits(6)`.
+    /// Returns the codec with this name in stored schemas, such as `digits(6)`.
     fn of(name: &str) -> Option<Self> {
         match name {
             "ticks" => return Some(Self::Ticks),
@@ -43,7 +43,7 @@ impl Known {
     }
 }
 
-/// Returns a part's value in the format that users read. A string that the codec cannot have produced is returned unchanged.
+/// Returns the value of a part in the format that users read. A string that the codec cannot produce is returned unchanged.
 #[must_use]
 pub fn decode(codec: &str, text: &str) -> String {
     let instant = |ticks: u64| ticks::to_datetime(ticks).map(show);
@@ -60,10 +60,10 @@ pub fn decode(codec: &str, text: &str) -> String {
     decoded.unwrap_or_else(|| text.to_owned())
 }
 
-/// Returns the encoding of a value that a user has written.
+/// Returns the encoding of a value that a user wrote.
 ///
 /// # Errors
-/// `Condition` if the part cannot have the value.
+/// `Condition` if the part cannot have this value.
 pub(super) fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
     let StoredPiece::Part { source, codec, form } = piece else { return Ok(String::new()) };
     let refuse = |reason: String| {
@@ -105,11 +105,11 @@ pub(super) fn encode(piece: &StoredPiece, value: &str) -> Result<String> {
     Ok(text)
 }
 
-/// Returns the prefix of a value's encodings: for an instant in a stamp, the text that all stamps of this instant share; for any other value, the
-/// entire encoding.
+/// Returns the common prefix of the possible encodings of a value. For an instant in a stamp, this is the prefix that all stamps of the instant share. For any
+/// other value, it is the entire encoding.
 ///
 /// # Errors
-/// `Condition` if the part cannot have the value.
+/// `Condition` if the part cannot have this value.
 pub(super) fn beginning(piece: &StoredPiece, value: &str) -> Result<String> {
     let stamps = match piece {
         StoredPiece::Part { codec, .. } if codec == stamp::CODEC => stamp::beginning(value),
@@ -127,10 +127,10 @@ pub fn can_encode(codec: &str) -> bool {
         || codec.starts_with("digits(")
 }
 
-/// Returns the encoding that a stored value has in a key part.
+/// Returns the encoding of a stored value in a key part.
 ///
 /// # Errors
-/// The reason, as text, if the codec is not supported or cannot encode the value.
+/// The reason, as a string, if the codec is not supported or cannot encode the value.
 pub fn encode_value(
     codec: &str,
     form: &table_core::key::codec::Form,
@@ -149,7 +149,7 @@ pub fn encode_value(
             let left = ticks::from_datetime(*at).and_then(|ticks| from.checked_sub(ticks));
             left.map(|left| format!("{left:0>0$}", form.min)).ok_or_else(unknown)?
         }
-        // Index rows store the parts of a key in their encoded form.
+        // Index rows store key parts in encoded form.
         (_, Value::String(text)) if can_encode(codec) && is_variant(codec, text) => text.clone(),
         _ => return Err(unknown()),
     };
@@ -158,17 +158,17 @@ pub fn encode_value(
     if is_text { Ok(text) } else { Err(unknown()) }
 }
 
-/// Returns the names of an enum codec's variants, separated by `|`.
+/// Returns the names of the variants in an enum codec, separated by `|`, or `None` for any other codec.
 fn variants(codec: &str) -> Option<&str> {
     codec.strip_prefix("one_of(")?.strip_suffix(')')
 }
 
-/// Returns `true` if the codec is not an enum's, or if the text is the name of one of the enum's variants.
+/// Returns `true` if the codec is not an enum codec, or if the text is the name of one of its variants.
 fn is_variant(codec: &str, text: &str) -> bool {
     variants(codec).is_none_or(|names| names.split('|').any(|name| name == text))
 }
 
-/// Returns digits without leading zeros.
+/// Removes the leading zeros from digits.
 fn unpadded(digits: &str) -> String {
     match digits.trim_start_matches('0') {
         "" => "0".to_owned(),
@@ -176,7 +176,7 @@ fn unpadded(digits: &str) -> String {
     }
 }
 
-/// Replaces each digit with 9 minus the digit. Keeps other characters, because the format check rejects them later.
+/// Replaces each digit with 9 minus the digit. Keeps other characters, which the format check rejects later.
 fn complement(digits: &str) -> String {
     let distance = |digit: char| digit.to_digit(10).and_then(|digit| char::from_digit(9 - digit, 10));
     digits.chars().map(|digit| distance(digit).unwrap_or(digit)).collect()
@@ -188,21 +188,21 @@ pub(super) fn counts_down(codec: &str) -> bool {
     codec == stamp::CODEC || codec.starts_with("inverted(") || codec.starts_with("desc(")
 }
 
-/// Returns `true` if the greater of two values, as users write them, has the smaller encoding. The ends of a range must then be swapped. For a codec
-/// that is not known here, such as `desc(hex)`, users write the encoding itself.
+/// Returns `true` if the greater of two values, as users write them, has the smaller encoding, so the ends of a range must be swapped. Returns `false` for a
+/// codec without a known conversion, such as `desc(hex)`, because users write its encodings themselves.
 #[must_use]
 pub(super) fn is_descending(codec: &str) -> bool {
     matches!(Known::of(codec), Some(Known::InvertedDigits | Known::InvertedTicks(_) | Known::Stamp))
 }
 
-/// Returns `true` if the encoding of a value's prefix is a prefix of the value's encoding, so prefixes can be queried.
+/// Returns `true` if the encoding of a prefix of a value is a prefix of the value's encoding. Such a codec supports queries by prefix.
 #[must_use]
 pub(super) fn keeps_prefixes(codec: &str) -> bool {
     matches!(codec, "text" | "caret") || codec.starts_with("without(")
 }
 
-/// Returns `true` if the values that users read sort, as strings, in the same order as their encodings. Numbers and instants do not: `50` sorts before
-/// `6`.
+/// Returns `true` if the values as users read them sort, as strings, in the same order as their encodings. Numbers and instants do not: as a string, `50` sorts
+/// before `6`.
 #[must_use]
 pub fn sorts_as_shown(codec: &str) -> bool {
     matches!(Known::of(codec), None | Some(Known::Escaped)) && !counts_down(codec)

@@ -10,7 +10,7 @@ use crate::keys::label::labels;
 use crate::keys::request::{PartRequest, key_range};
 use crate::keys::split::split;
 
-/// Conditions on the parts of a schema's key.
+/// Conditions on the key parts of a schema.
 ///
 /// ```
 /// use table_core::schema::StoredSchema;
@@ -26,12 +26,12 @@ pub struct PartConditions {
     partition_key: Vec<StoredPiece>,
     row_key: Vec<StoredPiece>,
     keys: KeyRange,
-    /// The texts that each condition accepts, with its part's position and form (the possible encodings).
+    /// The encoded values that each condition accepts, with the part's position and form (the possible encodings).
     accepted: Vec<(usize, Form, Accepted)>,
 }
 
 impl PartConditions {
-    /// Creates the conditions.
+    /// Creates conditions on the key parts of a schema.
     ///
     /// # Errors
     /// Any error from [`key_range`].
@@ -51,13 +51,13 @@ impl PartConditions {
         Ok(Self { partition_key, row_key, keys, accepted })
     }
 
-    /// Returns a range that contains all keys that satisfy the conditions. It may contain other keys, too.
+    /// Returns a range that contains all keys that satisfy the conditions. It may also contain other keys.
     #[must_use]
     pub const fn keys(&self) -> &KeyRange {
         &self.keys
     }
 
-    /// Returns `true` if a key matches the schema and its parts satisfy all conditions.
+    /// Returns `true` if the keys match the schema and their parts satisfy all conditions.
     #[must_use]
     pub fn accept(&self, partition_key: &str, row_key: &str) -> bool {
         let parts = split(&self.partition_key, partition_key).zip(split(&self.row_key, row_key));

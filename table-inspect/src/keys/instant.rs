@@ -3,12 +3,12 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use table_core::ticks;
 
-/// Returns an instant in the format that users read.
+/// Formats an instant as users read it.
 pub(super) fn show(instant: DateTime<Utc>) -> String {
     instant.to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }
 
-/// Parses `value` as an instant, or as a date at midnight UTC, and returns its ticks.
+/// Parses `value` as an instant, or as a date (midnight UTC), and returns its ticks.
 pub(super) fn ticks_of(value: &str) -> Option<u64> {
     let instant = value.parse::<DateTime<Utc>>().ok().or_else(|| {
         value

@@ -12,11 +12,12 @@ use crate::keys::codec;
 use crate::keys::split::split;
 use crate::reserved::RESERVED;
 
-/// Returns `true` if the first rows of one partition in `range` are the newest. This holds if, for all types whose row keys can be in the range, the keys
-/// begin with the same literals and parts, each part has a single value in the range, and the same inverted time follows.
+/// Returns `true` if the first rows of a partition in `range` are the newest rows. This is the case if the keys of all types that can be in the range begin
+/// with the same literals and parts, each of these parts has a single value in the range, and an inverted time follows.
 ///
-/// The keys' structure is known from the stored schemas. If no schema is stored for a type in the range, it is inferred from the keys of `rows`, the first
-/// rows of the range. Rows that belong to none of these types, and are neither index rows nor internal rows, may be newer than the first rows.
+/// The structure of the keys is taken from the stored schemas. If no schema is stored for a type in the range, the structure is inferred from the keys of
+/// `rows`, which are the first rows of the range. Returns `false` if a row is not of one of these types and is neither an index row nor an internal row,
+/// because it may be newer than the first rows.
 #[must_use]
 pub fn is_newest_first(schemas: &[StoredSchema], rows: &[TableEntity], range: &TextRange) -> bool {
     let common = common_prefix(range);
@@ -46,7 +47,7 @@ fn is_newest_first_by_keys<'a>(rows: impl Iterator<Item = &'a TableEntity>, comm
     false
 }
 
-/// Returns `true` if a range contains strings that start with the leading literal of these pieces.
+/// Returns `true` if the range contains strings that begin with the leading literal of these pieces.
 fn can_be_within(pieces: &[StoredPiece], range: &TextRange) -> bool {
     let mut within = match pieces.first() {
         Some(StoredPiece::Literal(literal)) => TextRange::prefix(literal),
@@ -65,9 +66,9 @@ fn is_derived(schemas: &[StoredSchema], row: &TableEntity) -> bool {
     row_key.starts_with(RESERVED) || !schemas.iter().any(is_entity) && schemas.iter().any(is_of_index)
 }
 
-/// Returns the literals and codecs of the pieces up to the first part that has several values in the range, if that part is descending. `common` is the
-/// number of leading bytes of `row_key` that all strings in the range share. Returns `None` if the part is ascending, or if the pieces cannot produce the
-/// key.
+/// Returns the literals and codecs of the pieces up to the first part that has several values in the range, if that part is descending. `common` is the length
+/// in bytes of the prefix that `row_key` shares with all strings in the range. Returns `None` if the part is ascending, or if the pieces cannot produce
+/// `row_key`.
 fn leading<'a>(pieces: &'a [StoredPiece], row_key: &str, common: usize) -> Option<Vec<&'a str>> {
     let mut parts = split(pieces, row_key)?.into_iter();
     let (mut end, mut leading) = (0, Vec::new());
@@ -80,7 +81,7 @@ fn leading<'a>(pieces: &'a [StoredPiece], row_key: &str, common: usize) -> Optio
             StoredPiece::Part { codec, form, .. } => {
                 end += parts.next().map_or(0, |(_, _, text)| text.len());
                 leading.push(codec);
-                // Unless the part has a fixed width, a longer value can begin with this one.
+                // Unless the part has a fixed width, other values may begin with this value.
                 let is_single = if form.is_fixed() { end <= common } else { end < common };
                 if !is_single {
                     return codec::counts_down(codec).then_some(leading);
@@ -91,7 +92,7 @@ fn leading<'a>(pieces: &'a [StoredPiece], row_key: &str, common: usize) -> Optio
     None
 }
 
-/// Returns a prefix of all strings in the range.
+/// Returns a prefix that all strings in the range share.
 fn common_prefix(range: &TextRange) -> &str {
     let (Bound::Included(lower) | Bound::Excluded(lower)) = &range.lower else { return "" };
     let (Bound::Included(upper) | Bound::Excluded(upper)) = &range.upper else { return "" };

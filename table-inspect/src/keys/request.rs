@@ -1,4 +1,4 @@
-//! Conditions on key parts, as given on a command line: `department=Sales`, `id=100..199`, `email=ada*`.
+//! Conditions on key parts, as passed on a command line: `department=Sales`, `id=100..199`, `email=ada*`.
 
 use std::ops::Bound;
 use std::str::FromStr;
@@ -20,8 +20,8 @@ pub struct PartRequest {
 }
 
 impl PartRequest {
-    /// Creates a condition on the key part `name`. `values` describes the accepted values: `Sales`, `100..199` or `ada*`. Text after a leading `=` is a
-    /// single value, which may contain `..` and end with `*`: `=v1..2`.
+    /// Creates a condition on the key part `name`. `values` describes the accepted values: `Sales`, `100..199` or `ada*`. The text after a leading `=`, as in
+    /// `=v1..2`, is a single value, which may contain `..` and may end with `*`.
     ///
     /// # Errors
     /// `Condition` if a bound of a range ends with `*`.
@@ -29,19 +29,19 @@ impl PartRequest {
         Ok(Self { name: name.to_owned(), values: Values::parse(values)? })
     }
 
-    /// Creates a condition that a part has exactly this value. In this value, `..` and `*` have no special meaning.
+    /// Creates a condition that a part has exactly the given value, in which `..` and `*` have no special meaning.
     #[must_use]
     pub fn exactly(name: &str, value: &str) -> Self {
         Self { name: name.to_owned(), values: Values::Exactly(value.to_owned()) }
     }
 
-    /// Creates a condition that a part is between two values, both included. An empty value means that this side has no bound.
+    /// Creates a condition that a part is between two values, inclusive. If one of them is empty, the range has no bound on that side.
     #[must_use]
     pub fn between(name: &str, lower: &str, upper: &str) -> Self {
         Self { name: name.to_owned(), values: Values::Between(lower.to_owned(), upper.to_owned()) }
     }
 
-    /// Creates a condition that a part begins with a string.
+    /// Creates a condition that a part begins with the given prefix.
     #[must_use]
     pub fn prefix(name: &str, prefix: &str) -> Self {
         Self { name: name.to_owned(), values: Values::Prefix(prefix.to_owned()) }
@@ -52,7 +52,7 @@ impl PartRequest {
         self.name.eq_ignore_ascii_case(label)
     }
 
-    /// Returns the encoded texts of a part that the condition accepts.
+    /// Returns the encoded values of a part that the condition accepts.
     pub(super) fn accepted(&self, piece: &StoredPiece) -> Result<Accepted> {
         Accepted::new(piece, &self.values)
     }
@@ -69,8 +69,8 @@ impl FromStr for PartRequest {
     }
 }
 
-/// Returns the range that a string describes: `A..B` (both included, each may be empty), `A*`, or a single value. Text after a leading `=` is a single
-/// value, which may be empty, contain `..` and end with `*`: `=v1..2`.
+/// Parses a range: `A..B` (both inclusive, each may be empty), `A*`, or a single value. The text after a leading `=`, as in `=v1..2`, is a single value, which
+/// may be empty, may contain `..` and may end with `*`.
 ///
 /// # Errors
 /// `Condition` if a bound ends with `*`.
@@ -93,19 +93,18 @@ pub fn parse_range(text: &str) -> Result<TextRange> {
     })
 }
 
-/// Returns a key range that contains all keys whose parts satisfy all conditions. The conditions refer to the parts by their
-/// [labels](crate::keys::labels).
+/// Returns a key range that contains all keys whose parts satisfy all conditions. The conditions refer to the parts by their [labels](crate::keys::labels).
 ///
-/// The range may contain other keys, too. [`PartConditions`](crate::keys::PartConditions) excludes them.
+/// The range may also contain other keys. [`PartConditions`](crate::keys::PartConditions) excludes them.
 ///
 /// # Errors
-/// `Condition` if the schema does not have a part, if a part cannot have the value, or if the conditions do not form a range, for example because an
-/// earlier part has no condition or only a range.
+/// `Condition` if the schema lacks a part, if a part cannot have the given value, or if the conditions do not form a range, for example because an earlier part
+/// has no condition or only a range.
 pub fn key_range(schema: &StoredSchema, requests: &[PartRequest]) -> Result<KeyRange> {
     key_range_of_sources(&labelled(schema), requests)
 }
 
-/// Returns the range of [`key_range`] for conditions that refer to the parts by their sources. Used by callers with their own labels.
+/// Returns the same range as [`key_range`], but the conditions refer to the parts by their sources. This function is for callers with their own labels.
 ///
 /// # Errors
 /// Any error from [`key_range`].
@@ -122,7 +121,7 @@ pub fn key_range_of_sources(schema: &StoredSchema, requests: &[PartRequest]) -> 
     Ok(KeyRange { partition_key, row_key })
 }
 
-/// Returns the error for a condition on a part that does not exist in the labelled schema.
+/// Returns the error for a condition on a part that the labelled schema does not have.
 fn unknown_part(schema: &StoredSchema, name: &str) -> Error {
     let known: Vec<_> =
         schema.partition_key.iter().chain(&schema.row_key).filter_map(source_of).map(name_of).collect();
@@ -138,9 +137,9 @@ fn unknown_part(schema: &StoredSchema, name: &str) -> Error {
     })
 }
 
-/// Returns the range of key strings that contain the known parts: a single string if all parts are known, otherwise all strings with a prefix.
+/// Returns the range of keys that contain the known parts: a single key if all parts are known, otherwise all keys with a prefix.
 ///
-/// If a value is invalid, it counts as unknown, and the prefix ends there.
+/// An invalid value counts as unknown, so the prefix ends before it.
 #[must_use]
 pub fn row_range<'a>(pieces: &[StoredPiece], value: impl Fn(&str) -> Option<&'a str>) -> TextRange {
     let mut prefix = String::new();
@@ -168,7 +167,7 @@ pub fn source_of(piece: &StoredPiece) -> Option<&table_core::schema::Source> {
     }
 }
 
-/// Returns the range of strings for one key. Parts with a single value form a prefix, which ends at the first part without a single value.
+/// Returns the range of one key. The parts with a single value form a prefix, which ends at the first part without a single value.
 fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRange> {
     let mut prefix = String::new();
     for (at, piece) in pieces.iter().enumerate() {
@@ -194,7 +193,7 @@ fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRa
             range.intersect(&accepted.range(&prefix, form, behind));
         }
         return match one {
-            // No value satisfies the conditions, so conditions on later parts do not matter.
+            // No value satisfies all conditions on this part, so conditions on later parts do not matter.
             Some(_) => Ok(range),
             None => refuse_conditions(behind, requests, source).map(|()| range),
         };
@@ -202,7 +201,7 @@ fn text_range(pieces: &[StoredPiece], requests: &[PartRequest]) -> Result<TextRa
     Ok(TextRange::exactly(prefix))
 }
 
-/// Returns an error if a part after the first part without a single value has a condition, because keys do not support this.
+/// Returns an error if one of the parts `behind` has a condition. Keys support such a condition only if all earlier parts have a single value.
 fn refuse_conditions(
     behind: &[StoredPiece],
     requests: &[PartRequest],

@@ -7,9 +7,9 @@ use crate::keys::{codec, name_of};
 /// A part of a key: its source, its codec and its encoded value.
 pub(super) type Cut<'a> = (&'a Source, &'a str, &'a str);
 
-/// Returns the parts of a key, or `None` if these pieces cannot produce the key.
+/// Splits a key into its parts. Returns `None` if these pieces cannot produce the key.
 ///
-/// The pieces in a stored schema are unambiguous, so at most one split fits.
+/// The pieces of a stored schema are unambiguous, so at most one split is possible.
 #[must_use]
 pub(super) fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<Cut<'a>>> {
     let Some((first, rest)) = pieces.split_first() else { return text.is_empty().then(Vec::new) };
@@ -25,8 +25,7 @@ pub(super) fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<
                 parts.insert(0, (source, codec.as_str(), part));
                 Some(parts)
             };
-            // The longest text is tried first. It usually fits, because the part ends the key or precedes a literal that it cannot
-            // contain.
+            // The longest text is tried first. It usually matches, because the part is at the end of the key or precedes a literal that it cannot contain.
             (0..=text.len()).rev().find_map(fits)
         }
     }
@@ -35,20 +34,20 @@ pub(super) fn split<'a>(pieces: &'a [StoredPiece], text: &'a str) -> Option<Vec<
 /// A segment of a key string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Segment {
-    /// A constant string.
+    /// A literal, which is the same in all keys.
     Literal(String),
-    /// A part.
+    /// A key part.
     Part {
         /// The name of the part's field or property.
         name: String,
-        /// The encoded string.
+        /// The part's encoded value.
         text: String,
-        /// The value in the format that users write.
+        /// The value as users write it.
         value: String,
     },
 }
 
-/// Returns the segments of a key string, in order, or `None` if these pieces cannot produce the string.
+/// Returns the segments of a key, in order, or `None` if these pieces cannot produce the key.
 #[must_use]
 pub fn segments(pieces: &[StoredPiece], text: &str) -> Option<Vec<Segment>> {
     let mut parts = split(pieces, text)?.into_iter();

@@ -1,4 +1,4 @@
-//! Log stamps: the inverted ticks of an instant, `_`, and an inverted tie breaker in 16 hexadecimal digits. The newest stamp sorts first.
+//! Log stamps: the inverted ticks of an instant, `_`, and an inverted tie breaker as 16 hexadecimal digits. The newest stamp sorts first.
 
 use table_core::ticks;
 
@@ -7,7 +7,7 @@ use crate::keys::instant::{show, ticks_of};
 /// The name of the stamp codec in stored schemas.
 pub(super) const CODEC: &str = "logstamp";
 
-/// Returns the instant of a stamp, followed by `_` and the tie breaker unless that is 0. Returns `None` if the string is not a stamp.
+/// Returns the instant of a stamp, followed by `_` and the tie breaker unless the tie breaker is 0. Returns `None` if the string is not a stamp.
 #[must_use]
 pub(super) fn decode(text: &str) -> Option<String> {
     let (inverted, tie) = text.split_once('_')?;
@@ -18,7 +18,7 @@ pub(super) fn decode(text: &str) -> Option<String> {
     }
 }
 
-/// Returns the stamp for a value returned by [`decode`]. If the value contains no tie breaker, 0 is used.
+/// Returns the stamp for a value that [`decode`] returned. If the value contains no tie breaker, 0 is used.
 #[must_use]
 pub(super) fn encode(value: &str) -> Option<String> {
     let (instant, tie) = match value.split_once('_') {
@@ -28,7 +28,7 @@ pub(super) fn encode(value: &str) -> Option<String> {
     Some(format!("{}{:016x}", beginning(instant)?, !tie))
 }
 
-/// Returns the prefix that all stamps of an instant share.
+/// Returns the prefix that all stamps of an instant have.
 #[must_use]
 pub(super) fn beginning(instant: &str) -> Option<String> {
     Some(format!("{:019}_", ticks::invert(ticks_of(instant)?)?))

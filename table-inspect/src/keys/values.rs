@@ -1,20 +1,20 @@
-//! The values that a condition on a key part accepts, as users write them.
+//! The accepted values of a condition on a key part, as users write them.
 
 use crate::error::{Error, Result};
 
-/// The values that a condition on a key part accepts.
+/// The accepted values of a condition on a key part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Values {
     /// One value.
     Exactly(String),
-    /// All values between two values, both included. An empty value means that this side has no bound.
+    /// All values between two values, inclusive. If one of them is empty, the range has no bound on that side.
     Between(String, String),
     /// All values with this prefix.
     Prefix(String),
 }
 
 impl Values {
-    /// Parses the values as users write them: `Sales`, `100..199`, `ada*`, or `=` followed by one value.
+    /// Parses the values of a condition: `Sales`, `100..199`, `ada*`, or `=` followed by a single value.
     pub(super) fn parse(text: &str) -> Result<Self> {
         if let Some(value) = text.strip_prefix('=') {
             return Ok(Self::Exactly(value.to_owned()));
@@ -30,8 +30,7 @@ impl Values {
     }
 }
 
-/// Returns an error if a bound of a range ends with `*`. A bound is a single value: the range `2024..2025*` would not contain
-/// `2025-01`.
+/// Returns an error if a bound of a range ends with `*`. A bound is a single value, so the range `2024..2025*` would not contain `2025-01`.
 fn refuse_prefix(bound: &str) -> Result<()> {
     if !bound.ends_with('*') {
         return Ok(());

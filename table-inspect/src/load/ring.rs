@@ -1,10 +1,10 @@
-//! Counts for the newest `N` time periods.
+//! Counts for the `N` most recent time periods.
 
-/// The counts for the newest `N` periods. Each period has a number, which increases with time.
+/// The counts for the `N` most recent periods. Each period has a number, which increases with time.
 #[derive(Clone, Debug)]
 pub(super) struct Ring<const N: usize> {
     counts: [u32; N],
-    /// The number of the newest period with a count.
+    /// The number of the most recent period with a count.
     newest: u64,
 }
 
@@ -15,8 +15,8 @@ impl<const N: usize> Default for Ring<N> {
 }
 
 impl<const N: usize> Ring<N> {
-    /// Adds one to a period's count. If the clock has been set back, the period may be before the newest one; then the newest one is
-    /// used.
+    /// Adds one to the count of a period. A period before the most recent one is possible if the clock was set back. The most recent period is then used
+    /// instead.
     pub(super) fn add(&mut self, period: u64) {
         self.forget_before(period);
         if let Some(count) = self.counts.get_mut(slot::<N>(self.newest)) {
@@ -24,7 +24,7 @@ impl<const N: usize> Ring<N> {
         }
     }
 
-    /// Returns the counts for the `N` periods up to and including this one, oldest first.
+    /// Returns the counts of the `N` periods that end with `period`, oldest first.
     pub(super) fn up_to(&self, period: u64) -> [u32; N] {
         let period = period.max(self.newest);
         let oldest = period.saturating_sub(N as u64 - 1);
@@ -35,7 +35,7 @@ impl<const N: usize> Ring<N> {
         })
     }
 
-    /// Makes a later period the newest one, and clears the counts for the periods in between.
+    /// Makes a later period the most recent one, and clears the counts of the periods in between.
     fn forget_before(&mut self, period: u64) {
         if period <= self.newest {
             return;
@@ -54,7 +54,7 @@ impl<const N: usize> Ring<N> {
     }
 }
 
-/// Returns the index of a period's count, which is below `N`.
+/// Returns the index of the count for a period. It is less than `N`.
 fn slot<const N: usize>(period: u64) -> usize {
     usize::try_from(period % N as u64).unwrap_or_default()
 }

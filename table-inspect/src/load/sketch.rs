@@ -1,4 +1,4 @@
-//! The "Space-Saving" algorithm with decaying weights and a history for each counted partition.
+//! The "Space-Saving" algorithm with decaying weights, and a history for each counted partition.
 
 use std::cmp::Reverse;
 use std::hash::{BuildHasher, RandomState};
@@ -7,32 +7,32 @@ use super::ring::Ring;
 
 /// The maximum number of counted partitions.
 pub const COUNTED: usize = 128;
-/// The number of counts for the last minute. Each covers five seconds.
+/// The number of counts for the last minute. Each count covers five seconds.
 pub const MINUTE: usize = 12;
-/// The number of counts for the last hour. Each covers a minute.
+/// The number of counts for the last hour. Each count covers one minute.
 pub const HOUR: usize = 60;
 
 const SECOND: u64 = 10_000_000;
-/// The period lengths of the two histories, and the time after which all weights are halved, in ticks.
+/// The period lengths of the two histories, and the interval at which all weights are halved, in ticks.
 const SHORT: u64 = 5 * SECOND;
 const LONG: u64 = 60 * SECOND;
 const HALVED_AFTER: u64 = 600 * SECOND;
-/// The number of hashes that are compared together.
+/// The number of hashes that are compared at once.
 const GROUP: usize = 16;
 
-/// The requests to one partition.
+/// The request counts of one partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BusyPartition {
-    /// The name of the table, as passed to the counter.
+    /// The name of the table, as passed to [`record`](crate::load::PartitionLoad::record).
     pub table: String,
     /// The `PartitionKey`.
     pub partition_key: String,
     /// The number of requests in each five-second period of the last minute, oldest first.
     pub seconds: [u32; MINUTE],
-    /// The number of requests in each minute of the last hour, oldest first. The most recent minute is incomplete.
+    /// The number of requests in each minute of the last hour, oldest first. The last minute is incomplete.
     pub minutes: [u32; HOUR],
-    /// An estimate of the number of requests, weighted towards recent ones. It may be too high, by at most the weight of the partition that this one has
+    /// An estimate of the number of requests, weighted towards recent requests. It may be too high, by at most the weight of the partition that this one
     /// replaced.
     pub weight: u64,
 }
@@ -59,23 +59,23 @@ struct Slot {
     minutes: Ring<HOUR>,
 }
 
-/// The counted partitions.
+/// The counted partitions and their weights.
 #[derive(Debug, Default)]
 pub(super) struct Sketch {
     hasher: RandomState,
     /// The hash of the partition in each slot. Comparing hashes is faster than comparing keys.
     hashes: Vec<u32>,
-    /// The weight of the partition in each slot. Each request to a partition that is not counted searches for the least weight. This reads one KiB; it
+    /// The weight of the partition in each slot. Each request to a partition that is not counted searches for the lowest weight. The search reads one KiB. It
     /// would read 50 KiB if the weights were stored in the slots.
     weights: Vec<u64>,
-    /// A lower bound for all weights.
+    /// A lower bound of all weights.
     least: u64,
-    /// The number of leading slots with weights above `least`. Weights only grow until they are halved, so the search for the least weight can skip these
-    /// slots.
+    /// The number of leading slots whose weights are greater than `least`. Until the weights are halved, they only grow, so the search for the lowest weight
+    /// can skip these slots.
     passed: usize,
     slots: Vec<Slot>,
     all: Ring<MINUTE>,
-    /// The number of the last period in which the weights were halved.
+    /// The number of the period in which the weights were last halved.
     halved: u64,
 }
 
@@ -136,7 +136,7 @@ impl Sketch {
             same_hash.find_map(|(at, _)| self.slots.get(at).is_some_and(is_same).then_some(at))
         };
         let (groups, rest) = self.hashes.as_chunks::<GROUP>();
-        // The comparison of an entire group has no branches, so the compiler uses vector instructions.
+        // The comparison of a group has no branches, so the compiler can use vector instructions.
         let may_have =
             |group: &[u32; GROUP]| group.iter().fold(0, |any, known| any | u32::from(*known == hash)) > 0;
         let mut candidates = groups.iter().enumerate().filter(|(_, group)| may_have(group));
@@ -144,8 +144,8 @@ impl Sketch {
         found.or_else(|| within(groups.len() * GROUP, rest))
     }
 
-    /// Assigns a slot to a partition: an empty slot, or the slot of the partition with the least weight. The new partition inherits that weight.
-    /// Returns the index of the slot.
+    /// Assigns an empty slot to a partition, or the slot of the partition with the lowest weight. The new partition inherits that weight. Returns the index of
+    /// the slot.
     fn admit(&mut self, hash: u32, table: &str, partition_key: &str) -> usize {
         let at = if self.slots.len() < COUNTED {
             self.hashes.push(0);
@@ -162,7 +162,7 @@ impl Sketch {
         at
     }
 
-    /// Returns the index of the first slot with the least weight.
+    /// Returns the index of the slot with the lowest weight.
     fn lightest(&mut self) -> usize {
         let from = |weights: &[u64], first: usize, least: u64| {
             let rest = weights.get(first..).unwrap_or_default();
@@ -176,7 +176,7 @@ impl Sketch {
         self.passed
     }
 
-    /// Halves the weights once for each period that has passed.
+    /// Halves the weights once for each period since the last halving.
     fn halve(&mut self, period: u64) {
         let passed = u32::try_from(period.saturating_sub(self.halved)).unwrap_or(u32::MAX);
         if passed > 0 {
@@ -188,7 +188,7 @@ impl Sketch {
 }
 
 impl Slot {
-    /// Assigns a slot to a different partition. Its strings keep their allocated memory.
+    /// Assigns the slot to a different partition, and reuses the memory of its strings.
     fn assign(&mut self, table: &str, partition_key: &str) {
         self.table.clear();
         self.table.push_str(table);

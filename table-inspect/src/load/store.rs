@@ -9,10 +9,9 @@ use table_core::{Continuation, EntityKey, Page, Query, Result, TableName, TableS
 
 use super::PartitionLoad;
 
-/// A store wrapper that records each request to a partition in a [`PartitionLoad`]. A program can use it to display its own
-/// load.
+/// A store wrapper that records each request to a partition in a [`PartitionLoad`]. With this wrapper, a program can display the load that it causes.
 ///
-/// A request that reads several partitions is not recorded, because it is unknown which of them bear the load.
+/// Requests that read several partitions are not recorded, because it is unknown which of these partitions bear the load.
 ///
 /// ```
 /// use table_core::{BlockOn, Engine, TableEntity, TableStoreExt};
@@ -34,7 +33,7 @@ pub struct CountingStore<S> {
 }
 
 impl<S> CountingStore<S> {
-    /// Wraps a store.
+    /// Wraps a store whose requests are recorded in `load`.
     #[must_use]
     pub const fn new(store: S, load: PartitionLoad) -> Self {
         Self { store, load }

@@ -10,7 +10,7 @@ use super::*;
 
 const SECOND: u64 = 10_000_000;
 
-/// Returns an empty `PartitionLoad`, and the time of its clock, in ticks.
+/// Creates an empty `PartitionLoad`. Also returns the time of its clock, in ticks.
 fn load() -> (PartitionLoad, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(ticks::UNIX_EPOCH));
     let clock = Arc::clone(&time);
@@ -70,14 +70,13 @@ fn tables_are_told_apart_and_keys_are_not_printed() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Tests that, even if the partitions outnumber the slots, frequent partitions are always counted, no count is too high, and no weight is
-    /// too low.
+    /// Tests that, even if there are more partitions than slots, frequent partitions are always counted, no count is too high, and no weight is too low.
     #[test]
     fn frequent_partitions_are_counted(requests in vec((0..3_u8, 0..4_000_u16), 1..4_000)) {
         let (load, _) = load();
         let mut exact: BTreeMap<String, u64> = BTreeMap::new();
         for (kind, number) in requests {
-            // A third of the requests go to a few partitions.
+            // A third of the requests go to a few frequent partitions.
             let partition = if kind == 0 { format!("few {}", number % 20) } else { number.to_string() };
             load.record("employee", &partition);
             *exact.entry(partition).or_default() += 1;
