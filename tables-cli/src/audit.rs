@@ -1,7 +1,7 @@
-//! Audits: find design defects in a table from its rows, with or without a stored schema.
+//! Audits of tables. An audit finds design defects in a table's rows, with or without stored schemas.
 //!
-//! Limits, partitions, types and schemas are checked on every row, in one pass with bounded memory. Key formats are compared within each kind of row,
-//! in a sample spread evenly over the table.
+//! Limits, partitions, types and schemas are checked for every row, in one pass with bounded memory. Key formats are compared within each kind of row, using a
+//! sample that is spread evenly over the table.
 
 mod explained;
 mod finding;
@@ -21,7 +21,7 @@ pub use finding::Finding;
 pub use limits::size;
 use table_inspect::infer;
 
-/// An audit of one table. Its rows must be pushed in key order.
+/// An audit of one table. The table's rows must be pushed in key order.
 ///
 /// ```
 /// use table_core::TableEntity;
@@ -47,8 +47,8 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Creates an audit of a table. `schemas` are the stored schemas of all tables in the store, each with its table's name in lower case. At most
-    /// `sample` rows are held in memory.
+    /// Creates an audit of a table. `schemas` are the stored schemas of all tables in the store, each with the name of its table in lower case. The audit keeps
+    /// at most `sample` rows in memory.
     #[must_use]
     pub fn new(table: &str, schemas: Vec<(String, StoredSchema)>, sample: usize) -> Self {
         Self {
@@ -67,9 +67,9 @@ impl Audit {
         self.rows
     }
 
-    /// Adds the next row.
+    /// Adds the next row to the audit.
     pub fn push(&mut self, row: TableEntity) {
-        // The patterns' internal rows sort after all other rows and have their own key formats.
+        // Internal rows are skipped, because they sort after all other rows and have different key formats.
         if row.key().row_key.as_str().starts_with('\u{FFFC}') {
             return;
         }
@@ -81,7 +81,7 @@ impl Audit {
         self.sample.push(row);
     }
 
-    /// Returns the findings.
+    /// Completes the audit and returns its findings.
     #[must_use]
     pub fn finish(self) -> Vec<Finding> {
         let mut findings = Vec::new();

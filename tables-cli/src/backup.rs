@@ -1,24 +1,24 @@
-//! Backups of any store. A backup consists of generations in a folder or under a prefix of an object store, each of which can be restored completely or
-//! in part.
+//! Backups of any store. A backup consists of generations, in a folder or under a prefix of an object store. Each generation can be restored entirely or in
+//! part.
 //!
 //! # Layout of a backup folder
 //! | file | content |
 //! |---|---|
 //! | `BACKUPS` | format version and the name of the store; marks the folder |
-//! | `generations/20261125T210509.123Z.json` | one [generation](generation::Generation): its tables, layers, checksums |
+//! | `generations/20261125T210509.123Z.json` | one [generation](generation::Generation): its tables, its layers, and their checksums |
 //! | `rows/Company-20261125T210509.123Z-1.rows` | a [`layer`]: all rows of a table, or the changes since the previous generation |
 //! | `files/0000000042.rows` | a file of an embedded engine, shared by the generations that contain it |
 //! | `working.json` | the progress of an unfinished generation |
-//! | `locks/00000000000000000042` | only in an object store: the lock of the command that writes |
+//! | `locks/00000000000000000042` | only in an object store: the lock of the command that writes the backup |
 //!
-//! In an object store, each file of `rows` and `files` is a sequence of objects of at most about 8 MiB, named by their offset in the file.
+//! In an object store, each file in `rows` and `files` is a sequence of objects of at most about 8 MiB, named by their offsets in the file.
 //!
-//! A folder of the embedded engine is backed up as a consistent snapshot of its files. Every other store is backed up row by row: the rows are read in
-//! key order and compared with the previous generation, and only the differences are written, including deletions.
+//! A folder of the embedded engine is backed up as a consistent snapshot of its files. Any other store is backed up row by row: its rows are read in key order
+//! and compared with the previous generation, and only the differences, including deletions, are written.
 //!
 //! # Guarantee
-//! - A generation is listed only after all its files are durable. Killing a backup leaves the earlier generations unchanged. The next backup continues
-//!   where the killed one stopped, or starts over if another generation has been completed since.
+//! - A generation is listed only after all its files are durable. Killing a backup leaves earlier generations unchanged. The next backup continues where the
+//!   killed one stopped, or starts over if another generation has been completed since then.
 //! - Checksums cover every byte. Damaged rows are reported with their file and position, and are never restored.
 //! - Removing a generation never changes other generations, because a layer is deleted only when no generation refers to it.
 

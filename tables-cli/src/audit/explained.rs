@@ -1,4 +1,4 @@
-//! Detects rows that do not match any stored schema.
+//! Detects rows that match none of the stored schemas.
 
 use table_core::schema::StoredSchema;
 use table_core::{EntityKey, TableEntity, Value};
@@ -8,8 +8,8 @@ use crate::audit::wide;
 use table_inspect::keys;
 use table_inspect::kind::{self, Kind};
 
-/// Checks a table's rows against the stored schemas. A row is explained if it matches a schema as an entity of this table, or as an index row that
-/// some table stores in it.
+/// Checks a table's rows against the stored schemas. A row must match a schema as an entity of this table, or as an index row that a schema stores in this
+/// table.
 #[derive(Debug)]
 pub(super) struct Explained {
     table: String,
@@ -20,7 +20,7 @@ pub(super) struct Explained {
 }
 
 impl Explained {
-    /// Takes the schemas of all tables, each with its table's name in lower case.
+    /// Creates the check. `schemas` are the schemas of all tables, each with the name of its table in lower case.
     pub(super) fn new(table: &str, schemas: Vec<(String, StoredSchema)>) -> Self {
         let names: Vec<_> = entities(table, &schemas).map(|schema| schema.entity.as_str()).collect();
         let unexplained = Finding::new(
@@ -59,7 +59,7 @@ impl Explained {
         }
     }
 
-    /// Appends the findings to `findings`. Returns `true` if the table has stored schemas.
+    /// Appends the findings to `findings`. Returns `true` if the table's entities have a stored schema.
     pub(super) fn finish(self, findings: &mut Vec<Finding>) -> bool {
         let found = [self.unexplained, self.mistyped];
         findings.extend(found.into_iter().filter(|finding| finding.rows > 0));
@@ -67,7 +67,7 @@ impl Explained {
     }
 }
 
-/// Returns the schemas of a table's entities.
+/// Returns the schemas of the entities in a table.
 fn entities<'a>(
     table: &str,
     schemas: &'a [(String, StoredSchema)],
@@ -78,7 +78,7 @@ fn entities<'a>(
     })
 }
 
-/// Returns `true` if a row's `EntityType` and its entity's key match a schema.
+/// Returns `true` if the schema matches `key` and the row's `EntityType`. `key` is the key of the row, or of the wide entity that the row is a part of.
 fn is_of(schema: &StoredSchema, row: &TableEntity, key: &EntityKey) -> bool {
     let kind = match row.get(table_core::schema::ENTITY_TYPE) {
         Some(Value::String(kind)) => Some(kind),

@@ -1,10 +1,10 @@
-//! Findings of an audit. Each consists of a rule, a fact, sample rows, and a suggested fix.
+//! The findings of an audit. Each finding consists of a rule, a fact, sample rows, and a suggested fix.
 
 use std::fmt;
 
 use table_core::EntityKey;
 
-/// The number of sample rows in a finding.
+/// The maximum number of sample rows in a finding.
 const SAMPLES: usize = 3;
 
 /// A design defect found in a table.
@@ -14,7 +14,7 @@ pub struct Finding {
     pub rule: &'static str,
     /// The defect, as a statement of fact.
     pub fact: String,
-    /// The number of compared rows that have the defect.
+    /// The number of rows that have the defect, or that were compared to detect it.
     pub rows: u64,
     /// The keys of some rows that have the defect.
     pub samples: Vec<(String, String)>,
@@ -23,12 +23,12 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Creates a finding without rows.
+    /// Creates a finding that has no rows yet.
     pub(super) fn new(rule: &'static str, fact: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { rule, fact: fact.into(), rows: 0, samples: Vec::new(), fix: fix.into() }
     }
 
-    /// Adds a row that has the defect.
+    /// Adds a row to the finding.
     pub(super) fn push(&mut self, key: &EntityKey) {
         self.rows += 1;
         if self.samples.len() < SAMPLES {
@@ -36,7 +36,7 @@ impl Finding {
         }
     }
 
-    /// Returns the keys of the sample rows as text.
+    /// Returns the keys of the sample rows as a string.
     #[must_use]
     pub fn sample_text(&self) -> String {
         let keys = self.samples.iter().map(|(partition, row)| format!("('{partition}', '{row}')"));

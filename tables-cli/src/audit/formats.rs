@@ -1,4 +1,4 @@
-//! Checks the key formats of similar rows, and reports mixed formats, numbers of different widths, and unescaped separators.
+//! Checks the key formats of similar rows. Reports mixed formats, numbers of different widths, and unescaped separators.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use crate::audit::finding::Finding;
 use crate::audit::shape::Shape;
 use table_inspect::infer::Group;
 
-/// The characters that are assumed to separate key parts.
+/// The characters that are assumed to separate the parts of a key.
 const SEPARATORS: [char; 8] = ['_', '|', ':', '!', '~', '^', '+', ','];
 
-/// One of an entity's two keys: its name, such as `PartitionKey`, and a function that returns it.
+/// The name of one of the two keys, such as `PartitionKey`, and a function that returns an entity's value for it.
 type KeyOf = (&'static str, fn(&TableEntity) -> &str);
 
 const KEYS: [KeyOf; 2] =
@@ -49,7 +49,7 @@ fn of_key(kind: &Group<'_>, (name, text): KeyOf, findings: &mut Vec<Finding>) {
         *counts.entry(&shape.text).or_default() += 1;
     }
     let Some((usual, count)) = counts.iter().max_by_key(|(_, count)| **count) else { return };
-    // Free text has many different shapes, and none of them is common.
+    // Only free text has so many different shapes that none of them is common.
     if *count * 5 < texts.len() * 4 {
         return;
     }
@@ -72,7 +72,7 @@ fn example<'a>(texts: &[(&TableEntity, &'a str)], shapes: &[Shape], usual: &str)
     like.next().map_or("", |((_, text), _)| *text)
 }
 
-/// Reports numbers that have different widths at the same position in the keys. Such keys do not sort by value.
+/// Reports numbers with different widths at the same position in the keys. Such keys do not sort by value.
 fn widths(rows: &[(&TableEntity, &Shape)], place: &str, findings: &mut Vec<Finding>) {
     let positions = rows.first().map_or(0, |(_, shape)| shape.numbers.len());
     for at in 0..positions {
@@ -93,7 +93,7 @@ fn widths(rows: &[(&TableEntity, &Shape)], place: &str, findings: &mut Vec<Findi
         let fix =
             format!("pad the number, for example with `#[digits({widest})]`; without, '10' sorts before '9'");
         let mut finding = Finding::new("DQ-10", format!("{fact} in {place}"), fix);
-        // The samples include keys of both widths.
+        // The samples contain keys with the usual width and keys with other widths.
         let mut others = rows.iter().filter(|(_, shape)| number(shape).len() != usual);
         let like = rows.iter().find(|(_, shape)| number(shape).len() == usual);
         like.into_iter().chain(others.by_ref().take(2)).for_each(|(row, _)| finding.push(row.key()));
@@ -103,7 +103,7 @@ fn widths(rows: &[(&TableEntity, &Shape)], place: &str, findings: &mut Vec<Findi
     }
 }
 
-/// Reports keys with more separators than most keys have. In such keys, a part contains the separator. Returns `true` if any were reported.
+/// Reports keys that have more separators than most keys, which means that a part contains the separator. Returns `true` if it reports any keys.
 fn separators(texts: &[(&TableEntity, &str)], place: &str, findings: &mut Vec<Finding>) -> bool {
     for separator in SEPARATORS {
         let count = |text: &str| text.matches(separator).count();
@@ -116,7 +116,7 @@ fn separators(texts: &[(&TableEntity, &str)], place: &str, findings: &mut Vec<Fi
         if !is_usual || counts.keys().all(|count| count <= usual) {
             continue;
         }
-        // Free text may contain separators anywhere, so only uniform keys are reported.
+        // Free text may contain separators anywhere, so keys are reported only if most keys have similar shapes.
         let mut shapes: BTreeMap<String, usize> = BTreeMap::new();
         for (_, text) in texts.iter().filter(|(_, text)| count(text) == *usual) {
             *shapes.entry(Shape::of(text).text.replace(['A', 'm'], "a")).or_default() += 1;

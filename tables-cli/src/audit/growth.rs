@@ -1,4 +1,4 @@
-//! Detects partition keys that always increase, so all inserts go to one partition.
+//! Detects partition keys that always increase. All inserts then go to one partition.
 
 use table_core::TableEntity;
 
@@ -6,7 +6,7 @@ use crate::audit::finding::Finding;
 use crate::audit::shape::Shape;
 use table_inspect::infer::{Codec, Group, Piece};
 
-/// The minimum number of partitions for inferring a trend.
+/// The minimum number of partitions from which a trend is inferred.
 const PARTITIONS: usize = 8;
 
 const FIX: &str = "begin the PartitionKey with a part that spreads the writes, such as the device, and put the time into the RowKey; the package `table-advice` measures the effect";
@@ -40,11 +40,11 @@ pub(super) fn of_kinds(kinds: &[Group<'_>], findings: &mut Vec<Finding>) {
     }
 }
 
-/// Returns `true` if the first part of the keys is a time.
+/// Returns `true` if the first part of each key is a time.
 fn begins_with_time(texts: &[&str]) -> bool {
     let pieces = table_inspect::infer::pieces(texts);
     let first = pieces.iter().find(|piece| matches!(piece, Piece::Part { .. }));
-    // Inference returns a zero before the ticks as a literal, not as part of the time.
+    // The inference returns a zero before the ticks as a literal, not as part of the time.
     let is_at_front = match pieces.first() {
         Some(Piece::Literal(text)) => text.chars().all(|character| character == '0'),
         _ => true,
@@ -53,14 +53,14 @@ fn begins_with_time(texts: &[&str]) -> bool {
     is_at_front && matches!(first, Some(Piece::Part { codec, .. }) if follows(codec))
 }
 
-/// Returns `true` if all keys consist of the same letters followed by a number.
+/// Returns `true` if each key consists of the same letters followed by a number.
 fn is_counted(texts: &[&str]) -> bool {
     let shapes: Vec<Shape> = texts.iter().map(|text| Shape::of(text)).collect();
     let first = shapes.first().map(|shape| shape.text.clone()).unwrap_or_default();
     first.ends_with('9') && shapes.iter().all(|shape| shape.text == first && shape.numbers.len() == 1)
 }
 
-/// Returns `true` if the rows' write times increase in key order and are not all equal.
+/// Returns `true` if the write times of the rows increase in key order and are not all equal.
 fn follows_time(rows: &[&TableEntity]) -> bool {
     let times: Vec<_> = rows.iter().filter_map(|row| row.timestamp()).collect();
     let rising = times.iter().zip(times.iter().skip(1)).filter(|(one, next)| one < next).count();

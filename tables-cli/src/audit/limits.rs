@@ -1,17 +1,17 @@
-//! Detects entities near the service's limits.
+//! Detects entities that are close to the service's limits.
 
 use table_core::{TableEntity, Value};
 
 use crate::audit::finding::Finding;
 use crate::audit::wide;
 
-/// The maximum size of an entity in bytes (SIZE-1).
+/// The maximum size of an entity, in bytes (SIZE-1).
 const ENTITY: u64 = 1 << 20;
 /// The maximum number of custom properties (ENT-2).
 const PROPERTIES: u64 = 252;
-/// The maximum number of characters in a string, and half the maximum number of bytes in a binary value (TYPE-10).
+/// The maximum length of a string in characters, and half the maximum size of a binary value in bytes (TYPE-10).
 const VALUE: u64 = 32_768;
-/// The maximum number of characters in a key (KEY-7).
+/// The maximum length of a key, in characters (KEY-7).
 const KEY: u64 = 512;
 
 /// Finds entities that reach at least 80 % of a limit.
@@ -52,14 +52,14 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Adds a row and returns its size in bytes.
+    /// Checks a row and returns its size in bytes.
     pub(super) fn push(&mut self, row: &TableEntity) -> u64 {
         let is_near = |size: u64, limit: u64| size * 5 >= limit * 4;
         let (key, bytes) = (row.key(), size(row));
         if is_near(bytes, ENTITY) {
             self.bytes.push(key);
         }
-        // A wide entity is split into rows that are full by design.
+        // The rows of a wide entity are full by design.
         if is_near(row.len() as u64, PROPERTIES) && wide::whole_of(row).is_none() {
             self.properties.push(key);
         }
@@ -86,7 +86,7 @@ fn units(text: &str) -> u64 {
     text.encode_utf16().count() as u64
 }
 
-/// Returns an entity's size in bytes, calculated with the service's published formula (SIZE-2).
+/// Returns the size of an entity in bytes, calculated with the service's published formula (SIZE-2).
 #[must_use]
 pub fn size(row: &TableEntity) -> u64 {
     let keys = 4 + 2 * (units(row.key().partition_key.as_str()) + units(row.key().row_key.as_str()));

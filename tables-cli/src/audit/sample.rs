@@ -1,8 +1,8 @@
-//! Evenly samples a stream of rows, with bounded memory and without random numbers.
+//! Samples a stream of rows evenly, with bounded memory and without random numbers.
 
 use table_core::TableEntity;
 
-/// A sample of every n-th row. Whenever the sample is full, n doubles.
+/// A sample that contains every n-th row. Whenever the sample is full, n is doubled.
 #[derive(Debug)]
 pub(super) struct Sample {
     most: usize,

@@ -1,18 +1,18 @@
-//! Computes the shape of a string: each run of letters or digits is replaced with one symbol, and all other characters are kept.
+//! Computes the shape of a string. Each run of letters or digits is replaced with one character, and all other characters are kept.
 
 use uuid::Uuid;
 
 /// The shape of a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// The runs, each represented by one character: `9` for digits, `a` for lower case, `A` for upper case, `m` for mixed case, `x` for hexadecimal
-    /// digits, `g` for a GUID. All other characters represent themselves.
+    /// The runs, each represented by one character: `9` for digits, `a` for lower case, `A` for upper case, `m` for mixed case, `x` for hexadecimal digits, `g`
+    /// for a GUID. Any other character represents itself.
     pub(super) text: String,
     /// The runs of digits, in order.
     pub(super) numbers: Vec<String>,
 }
 
-/// The minimum length of a hexadecimal run. Shorter runs may be words.
+/// The minimum length of a hexadecimal run. A shorter run may be a word.
 const HEX: usize = 16;
 
 impl Shape {
@@ -27,7 +27,7 @@ impl Shape {
         shape
     }
 
-    /// Adds the run at the start of a string, and returns its length in bytes.
+    /// Adds the run at the start of `rest`, and returns the length of the run in bytes.
     fn run(&mut self, rest: &str, first: char) -> usize {
         if let Some(guid) = rest.get(..36).filter(|guid| guid.contains('-') && Uuid::try_parse(guid).is_ok())
         {

@@ -1,5 +1,4 @@
-//! Tests that an audit finds the defect in tables with a single defect each, and finds nothing in
-//! tables without defects.
+//! Tests that an audit finds the defect in each of several tables with one defect, and finds nothing in tables without defects.
 
 use table_core::schema::{IndexKind, StoredIndex, StoredPiece};
 use table_core::{TableEntity, Value, ticks};
@@ -23,7 +22,7 @@ fn audit_with(
     audit.finish()
 }
 
-/// Returns the rules and facts of the findings.
+/// Returns the rule and the fact of each finding.
 fn facts(findings: &[Finding]) -> Vec<String> {
     findings.iter().map(|finding| format!("{} {}", finding.rule, finding.fact)).collect()
 }
@@ -136,7 +135,7 @@ fn entities_near_a_limit_are_found() {
 
 #[test]
 fn the_size_of_an_entity_follows_the_published_formula() {
-    // An audit of a table with small entities has no findings about sizes (SIZE-7).
+    // Small entities cause no findings about sizes (SIZE-7).
     let ada = row("Sales", "00001").with("FirstName", "Ada").with("Age", 34);
     assert_eq!(size(&ada), 4 + 20 + (8 + 18 + 10) + (8 + 6 + 4));
 }
@@ -173,7 +172,7 @@ fn rows_that_no_declared_type_explains_are_found() {
     assert_eq!(of("TYPE-12").unwrap().sample_text(), "('Sales', 'empid_000002')");
 }
 
-/// The schema of employees with an index in the table `Directory`.
+/// The schema of an employee entity with an index in the table `Directory`.
 const EMPLOYEE: &str = "schema 1\nentity Employee\ntable Company\nPartitionKey department text 0..512 ordered legal\n\
     RowKey \"empid_\"\nRowKey id digits(6) 6 ordered [0-9]\nproperty Email Edm.String\n";
 

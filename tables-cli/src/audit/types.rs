@@ -1,4 +1,4 @@
-//! Detects properties whose values have several types.
+//! Detects properties with values of several types.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use table_core::{EdmType, EntityKey, TableEntity};
 
 use crate::audit::finding::Finding;
 
-/// The maximum number of property names whose types are counted.
+/// The maximum number of property names for which types are counted.
 const NAMES: usize = 2_000;
 
-/// Counts the types of each property's values.
+/// Counts the types of the values of each property.
 #[derive(Debug, Default)]
 pub(super) struct Types {
     names: BTreeMap<String, Vec<Seen>>,
 }
 
-/// A type found for a property, the number of rows with this type, and the keys of some of them.
+/// A type of a property's values, the number of rows with this type, and the keys of some of these rows.
 #[derive(Debug)]
 struct Seen {
     edm: EdmType,

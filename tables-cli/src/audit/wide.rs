@@ -1,11 +1,10 @@
-//! Recognises the rows of wide entities. A stored schema describes the key of the whole entity, not
-//! the keys of these rows.
+//! Recognises the rows of wide entities. A stored schema describes the key of the entire entity, not the keys of these rows.
 
 use table_core::{EntityKey, TableEntity, Value};
 
 use table_inspect::derived::part_of;
 
-/// Returns the key of the wide entity that a row is a part of, or `None` for any other row.
+/// Returns the key of the wide entity that a row is a part of, or `None` if the row is not a part.
 pub(super) fn whole_of(row: &TableEntity) -> Option<EntityKey> {
     let (base, _) = part_of(row.key().row_key.as_str())?;
     match row.get("WriteId") {

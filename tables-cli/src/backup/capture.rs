@@ -1,4 +1,4 @@
-//! Backs up the rows of any store: compares them with the previous generation in key order, and writes the differences.
+//! Backs up the rows of any store. Compares them with the previous generation in key order, and writes the differences.
 
 use std::time::{Duration, Instant};
 
@@ -19,23 +19,23 @@ use crate::transfer::ordered::Ordered;
 use crate::transfer::progress;
 use crate::transfer::rate::Rate;
 
-/// The maximum number of passes over a table that `--settle` makes after the first one.
+/// The maximum number of passes that `--settle` makes over a table after the first pass.
 const PASSES: u32 = 4;
 
 /// The options of a backup.
 #[derive(Clone, Debug)]
 pub struct CaptureOptions {
-    /// `true` to read each table again until a pass finds no difference.
+    /// `true` to read each table repeatedly until a pass finds no differences.
     pub settle: bool,
     /// `true` if the store's queries return a snapshot that is unaffected by concurrent writes.
     pub is_snapshot: bool,
     /// The maximum number of rows read per second.
     pub rate: Option<u32>,
-    /// The minimum time between two writes of the progress file.
+    /// The minimum time between two updates of the progress file.
     pub pause: Duration,
-    /// The maximum number of rows per page.
+    /// The maximum number of rows in a page.
     pub page: usize,
-    /// The number of layers at which the next layer of a table contains all rows instead of only the changes.
+    /// The number of layers from which the next layer of a table contains all rows instead of only the changes.
     pub layers: usize,
 }
 
@@ -60,7 +60,7 @@ pub struct Captured {
 /// Backs up all tables of a store as a new generation.
 ///
 /// # Errors
-/// `Refused` if the store does not return rows in key order; any error from the store or the folder. A later call continues the backup.
+/// `Refused` if the store does not return rows in key order. Any error from the store or the folder. A later call continues the backup.
 pub async fn capture(
     repository: &Repository,
     store: &DynTableStore,
@@ -80,7 +80,7 @@ pub async fn capture(
         if !work.has(name.as_str()) {
             let base = base.as_ref().and_then(|base| base.table(name.as_str()));
             match capture.table(&name, base, &mut work).await {
-                // The table was deleted after the tables were listed.
+                // The table was deleted after the list of tables was read.
                 Err(Failure::Store(error)) if error.is_table_not_found() => continue,
                 Err(Failure::Store(error)) if is_recreated(&error) => {
                     work.restart_table()?;
@@ -105,13 +105,12 @@ pub async fn capture(
     Ok(Captured { generation, is_resumed, collected })
 }
 
-/// Returns `true` if an error means that the table has been deleted and created again since the previous page was read, so the continuation token
-/// is invalid.
+/// Returns `true` if an error means that the table was deleted and created again after the previous page was read, so the continuation token is invalid.
 fn is_recreated(error: &table_core::Error) -> bool {
     error.rule() == Some("PAGE-9")
 }
 
-/// The state shared by the passes over all tables.
+/// The state that is shared by the backups of all tables.
 struct Capture<'a> {
     repository: &'a Repository,
     store: &'a DynTableStore,
@@ -124,14 +123,15 @@ impl Capture<'_> {
         Query { top: Some(self.options.page), ..Query::new(KeyRange::ALL) }
     }
 
-    /// Returns `true` if all rows of a table must be written again, because the table has too many layers or its layers are too large.
+    /// Returns `true` if the next layer must contain all rows of the table, because the table has no layers or too many layers, or because its later layers are
+    /// too large.
     fn is_full(&self, base: Option<&TableRows>) -> bool {
         let Some((first, later)) = base.and_then(|base| base.layers.split_first()) else { return true };
         let changed: u64 = later.iter().map(|layer| layer.end.bytes).sum();
         later.len() + 1 >= self.options.layers || changed > first.end.bytes
     }
 
-    /// Backs up one table, continuing from the recorded progress.
+    /// Backs up one table. Continues from the recorded progress, if any.
     async fn table(
         &mut self,
         name: &TableName,
@@ -176,7 +176,7 @@ impl Capture<'_> {
         if is_full || end.rows > 0 {
             layers.push(Layer { file, end });
         }
-        // IMPORTANT: if the table's backup is being continued, an earlier command has read its first rows from another snapshot.
+        // IMPORTANT: if the backup of the table was continued, an earlier command read the table's first rows from a different snapshot.
         let is_snapshot = self.options.is_snapshot && !is_continued;
         let consistency = if is_snapshot { Consistency::OneMoment } else { Consistency::Pages };
         Ok(TableRows {
@@ -189,14 +189,14 @@ impl Capture<'_> {
         })
     }
 
-    /// Compares a table with its backup in several passes until both are equal. Each pass adds the changes made since the previous one.
+    /// Compares a table with its backup in repeated passes, until a pass finds no differences. Each pass backs up the changes since the previous one.
     ///
-    /// A pass that finds no differences has read the same rows as the pass before it. Therefore, at some time between the two passes, the table
-    /// contained exactly these rows.
+    /// A pass that finds no differences read the same rows as the pass before it. At some time between the two passes, the table therefore contained exactly
+    /// these rows.
     async fn settle(&mut self, mut table: TableRows, id: &str) -> Result<TableRows> {
         let name = TableName::new(table.name.as_str())?;
         for _ in 0..PASSES {
-            // IMPORTANT: no other layer of the table may have this number, because a continued backup settles the table again.
+            // IMPORTANT: the table must not have another layer with this number, because a continued backup settles the table again.
             let file = format!("{name}-{id}-{}.rows", table.layers.len() + 1);
             let (storage, path) = (&**self.repository.storage(), self.repository.layer(&file));
             let mut layer = LayerWriter::create(storage, &path)?;
@@ -206,7 +206,7 @@ impl Capture<'_> {
             let mut confirmed = Instant::now();
             while let Some(compared) = comparison.next().await? {
                 add(compared, false, &mut layer, &mut changes, &mut checksum)?;
-                // Equal rows are not written, so no write renews the lock.
+                // Equal rows are not written, so the lock must be renewed explicitly.
                 if confirmed.elapsed() >= self.options.pause {
                     storage.keep_lock()?;
                     confirmed = Instant::now();
@@ -226,8 +226,7 @@ impl Capture<'_> {
     }
 }
 
-/// Adds a row to a layer of the backup, given the result of comparing it with the previous layers. A full layer contains all rows; any other layer
-/// contains only the rows that differ.
+/// Adds the result of comparing a row with the previous layers to a layer. A full layer contains all rows. Any other layer contains only the differences.
 fn add(
     compared: Compared,
     is_full: bool,

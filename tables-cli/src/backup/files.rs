@@ -18,7 +18,7 @@ use crate::backup::storage::folder::sync_folder;
 use crate::failure::{Failure, Result};
 use crate::incomplete::{IncompleteFolder, remove_remains};
 
-/// The number of bytes copied at a time.
+/// The maximum number of bytes copied at a time.
 const PIECE: usize = 1 << 20;
 
 /// The result of backing up a folder.
@@ -30,16 +30,16 @@ pub struct CapturedFiles {
     pub copied: u64,
     /// The number of bytes that were copied.
     pub copied_bytes: u64,
-    /// The number of files that were already in the backup folder.
+    /// The number of files that the backup folder already contained.
     pub kept: u64,
     /// The number of files that were deleted because no generation refers to them, or the reason why they were kept.
     pub collected: Result<u64>,
 }
 
-/// Backs up all writes that were acknowledged before the call, as a new generation.
+/// Creates a new generation with all writes that were acknowledged before the call.
 ///
 /// # Errors
-/// `Store`, with the error, if `Engine::backup_image` fails (for example `Corrupted` if an engine file is damaged); any error from the folder.
+/// `Store`, with the cause, if `Engine::backup_image` fails, for example with `Corrupted` if an engine file is damaged. Any error from the folder.
 pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<CapturedFiles> {
     let began = repository.next_time(Utc::now())?;
     let image = engine.backup_image().await?;
@@ -49,7 +49,7 @@ pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<C
     for file in image.files(earlier.as_deref(), &place)? {
         let path = repository.engine_file(&file.name);
         let length = storage.length(&path)?;
-        // A killed backup may have copied the file. Comparing is cheaper than copying again.
+        // An earlier backup that was killed may have copied the file. Comparing the file is cheaper than copying it again.
         if length == Some(file.bytes) && (file.kept || is_equal(&image, &file, storage, &path)?) {
             kept += 1;
         } else {
@@ -71,7 +71,7 @@ pub async fn capture_files(repository: &Repository, engine: &Engine) -> Result<C
     Ok(CapturedFiles { generation, copied, copied_bytes, kept, collected })
 }
 
-/// Calls a function with the offset and length of each piece of a file, until it returns `false`. Returns `true` if all calls did.
+/// Calls a function with the offset and length of each piece of a file, until a call returns `false`. Returns `true` if no call did.
 fn pieces(bytes: u64, mut piece: impl FnMut(u64, usize) -> Result<bool>) -> Result<bool> {
     let mut offset = 0;
     while offset < bytes {
@@ -109,12 +109,12 @@ fn is_equal(image: &BackupImage, file: &BackupFile, storage: &dyn Storage, name:
     })
 }
 
-/// Restores all files of a generation to a folder that is empty or does not exist. Every block is checked. The folder is created under a temporary
-/// name and renamed when it is complete; an interrupted restore is completed by the next call.
+/// Restores all files of a generation to a folder that is empty or does not exist. Every block is checked. The folder is created under a temporary name, and
+/// renamed when it is complete. If a restore is interrupted, call the function again.
 ///
 /// # Errors
-/// `Store`, with the code `Corrupted`, the file and the offset, if a file is damaged; `Store`, with the code `FolderNotOurs`, if the folder is not
-/// empty.
+/// - `Store` with the code `Corrupted`, the file and the offset if a file is damaged.
+/// - `Store` with the code `FolderNotOurs` if the folder is not empty.
 pub fn restore_files(repository: &Repository, manifest: &str, base: &str, to: &Path) -> Result<CopyReport> {
     let (manifest, base) = (decode(manifest)?, decode(base)?);
     completed(to, |to| {
@@ -137,15 +137,15 @@ pub fn restore_files(repository: &Repository, manifest: &str, base: &str, to: &P
     })
 }
 
-/// Restores a folder written by `Engine::backup` to a folder that is empty or does not exist, like [`restore_files`].
+/// Restores a folder that `Engine::backup` wrote. Otherwise, this function is like [`restore_files`].
 ///
 /// # Errors
-/// `Store`, with the error, if `Engine::restore` fails.
+/// `Store`, with the cause, if `Engine::restore` fails.
 pub fn restore_folder(from: &Path, to: &Path) -> Result<CopyReport> {
     completed(to, |to| Ok(Engine::restore(from, to)?))
 }
 
-/// Removes the leftovers of killed calls, lets `fill` write a folder under a temporary name, and then gives the folder its final name.
+/// Removes the remains of interrupted calls, lets `fill` write a folder under a temporary name, and then renames the folder to `to`.
 fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Result<CopyReport> {
     if let Some(parent) = to.parent() {
         std::fs::create_dir_all(parent).map_err(Failure::file(parent.display()))?;
@@ -158,12 +158,12 @@ fn completed(to: &Path, fill: impl FnOnce(&Path) -> Result<CopyReport>) -> Resul
     Ok(report)
 }
 
-/// The engine files of a generation, opened read-only as a backup.
+/// The engine files of a generation, opened for reading.
 #[derive(Debug)]
 pub struct View {
     /// The engine, opened read-only.
     pub engine: Engine,
-    // A killed process leaves this folder behind. If links are supported, it uses no extra space. Later backups ignore it.
+    // If the process is killed, this folder remains. It uses no additional space if links are supported. Later backups ignore it.
     _folder: Option<TempDir>,
 }
 
@@ -171,7 +171,7 @@ impl View {
     /// Opens a folder that was written by `Engine::backup`.
     ///
     /// # Errors
-    /// `Store`, wrapping the cause, if `Engine::open_read_only` fails.
+    /// `Store`, with the cause, if `Engine::open_read_only` fails.
     pub fn of_folder(path: &Path) -> Result<Self> {
         Ok(Self { engine: Engine::open_read_only(path)?, _folder: None })
     }
@@ -179,8 +179,7 @@ impl View {
     /// Opens a generation. Its files are linked into a temporary folder, or copied if links are not supported.
     ///
     /// # Errors
-    /// `Store`, wrapping the cause (such as `Corrupted`), if `Engine::open_read_only` fails; `File` if a file
-    /// is missing.
+    /// `Store`, with a cause such as `Corrupted`, if `Engine::open_read_only` fails. `File` if a file is missing.
     pub fn of_generation(repository: &Repository, generation: &Generation) -> Result<Self> {
         let Contents::Files { manifest, base, files } = &generation.contents else {
             return Err(Failure::Refused(format!(
@@ -200,8 +199,8 @@ impl View {
     }
 }
 
-/// Creates an empty folder that only this user can read. It is next to the backups, or elsewhere if they are in an object store or on a read-only
-/// medium.
+/// Creates an empty folder that only the current user can read. The folder is created among the backups, or elsewhere if they are in an object store or on a
+/// read-only medium.
 fn private_folder(backups: Option<&Path>) -> Result<TempDir> {
     let mut named = tempfile::Builder::new();
     named.prefix("view-");
@@ -213,7 +212,7 @@ fn private_folder(backups: Option<&Path>) -> Result<TempDir> {
         .map_err(Failure::file("a temporary folder"))
 }
 
-/// Links a file to a path, or copies it if links are not supported.
+/// Creates a link to a file, or copies the file if links are not supported.
 fn fetch(storage: &dyn Storage, name: &str, to: &Path) -> Result<()> {
     if storage.local().is_some_and(|folder| std::fs::hard_link(folder.join(name), to).is_ok()) {
         return Ok(());

@@ -1,14 +1,14 @@
-//! Generations: complete backups of a store, each described by a manifest.
+//! Generations. Each generation is a complete backup of a store, described by a manifest.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::backup::layer::Mark;
 
-/// One complete backup of a store.
+/// A complete backup of a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Generation {
-    /// The name, which sorts by time.
+    /// The name of the generation. Names sort by time.
     pub id: String,
     /// The time at which the backup started.
     #[serde(with = "super::instant")]
@@ -27,7 +27,7 @@ impl Generation {
         began.to_rfc3339_opts(SecondsFormat::Millis, true).replace(['-', ':'], "")
     }
 
-    /// Returns the table with this name, or `None` if the generation does not contain it or contains engine files.
+    /// Returns the rows of the table with this name, or `None` if the generation does not contain the table or consists of engine files.
     #[must_use]
     pub fn table(&self, name: &str) -> Option<&TableRows> {
         match &self.contents {
@@ -41,9 +41,9 @@ impl Generation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Contents {
-    /// The rows of each table, for any store.
+    /// The rows of each table. Used for any store.
     Rows {
-        /// The tables, by name.
+        /// The tables, sorted by name.
         tables: Vec<TableRows>,
     },
     /// The files of an embedded engine.
@@ -52,7 +52,7 @@ pub enum Contents {
         manifest: String,
         /// The engine's `BASE` file, in Base64.
         base: String,
-        /// The engine's files that contain rows.
+        /// The engine files that contain rows.
         files: Vec<EngineFile>,
     },
 }
@@ -60,9 +60,9 @@ pub enum Contents {
 /// A file of an embedded engine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineFile {
-    /// The name.
+    /// The name of the file.
     pub name: String,
-    /// The length in bytes.
+    /// The length of the file in bytes.
     pub bytes: u64,
 }
 
@@ -79,7 +79,7 @@ pub struct TableRows {
     pub checksum: String,
     /// The differences from the previous generation.
     pub changes: Changes,
-    /// The consistency of the rows, which depends on when they were read.
+    /// The consistency of the rows: whether they were all read at the same time.
     pub consistency: Consistency,
 }
 
@@ -88,16 +88,16 @@ pub struct TableRows {
 pub struct Layer {
     /// The name of the file.
     pub file: String,
-    /// The position after the layer's last block in its file.
+    /// The position in the file after the last block of the layer.
     pub end: Mark,
 }
 
-/// The number of differences from the previous generation, by kind.
+/// The numbers of differences from the previous generation, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changes {
     /// The number of rows that the previous generation does not contain.
     pub added: u64,
-    /// The number of rows with changed properties.
+    /// The number of rows whose properties have changed.
     pub changed: u64,
     /// The number of rows that only the previous generation contains.
     pub deleted: u64,
@@ -105,13 +105,13 @@ pub struct Changes {
     pub settled: u64,
 }
 
-/// The consistency of a table's rows, which depends on when they were read.
+/// The consistency of a table's rows: whether they were all read at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Consistency {
-    /// All rows were read as of the same time.
+    /// All rows reflect the same point in time.
     OneMoment,
-    /// Each page of at most 1,000 rows was read at a different time, between the start and the end of the backup.
+    /// Each page of at most 1,000 rows was read at a different time between the start and the end of the backup.
     Pages,
 }
 

@@ -1,4 +1,4 @@
-//! Serialises times as RFC 3339 strings, for serde's `with` attribute.
+//! Serialises times as RFC 3339 strings, for use with serde's `with` attribute.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::de::Error as _;

@@ -1,7 +1,8 @@
-//! Layers: files that record a table's written and deleted rows in key order, divided into checksummed blocks.
+//! Layers: files that record the written and deleted rows of a table in key order, divided into blocks with checksums.
 //!
-//! A block starts with a line `block ROWS BYTES SHA256`, followed by `BYTES` bytes. Each line in these bytes is a `+` with an entity as JSON, or a `-` with
-//! the two keys of a deleted row. The SHA-256 of a block also covers the hash of the previous block, so a missing, repeated or reordered block is detected.
+//! A block starts with the line `block ROWS BYTES SHA256`, followed by `BYTES` bytes. Each line in these bytes consists of `+` and an entity as JSON, or `-`
+//! and the two keys of a deleted row. The SHA-256 of a block also covers the hash of the previous block. Therefore, missing, repeated and reordered blocks are
+//! detected.
 
 mod reader;
 mod writer;
@@ -14,22 +15,22 @@ use crate::backup::sealed;
 pub use reader::LayerReader;
 pub use writer::LayerWriter;
 
-/// The size in bytes at which a block is considered complete.
+/// The size in bytes from which a block is complete.
 const BLOCK: usize = 256 << 10;
 /// The first word of a block's header line.
 const HEAD: &str = "block";
 
-/// One line of a layer.
+/// A line of a layer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
     /// The table contains this entity.
     Put(TableEntity),
-    /// The table no longer contains this key.
+    /// The table no longer contains a row with this key.
     Delete(EntityKey),
 }
 
 impl Record {
-    /// Returns the key.
+    /// Returns the key of the row.
     #[must_use]
     pub const fn key(&self) -> &EntityKey {
         match self {
@@ -39,19 +40,19 @@ impl Record {
     }
 }
 
-/// A position between two blocks of a layer, and a summary of the preceding blocks.
+/// A position between two blocks of a layer, with a summary of the blocks before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// The number of bytes before the mark.
     pub bytes: u64,
     /// The number of rows in the blocks before the mark.
     pub rows: u64,
-    /// The SHA-256 of the last block before the mark; empty if there is none.
+    /// The SHA-256 of the last block before the mark, or an empty string if there is none.
     pub digest: String,
 }
 
 impl Mark {
-    /// Returns the digest of a block that follows this mark.
+    /// Returns the digest of the block that follows this mark.
     fn chain(&self, block: &[u8]) -> String {
         let mut digest = Sha256::new();
         digest.update(self.digest.as_bytes());

@@ -1,4 +1,4 @@
-//! Merges the layers of one table in one generation in key order. The newest layer takes precedence.
+//! Merges the layers of a table in a generation, in key order. Newer layers take precedence over older ones.
 
 use table_core::query::KeyRange;
 use table_core::{EntityKey, TableEntity};
@@ -9,10 +9,10 @@ use crate::backup::repository::Repository;
 use crate::failure::Result;
 use crate::transfer::ordered::{Entities, OrderedEntities, key_order};
 
-/// The merged rows of several layers.
+/// The rows of a table, merged from several layers.
 #[derive(Debug)]
 pub struct Merged {
-    /// The layers, the oldest first.
+    /// The layers, oldest first.
     layers: Vec<Head>,
     range: KeyRange,
     after: Option<EntityKey>,
@@ -26,8 +26,7 @@ struct Head {
 }
 
 impl Merged {
-    /// Opens the rows of a table. `None` means that the generation does not contain the table, so it
-    /// has no rows.
+    /// Opens the rows of a table. Pass `None` if the generation does not contain the table; it then has no rows.
     ///
     /// # Errors
     /// Any error from [`LayerReader`].
@@ -52,13 +51,13 @@ impl Merged {
         Self { range, ..self }
     }
 
-    /// Restricts the rows to those whose keys sort after a key.
+    /// Restricts the rows to those whose keys sort after the given key.
     #[must_use]
     pub fn behind(self, after: Option<EntityKey>) -> Self {
         Self { after, ..self }
     }
 
-    /// Returns the next record, including deletions, or `None` at the end.
+    /// Returns the next record, which may be a deletion, or `None` at the end.
     fn next_record(&mut self) -> Result<Option<Record>> {
         let keys = self.layers.iter().filter_map(|head| head.next.as_ref().map(Record::key));
         let Some(first) = keys.min_by(|left, right| key_order(left, right)).cloned() else { return Ok(None) };

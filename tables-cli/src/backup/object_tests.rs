@@ -1,4 +1,4 @@
-//! Runs the random command sequences of the folder tests on object stores, with commands that die at any request. Also tests the lock.
+//! Runs the random command sequences of the folder tests on object stores, with commands that can die at any request. Also tests the lock.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,12 +22,12 @@ use super::storage::objects::Objects;
 use super::tests::{Met, program};
 use super::{Contents, Repository};
 
-/// An object store that simulates the death of a command at one of its requests, either before or after the store executes it. All later requests
-/// also fail.
+/// An object store that simulates the death of a command at one of its requests, either before or after the store executes the request. All later requests
+/// fail.
 #[derive(Debug)]
 struct Dying {
     store: Arc<dyn ObjectStore>,
-    /// The number of requests left, including the one at which the command dies; `usize::MAX` if it does not die.
+    /// The number of remaining requests, including the one at which the command dies, or `usize::MAX` if the command does not die.
     left: AtomicUsize,
     /// `true` if the store executes the request at which the command dies.
     is_executed: bool,
@@ -35,7 +35,7 @@ struct Dying {
 }
 
 impl Dying {
-    /// Advances to the next request. The first value is `true` if the store executes it, and the second if its response arrives.
+    /// Advances to the next request. Returns `true` if the store executes the request, and `true` if the command receives the response.
     fn next(&self) -> (bool, bool) {
         let left = self.left.load(Ordering::Relaxed);
         if left == usize::MAX {
@@ -133,7 +133,7 @@ fn storage(store: Arc<dyn ObjectStore>) -> Arc<dyn Storage> {
     Arc::new(objects.with_patience(Duration::ZERO))
 }
 
-/// Runs random sequences of commands on a store. Each command may die at any of its requests.
+/// Runs random sequences of commands on a store, in which each command may die at any of its requests.
 async fn programs(seeds: std::ops::Range<u64>, store: impl Fn() -> Arc<dyn ObjectStore>) -> (Met, usize) {
     let (mut met, deaths) = (Met::default(), Arc::new(AtomicUsize::new(0)));
     for seed in seeds {
@@ -190,7 +190,7 @@ fn a_lock_is_refused_while_it_is_renewed_and_taken_over_otherwise() {
         other.join().unwrap().unwrap_err().to_string()
     });
     assert_eq!(refused, "another `tables backup` writes to the store; wait until it ends");
-    // The holder does not renew the lock, so another command takes it over, and the first holder cannot commit.
+    // The holder does not renew the lock, so another command takes it over. The first holder can then no longer commit.
     let second = Repository::create_in(storage(store.clone()), "a").unwrap();
     let began = chrono::Utc::now();
     let contents = Contents::Rows { tables: Vec::new() };
@@ -200,7 +200,7 @@ fn a_lock_is_refused_while_it_is_renewed_and_taken_over_otherwise() {
     assert_eq!(second.ids().unwrap(), Vec::<String>::new());
     second.commit(&generation).unwrap();
     drop((second, repository, first));
-    // A released lock can be acquired without waiting.
+    // A released lock can be acquired without a wait.
     let patient = Objects::new(store, ObjectPath::from("some/prefix"), "the store").unwrap();
     let began = std::time::Instant::now();
     assert_eq!(Repository::create_in(Arc::new(patient), "a").unwrap().ids().unwrap().len(), 1);

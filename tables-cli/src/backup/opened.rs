@@ -1,4 +1,4 @@
-//! Opens a generation for reading: its tables and their rows, whatever their storage format.
+//! Opens a generation for reading its tables and rows, regardless of their storage format.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub struct Opened {
 #[derive(Debug)]
 enum Rows {
     Layers(Repository, Vec<TableRows>),
-    // IMPORTANT: the store must be dropped before the view, because dropping the view removes the folder.
+    // IMPORTANT: the store must be dropped before the view, because dropping the view removes the store's folder.
     Files(DynTableStore, #[expect(dead_code, reason = "keeps the folder")] View),
 }
 
@@ -44,7 +44,7 @@ impl Opened {
         Ok(Self { rows })
     }
 
-    /// Opens a folder that was written by `Engine::backup`.
+    /// Opens a folder that `Engine::backup` wrote.
     ///
     /// # Errors
     /// Any error from [`View::of_folder`].
@@ -53,7 +53,7 @@ impl Opened {
         Ok(Self { rows: Rows::Files(DynTableStore::new(view.engine.clone()), view) })
     }
 
-    /// Returns the names of the tables.
+    /// Returns the names of the tables in the generation.
     ///
     /// # Errors
     /// Any error from the store.
@@ -69,7 +69,7 @@ impl Opened {
     /// Returns the stored schemas of a table.
     ///
     /// # Errors
-    /// Any error from [`rows`](Self::rows); `Corrupted` or `FormatTooNew` if this version cannot read a schema.
+    /// Any error from [`rows`](Self::rows). `Corrupted` or `FormatTooNew` if this version cannot read a schema.
     pub async fn schemas(&self, table: &TableName) -> Result<SchemaRows> {
         let registry = TableName::new(keys::SCHEMAS)?;
         if !self.tables().await?.contains(&registry) {
@@ -78,7 +78,7 @@ impl Opened {
         SchemaRows::collect(self.rows(&registry, &KeyRange::partition(table.folded()))?).await
     }
 
-    /// Returns why a table contains only derived rows (it is an index of another table, or a view), or `None` if it contains entities.
+    /// Returns the reason why a table contains only derived rows: it is an index of another table, or a view. Returns `None` if it contains entities.
     ///
     /// # Errors
     /// Any error from [`schemas`](Self::schemas).
@@ -96,7 +96,7 @@ impl Opened {
         Ok(None)
     }
 
-    /// Returns the rows of a table in a key range.
+    /// Returns the rows of a table within a key range.
     ///
     /// # Errors
     /// `Refused` if a layer is damaged.
@@ -116,9 +116,9 @@ impl Opened {
 /// The rows of a table in an opened generation.
 #[derive(Debug)]
 pub enum BackupRows<'a> {
-    /// Rows that are merged from layers.
+    /// Rows merged from layers.
     Merged(Merged),
-    /// Rows that are read from engine files.
+    /// Rows read from engine files.
     Paged(Ordered<'a>),
 }
 

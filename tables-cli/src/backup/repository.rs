@@ -1,4 +1,4 @@
-//! The repository of a store's backups: its marker file, lock and generations, and the removal of files that no generation needs.
+//! The repository of a store's backups. It manages the marker file, the lock and the generations, and removes files that no generation needs.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::store::was_identity;
 const GENERATIONS: &str = "generations";
 const ROWS: &str = "rows";
 const FILES: &str = "files";
-/// The file that contains the progress of an unfinished generation.
+/// The name of the file with the progress of an unfinished generation.
 pub(super) const WORKING: &str = "working.json";
 /// The version of the backup format that this program writes.
 const FORMAT: u32 = 1;
@@ -25,7 +25,7 @@ const FORMAT: u32 = 1;
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Marker {
     format: u32,
-    /// The store that is backed up.
+    /// The name of the store that is backed up.
     source: String,
 }
 
@@ -61,7 +61,7 @@ impl Repository {
         Ok(Self { storage, source: marker.source })
     }
 
-    /// Opens a store's backup folder for writing, and locks it.
+    /// Opens the backup folder of a store for writing, and locks it.
     ///
     /// # Errors
     /// Any error from [`create_in`](Self::create_in).
@@ -69,7 +69,7 @@ impl Repository {
         Self::create_in(Arc::new(Folder::new(path)), source)
     }
 
-    /// Opens a store's backups for writing, and locks them. Initialises an unused storage.
+    /// Opens the backups of a store for writing, and locks them. Initialises the storage if it is unused.
     ///
     /// # Errors
     /// `Refused` if the storage contains other files, contains backups of another store, or is locked by another command.
@@ -96,7 +96,7 @@ impl Repository {
         Ok(repository)
     }
 
-    /// Returns the storage.
+    /// Returns the storage that contains the backups.
     #[must_use]
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage
@@ -108,13 +108,13 @@ impl Repository {
         &self.source
     }
 
-    /// Returns the name of a layer in the storage.
+    /// Returns the name of the file of a layer in the storage.
     #[must_use]
     pub fn layer(&self, file: &str) -> String {
         format!("{ROWS}/{file}")
     }
 
-    /// Returns the name of an engine file in the storage.
+    /// Returns the name of the file of an engine file in the storage.
     #[must_use]
     pub fn engine_file(&self, name: &str) -> String {
         format!("{FILES}/{name}")
@@ -140,13 +140,13 @@ impl Repository {
     /// Reads a generation by its exact name.
     ///
     /// # Errors
-    /// `Refused` if the generation does not exist or its manifest is damaged.
+    /// `Refused` if the generation does not exist, or if its manifest is damaged.
     pub fn read(&self, id: &str) -> Result<Generation> {
         sealed::read(&*self.storage, &manifest(id))?
             .ok_or_else(|| Failure::Refused(format!("{} has no generation {id}", self.storage)))
     }
 
-    /// Reads the newest generation, or returns `None` if no generation exists.
+    /// Reads the newest generation. Returns `None` if no generations exist.
     ///
     /// # Errors
     /// `Refused` if its manifest is damaged.
@@ -154,7 +154,7 @@ impl Repository {
         self.ids()?.last().map(|id| self.read(id)).transpose()
     }
 
-    /// Returns the `BASE` file of the newest generation that contains engine files, in Base64, or `None` if no generation contains engine files.
+    /// Returns the `BASE` file, in Base64, of the newest generation with engine files. Returns `None` if no generation contains engine files.
     ///
     /// # Errors
     /// `Refused` if a manifest is damaged.
@@ -167,11 +167,10 @@ impl Repository {
         Ok(None)
     }
 
-    /// Finds a generation: the newest one if no name is given, the second newest for `~1`, and otherwise the generation whose name starts with the
-    /// given text.
+    /// Finds a generation: the newest one if `name` is `None`, the second newest if it is `~1`, and otherwise the generation whose name starts with `name`.
     ///
     /// # Errors
-    /// `Refused` if no generation matches, or if several match.
+    /// `Refused` if no generation matches, or if several generations match.
     pub fn find(&self, name: Option<&str>) -> Result<Generation> {
         let (ids, name) = (self.ids()?, name.unwrap_or_default());
         let back = name.strip_prefix('~').and_then(|back| back.parse::<usize>().ok());
@@ -194,15 +193,15 @@ impl Repository {
         }
     }
 
-    /// Returns the start time for a new generation, which determines its name. It is later than the start times of all existing generations.
+    /// Returns the start time for a new generation, which determines its name. The time is later than the start times of all existing generations.
     ///
     /// # Errors
-    /// `File` if the folder cannot be read, `Refused` if the newest manifest is damaged.
+    /// `File` if the folder cannot be read. `Refused` if the newest manifest is damaged.
     pub fn next_time(&self, now: DateTime<Utc>) -> Result<DateTime<Utc>> {
         let last = self.ids()?.pop();
         let mut time = now;
         while last.as_ref().is_some_and(|last| Generation::name(time) <= *last) {
-            // Even if the clock has been set back, the new generation must follow the older ones.
+            // The new generation must follow the older ones even if the clock has been set back.
             let behind = self.newest()?.map_or(time, |newest| newest.began.max(time));
             time = behind + Duration::milliseconds(1);
         }
@@ -212,7 +211,7 @@ impl Repository {
     /// Adds a complete generation.
     ///
     /// # Errors
-    /// `Refused` if another command took over the lock; `File` if the generation cannot be written.
+    /// `Refused` if another command took over the lock. `File` if the generation cannot be written.
     pub fn commit(&self, generation: &Generation) -> Result<()> {
         self.storage.confirm(&[ROWS, FILES])?;
         sealed::commit(&*self.storage, &manifest(&generation.id), generation)
@@ -229,7 +228,7 @@ impl Repository {
     /// Deletes the files that no generation refers to. Returns the number of deleted files.
     ///
     /// # Errors
-    /// `Refused` if a manifest is damaged, because the files that it refers to are unknown. In this case, nothing is deleted.
+    /// `Refused` if a manifest is damaged, because the files that the manifest refers to are unknown. No files are then deleted.
     pub fn collect(&self) -> Result<u64> {
         let mut used = HashSet::new();
         for id in self.ids()? {
@@ -256,7 +255,7 @@ impl Repository {
     }
 }
 
-/// Returns the name of a generation's file in the storage.
+/// Returns the name of the manifest of a generation in the storage.
 fn manifest(id: &str) -> String {
     format!("{GENERATIONS}/{id}.json")
 }
@@ -317,8 +316,7 @@ mod tests {
         assert!(Repository::open(folder.path()).unwrap_err().to_string().contains("contains no backups"));
     }
 
-    /// Tests that a backup can be continued if an earlier release recorded the account's name without the endpoint that its connection string
-    /// implies.
+    /// Tests that a backup can be continued if an earlier release recorded the account's name without the endpoint that the connection string implies.
     #[test]
     fn backups_of_earlier_releases_are_continued() {
         let china = "https://contoso.table.core.chinacloudapi.cn";

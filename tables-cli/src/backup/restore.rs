@@ -1,4 +1,4 @@
-//! Restores rows from a generation to any kind of store.
+//! Restores rows from a generation to a store of any kind.
 
 use table_core::query::{KeyRange, Select};
 use table_core::{DynTableStore, EntityKey, IfMatch, Query, TableName, TableStoreExt};
@@ -12,35 +12,35 @@ use crate::transfer::ordered::Ordered;
 use crate::transfer::progress;
 use crate::transfer::writer::{Change, Mode, Writer};
 
-/// Determines what happens to rows that the target already contains.
+/// The treatment of rows that the target already contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// The restore is rejected if the target contains selected rows that differ from the backup or are not in it.
     Refuse,
     /// Rows from the backup replace rows in the target. All other rows in the target are kept.
     Keep,
-    /// The selected rows in the target are made equal to those in the backup; rows that are not in the backup are deleted.
+    /// The selected rows in the target are made equal to those in the backup. Selected rows that are not in the backup are deleted.
     Replace,
 }
 
-/// A restore: the rows to restore, and their target.
+/// The rows to restore, and the store that receives them.
 #[derive(Clone, Debug)]
 pub struct Restoring<'a> {
-    /// The opened generation.
+    /// The opened generation that contains the rows.
     pub backup: &'a Opened,
     /// The store that receives the rows.
     pub target: &'a DynTableStore,
     /// The range of keys to restore.
     pub range: &'a KeyRange,
-    /// Determines what happens to rows that the target already contains.
+    /// The treatment of rows that the target already contains.
     pub existing: Existing,
-    /// The tables that exist only in the target. Rows that register their schemas, outboxes and feeds are kept.
+    /// The tables that exist only in the target. The rows that register their schemas, outboxes and feeds are kept.
     pub others: OtherTables,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,
 }
 
-/// The row counts of a restored table.
+/// The row counts of one restored table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Restored {
     /// The number of selected rows in the backup.
@@ -52,11 +52,12 @@ pub struct Restored {
 }
 
 impl Restoring<'_> {
-    /// Restores the selected rows of a table under a given table name, and then compares them with the backup.
+    /// Restores the selected rows of table `name` to table `new`, and then compares them with the backup.
     ///
     /// # Errors
-    /// `Refused` if the target has other rows and [`Existing::Refuse`] is set, if rows in the backup are damaged, or if rows differ after the restore;
-    /// any error from the store. A later call continues an interrupted restore.
+    /// - `Refused` if [`Existing::Refuse`] is set and the target contains rows that differ from the backup.
+    /// - `Refused` if rows in the backup are damaged, or if rows differ after the restore.
+    /// - Any error from the store. A later call continues an interrupted restore.
     pub async fn table(&self, name: &TableName, new: &TableName) -> Result<Restored> {
         self.target.create_table_if_missing(new).await?;
         if self.existing == Existing::Refuse {
@@ -103,11 +104,11 @@ impl Restoring<'_> {
         Ok(Comparison::new(self.backup.rows(name, self.range)?, target))
     }
 
-    /// Returns an error if the target has rows that the restore would overwrite, or that would remain among the restored rows. Rows equal to those in the
-    /// backup are accepted, because an interrupted restore leaves them behind.
+    /// Returns an error if the target contains rows that the restore would overwrite, or that would remain among the restored rows. Rows that are equal to
+    /// those in the backup are accepted, because an interrupted restore leaves such rows behind.
     ///
     /// # Errors
-    /// `Refused`, with the first such row, if one exists; any error from the store.
+    /// `Refused`, with the first such row, if one exists. Any error from the store.
     pub async fn refuse_existing(&self, name: &TableName, new: &TableName) -> Result<()> {
         if self.is_empty(new).await? {
             return Ok(());
@@ -139,7 +140,7 @@ impl Restoring<'_> {
         Ok(true)
     }
 
-    /// Compares the restored rows with the backup.
+    /// Checks that the restored rows are equal to those in the backup.
     async fn verify(&self, name: &TableName, new: &TableName) -> Result<()> {
         let mut comparison = self.comparison(name, new)?;
         while let Some(compared) = comparison.next().await? {

@@ -1,14 +1,14 @@
-//! Determines which generations to keep, given an option such as `--keep 7d,4w,12m`.
+//! Determines which generations to keep according to an option such as `--keep 7d,4w,12m`.
 
 use std::collections::HashSet;
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
 
-/// A list of retention rules. Each consists of a number of periods and their length.
+/// A list of retention rules. Each rule consists of a number of periods and the length of a period.
 ///
-/// For example, `7d` selects the last seven days that have a generation, and keeps the newest generation of each day. A generation is kept if any
-/// rule keeps it.
+/// For example, `7d` selects the last seven days that have generations, and keeps the newest generation of each of these days. A generation is kept if any rule
+/// keeps it.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -26,7 +26,7 @@ pub struct Retention(Vec<(usize, Span)>);
 /// The length of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Span {
-    /// Each generation is a separate period.
+    /// A separate period for each generation.
     Each,
     Hour,
     Day,
@@ -36,7 +36,7 @@ enum Span {
 }
 
 impl Span {
-    /// Returns a string that is the same for all times in one period.
+    /// Returns a string that is equal for all times in the same period.
     fn of(self, time: DateTime<Utc>) -> String {
         let pattern = match self {
             Self::Each => "%+",
@@ -74,8 +74,7 @@ impl FromStr for Retention {
 }
 
 impl Retention {
-    /// Returns one value for each time in `times`: `true` if this generation is kept. `times` must be in ascending order. The newest generation is always
-    /// kept.
+    /// Returns a value for each generation, given their times in ascending order: `true` if the generation is kept. The newest generation is always kept.
     #[must_use]
     pub fn kept(&self, times: &[DateTime<Utc>]) -> Vec<bool> {
         let mut kept = vec![false; times.len()];
@@ -103,7 +102,7 @@ mod tests {
     #[test]
     fn the_newest_generation_of_each_day_week_and_month_is_kept() {
         let first: DateTime<Utc> = "2026-01-01T06:00:00Z".parse().unwrap();
-        // Two generations a day for a year.
+        // The times of two generations per day for one year.
         let times: Vec<_> = (0..730).map(|half| first + Duration::hours(12 * half)).collect();
         let keep: Retention = "7d,4w,12m".parse().unwrap();
         let kept: Vec<String> = times

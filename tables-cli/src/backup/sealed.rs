@@ -7,10 +7,10 @@ use sha2::{Digest, Sha256};
 use crate::backup::storage::Storage;
 use crate::failure::{Failure, Result};
 
-/// The start of a sealed file's last line. The checksum follows it.
+/// The start of the last line of a sealed file. The checksum follows it.
 const SEAL: &str = "sha256 ";
 
-/// Returns bytes as hexadecimal digits.
+/// Formats bytes as hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
@@ -19,7 +19,7 @@ fn seal_of(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }
 
-/// Writes a value atomically: the file always has either the old content or the new content.
+/// Writes a value atomically. The file always has either the old or the new content.
 ///
 /// # Errors
 /// `File` if the value cannot be written.
@@ -27,32 +27,32 @@ pub(super) fn write(storage: &dyn Storage, name: &str, value: &impl Serialize) -
     storage.replace(name, sealed(name, value)?.as_bytes())
 }
 
-/// Writes the file that completes a command's work, if the command still holds the lock.
+/// Writes the file that completes the work of a command, if the command still holds the lock.
 ///
 /// # Errors
-/// `Refused` if another command has taken over the lock; `File` if the value cannot be written.
+/// `Refused` if another command has taken over the lock. `File` if the value cannot be written.
 pub(super) fn commit(storage: &dyn Storage, name: &str, value: &impl Serialize) -> Result<()> {
     storage.commit(name, sealed(name, value)?.as_bytes())
 }
 
-/// Writes a value unless the file exists.
+/// Writes a value to a new file, unless the file already exists.
 ///
 /// # Errors
-/// `Refused` if another command is writing the file; `File` if the value cannot be written.
+/// `Refused` if another command is writing the file. `File` if the value cannot be written.
 pub(super) fn begin(storage: &dyn Storage, name: &str, value: &impl Serialize) -> Result<()> {
     storage.begin(name, sealed(name, value)?.as_bytes())
 }
 
-/// Returns a value as text with its checksum.
+/// Returns a value as JSON text with its checksum.
 fn sealed(name: &str, value: &impl Serialize) -> Result<String> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::file(name)(error.into()))? + "\n";
     Ok(format!("{text}{SEAL}{}\n", seal_of(&text)))
 }
 
-/// Reads a value and verifies it. Returns `None` if the file does not exist.
+/// Reads a value and verifies its checksum. Returns `None` if the file does not exist.
 ///
 /// # Errors
-/// `Refused` if the file is damaged or does not contain a `T`; `File` if it cannot be read.
+/// `Refused` if the file is damaged or does not contain a `T`. `File` if the file cannot be read.
 pub(super) fn read<T: DeserializeOwned>(storage: &dyn Storage, name: &str) -> Result<Option<T>> {
     let Some(bytes) = storage.read(name)? else { return Ok(None) };
     let value =
@@ -62,7 +62,7 @@ pub(super) fn read<T: DeserializeOwned>(storage: &dyn Storage, name: &str) -> Re
     })
 }
 
-/// Returns the content before the checksum if the checksum is correct.
+/// Returns the content before the checksum, or `None` if the checksum is incorrect.
 fn unsealed(content: &str) -> Option<&str> {
     let (at, _) = content.trim_end_matches('\n').rmatch_indices('\n').next()?;
     let (text, seal) = content.split_at_checked(at + 1)?;

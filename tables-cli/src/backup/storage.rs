@@ -1,4 +1,4 @@
-//! The storage for backups: a local folder, or a prefix in an object store.
+//! The storage of backups: a local folder, or a prefix of an object store.
 
 pub(in crate::backup) mod folder;
 #[cfg(feature = "object-store")]
@@ -23,11 +23,11 @@ pub use folder::Folder;
 /// The name of the file that marks a backup folder.
 pub(super) const MARKER: &str = "BACKUPS";
 
-/// The operations on files that a repository needs. Names are relative, such as `generations/20261125T210509.123Z.json`.
+/// The file operations that a repository needs. Names are relative, such as `generations/20261125T210509.123Z.json`.
 ///
-/// All functions block, like those of `std::fs`. `Display` shows the location in messages.
+/// All functions block, like those of `std::fs`. The `Display` implementation returns the location for use in messages.
 pub trait Storage: Debug + Display + Send + Sync {
-    /// Returns `true` if the storage is empty. Ignores files left by a command that was killed while creating the backup folder.
+    /// Returns `true` if the storage is empty. Files that a command left behind when it was killed while creating the backup folder are ignored.
     ///
     /// # Errors
     /// `File` if the storage cannot be read.
@@ -39,7 +39,7 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `File` if the storage cannot be written.
     fn prepare(&self, folders: &[&str]) -> Result<()>;
 
-    /// Returns the names of the files in a folder, without the folder; none if the folder does not exist.
+    /// Returns the names of the files in a folder, without the folder's path. Returns no names if the folder does not exist.
     ///
     /// # Errors
     /// `File` if the storage cannot be read.
@@ -51,24 +51,23 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `File` if the storage cannot be read.
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>>;
 
-    /// Replaces a small file atomically: it always has either the old content or the new content. The new content is durable
-    /// when the call returns.
+    /// Replaces a small file atomically: the file always has either the old or the new content. The new content is durable when the call returns.
     ///
     /// # Errors
     /// `File` if the storage cannot be written.
     fn replace(&self, name: &str, content: &[u8]) -> Result<()>;
 
-    /// Creates a small file unless it exists. If several commands call this at the same time, only one succeeds.
+    /// Creates a small file unless it already exists. If several commands call this function at the same time, only one of them creates the file.
     ///
     /// # Errors
-    /// `Refused` if another command is writing the file; `File` if the storage cannot be written.
+    /// `Refused` if another command is writing the file. `File` if the storage cannot be written.
     fn begin(&self, name: &str, content: &[u8]) -> Result<()>;
 
-    /// Writes the small file that completes a command's work. In a storage where another command can take over the lock, the file is written only if this
+    /// Writes the small file that completes the work of a command. In a storage where another command can take over the lock, the file is written only if this
     /// command still holds the lock.
     ///
     /// # Errors
-    /// `Refused` if another command has taken over the lock; `File` if the storage cannot be written.
+    /// `Refused` if another command has taken over the lock. `File` if the storage cannot be written.
     fn commit(&self, name: &str, content: &[u8]) -> Result<()> {
         self.replace(name, content)
     }
@@ -79,35 +78,35 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// `File` if the storage cannot be written.
     fn remove(&self, name: &str) -> Result<()>;
 
-    /// Returns the length of a file that was written by [`append`](Self::append), or `None` if it does not exist.
+    /// Returns the length of a file written by [`append`](Self::append), or `None` if the file does not exist.
     ///
     /// # Errors
     /// `File` if the storage cannot be read.
     fn length(&self, name: &str) -> Result<Option<u64>>;
 
-    /// Opens a file that was written by [`append`](Self::append), at its beginning.
+    /// Opens a file written by [`append`](Self::append), at its beginning.
     ///
     /// # Errors
     /// `File` if the file does not exist or cannot be read.
     fn open(&self, name: &str) -> Result<Box<dyn Read + Send>>;
 
-    /// Opens a file for appending after its first `length` bytes, which must have been synced earlier. Removes all bytes after them; length 0 creates
-    /// or empties the file.
+    /// Opens a file for appending after its first `length` bytes, which must have been synced earlier. Removes all bytes after them. If `length` is 0, the file
+    /// is created or emptied.
     ///
     /// # Errors
-    /// `Refused` if the file is shorter than `length`; `File` if the storage cannot be written.
+    /// `Refused` if the file is shorter than `length`. `File` if the storage cannot be written.
     fn append(&self, name: &str, length: u64) -> Result<Box<dyn Append>>;
 
-    /// Locks the storage against other commands that write to it, until the value is dropped.
+    /// Prevents other commands from writing to the storage, until `self` is dropped.
     ///
     /// # Errors
-    /// `Refused` if another command holds the lock; `File` if the storage cannot be written.
+    /// `Refused` if another command holds the lock. `File` if the storage cannot be written.
     fn lock(&self) -> Result<()>;
 
-    /// Renews the lock if it will expire soon. Called by commands that write nothing for some time.
+    /// Renews the lock if it is due for renewal. Commands that write nothing for some time call this function.
     ///
     /// # Errors
-    /// `Refused` if another command has taken over the lock; `File` if the storage cannot be written.
+    /// `Refused` if another command has taken over the lock. `File` if the storage cannot be written.
     fn keep_lock(&self) -> Result<()> {
         Ok(())
     }
@@ -115,10 +114,10 @@ pub trait Storage: Debug + Display + Send + Sync {
     /// Confirms that this command still holds the lock, and makes the names of all files in the given folders durable.
     ///
     /// # Errors
-    /// `Refused` if another command has taken over the lock; `File` if the storage cannot be written.
+    /// `Refused` if another command has taken over the lock. `File` if the storage cannot be written.
     fn confirm(&self, folders: &[&str]) -> Result<()>;
 
-    /// Returns the path of the folder, if its files can be hard-linked.
+    /// Returns the path of the folder if its files can be hard-linked, and `None` otherwise.
     fn local(&self) -> Option<&Path>;
 }
 
@@ -146,7 +145,7 @@ pub fn is_url(location: &Path) -> bool {
 /// Returns the storage at a location: a URL such as `s3://bucket/path`, or the path of a folder.
 ///
 /// # Errors
-/// `Usage` if this build or the `object_store` crate does not support the URL.
+/// `Usage` if neither this build nor the `object_store` crate supports the URL.
 pub fn locate(location: &Path) -> Result<Arc<dyn Storage>> {
     if !is_url(location) {
         return Ok(Arc::new(Folder::new(location)));
@@ -167,7 +166,7 @@ fn at_url(url: &str) -> Result<Arc<dyn Storage>> {
     )))
 }
 
-/// Returns the error for a file shorter than its recorded length.
+/// Returns the error for a file that is shorter than its recorded length.
 fn too_short(file: impl Display) -> Failure {
     let help = "delete `working.json` of the backup to start it again";
     Failure::Refused(format!("{file} is shorter than recorded; {help}"))

@@ -1,4 +1,4 @@
-//! Tests that a command makes no wrong change if it pauses at a request to an object store, and continues after another command has taken over the lock.
+//! Tests that a command does no damage if it pauses at a request to an object store, and continues after another command has taken over the lock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,11 +26,11 @@ struct Gate {
     is_open: AtomicBool,
 }
 
-/// An object store that makes a command pause after a given number of writes to a folder.
+/// An object store that pauses a command after a given number of writes to a folder.
 #[derive(Debug)]
 struct Pausing {
     store: Arc<dyn ObjectStore>,
-    /// Text that the path of a counted object contains.
+    /// The string that the path of an object must contain for a write to be counted.
     folder: &'static str,
     /// The number of counted writes before the pause.
     before: usize,
@@ -114,17 +114,17 @@ fn back_up(objects: Arc<dyn ObjectStore>, store: &DynTableStore) -> crate::failu
     Ok(captured.generation.id)
 }
 
-/// The actions of the command that takes over, in addition to its backup.
+/// The additional actions of the command that takes over the lock.
 #[derive(Clone, Copy, Debug)]
 struct TakeOver {
-    /// Removes the progress of the paused backup.
+    /// The command removes the progress of the paused backup.
     forgets_work: bool,
-    /// Removes all generations except its own.
+    /// The command removes all generations except the newest one.
     keeps_one: bool,
 }
 
-/// Pauses a backup before one of its writes. Meanwhile, another command takes over, backs up a different state, and removes files that no generation needs.
-/// Returns `false` if the backup completes without reaching this write.
+/// Pauses a backup before one of its writes. Meanwhile, another command takes over the lock, backs up a different state, and removes files that no generation
+/// needs. Returns `false` if the backup completes without reaching the write.
 fn pause(folder: &'static str, before: usize, take_over: TakeOver) -> bool {
     let (objects, gate): (Arc<dyn ObjectStore>, _) = (Arc::new(InMemory::new()), Arc::new(Gate::default()));
     let store = DynTableStore::new(Engine::in_memory());
@@ -153,7 +153,7 @@ fn pause(folder: &'static str, before: usize, take_over: TakeOver) -> bool {
         if has_paused {
             let other = repository(objects.clone()).unwrap();
             if take_over.forgets_work {
-                // As after a backup in the other format, no progress remains to continue from.
+                // As after a backup in the other format, no recorded progress remains.
                 other.storage().remove("working.json").unwrap();
                 put("3");
             }
@@ -191,7 +191,7 @@ fn a_paused_backup_completes_no_generation_whose_files_were_removed() {
     assert!(pauses > 8, "{pauses}");
 }
 
-/// Tests that a backup with `--settle` renews the lock while it compares unchanged rows, even though it only reads.
+/// Tests that a backup with `--settle` renews the lock while it compares unchanged rows, although it writes nothing meanwhile.
 #[test]
 fn the_lock_is_renewed_while_equal_rows_are_compared() {
     let store = DynTableStore::new(Engine::in_memory());

@@ -1,4 +1,4 @@
-//! Compares backups with a simple model, in random sequences of writes, deletions, interrupted backups and removed generations.
+//! Compares backups with a simple model, in random sequences of writes, deletions, interrupted backups, and removals of generations.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,7 +24,7 @@ use super::*;
 use crate::failure::Result;
 use crate::transfer::derived::OtherTables;
 
-/// The content of a store: for each table, the number stored in each row, by the row's key.
+/// The content of a store: for each table, the number in each row, keyed by the row's keys.
 type Model = BTreeMap<String, BTreeMap<(String, String), i32>>;
 
 const TABLES: [&str; 2] = ["Company", "Logs"];
@@ -37,16 +37,16 @@ enum Write {
     Drop(&'static str),
 }
 
-/// A store in use: a query may fail, and another program may write between two queries.
+/// A store that is in use. A query may fail, and another program may write between two queries.
 #[derive(Debug)]
 struct Live {
     engine: Engine,
     model: Mutex<Model>,
-    /// The number of queries before one fails; `usize::MAX` if no query fails.
+    /// The number of queries until one fails, or `usize::MAX` if no query fails.
     left: AtomicUsize,
-    /// The writes by another program, one before each query.
+    /// The pending writes by another program. One of them is executed before each query.
     writes: Mutex<Vec<Write>>,
-    /// The states of the tables since the backup started.
+    /// All states of the tables since the backup started.
     history: Mutex<Vec<Model>>,
 }
 
@@ -173,7 +173,7 @@ async fn rows(store: &DynTableStore) -> Model {
     model
 }
 
-/// Restores a generation to an empty store.
+/// Restores a generation to an empty store, and returns the restored rows.
 async fn restored(storage: &Arc<dyn Storage>, id: &str) -> Result<Model> {
     let repository = Repository::open_in(storage.clone())?;
     let generation = repository.read(id)?;
@@ -195,7 +195,7 @@ async fn restored(storage: &Arc<dyn Storage>, id: &str) -> Result<Model> {
     Ok(rows(&target).await)
 }
 
-/// Counts how often the tests reached each interesting case.
+/// The number of times that the tests reached each interesting case.
 #[derive(Debug, Default)]
 pub(super) struct Met {
     pub(super) resumed: usize,
@@ -204,17 +204,16 @@ pub(super) struct Met {
     pub(super) deleted: u64,
 }
 
-/// Returns a folder in an in-memory file system if the machine has one, because the tests sync at every step.
+/// Returns a temporary folder, in an in-memory file system if the machine has one, because the tests sync at every step.
 fn folder() -> tempfile::TempDir {
     let memory = std::path::Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
 }
 
-/// A function that opens the storage for one command. If it is given a random number generator, the storage may fail, and the
-/// command then ends.
+/// A function that opens the storage for one command. If the function receives a random number generator, the storage may fail, which ends the command.
 pub(super) type Opening<'a> = &'a dyn Fn(Option<&mut StdRng>) -> Arc<dyn Storage>;
 
-/// Runs one random sequence of commands, and compares every generation with the model.
+/// Runs one random sequence of commands, and compares each generation with the model.
 pub(super) async fn program(seed: u64, open: Opening<'_>, met: &mut Met) {
     let mut random = StdRng::seed_from_u64(seed);
     let live = Arc::new(Live {
@@ -225,7 +224,7 @@ pub(super) async fn program(seed: u64, open: Opening<'_>, met: &mut Met) {
         history: Mutex::default(),
     });
     let store = DynTableStore::new(live.clone());
-    // For each generation, the states that it may contain, and the tables whose rows were all read at the same time.
+    // For each generation, its possible states, and the tables whose rows were all read at the same time.
     let mut wanted: BTreeMap<String, (Vec<Model>, Vec<String>)> = BTreeMap::new();
     for _ in 0..random.random_range(2..7) {
         for _ in 0..random.random_range(0..30) {
@@ -237,19 +236,19 @@ pub(super) async fn program(seed: u64, open: Opening<'_>, met: &mut Met) {
             let most = if random.random_bool(0.3) { 80 } else { 6 };
             *live.writes.lock().unwrap() = (0..most).map(|_| write(&mut random)).collect();
         }
-        // Each attempt reads its own snapshot, and another program writes between the attempts.
+        // Each attempt reads a different snapshot, because another program writes between the attempts.
         let is_snapshot = !is_live && random.random_bool(0.4);
         let options = CaptureOptions {
             settle: is_live,
             is_snapshot,
-            // Each write of the progress waits for the disk, so most sequences avoid it.
+            // Each update of the progress file waits for the disk, so most sequences avoid such updates.
             pause: if is_snapshot || random.random_bool(0.3) { Duration::ZERO } else { Duration::MAX },
             page: random.random_range(2..8),
             layers: random.random_range(1..5),
             ..CaptureOptions::default()
         };
         let mut attempts = 0;
-        // The backup fails several times, and each attempt continues the previous one.
+        // The backup may fail several times. Each attempt continues the previous one.
         let captured = loop {
             let left = if attempts < 4 { random.random_range(0..20) } else { usize::MAX };
             live.left.store(left, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Verifies every checksum in a backup folder.
+//! Verifies all checksums of a backup.
 
 use std::collections::HashSet;
 
@@ -20,14 +20,14 @@ pub struct Verified {
     pub files: u64,
     /// The number of rows in the verified tables.
     pub rows: u64,
-    /// The damage that was found.
+    /// A description of each damage that was found.
     pub damage: Vec<String>,
 }
 
-/// Reads every layer and every engine file once, then merges the tables of the newest generation and compares their checksums.
+/// Reads each layer and each engine file once. If they are undamaged, also merges the tables of the newest generation and compares their checksums.
 ///
 /// # Errors
-/// `File` if a folder cannot be read. Damage is part of the result, not an error.
+/// `File` if a folder cannot be read. Damage is returned in the result and is not an error.
 pub async fn verify(repository: &Repository) -> Result<Verified> {
     let (mut found, mut seen) = (Verified::default(), HashSet::new());
     let ids = repository.ids()?;
@@ -64,7 +64,7 @@ pub async fn verify(repository: &Repository) -> Result<Verified> {
     Ok(found)
 }
 
-/// Adds an error that reports damage to the result. Returns any other error, such as a disk error, which ends the verification.
+/// Adds an error that means damage to the result. Returns any other error, such as a disk error. Such an error ends the verification.
 fn note(found: &mut Verified, failure: Failure) -> Result<()> {
     match failure {
         Failure::File { path, source } if source.kind() != std::io::ErrorKind::NotFound => {
@@ -84,7 +84,7 @@ fn read_layer(repository: &Repository, layer: &crate::backup::generation::Layer)
     Ok(())
 }
 
-/// Merges a table and verifies its checksum.
+/// Merges the layers of a table and verifies its checksum. Returns the number of rows.
 async fn rows_of(repository: &Repository, table: &TableRows) -> Result<u64> {
     let (mut rows, mut checksum) = (Merged::open(repository, Some(table))?, Checksum::default());
     while let Some(entity) = rows.next().await? {

@@ -1,4 +1,4 @@
-//! Reads a layer and verifies every checksum.
+//! Reads layers and verifies every checksum.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
@@ -9,9 +9,9 @@ use crate::backup::layer::{HEAD, Mark, Record};
 use crate::backup::storage::Storage;
 use crate::failure::{Failure, Result};
 
-/// The maximum number of bytes in a block's first line.
+/// The maximum number of bytes in a block's header line.
 const HEAD_BYTES: u64 = 128;
-/// The maximum number of bytes in a block, far larger than any block that the writer produces.
+/// The maximum number of bytes in a block. It is far larger than any block that the writer produces.
 const MOST: usize = 64 << 20;
 
 /// Reads a layer up to a mark. Keeps one block in memory.
@@ -21,12 +21,12 @@ pub struct LayerReader {
     end: Mark,
     mark: Mark,
     block: Vec<u8>,
-    /// The position of the next line within the block.
+    /// The position of the next line in the block.
     at: usize,
 }
 
 impl LayerReader {
-    /// Opens a layer.
+    /// Opens a layer for reading up to the mark `end`.
     ///
     /// # Errors
     /// `File` if the layer cannot be read.
@@ -36,10 +36,10 @@ impl LayerReader {
         Ok(Self { path, file, end, mark: Mark::default(), block: Vec::new(), at: 0 })
     }
 
-    /// Returns the next row, or `None` after the last one.
+    /// Returns the next record, or `None` after the last one.
     ///
     /// # Errors
-    /// `Refused`, with the file and the position, if a block is damaged; `File` if the layer cannot be read.
+    /// `Refused`, with the file and the position, if a block is damaged. `File` if the layer cannot be read.
     pub fn next_record(&mut self) -> Result<Option<Record>> {
         if self.at == self.block.len() && !self.next_block()? {
             return Ok(None);
@@ -51,7 +51,7 @@ impl LayerReader {
         Ok(Some(record))
     }
 
-    /// Reads and verifies the next block. Returns `false` at the end.
+    /// Reads and verifies the next block. Returns `false` at the end of the layer.
     fn next_block(&mut self) -> Result<bool> {
         if self.mark.bytes >= self.end.bytes {
             return if self.mark == self.end {

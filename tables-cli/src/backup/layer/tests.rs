@@ -1,4 +1,4 @@
-//! Tests that layers can be written, resumed and read back, and that a change to any bit is detected.
+//! Tests that layers can be written, resumed and read back, and that a change of any bit is detected.
 
 use super::*;
 use crate::backup::storage::Folder;

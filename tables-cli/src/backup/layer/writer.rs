@@ -1,10 +1,10 @@
-//! Writes a layer.
+//! Writes layers.
 
 use crate::backup::layer::{BLOCK, HEAD, Mark, Record};
 use crate::backup::storage::{Append, Storage};
 use crate::failure::{Failure, Result};
 
-/// Writes a layer, block by block.
+/// Writes a layer block by block.
 #[derive(Debug)]
 pub struct LayerWriter {
     file: Box<dyn Append>,
@@ -15,7 +15,7 @@ pub struct LayerWriter {
 }
 
 impl LayerWriter {
-    /// Creates a layer, replacing an existing file.
+    /// Creates a layer. An existing file is replaced.
     ///
     /// # Errors
     /// `File` if the file cannot be created.
@@ -26,13 +26,13 @@ impl LayerWriter {
     /// Continues a layer at a mark returned by [`sync`](Self::sync). Removes all bytes after the mark.
     ///
     /// # Errors
-    /// `Refused` if the file is shorter than the mark; `File` if the file cannot be written.
+    /// `Refused` if the file is shorter than the mark. `File` if the file cannot be written.
     pub fn resume(storage: &dyn Storage, name: &str, mark: Mark) -> Result<Self> {
         let file = storage.append(name, mark.bytes)?;
         Ok(Self { file, block: Vec::new(), rows: 0, mark })
     }
 
-    /// Adds a row. Rows must be added in key order.
+    /// Adds a record. Records must be added in key order.
     ///
     /// # Errors
     /// `File` if the layer cannot be written.
@@ -68,7 +68,7 @@ impl LayerWriter {
         Ok(())
     }
 
-    /// Makes all rows durable, and returns a mark after the last row.
+    /// Makes all records durable, and returns a mark after the last record.
     ///
     /// # Errors
     /// `File` if the layer cannot be written.

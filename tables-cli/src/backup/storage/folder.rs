@@ -14,21 +14,21 @@ use crate::incomplete::part_of;
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// The locked lock file, while a command writes to the folder.
+    /// The lock file, locked while a command writes to the folder.
     lock: Mutex<Option<Locked>>,
 }
 
-/// A locked file, which is unlocked when the value is dropped.
+/// A locked file. It is unlocked when the value is dropped.
 #[derive(Debug)]
 struct Locked(File);
 
 impl Locked {
-    /// Locks a file, or returns `None` if another process has locked it.
+    /// Locks a file. Returns `None` if another process has locked it.
     fn new(path: &Path) -> Result<Option<Self>> {
         Self::of(File::open(path).map_err(Failure::file(path.display()))?, path)
     }
 
-    /// Locks an open file, or returns `None` if another process has locked it.
+    /// Locks an open file. Returns `None` if another process has locked it.
     fn of(file: File, path: &Path) -> Result<Option<Self>> {
         match file.try_lock() {
             Ok(()) => Ok(Some(Self(file))),
@@ -39,16 +39,16 @@ impl Locked {
 }
 
 impl Drop for Locked {
-    /// Unlocks the file. Closing it would not be sufficient: while a child process is being started, it holds a copy of the file handle, and the
-    /// system keeps the lock until that copy is closed, too.
+    /// Unlocks the file. Closing the file would not be sufficient: a child process that is being started holds a copy of the file handle, and the system keeps
+    /// the lock until that copy is closed, too.
     fn drop(&mut self) {
-        // If unlocking fails, the lock ends when the last copy of the handle is closed.
+        // If unlocking fails, the lock is released when the last copy of the handle is closed.
         let _ = self.0.unlock();
     }
 }
 
 impl Folder {
-    /// Creates storage in a folder, which need not exist yet.
+    /// Creates storage in a folder. The folder need not exist yet.
     #[must_use]
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), lock: Mutex::new(None) }
@@ -67,7 +67,7 @@ impl fmt::Display for Folder {
 
 impl Storage for Folder {
     fn is_unused(&self) -> Result<bool> {
-        // A killed command may have left part of the marker.
+        // A command that was killed may have left a partial marker.
         let begun = part(Path::new(MARKER)).display().to_string();
         Ok(self.names("")?.iter().all(|name| *name == begun))
     }
@@ -115,7 +115,7 @@ impl Storage for Folder {
         let failed = || Failure::file(part.display());
         let file = File::options().create(true).write(true).truncate(false).open(&part).map_err(failed())?;
         let Some(mut locked) = Locked::of(file, &part)? else { return Err(self.busy()) };
-        // IMPORTANT: this is checked under the lock. A command that opened the same file earlier may have renamed it.
+        // IMPORTANT: the path is checked while the lock is held. A command that opened the same file earlier may have renamed it.
         if path.exists() {
             return self.remove(&format!("{name}.part"));
         }
@@ -202,7 +202,7 @@ fn part(path: &Path) -> PathBuf {
     part_of(path, "part")
 }
 
-/// Makes the file names in a folder durable, on systems that support this.
+/// Makes the names of the files in a folder durable, if the operating system supports this.
 pub(in crate::backup) fn sync_folder(folder: &Path) -> Result<()> {
     if !cfg!(unix) {
         return Ok(());

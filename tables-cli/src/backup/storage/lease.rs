@@ -1,18 +1,18 @@
-//! The lock on a prefix in an object store. It consists of numbered objects: the command that created the object with the highest number holds the lock.
+//! The lock on a prefix of an object store. It consists of numbered objects. The command that created the object with the highest number holds the lock.
 //!
-//! Unlike a file system, an object store does not release a lock when a process ends. The holder therefore renews its lock: it creates the object with
-//! the next number, and deletes the previous one. If another command sees the same highest number for [`PATIENCE`], it takes over the lock by creating the
-//! next object. Only one command can create an object, and a command that did not create the object with the highest number has lost the lock.
-//! No clocks are compared.
+//! Unlike a file system, an object store does not release a lock when a process ends. The holder therefore renews its lock: it creates the object with the next
+//! number, and deletes the previous object. If another command sees the same highest number for the duration of [`PATIENCE`], it takes over the lock by
+//! creating the object with the next number. An object can be created by only one command. A command loses the lock as soon as another command creates an
+//! object with a higher number. No clocks are compared.
 //!
-//! Numbers are never reused, because the last holder leaves an object that marks the lock as free. A command that has lost the lock can therefore never
-//! hold the highest number.
+//! Numbers are never reused, because the last holder leaves an object that marks the lock as free. A command that has lost the lock can therefore never hold
+//! the highest number again.
 //!
-//! A command completes its work by writing one last file. It first creates the next lock object, which records this file. That succeeds if the command
-//! still holds the lock, and fails if another command has taken over. Checking the lock before an ordinary write would not be sufficient, because the write
-//! could arrive after a takeover. If the command dies before it writes the file, the next command that takes over writes it.
+//! A command completes its work by writing one last file. It first creates the next lock object, which records the file. This succeeds if the command still
+//! holds the lock, and fails if another command has taken it over. Checking the lock before an ordinary write would not be sufficient, because the write could
+//! arrive after a takeover. If the command dies before it writes the file, the next command that takes over the lock writes the file.
 //!
-//! The request that writes this file may itself arrive late, after the command that took over has removed the file. The file's name is therefore first
+//! The request that writes this file may also arrive late, after the command that took over the lock has removed the file. Therefore, the file's name is first
 //! reserved with an empty object, and the request replaces only this object.
 
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ use object_store::UpdateVersion;
 use crate::backup::storage::requests::Requests;
 use crate::failure::{Failure, Result};
 
-/// The time without renewal after which another command takes over a lock.
+/// The time without a renewal after which another command takes over the lock.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// The time after which the holder renews a lock.
 pub(super) const RENEWAL: Duration = Duration::from_secs(5);
@@ -40,8 +40,8 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// Acquires the lock, and waits if another command seems to hold it. If an earlier holder died between recording its last file and writing it, writes that
-    /// file.
+    /// Acquires the lock, after waiting if another command seems to hold it. If an earlier holder died after recording its last file and before writing it,
+    /// also writes that file.
     pub(super) fn acquire(requests: &Requests, patience: Duration, shown: &str) -> Result<Self> {
         let Some(seen) = highest(requests)? else { return Self::take(requests, 1, Bytes::new(), shown) };
         if requests.get(&object(seen))?.is_none_or(|content| content != FREE) {
@@ -51,7 +51,7 @@ impl Lease {
                 return Err(Failure::Refused(message));
             }
             let record = requests.get(&object(seen))?.unwrap_or_default();
-            // The next object has the same record, so if this command dies here, the next one completes the work.
+            // The next object contains the same record. If this command dies here, the command that takes over next completes the work.
             let mut lease = Self::take(requests, seen + 1, record.clone(), shown)?;
             if let Some(file) = File::of(&record) {
                 file.write(requests)?;
@@ -89,7 +89,7 @@ impl Lease {
         Ok(())
     }
 
-    /// Writes the file that completes the holder's work, provided that the holder still has the lock.
+    /// Writes the file that completes the holder's work, if the holder still has the lock.
     pub(super) fn commit(
         &mut self,
         requests: &Requests,
@@ -104,7 +104,7 @@ impl Lease {
         self.renew(requests, shown)
     }
 
-    /// Returns `true` if the lock must be renewed soon.
+    /// Returns `true` if it is time to renew the lock.
     pub(super) fn is_due(&self, renewal: Duration) -> bool {
         self.renewed.elapsed() >= renewal
     }
@@ -123,12 +123,12 @@ impl Lease {
 struct File {
     name: String,
     content: Bytes,
-    /// The version of the empty object that the file replaces; `None` in a record written by an earlier release.
+    /// The version of the empty object that the file replaces, or `None` in a record written by an earlier release.
     reserved: Option<UpdateVersion>,
 }
 
 impl File {
-    /// Returns the content of a lock object that records the file: the first line contains the file's name and version, and its content follows.
+    /// Returns the content of a lock object that records the file. The first line contains the file's name and version, and the file's content follows.
     fn record(&self) -> Bytes {
         let version = self.reserved.as_ref();
         let version = version.map(|version| (version.e_tag.as_deref(), version.version.as_deref()));
@@ -140,7 +140,7 @@ impl File {
     fn of(record: &Bytes) -> Option<Self> {
         let end = record.iter().position(|byte| *byte == b'\n')?;
         let (line, content) = (record.get(..end)?, record.slice(end + 1..));
-        // In a record written by an earlier release, the first line is the file's name.
+        // In a record written by an earlier release, the first line contains only the file's name.
         let (name, version) =
             serde_json::from_slice::<(String, Option<(Option<String>, Option<String>)>)>(line)
                 .ok()
@@ -149,7 +149,7 @@ impl File {
         Some(Self { name, content, reserved })
     }
 
-    /// Writes the file, unless another command has written or removed it.
+    /// Writes the file, unless another command has already written or removed it.
     fn write(&self, requests: &Requests) -> Result<()> {
         match &self.reserved {
             Some(reserved) => requests.update(&self.name, self.content.clone(), reserved.clone()),

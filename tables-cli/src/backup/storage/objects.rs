@@ -17,7 +17,7 @@ use crate::backup::storage::shared::Shared;
 use crate::backup::storage::{Append, Folder, Storage};
 use crate::failure::{Failure, Result};
 
-/// The number of bytes in one object of a growing file. For each open file, at most one object is in memory.
+/// The maximum size of one object of a growing file, in bytes. At most one object of each open file is in memory.
 const SEGMENT: usize = 8 << 20;
 
 /// A prefix of an object store.
@@ -28,7 +28,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Creates storage under a prefix. `shown` is the location used in messages.
+    /// Creates storage under a prefix. Messages show the location as `shown`.
     ///
     /// # Errors
     /// `File` if the runtime for requests cannot be started.
@@ -44,13 +44,13 @@ impl Objects {
         Ok(Self { shared: Arc::new(shared), patience: PATIENCE })
     }
 
-    /// Sets how long another command's lock must remain unchanged before this command takes it over [default: 30 seconds].
+    /// Sets how long the lock of another command must remain unchanged before this command takes it over [default: 30 seconds].
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// Sets the time after which the lock is renewed.
+    /// Sets the time after which a command renews its lock.
     #[cfg(test)]
     pub(in crate::backup) fn with_renewal(mut self, renewal: Duration) -> Self {
         if let Some(shared) = Arc::get_mut(&mut self.shared) {
@@ -60,11 +60,11 @@ impl Objects {
     }
 }
 
-/// Opens the storage at a URL: `s3://bucket/path`, `az://container/path`, `gs://bucket/path`, `memory:///`, or another URL that the `object_store`
-/// crate supports; `file:///path` is a folder. Credentials and options come from environment variables such as `AWS_ACCESS_KEY_ID`.
+/// Opens the storage at a URL: `s3://bucket/path`, `az://container/path`, `gs://bucket/path`, `memory:///`, `file:///path` (a folder), or another URL that the
+/// `object_store` crate supports. Credentials and options are read from environment variables such as `AWS_ACCESS_KEY_ID`.
 ///
 /// # Errors
-/// `Usage` if the URL is not one of these, or if options are missing.
+/// `Usage` if the URL is not supported, or if options are missing.
 pub(super) fn at(url: &str) -> Result<Arc<dyn Storage>> {
     let usage = |reason: &dyn fmt::Display| {
         Failure::Usage(format!("{} is not an object store: {reason}", public(url)))
@@ -74,7 +74,7 @@ pub(super) fn at(url: &str) -> Result<Arc<dyn Storage>> {
     if let (ObjectStoreScheme::Local, Ok(path)) = (scheme, parsed.to_file_path()) {
         return Ok(Arc::new(Folder::new(&path)));
     }
-    // If the program has already installed a provider, that provider is kept.
+    // If the program has already installed a provider, this call fails, and the installed provider is kept.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let opened = object_store::parse_url_opts(&parsed, std::env::vars());
     let (store, prefix) = opened.map_err(|error| usage(&error))?;
@@ -114,7 +114,7 @@ impl Storage for Objects {
     }
 
     fn begin(&self, name: &str, content: &[u8]) -> Result<()> {
-        // If another command creates the object first, the caller reads its content.
+        // If another command creates the object first, the caller reads the content that it wrote.
         self.shared.requests.create(name, Bytes::copy_from_slice(content)).map(drop)
     }
 

@@ -11,12 +11,12 @@ use tokio::runtime::Runtime;
 
 use crate::failure::{Failure, Result};
 
-/// Sends requests to a prefix of an object store on a separate runtime, so the caller may itself run on a runtime.
+/// Sends requests to a prefix of an object store. The requests run on a separate runtime, so callers may run on a runtime themselves.
 #[derive(Debug)]
 pub(super) struct Requests {
     store: Arc<dyn ObjectStore>,
     prefix: ObjectPath,
-    /// The runtime; `None` only while the value is being dropped.
+    /// The runtime. It is `None` only while the value is being dropped.
     runtime: Option<Runtime>,
 }
 
@@ -28,7 +28,7 @@ impl Requests {
         Ok(Self { store, prefix, runtime: Some(runtime) })
     }
 
-    /// Returns the path of an object.
+    /// Returns the path of the object with this name.
     pub(super) fn path(&self, name: &str) -> ObjectPath {
         let parts = name.split('/').filter(|part| !part.is_empty());
         parts.fold(self.prefix.clone(), ObjectPath::join)
@@ -44,14 +44,14 @@ impl Requests {
         let stopped = || Failure::file(name)(std::io::Error::other("the request was interrupted"));
         let Some(runtime) = &self.runtime else { return Err(stopped()) };
         runtime.spawn(async move {
-            // The receiver exists until the request has ended.
+            // The receiver exists until the request has completed.
             let _ = sender.send(request.await);
         });
         let outcome = receiver.recv().map_err(|_| stopped())?;
         outcome.map_err(|error| Failure::file(name)(io_error(error)))
     }
 
-    /// Returns an object, or `None` if it does not exist.
+    /// Returns the content of an object, or `None` if the object does not exist.
     pub(super) fn get(&self, name: &str) -> Result<Option<Bytes>> {
         let (store, path) = (self.store.clone(), self.path(name));
         self.wait(name, async move {
@@ -68,7 +68,7 @@ impl Requests {
         self.wait(name, async move { store.put(&path, content.into()).await.map(drop) })
     }
 
-    /// Creates an object. Returns `false` if it exists.
+    /// Creates an object. Returns `false` if the object already exists.
     pub(super) fn create(&self, name: &str, content: Bytes) -> Result<bool> {
         let (store, path) = (self.store.clone(), self.path(name));
         let options = PutOptions::from(PutMode::Create);
@@ -82,12 +82,12 @@ impl Requests {
         })
     }
 
-    /// Creates an empty object, to be replaced by a file later, and returns its version. An existing object keeps its content.
+    /// Creates an empty object that a file later replaces, and returns its version. An existing object keeps its content.
     pub(super) fn reserve(&self, name: &str) -> Result<UpdateVersion> {
         let (store, path) = (self.store.clone(), self.path(name));
         self.wait(name, async move {
             match store.put_opts(&path, PutPayload::default(), PutMode::Create.into()).await {
-                // A retry inside the client finds the object that the first attempt created.
+                // A retry within the client can find the object that the first attempt created.
                 Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => {
                     let found = store.head(&path).await?;
                     Ok(UpdateVersion { e_tag: found.e_tag, version: found.version })
@@ -97,7 +97,7 @@ impl Requests {
         })
     }
 
-    /// Replaces an object if it still has this version. Otherwise another command has replaced or removed it, which is not an error. A store that does not
+    /// Replaces an object if it still has the given version. It is not an error if another command has replaced or removed the object. A store that does not
     /// compare versions, such as a file system, always replaces the object.
     pub(super) fn update(&self, name: &str, content: Bytes, version: UpdateVersion) -> Result<()> {
         let (store, path) = (self.store.clone(), self.path(name));
@@ -125,12 +125,12 @@ impl Requests {
         })
     }
 
-    /// Returns the names of the objects and subfolders in a folder, without the folder's path.
+    /// Returns the names of the objects and subfolders in a folder, without the path of the folder.
     pub(super) fn names(&self, folder: &str) -> Result<Vec<String>> {
         self.names_if(folder, |_| true)
     }
 
-    /// Returns the names of the files and subfolders in a folder, except names that an empty object only reserves.
+    /// Returns the names of the files and subfolders in a folder, except those that are only reserved by an empty object.
     pub(super) fn files(&self, folder: &str) -> Result<Vec<String>> {
         let is_manifest = |object: &ObjectMeta| object.location.extension() == Some("json");
         self.names_if(folder, |object| object.size > 0 || !is_manifest(object))
@@ -145,7 +145,7 @@ impl Requests {
         Ok(objects.chain(folders).map(str::to_owned).collect())
     }
 
-    /// Returns the name of each object in a folder, without the folder's path, and its length.
+    /// Returns the name and length of each object in a folder. The names do not include the path of the folder.
     pub(super) fn lengths(&self, folder: &str) -> Result<Vec<(String, u64)>> {
         let (store, path) = (self.store.clone(), self.path(folder));
         let listed: Vec<_> = self.wait(folder, async move { store.list(Some(&path)).try_collect().await })?;

@@ -1,5 +1,4 @@
-//! Implements growing files in an object store, where objects cannot grow. Each file is a sequence of objects, named by their offset
-//! in the file.
+//! Implements growing files in an object store, whose objects cannot grow. Each file is a sequence of objects that are named by their offsets in the file.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -10,12 +9,12 @@ use crate::backup::storage::shared::Shared;
 use crate::backup::storage::{Append, too_short};
 use crate::failure::{Failure, Result};
 
-/// Returns the name of the object at an offset in a file.
+/// Returns the name of the object at the given offset in a file.
 fn segment(name: &str, offset: u64) -> String {
     format!("{name}/{offset:020}")
 }
 
-/// Returns the offset and length of each object in a file, in order, up to the first missing object.
+/// Returns the offset and length of each object of a file, in order, up to the first gap.
 fn chain(shared: &Shared, name: &str) -> Result<Vec<(u64, u64)>> {
     let lengths = shared.requests.lengths(name)?;
     let mut found: Vec<(u64, u64)> =
@@ -36,7 +35,7 @@ pub(super) fn length(shared: &Shared, name: &str) -> Result<Option<u64>> {
     Ok((!chain.is_empty()).then(|| chain.iter().map(|(_, length)| length).sum()))
 }
 
-/// Removes all objects of a file, starting at an offset.
+/// Removes all objects of a file from an offset onwards.
 pub(super) fn remove(shared: &Shared, name: &str, from: u64) -> Result<()> {
     for (object, _) in shared.requests.lengths(name)? {
         if object.parse::<u64>().is_ok_and(|offset| offset >= from) {
@@ -51,7 +50,7 @@ pub(super) fn remove(shared: &Shared, name: &str, from: u64) -> Result<()> {
 pub(super) struct Reading {
     shared: Arc<Shared>,
     name: String,
-    /// The offset after the object in `current`.
+    /// The offset in the file after the object in `current`.
     end: u64,
     current: Bytes,
 }
@@ -68,7 +67,7 @@ impl Read for Reading {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         if self.current.is_empty() && self.end > 0 {
             let next = self.shared.requests.get(&segment(&self.name, self.end));
-            // If an object is missing, the file seems to end before it. The checksums detect this.
+            // If an object is missing, the file appears to end before it. The checksums detect this.
             self.current = next.map_err(std::io::Error::other)?.unwrap_or_default();
             self.end += self.current.len() as u64;
         }
@@ -81,12 +80,12 @@ impl Read for Reading {
     }
 }
 
-/// A file that is being appended to. Its buffered bytes are written as an object at each sync, and whenever they fill an object.
+/// A file that is being appended to. Its buffered bytes are written as an object at each sync, and whenever they reach the maximum size of an object.
 #[derive(Debug)]
 pub(super) struct Growing {
     shared: Arc<Shared>,
     name: String,
-    /// The length of the file, excluding the buffered bytes.
+    /// The length of the file without the buffered bytes.
     length: u64,
     buffer: Vec<u8>,
 }
@@ -99,7 +98,7 @@ impl Growing {
         }
         remove(&shared, name, length)?;
         if length == 0 {
-            // An empty file is represented by an empty object, which the first bytes replace.
+            // An empty file is represented by an empty object, which is replaced when the first bytes are written.
             shared.put(&segment(name, 0), Bytes::new())?;
         }
         Ok(Self { shared, name: name.to_owned(), length, buffer: Vec::new() })

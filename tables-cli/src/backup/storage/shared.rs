@@ -1,4 +1,4 @@
-//! The state shared by an object store's storage and its open files.
+//! The state that the storage in an object store shares with its open files.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -9,25 +9,25 @@ use crate::backup::storage::lease::Lease;
 use crate::backup::storage::requests::Requests;
 use crate::failure::Result;
 
-/// The state that open files share with the storage.
+/// The state that the storage shares with its open files.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) requests: Requests,
     pub(super) segment: usize,
     pub(super) shown: String,
     pub(super) lease: Mutex<Option<Lease>>,
-    /// The time after which the lock is renewed.
+    /// The time after which a command renews its lock.
     pub(super) renewal: Duration,
 }
 
 impl Shared {
-    /// Creates or replaces an object, and renews the lock if it is due.
+    /// Creates or replaces an object, and renews the lock if it is due for renewal.
     pub(super) fn put(&self, name: &str, content: Bytes) -> Result<()> {
         self.renew(false)?;
         self.requests.put(name, content)
     }
 
-    /// Creates or replaces the object that completes the work of this command, provided that the command still holds the lock.
+    /// Creates or replaces the object that completes the work of this command, if the command still holds the lock.
     pub(super) fn commit(&self, name: &str, content: Bytes) -> Result<()> {
         match self.lease.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
             Some(lease) => lease.commit(&self.requests, name, content, &self.shown),
@@ -35,7 +35,7 @@ impl Shared {
         }
     }
 
-    /// Renews the lock if it is due or if `is_required` is `true`.
+    /// Renews the lock if it is due for renewal, or if `is_required` is `true`.
     pub(super) fn renew(&self, is_required: bool) -> Result<()> {
         match self.lease.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
             Some(lease) if is_required || lease.is_due(self.renewal) => {
@@ -49,7 +49,7 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         if let Some(lease) = self.lease.get_mut().unwrap_or_else(PoisonError::into_inner) {
-            // If the release fails, the next command has to wait before it takes over the lock.
+            // If the release fails, the next command has to wait until it can take over the lock.
             let _ = lease.release(&self.requests);
         }
     }
