@@ -1,4 +1,4 @@
-//! The commands, with one module for each command.
+//! The commands of the program, with one module per command.
 
 mod audit;
 mod backup;
@@ -41,7 +41,7 @@ use crate::program::Lasting;
 use crate::rows::all_tables;
 use crate::store::StoreOptions;
 
-/// The advice shown if a command needs rows in key order and the store does not return them in that order.
+/// The help message for a command that needs rows in key order, if the store does not return rows in that order.
 const ORDER_HELP: &str = "copy the tables to a folder with `tables copy`, and use the folder";
 
 /// Query, change, copy and back up tables of Azure Table Storage, an emulator, a table-server or a folder.
@@ -129,7 +129,7 @@ enum Command {
 }
 
 impl Command {
-    /// Returns `true` if a command's only purpose is its output, so the command ends when the output is closed.
+    /// Returns `true` if the command only produces output. Such a command ends when its output is closed.
     const fn only_shows(&self) -> bool {
         matches!(
             self,
@@ -150,11 +150,11 @@ impl Command {
     }
 }
 
-/// Runs a command, and writes its output to `out`. The future is boxed because every program and test that polls it would otherwise
-/// compile all commands again.
+/// Runs a command, and writes its output to `out`. The future is boxed because otherwise every program and every test that polls the future would compile all
+/// commands.
 ///
 /// # Errors
-/// The [`Failure`] that ended the command, with its exit code.
+/// The [`Failure`] that ended the command. It determines the exit code.
 #[inline(never)]
 pub fn run<'a>(
     tables: Tables,
@@ -239,12 +239,12 @@ async fn tables(store: &DynTableStore, name: Option<&str>) -> Result<Vec<TableNa
     Ok(all.into_iter().filter(|name| !list::is_own(name.as_str())).collect())
 }
 
-/// Writes a line of a report.
+/// Writes one line of a report.
 fn say(out: &mut dyn Write, line: &str) -> Result<()> {
     writeln!(out, "{line}").map_err(Failure::file("-"))
 }
 
-/// Returns a number with its noun, such as `1 row` or `2 rows`.
+/// Returns a number with its noun, such as `1 row` and `2 rows`.
 fn count_of(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -1,4 +1,4 @@
-//! Diagnoses why a store cannot be used. The sequence of steps ends at the first failure.
+//! Diagnoses why a store cannot be used. The diagnosis ends at the first step that fails.
 
 mod account;
 mod folder;
@@ -15,7 +15,7 @@ pub struct Step {
     pub name: &'static str,
     /// The result of the step, as a statement of fact.
     pub fact: String,
-    /// Advice on solving the problem, if the step failed.
+    /// Advice on how to solve the problem, or `None` if the step succeeded.
     pub help: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Examines a store, and a table if a name is given, up to the first failure.
+/// Examines a store, up to the first failure. If the name of a table is given, also examines the table.
 pub async fn examine(location: &Location, table: Option<&str>) -> Vec<Step> {
     match location {
         Location::Memory => vec![Step::passed("memory", "a store in memory is always empty and usable")],

@@ -1,4 +1,4 @@
-//! Failures of a command: the message, the next step, and the exit code.
+//! Failures of a command, with their message, next step, and exit code.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use table_inspect::record::FileError;
 /// The exit code of a command. Exit codes are stable, so scripts can branch on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// The command succeeded; a query found at least one entity.
+    /// The command succeeded. A query found at least one entity.
     Done = 0,
     /// A query, a count or a comparison found nothing.
     Nothing = 1,
     /// The command line is invalid or contradictory.
     Usage = 2,
-    /// The command refused to run, or the store rejected a condition or an invalid value. Nothing has changed, except for changes that the message
-    /// reports.
+    /// The command refused to run, or the store rejected a condition or an invalid value. The message reports any changes that were made. Nothing else has
+    /// changed.
     Refused = 3,
     /// The store, the network or the disk failed.
     Store = 4,
@@ -32,7 +32,7 @@ pub enum Failure {
     /// The command line is invalid or contradictory.
     #[error("{0}")]
     Usage(String),
-    /// The command refuses to run. The message states the fact and the next step.
+    /// The command refused to run. The message contains the fact and the next step.
     #[error("{0}")]
     Refused(String),
     /// An error from the store, with its code, key and rule.
@@ -41,7 +41,7 @@ pub enum Failure {
     /// A file could not be accessed.
     #[error("{path}: {source}")]
     File {
-        /// The path, or `-` for standard input and output.
+        /// The path of the file, or `-` for standard input or output.
         path: String,
         /// The cause.
         source: std::io::Error,
@@ -68,7 +68,7 @@ impl From<FileError> for Failure {
 }
 
 impl Failure {
-    /// Returns the failure for a file operation.
+    /// Returns a function that converts an I/O error to the failure of an operation on this file.
     pub fn file(path: impl fmt::Display) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_string();
         move |source| Self::File { path, source }
@@ -80,7 +80,7 @@ impl Failure {
         match self {
             Self::Usage(_) => Exit::Usage,
             Self::Refused(_) => Exit::Refused,
-            // Retrying the same command would fail again.
+            // The same command would fail again.
             Self::Store(error)
                 if error.is_precondition_failed()
                     || error.is_already_exists()
@@ -92,7 +92,7 @@ impl Failure {
         }
     }
 
-    /// Returns a hint about the usual cause of an error from the store. The error's own message cannot mention this command's options.
+    /// Returns a hint about the usual cause of an error from the store. The message of the error itself cannot mention the options of this program.
     #[must_use]
     pub fn next_step(&self) -> Option<&'static str> {
         use table_core::ErrorCode as Code;

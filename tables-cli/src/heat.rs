@@ -1,10 +1,10 @@
-//! The sizes of a table's partitions: the largest ones, and a heat strip, which is a line of bars that shows all partitions in key order.
+//! The sizes of the partitions in a table: the largest partitions, and a heat strip (a line of bars that shows all partitions in key order).
 
 use std::fmt::Write;
 
 /// The maximum number of cells in a heat strip.
 const CELLS: usize = 64;
-/// The characters that represent the cells of a heat strip, from empty to full.
+/// The characters for the cells of a heat strip, from empty to full.
 const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The measure by which partitions are compared.

@@ -1,4 +1,4 @@
-//! The recorded progress of an unfinished generation. A killed backup continues from it.
+//! The recorded progress of an unfinished generation, from which a killed backup continues.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::transfer::checksum::Checksum;
 struct State {
     #[serde(with = "super::instant")]
     began: DateTime<Utc>,
-    /// The name of the generation that the rows are compared with.
+    /// The name of the generation with which the rows are compared.
     base: Option<String>,
     tables: Vec<TableRows>,
     current: Option<Current>,
@@ -28,9 +28,9 @@ struct State {
 /// The state of the table that is being read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Current {
-    /// The table.
+    /// The name of the table.
     pub(super) name: String,
-    /// The position in the table's layer up to which all rows are durable.
+    /// The position in the table's layer before which all rows are durable.
     pub(super) mark: Mark,
     /// The differences found so far.
     pub(super) changes: Changes,
@@ -43,7 +43,7 @@ pub(super) struct Current {
 }
 
 impl Current {
-    /// Creates the state before the first row of a table.
+    /// Creates the state at the start of a table.
     pub(super) fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -55,7 +55,7 @@ impl Current {
         }
     }
 
-    /// Returns the key of the last compared row.
+    /// Returns the key of the last compared row, or `None` if no row has been compared.
     pub(super) fn last_key(&self) -> Result<Option<EntityKey>> {
         let key = |(partition, row): &(String, String)| EntityKey::new(partition.as_str(), row.as_str());
         Ok(self.last.as_ref().map(key).transpose()?)
@@ -72,7 +72,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// Continues the unfinished generation if it is based on the newest generation; otherwise starts a new one.
+    /// Continues the unfinished generation if it is based on the newest generation. Otherwise, starts a new generation.
     pub(super) fn open(
         repository: &Repository,
         base: Option<&Generation>,
@@ -94,18 +94,18 @@ impl Work {
         Generation::name(self.state.began)
     }
 
-    /// Returns `true` if a table is complete.
+    /// Returns `true` if the backup of a table is complete.
     pub(super) fn has(&self, name: &str) -> bool {
         self.state.tables.iter().any(|table| table.name == name)
     }
 
-    /// Returns the recorded progress of a table. The backup continues from it.
+    /// Returns the recorded progress of a table, from which its backup continues.
     pub(super) fn current(&self, name: &str) -> Current {
         let found = self.state.current.clone().filter(|current| current.name == name);
         found.unwrap_or_else(|| Current::new(name))
     }
 
-    /// Records the progress of a table. The layer must be durable up to the mark.
+    /// Records the progress of a table. The table's layer must be durable up to the mark.
     pub(super) fn advance(&mut self, current: Current) -> Result<()> {
         self.state.current = Some(current);
         self.save()
@@ -117,20 +117,20 @@ impl Work {
         self.save()
     }
 
-    /// Records that a table is complete.
+    /// Records that the backup of a table is complete.
     pub(super) fn complete(&mut self, table: TableRows) -> Result<()> {
         self.state.current = None;
         self.state.tables.push(table);
         self.save()
     }
 
-    /// Returns the first table at or after index `from` whose rows may have been read at different times.
+    /// Returns the first table, at index `from` or later, whose rows may have been read at different times.
     pub(super) fn unsettled(&self, from: usize) -> Option<(usize, TableRows)> {
         let tables = self.state.tables.iter().cloned().enumerate().skip(from);
         tables.into_iter().find(|(_, table)| table.consistency == Consistency::Pages)
     }
 
-    /// Replaces the table at index `at` with a newer version of its rows.
+    /// Replaces the rows of the table at index `at` with a newer version.
     pub(super) fn replace(&mut self, at: usize, table: TableRows) -> Result<()> {
         if let Some(old) = self.state.tables.get_mut(at) {
             *old = table;
@@ -142,7 +142,7 @@ impl Work {
         sealed::write(&*self.storage, WORKING, &self.state)
     }
 
-    /// Adds the generation to the repository, without the tables that no longer exist.
+    /// Adds the generation to the repository. Tables that no longer exist are left out.
     pub(super) fn commit(
         self,
         repository: &Repository,

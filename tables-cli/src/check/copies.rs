@@ -1,4 +1,4 @@
-//! Checks index rows that are in the same partition as their entities.
+//! Checks the rows of indexes that are in the same partition as their entities.
 
 use table_core::query::KeyRange;
 use table_core::schema::{StoredIndex, StoredSchema};
@@ -13,48 +13,48 @@ use crate::transfer::ordered::{Entities, Paged};
 use table_inspect::keys;
 use table_inspect::kind::RESERVED;
 
-/// The maximum number of times that an entity and its index row are compared while a program changes them.
+/// The maximum number of times that an entity and its index row are compared while programs change them.
 pub(super) const ATTEMPTS: usize = 10;
 const UNSTEADY: &str = "changes each time that it is read; check again";
 
 /// A defect found in an index.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
-    /// The entity lacks its index row.
+    /// The entity has no index row.
     Missing,
-    /// The index row's values differ from those of its entity.
+    /// The values of the index row differ from those of its entity.
     Different,
-    /// The index row's entity does not exist, or has a different value.
+    /// The entity of the index row does not exist, or has a different value.
     Orphaned,
-    /// The unique index has the same value for a different entity.
+    /// The index is unique, and the value already belongs to a different entity.
     Taken,
-    /// The row does not match the schema, and therefore cannot be compared.
+    /// The row does not match the schema and therefore cannot be compared.
     Unclear(String),
 }
 
-/// A defect found in one index row.
+/// A defect of one index row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CopyFinding {
-    /// The key of the index row, or the entity's key if the index row has no valid key.
+    /// The key of the index row, or the key of the entity if the index row would not have a valid key.
     pub key: EntityKey,
     /// The defect.
     pub fault: Fault,
-    /// The entity, if it exists.
+    /// The entity, if the defect was found by comparing the entity with its index row.
     pub entity: Option<TableEntity>,
-    /// The index row that this entity must have, if any.
+    /// The index row that `entity` must have; `None` if `entity` is `None`.
     pub wanted: Option<TableEntity>,
-    /// The stored index row, if any.
+    /// The stored index row, if one was found.
     pub found: Option<TableEntity>,
 }
 
-/// Compares an index with its entities, and calls `found` for each defect. Returns the number of entities and the number of index rows. Programs may write to
-/// the table during the call.
+/// Compares the rows of an index with their entities, and calls `found` for each defect. Returns the number of entities and the number of index rows. Programs
+/// may write to the table meanwhile.
 ///
-/// The first pass over the table compares the sums of the expected and the stored index rows. If these differ, a second pass looks up the rows that may be
-/// wrong. Keeps one page and the sums in memory.
+/// The first pass over the table compares sums of the expected index rows with sums of the stored ones. If these differ, a second pass reads the rows that may
+/// be wrong. The function keeps one page and the sums in memory.
 ///
 /// # Errors
-/// Any error from the store or `found`.
+/// Any error from the store or from `found`.
 pub async fn check_copies(
     store: &DynTableStore,
     table: &TableName,
@@ -105,14 +105,14 @@ pub async fn check_copies(
     Ok((entities, copies))
 }
 
-/// The role of a row when one index is checked.
+/// The role of a row in the check of one index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Entity,
     Copy,
 }
 
-/// Reads a schema's entities and the rows of one of its indexes, in the store's order.
+/// Reads the entities of a schema and the rows of one of its indexes, in the order of the store.
 struct RowsOfIndex<'a> {
     rows: Paged<'a>,
     schema: &'a StoredSchema,
@@ -133,7 +133,7 @@ impl<'a> RowsOfIndex<'a> {
     async fn next(&mut self) -> Result<Option<(Role, TableEntity)>> {
         while let Some(row) = self.rows.next().await? {
             let (partition_key, row_key) = (row.key().partition_key.as_str(), row.key().row_key.as_str());
-            // The encoding of a key part may contain the first character of internal row keys.
+            // Internal rows may match the schema, because a key part may contain the first character of their keys.
             if row_key.starts_with(RESERVED) || !keys::fits(&self.schema.partition_key, partition_key) {
                 continue;
             }
@@ -148,10 +148,10 @@ impl<'a> RowsOfIndex<'a> {
     }
 }
 
-/// An index whose rows are compared with their entities, one at a time.
+/// An index whose rows are compared with their entities individually.
 ///
-/// An entity and its index row are read by two requests, and a program may write both in between, in one transaction. The comparison is therefore valid
-/// only if the row that was read first still has the same version after the other one has been read. Otherwise, both are compared again.
+/// An entity and its index row are read by two requests, and a program may write both of them in between. The comparison is therefore valid only if the row
+/// that was read first still has the same version after the second row has been read. Otherwise, the rows are compared again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Checked<'a> {
     pub(super) store: &'a DynTableStore,
@@ -161,7 +161,7 @@ pub(super) struct Checked<'a> {
 }
 
 impl Checked<'_> {
-    /// Checks that an entity has the correct index row.
+    /// Checks that an entity has the correct index row. Returns the defect, or `None` if there is none.
     async fn of_entity(&self, mut entity: TableEntity) -> Result<Option<CopyFinding>> {
         for _ in 0..ATTEMPTS {
             let Some(finding) = self.compare_entity(&entity).await? else { return Ok(None) };
@@ -174,7 +174,7 @@ impl Checked<'_> {
         Ok(Some(unclear(&entity, UNSTEADY.to_owned())))
     }
 
-    /// Checks that an index row belongs to an entity with the same value.
+    /// Checks that an index row belongs to an entity with the same value. Returns the defect, or `None` if there is none.
     async fn of_copy(&self, mut copy: TableEntity) -> Result<Option<CopyFinding>> {
         for _ in 0..ATTEMPTS {
             let Some(finding) = self.compare_copy(&copy).await? else { return Ok(None) };
@@ -187,7 +187,7 @@ impl Checked<'_> {
         Ok(Some(unclear(&copy, UNSTEADY.to_owned())))
     }
 
-    /// Reads a finding's rows again, and returns the defect that they have now, if any.
+    /// Reads the rows of a finding again. Returns the defect that they have now, or `None` if there is none.
     pub(super) async fn again(&self, finding: &CopyFinding) -> Result<Option<CopyFinding>> {
         let key = finding.entity.as_ref().map_or(&finding.key, TableEntity::key);
         match keys::read(self.store, self.table, key).await? {
@@ -222,7 +222,7 @@ impl Checked<'_> {
                 return Ok(Some(CopyFinding { found: Some(copy.clone()), ..unclear(copy, reason) }));
             }
         };
-        // The row's other values are compared when the entity is checked.
+        // The other values of the index row are compared when the entity is checked.
         let is_its = match keys::read(self.store, self.table, &owner).await? {
             None => false,
             Some(entity) => match wanted(self.schema, self.index, &entity) {

@@ -1,11 +1,11 @@
-//! Computes an entity's index row, or an index row's entity, from the stored schema.
+//! Computes the index row of an entity, or the key of the entity of an index row, from the stored schema.
 
 use table_core::schema::{Source, StoredIndex, StoredPiece, StoredProperty, StoredSchema};
 use table_core::{EdmType, EntityKey, TableEntity, Value};
 
 use table_inspect::keys;
 
-/// Returns the index row of an entity, or `None` if a sparse index omits the entity.
+/// Returns the index row that an entity must have, or `None` if a sparse index omits the entity.
 pub(super) fn wanted(
     schema: &StoredSchema,
     index: &StoredIndex,
@@ -40,7 +40,7 @@ pub(super) fn owner(
     EntityKey::new(partition, row_key).map_err(|error| error.to_string())
 }
 
-/// A part of a key: its source, its codec's name and its encoded value.
+/// A part of a key: its source, the name of its codec, and its encoded value.
 type Part = (Source, String, String);
 
 fn key_parts(keys: &[(&[StoredPiece], &str)]) -> Vec<Part> {
@@ -48,7 +48,7 @@ fn key_parts(keys: &[(&[StoredPiece], &str)]) -> Vec<Part> {
     keys.iter().flat_map(cut).collect()
 }
 
-/// Composes a key from parts of another key and from properties. Returns `None` if a property is absent.
+/// Composes a key from the parts of another key and from properties. Returns `None` if a property is absent.
 fn compose(pieces: &[StoredPiece], parts: &[Part], row: &TableEntity) -> Result<Option<String>, String> {
     let mut text = String::new();
     for piece in pieces {
@@ -68,7 +68,7 @@ fn compose(pieces: &[StoredPiece], parts: &[Part], row: &TableEntity) -> Result<
     Ok(Some(text))
 }
 
-/// Returns the property that stores the value of a key part.
+/// Returns the property that stores the value of a key part, or `None` if the row lacks it.
 fn property<'a>(source: &Source, row: &'a TableEntity) -> Option<&'a Value> {
     match source {
         Source::Property(name) => row.get(name),
@@ -78,7 +78,7 @@ fn property<'a>(source: &Source, row: &'a TableEntity) -> Option<&'a Value> {
     }
 }
 
-/// Returns the value of a property in an index row: a property of the entity, or a part of its key.
+/// Returns the value of a property in an index row. It is the entity's property, or the value of a part of the entity's key.
 fn value(property: &StoredProperty, parts: &[Part], entity: &TableEntity) -> Result<Option<Value>, String> {
     if let Some(value) = entity.get(&property.name) {
         return Ok(Some(value.clone()));

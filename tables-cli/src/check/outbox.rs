@@ -1,4 +1,4 @@
-//! Lists the intents in outboxes. An intent is work that is recorded together with an entity; it becomes poison if it fails repeatedly.
+//! Lists the intents in outboxes. An intent is work that is recorded together with an entity. It becomes poison if it fails repeatedly.
 
 use table_core::query::{KeyRange, TextRange};
 use table_core::{
@@ -20,7 +20,7 @@ pub struct Intent {
 }
 
 impl Intent {
-    /// Returns the number of attempts that have been started.
+    /// Returns the number of attempts that have been started so far.
     #[must_use]
     pub fn attempts(&self) -> i64 {
         match self.row.get("Attempts") {
@@ -29,7 +29,7 @@ impl Intent {
         }
     }
 
-    /// Returns the error from the last attempt, or an empty string.
+    /// Returns the error of the last failed attempt, or an empty string.
     #[must_use]
     pub fn error(&self) -> &str {
         match self.row.get("Error") {
@@ -44,16 +44,16 @@ impl Intent {
 pub struct Backlog {
     /// The number of intents that are waiting for a worker.
     pub waiting: u64,
-    /// The number of waiting intents that failed in an earlier attempt.
+    /// The number of waiting intents for which an attempt has failed.
     pub failed: u64,
     /// The number of poison intents.
     pub poison: u64,
 }
 
-/// Calls `found` for each intent in a range of a table's partitions, and counts the intents.
+/// Counts the intents in a range of a table's partitions, and calls `found` for each of them.
 ///
 /// # Errors
-/// Any error from the store or `found`.
+/// Any error from the store or from `found`.
 pub async fn intents(
     store: &DynTableStore,
     table: &TableName,
@@ -80,13 +80,13 @@ pub async fn intents(
     Ok(backlog)
 }
 
-/// Requeues a poison intent and resets its attempts. A later sweep finds the intent.
+/// Requeues a poison intent and resets its number of attempts. The next sweep finds it.
 ///
 /// # Errors
-/// `UpdateConditionNotSatisfied` if the row has changed in the meantime; any error from the store.
+/// `UpdateConditionNotSatisfied` if the row has changed in the meantime. Any error from the store.
 pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) -> Result<()> {
     let key = intent.row.key();
-    // The partition must be registered, because sweeps read only registered partitions. No queue is used.
+    // The partition must be registered, because sweeps read only registered partitions. The queue is never used.
     let outbox = Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("unused")?);
     outbox.register(table, &key.partition_key).await?;
     let name = key.row_key.as_str().strip_prefix(POISON_PREFIX).unwrap_or_default();
@@ -98,8 +98,7 @@ pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) 
             back.insert(name, value.clone());
         }
     }
-    // IMPORTANT: the new row gets a new Timestamp. If the row records no version, that Timestamp would be taken as the version of the
-    // change.
+    // IMPORTANT: the new row gets a new Timestamp. If the intent did not record a version, that Timestamp would be mistaken for the version of the change.
     if let (None, Some(at)) =
         (intent.row.get("Version"), intent.row.timestamp().and_then(ticks::from_datetime))
     {
@@ -112,10 +111,10 @@ pub async fn requeue(store: &DynTableStore, table: &TableName, intent: &Intent) 
     Ok(())
 }
 
-/// Deletes a poison intent, so its work is never done.
+/// Deletes a poison intent. Its work is then never done.
 ///
 /// # Errors
-/// `UpdateConditionNotSatisfied` if the row has changed in the meantime; any error from the store.
+/// `UpdateConditionNotSatisfied` if the row has changed in the meantime. Any error from the store.
 pub async fn discard(store: &DynTableStore, table: &TableName, intent: &Intent) -> Result<()> {
     let key = intent.row.key();
     let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;

@@ -1,19 +1,19 @@
-//! Determines which of a schema's derived rows can be checked, and why the others cannot.
+//! Determines which derived rows of a schema can be checked, and why the other ones cannot.
 
 use table_core::schema::{IndexKind, StoredIndex, StoredPiece, StoredSchema};
 
 use table_inspect::keys;
 
-/// A check of one pattern of an entity type.
+/// The check of one pattern of an entity type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan<'a> {
     /// The pattern, such as `index ByEmail` or `copies`.
     pub pattern: String,
-    /// The index whose copies can be checked, or the reason why the pattern cannot be checked.
+    /// The index to check, or the reason why the pattern cannot be checked.
     pub check: Result<&'a StoredIndex, String>,
 }
 
-/// Returns the checks of all patterns that a schema declares.
+/// Returns a check for each pattern that a schema declares.
 ///
 /// ```
 /// use tables_cli::check::plan::plans;
@@ -34,7 +34,7 @@ pub fn plans(schema: &StoredSchema) -> Vec<Plan<'_>> {
     indexes.chain(keeps).collect()
 }
 
-/// Returns the reason why an index's rows cannot be checked with the stored schema alone.
+/// Returns the reason why the rows of an index cannot be checked with the stored schema alone, or `None` if they can.
 fn reason(schema: &StoredSchema, index: &StoredIndex) -> Option<String> {
     if index.kind == IndexKind::List {
         return Some("the members of a list are written by the program's type".to_owned());
@@ -84,7 +84,7 @@ fn is_part(piece: &StoredPiece, source: &table_core::schema::Source, codec: &str
     matches!(piece, StoredPiece::Part { source: other, codec: written, .. } if other == source && written == codec)
 }
 
-/// Returns why a pattern cannot be checked. `word` is its word in the schema's `keeps` list.
+/// Returns the reason why a pattern cannot be checked. `word` represents the pattern in the schema's `keeps` list.
 fn reason_of(word: &str) -> String {
     match word {
         "feed" => "the entries of a feed are numbered by the program's handle".to_owned(),

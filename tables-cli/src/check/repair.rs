@@ -1,4 +1,4 @@
-//! Repairs index rows that are in the same partition as their entities.
+//! Repairs the rows of indexes that are in the same partition as their entities.
 
 use table_core::schema::{StoredIndex, StoredSchema};
 use table_core::{
@@ -13,14 +13,14 @@ use crate::failure::Result;
 pub enum Repaired {
     /// The index row was written or deleted.
     Done,
-    /// A program has changed the rows since they were read, and they no longer have a defect.
+    /// No repair was needed: a program has changed the rows since they were read, and they no longer have a defect.
     Unneeded,
-    /// The defect remains: only a program or a person can repair it, or a program kept changing the rows.
+    /// The defect remains, because only a program or a person can repair it, or because a program kept changing the rows.
     Left,
 }
 
-/// Repairs one defect in one transaction, conditional on the versions that were read. If a row has changed in the meantime, the rows are read and compared
-/// again.
+/// Repairs one defect in one transaction, conditional on the versions of the rows that were read. If a row has changed in the meantime, the rows are read and
+/// compared again.
 ///
 /// # Errors
 /// Any error from the store.
@@ -58,7 +58,7 @@ fn transaction(store: &DynTableStore, finding: &CopyFinding) -> Result<Option<Tr
             transaction.push(Operation { row_key, kind: OperationKind::Delete(version(found)) })?;
         }
         (Fault::Missing | Fault::Different, Some(entity), Some(wanted), found) => {
-            // The entity must not change between reading it and writing its index row.
+            // The entity must not change between the read of the entity and the write of its index row.
             let unchanged = TableEntity::from(entity.key().clone()).to_row()?;
             let kind = OperationKind::Merge(unchanged, version(entity));
             transaction.push(Operation { row_key: entity.key().row_key.clone(), kind })?;

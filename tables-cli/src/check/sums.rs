@@ -1,4 +1,4 @@
-//! Sums of the hashes of expected and stored rows. With these, one pass in constant memory finds the few rows that may differ.
+//! Sums of the hashes of the expected and the stored rows. With these sums, a single pass in constant memory finds the few rows that may differ.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -6,21 +6,21 @@ use table_core::{EntityKey, TableEntity};
 
 use crate::transfer::checksum::Checksum;
 
-/// The number of buckets, each of which takes 80 bytes.
+/// The number of buckets. Each bucket takes 80 bytes.
 const BUCKETS: usize = 1 << 15;
 
-/// The sums of the expected and the stored rows, in buckets selected by a hash of the key.
+/// The sums of the expected and the stored rows. The hash of a row's key selects the bucket to which the row is added.
 #[derive(Debug)]
 pub(super) struct Sums {
     buckets: Vec<Bucket>,
 }
 
-/// The sums of one bucket. Different sets of rows have equal sums with a probability of about 2⁻¹²⁸.
+/// The sums of one bucket. Two different sets of rows have equal sums with a probability of about 2⁻¹²⁸.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
     expected: Checksum,
     found: Checksum,
-    /// `true` if the expected row of any entity in this bucket is unknown.
+    /// `true` if the expected row of an entity in this bucket is unknown.
     is_suspect: bool,
 }
 
@@ -40,33 +40,33 @@ impl Sums {
         self.buckets.get_mut(place(key))
     }
 
-    /// Adds an expected row.
+    /// Adds a row to the sums of the expected rows.
     pub(super) fn expect(&mut self, row: &TableEntity) {
         if let Some(bucket) = self.bucket(row.key()) {
             bucket.expected.add(row);
         }
     }
 
-    /// Adds a row found in the store to the sums of the stored rows.
+    /// Adds a row to the sums of the stored rows.
     pub(super) fn find(&mut self, row: &TableEntity) {
         if let Some(bucket) = self.bucket(row.key()) {
             bucket.found.add(row);
         }
     }
 
-    /// Marks a key for which the expected row is unknown.
+    /// Marks the bucket of a key whose expected row is unknown.
     pub(super) fn suspect(&mut self, key: &EntityKey) {
         if let Some(bucket) = self.bucket(key) {
             bucket.is_suspect = true;
         }
     }
 
-    /// Returns `true` if the expected and the stored rows are equal.
+    /// Returns `true` if the sums of the expected and the stored rows are equal.
     pub(super) fn are_equal(&self) -> bool {
         !self.buckets.iter().any(Bucket::may_differ)
     }
 
-    /// Returns `true` if the expected and the stored row with this key may differ.
+    /// Returns `true` if the expected row with this key may differ from the stored row.
     pub(super) fn may_differ(&self, key: &EntityKey) -> bool {
         self.buckets.get(place(key)).is_some_and(Bucket::may_differ)
     }

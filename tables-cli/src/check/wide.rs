@@ -1,7 +1,7 @@
-//! Checks wide entities (entities stored in several rows): all rows of an entity must come from the same write.
+//! Checks wide entities, which are entities stored in several rows. All rows of an entity must be from the same write.
 //!
-//! A write to a wide entity sets a new `WriteId` in all its rows, which are called parts. The check needs no schema: the parts of an entity are the rows
-//! with a `WriteId` property whose row keys end in `_01`, `_02` and so on.
+//! A write to a wide entity sets a new `WriteId` in all rows of the entity, which are called its parts. The check needs no schema: the parts of an entity are
+//! the rows that have a `WriteId` property and whose row keys end in `_01`, `_02` and so on.
 
 use table_core::query::{EntityRef, KeyRange, Select, TextRange};
 use table_core::{DynTableStore, EntityKey, Query, TableName};
@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::failure::{Failure, Result};
 use crate::rows::{Pages, Selected};
 
-/// The maximum number of attempts to read an entity's parts. A program may be writing them at the same time.
+/// The maximum number of times that the parts of an entity are read, because a program may be writing them at the same time.
 const ATTEMPTS: usize = 3;
 
 /// A defect of a wide entity.
@@ -22,11 +22,11 @@ pub struct WideFinding {
     pub key: EntityKey,
     /// The number of the first wrong part, counted from 1.
     pub part: usize,
-    /// `true` if the part is missing although a later part exists; `false` if the part and the first part come from different writes.
+    /// `true` if the part is missing although a later part exists, and `false` if the part and the first part are from different writes.
     pub is_missing: bool,
 }
 
-/// The parts of one entity read so far.
+/// A summary of the parts of one entity that have been read so far.
 #[derive(Clone, Debug)]
 struct Parts {
     key: (String, String),
@@ -52,18 +52,18 @@ impl Parts {
     }
 }
 
-/// Checks all wide entities of a table in one pass over its keys, and calls `found` for each entity that is incomplete or mixes several writes.
+/// Checks all wide entities in a table in one pass over its keys, and calls `found` for each entity that is incomplete or contains parts of several writes.
 /// Returns the number of wide entities. Keeps one page in memory.
 ///
 /// # Errors
-/// Any error from the store or `found`.
+/// Any error from the store or from `found`.
 pub async fn check_wide(
     store: &DynTableStore,
     table: &TableName,
     mut found: impl AsyncFnMut(WideFinding) -> Result<()>,
 ) -> Result<u64> {
     let mut pages = Pages::new(store, table, query(KeyRange::ALL));
-    // The parts of an entity may have another entity's rows between them, such as `2014_01_01` between `2014_01` and `2014_02`.
+    // The rows of another entity may be between the parts of an entity. For example, `2014_01_01` is between `2014_01` and `2014_02`.
     let (mut open, mut entities): (Vec<Parts>, u64) = (Vec::new(), 0);
     while let Some(page) = pages.next().await? {
         for entity in page.rows.iter() {
@@ -91,13 +91,13 @@ fn query(keys: KeyRange) -> Query {
     Query { select: Select::names(["PartitionKey", "RowKey", WRITE_ID]), ..Query::new(keys) }
 }
 
-/// Returns `true` if this row, or a later one, can be a part of the given entity.
+/// Returns `true` if this row, or a row after it, can be a part of the given entity.
 fn can_follow((partition, base): &(String, String), entity: EntityRef<'_>) -> bool {
     let rest = entity.row_key.strip_prefix(base.as_str()).and_then(|rest| rest.strip_prefix('_'));
     entity.partition_key == partition && rest.is_some()
 }
 
-/// Adds a row to its entity. Returns `true` if the row is the first one of an entity.
+/// Adds a part to its entity. Returns `true` if the row is the first part that was found of an entity.
 fn add(open: &mut Vec<Parts>, entity: EntityRef<'_>) -> Result<bool> {
     let Some(WidePart { base, number, write }) = WidePart::of(entity)? else { return Ok(false) };
     let is_same = |parts: &&mut Parts| parts.key.0 == entity.partition_key && parts.key.1 == base;
@@ -109,7 +109,7 @@ fn add(open: &mut Vec<Parts>, entity: EntityRef<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Reports an entity as defective, unless no defect is found when all its parts are read again in a single query.
+/// Reports the entity if it is defective. The defect must still be present when all parts of the entity are read again.
 async fn finish(
     store: &DynTableStore,
     table: &TableName,
@@ -132,7 +132,7 @@ async fn finish(
     }
 }
 
-/// Reads all parts of one entity. Returns `None` if it has none.
+/// Reads all parts of one entity. Returns `None` if the entity has no parts.
 async fn read(
     store: &DynTableStore,
     table: &TableName,
@@ -154,7 +154,7 @@ async fn read(
 /// Returns an error if a selection contains some parts of a wide entity, but not all of them.
 ///
 /// # Errors
-/// `Refused`, with the first such entity, if one exists; any error from the store.
+/// `Refused`, with the first such entity, if one exists. Any error from the store.
 pub async fn refuse_torn(store: &DynTableStore, table: &TableName, selected: &Selected) -> Result<()> {
     let selected = selected.clone().with_select(query(KeyRange::ALL).select);
     let mut pages = Pages::new(store, table, selected);

@@ -1,4 +1,4 @@
-//! `tables backup`: backs up any store as generations in one folder.
+//! `tables backup`: backs up a store of any kind as generations in one folder.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -108,7 +108,7 @@ impl Backup {
     }
 }
 
-/// Prints why a step after the backup failed. The backup itself is complete.
+/// Prints why a step after the backup failed. The backup itself is complete at this point.
 fn warn<T>(outcome: Result<T>) {
     if let Err(failure) = outcome {
         let help = "delete a damaged file of `generations`; the next backup then deletes the rows to which no generation refers";
@@ -143,7 +143,7 @@ fn say_rows(captured: &Captured, out: &mut dyn Write) -> Result<()> {
     say(out, &line)
 }
 
-/// Describes when a generation's rows were read. The tables were read in sequence, possibly by several commands.
+/// Describes when the rows of a generation were read. The tables were read one after another, possibly by several commands.
 fn consistency_of(tables: &[TableRows]) -> String {
     if tables.iter().any(|table| table.consistency == Consistency::Pages) {
         Consistency::Pages.to_string()
@@ -166,7 +166,7 @@ fn changes_of(tables: &[TableRows]) -> String {
     format!("{added} added, {changed} changed, {deleted} deleted{settled}")
 }
 
-/// Removes the generations that `keep` does not select.
+/// Removes the generations that the rules in `keep` do not select.
 fn prune(repository: &Repository, keep: &Retention, out: &mut dyn Write) -> Result<()> {
     let generations: Vec<_> =
         repository.ids()?.iter().map(|id| repository.read(id)).collect::<Result<Vec<_>>>()?;
@@ -185,7 +185,7 @@ fn prune(repository: &Repository, keep: &Retention, out: &mut dyn Write) -> Resu
     Ok(())
 }
 
-/// Lists the generations in a backup folder.
+/// Lists the generations in a folder of backups.
 fn list(context: &Context, folder: &Path, out: &mut dyn Write) -> Result<Exit> {
     let repository = Repository::open_in(storage::locate(folder)?)?;
     let row = |id: &String| {
@@ -214,7 +214,7 @@ fn list(context: &Context, folder: &Path, out: &mut dyn Write) -> Result<Exit> {
     Ok(if rows.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
-/// Verifies every checksum in a backup folder.
+/// Verifies every checksum in a folder of backups.
 async fn verify_all(folder: &Path, out: &mut dyn Write) -> Result<Exit> {
     let repository = Repository::open_in(storage::locate(folder)?)?;
     let found = verify::verify(&repository).await?;

@@ -1,4 +1,4 @@
-//! `tables check` and `tables repair`: check and repair derived rows, as far as the stored schema describes them.
+//! `tables check` and `tables repair`: check and repair derived rows, to the extent that the stored schema describes them.
 
 use std::io::Write;
 
@@ -43,7 +43,7 @@ pub(super) struct Repair {
     dry_run: bool,
 }
 
-/// A line of the report. It describes one pattern's result.
+/// A line of the report, which describes the result for one pattern.
 struct Line {
     table: String,
     entity: String,
@@ -88,7 +88,7 @@ impl Check {
     }
 }
 
-/// Checks one index. Returns the number of defects, the state of the index, and the details.
+/// Checks one index. Returns the number of defects, the state of the index, and a description.
 async fn of_index(
     store: &Store,
     name: &TableName,
@@ -123,7 +123,7 @@ fn text_of(finding: &CopyFinding) -> String {
     format!("('{partition}', '{row}') {fault}")
 }
 
-/// Reports on the wide entities of a table, if it has any. Returns the number of defective wide entities.
+/// Reports on the wide entities of a table if it contains any. Returns the number of defective wide entities.
 async fn wide(store: &Store, name: &TableName, lines: &mut Vec<Line>) -> Result<u64> {
     let (mut faults, mut shown) = (0, Vec::new());
     let entities = check_wide(&store.tables, name, async |finding| {
@@ -148,7 +148,7 @@ async fn wide(store: &Store, name: &TableName, lines: &mut Vec<Line>) -> Result<
     Ok(faults)
 }
 
-/// Reports a table's outbox backlog. Returns the number of poison intents.
+/// Reports the backlog of a table's outbox. Returns the number of poison intents.
 async fn outbox(store: &Store, name: &TableName, lines: &mut Vec<Line>) -> Result<u64> {
     let backlog = intents(&store.tables, name, &TextRange::ALL, async |_| Ok(())).await?;
     if backlog.waiting + backlog.poison > 0 {
@@ -210,7 +210,7 @@ impl Repair {
         Ok(if repaired == 0 { Exit::Nothing } else { Exit::Done })
     }
 
-    /// Repairs one index. Returns the number of repaired rows, and the defects that remain.
+    /// Repairs one index. Returns the number of repaired rows, and descriptions of the remaining defects.
     async fn repair(
         &self,
         store: &Store,

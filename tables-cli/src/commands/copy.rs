@@ -93,7 +93,7 @@ impl Copy {
         };
         let renamed = |name: &TableName| self.rename.as_deref().map_or_else(|| Ok(name.clone()), table);
         if self.table.is_none() && !self.bypass_derived {
-            // All tables are checked before the first row is written.
+            // All tables are checked before any row is written.
             for name in &names {
                 self.admit((&source, name), (&target, &renamed(name)?)).await?;
             }
@@ -143,7 +143,7 @@ impl Copy {
         if self.table.is_some() && !was_complete {
             self.refuse_equal_keys((source, name), selected.clone()).await?;
         }
-        // The schemas are read before the rows, because the backfill of an index may finish while the rows are read.
+        // The schemas are read before the rows, because an index backfill may finish while the rows are being read.
         let takes_schemas = self.table.is_some() && !self.rewrites_keys();
         let schemas =
             if takes_schemas { SchemaRows::read(&source.tables, name).await? } else { SchemaRows::default() };
@@ -185,7 +185,7 @@ impl Copy {
                 )));
             }
         };
-        // The state is marked as complete only after verification, so that a copy with differences is not taken as complete by a later command.
+        // The state is marked as complete only after verification. A later command then does not treat a copy with differences as complete.
         state.finish(copied)?;
         let resumed = if done > 0 { format!(", resumed behind {done}") } else { String::new() };
         say(out, &format!("copied {name} to {new}: {rows}{resumed}, verified, checksum {checksum}"))
@@ -222,7 +222,8 @@ impl Copy {
         self.refuse_mixed_parts((source, name), (target, new)).await
     }
 
-    /// Returns an error if the copy would replace only some parts of a wide entity in the target. Rows with rewritten keys are checked when they are written.
+    /// Returns an error if the copy would replace only some parts of a wide entity in the target. If keys are rewritten, this is checked later, when the rows
+    /// are written.
     async fn refuse_mixed_parts(
         &self,
         (source, name): (&Store, &TableName),
@@ -236,12 +237,12 @@ impl Copy {
         refuse_mixed_parts(rows, (&target.tables, new), self.mode).await
     }
 
-    /// Returns `true` if every row of a table is copied unchanged.
+    /// Returns `true` if every row of a table is copied without changes.
     const fn is_whole(&self) -> bool {
         self.selection.is_all() && !self.rewrites_keys() && self.keep_timestamp.is_none()
     }
 
-    /// Returns an error, before the first row is written, if several rows have the same new key.
+    /// Returns an error if several rows have the same new key. This is checked before any row is written.
     async fn refuse_equal_keys(
         &self,
         (source, name): (&Store, &TableName),
@@ -280,7 +281,7 @@ impl Copy {
     }
 }
 
-/// Returns an error if the target has rows that the source lacks or stores with different properties. Rows derived from these rows would remain in the
+/// Returns an error if the target contains rows that the source lacks or stores with different properties. The rows derived from such rows would remain in the
 /// target.
 async fn refuse_other_rows(
     (source, name): (&Store, &TableName),
@@ -301,7 +302,7 @@ async fn refuse_other_rows(
     }
 }
 
-/// Verifies the copied rows by reading both tables once. Returns their checksum, or the key of the first row that is missing or differs.
+/// Verifies the copied rows by reading both tables. Returns the checksum of the rows, or the key of the first row that is missing or different.
 async fn verify(
     (source, name): (&Store, &TableName),
     (target, new): (&Store, &TableName),
@@ -314,7 +315,7 @@ async fn verify(
             checksum.add(&TableEntity::from_entity(entity)?);
         }
     }
-    // Rows that the target contained before the copy are not reported.
+    // Rows that only the target contains are not reported.
     let different = first_not_contained((&source.tables, name), &selected, (&target.tables, new)).await?;
     Ok(different.map_or(Ok(checksum), Err))
 }

@@ -38,7 +38,7 @@ impl Count {
         let name = table(&self.table)?;
         let mut selected = self.selection.rows(&store.tables, &name).await?;
         if !self.checksum {
-            // Only keys are requested, because values are not needed.
+            // The values are not needed, so only the keys are requested.
             selected.query.select = Select::names(["PartitionKey", "RowKey"]);
         }
         let figures = |checksum: &Checksum| {

@@ -1,4 +1,5 @@
-//! `tables delete`: counts the selected entities, asks for confirmation, and deletes them in batches, conditional on the `ETag`s that were read.
+//! `tables delete`: counts the selected entities, asks for confirmation, and deletes the entities in batches. Each delete is conditional on the `ETag` that was
+//! read.
 
 use std::io::{BufRead, IsTerminal, Write};
 
@@ -100,7 +101,7 @@ impl Delete {
             };
             confirm(self.yes, &format!("delete {what} in {}?", store.shown))?;
         } else if let (false, Some((partition, row))) = (self.yes, last) {
-            // One row is deleted without a question. Rows that have been written to the selection since it was counted must be kept.
+            // A single row is deleted without confirmation. Rows that were added to the selection after the count must be kept.
             selected.query.keys = KeyRange::rows(partition, TextRange::exactly(row));
         }
         if self.drop_table {
@@ -121,8 +122,7 @@ impl Delete {
     }
 }
 
-/// Returns an error if a table contains derived rows, or if rows in other tables are derived from its entities. Such a table must not be deleted
-/// alone.
+/// Returns an error if a table contains derived rows, or if rows in other tables are derived from its entities. Such a table must not be deleted on its own.
 async fn refuse_remote(store: &DynTableStore, name: &TableName) -> Result<()> {
     let help = "or pass `--bypass-derived`";
     for schema in keys::schemas(store, name).await? {
@@ -144,7 +144,7 @@ async fn refuse_remote(store: &DynTableStore, name: &TableName) -> Result<()> {
     }
 }
 
-/// Asks for confirmation on the terminal.
+/// Asks for confirmation on the terminal, unless `yes` is `true`.
 pub(super) fn confirm(yes: bool, question: &str) -> Result<()> {
     if yes {
         return Ok(());

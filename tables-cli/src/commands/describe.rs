@@ -1,4 +1,4 @@
-//! `tables describe`: shows the stored schemas of a table, and sample rows.
+//! `tables describe`: shows the stored schemas of a table, with sample rows.
 
 use std::io::Write;
 

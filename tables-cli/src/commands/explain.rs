@@ -1,4 +1,4 @@
-//! `tables explain`: shows a query's cost class and requests without running it.
+//! `tables explain`: shows the cost class and the requests of a query without running it.
 
 use std::io::Write;
 

@@ -9,9 +9,9 @@ use crate::commands::{Context, ORDER_HELP, say};
 use crate::failure::{Exit, Failure, Result};
 use crate::store::{Location, Profiles, Purpose, Store};
 
-/// The name of the file that stores saved queries, in the profiles folder.
+/// The name of the file with saved queries, in the folder of the profiles file.
 const NOTEBOOK: &str = "tables-queries.json";
-/// The name of the file that records table sizes over time, in the profiles folder.
+/// The name of the file with table sizes over time, in the folder of the profiles file.
 const GROWTH: &str = "tables-growth.json";
 
 /// Options of `explore`.
@@ -34,7 +34,7 @@ pub(super) struct Explore {
 impl Explore {
     pub(super) async fn run(&self, context: &Context, out: &mut (dyn Write + Send)) -> Result<Exit> {
         self.run_until(context, out, async {
-            // If signals are not supported, the page is served until the process ends.
+            // If the platform does not support signals, the page is served until the process ends.
             if tokio::signal::ctrl_c().await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -67,12 +67,11 @@ impl Explore {
     }
 }
 
-/// Returns an open store as a source for the explorer, together with the user's saved queries and recorded
-/// table sizes.
+/// Returns an open store as a source for the explorer, with the user's saved queries and recorded table sizes.
 pub(super) fn source_of(context: &Context, store: &Store) -> Source {
     let source =
         Source::new(store.tables.clone(), store.shown.as_str()).with_identity(store.identity.as_str());
-    // An in-memory store ends with the process, so no later explorer could show its tables again.
+    // A store in memory ends with the process, so a later explorer could not show its tables again.
     let is_lasting = store.identity != Location::Memory.identity();
     let source = match Profiles::file(context.store.config.as_deref()).filter(|_| is_lasting) {
         Some(profiles) => source
@@ -86,7 +85,7 @@ pub(super) fn source_of(context: &Context, store: &Store) -> Source {
     }
 }
 
-/// Binds a port that only this machine can reach.
+/// Binds the explorer to a port that only this machine can reach.
 pub(super) async fn bind(source: Source, is_writable: bool, port: u16) -> Result<Server> {
     let explorer = if is_writable { Explorer::writable(source) } else { Explorer::new(source) };
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));

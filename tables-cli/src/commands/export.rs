@@ -1,4 +1,4 @@
-//! `tables export`: writes the entities of a table, or of a query, to a file.
+//! `tables export`: writes the entities of a table, or the results of a query, to a file.
 
 mod sink;
 
@@ -30,7 +30,7 @@ pub(super) enum FileForm {
 }
 
 impl FileForm {
-    /// Returns the given format, or if none is given, the format that the file's extension implies.
+    /// Returns the given format. If none is given, returns the format that the file's extension implies.
     ///
     /// # Errors
     /// `Usage` if this build does not support the format.
@@ -86,7 +86,7 @@ impl Export {
         }
         refuse_existing(&self.file, self.force)?;
         remove_remains(&self.file);
-        // The file gets its final name only when it is complete.
+        // The file receives its final name only after it is complete.
         let part = Incomplete::create(&self.file)?;
         let mut file = BufWriter::with_capacity(1 << 20, part.file());
         let checksum = self.write(&store, form, &mut file).await?;
@@ -99,7 +99,7 @@ impl Export {
         Ok(exit)
     }
 
-    /// Prints a note for each entity type whose schema declares derived rows. The exported file does not contain the schema.
+    /// Prints a note for each entity type whose schema declares derived rows, because the exported file does not contain the schema.
     async fn note_schemas(&self, store: &Store) -> Result<()> {
         let name = table(&self.table)?;
         for schema in keys::schemas(&store.tables, &name).await? {
@@ -141,7 +141,7 @@ impl Export {
     }
 }
 
-/// Reports the number of exported rows, and returns the exit code.
+/// Reports the number of exported rows. Returns the exit code.
 fn end(checksum: Checksum, verified: &str) -> Exit {
     eprintln!("{} exported, checksum {checksum}{verified}", count_of(checksum.count, "row"));
     if checksum.count == 0 { Exit::Nothing } else { Exit::Done }

@@ -7,7 +7,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::output;
 use crate::store::Purpose;
 
-/// Verifies every checksum in a folder.
+/// Verifies every checksum in the folder of an engine.
 pub(super) async fn verify(context: &Context, out: &mut dyn Write) -> Result<Exit> {
     let store = context.store.open(Purpose::Read).await?;
     let found = store.engine("verify")?.verify()?;
@@ -32,7 +32,7 @@ pub(super) async fn verify(context: &Context, out: &mut dyn Write) -> Result<Exi
     }
 }
 
-/// Merges the files of a folder.
+/// Merges the files in the folder of an engine.
 pub(super) async fn compact(context: &Context, out: &mut dyn Write) -> Result<Exit> {
     let store = context.store.open(Purpose::Write).await?;
     let engine = store.engine("compact")?;

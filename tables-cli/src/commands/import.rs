@@ -98,7 +98,7 @@ impl Import {
         end(&rejections)
     }
 
-    /// Returns an error if one file is given for two purposes: the rejected rows would overwrite the imported file or the state file.
+    /// Returns an error if one file is given for two purposes. The rejected rows would overwrite the imported file or the state file.
     fn refuse_shared_files(&self) -> Result<()> {
         let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
         let named = [("--errors", self.errors.as_deref()), ("--state", self.state.as_deref())];
@@ -155,13 +155,13 @@ impl Import {
                     record.map(|record| (row, record))
                 }))
             }
-            // `FileForm::of` has already refused this format.
+            // `FileForm::of` rejects this format, so it is never used here.
             #[cfg(not(feature = "parquet"))]
             FileForm::Parquet => Box::new(std::iter::empty()),
         })
     }
 
-    /// Returns the bytes of the file, or of standard input.
+    /// Returns a reader of the file, or of standard input.
     fn input(&self) -> Result<BufReader<Box<dyn Read>>> {
         let input: Box<dyn Read> = if self.file == Path::new("-") {
             Box::new(std::io::stdin())
@@ -182,8 +182,8 @@ impl Import {
         Ok(Types { named: named.collect::<Result<_>>()?, guess: self.guess_types })
     }
 
-    /// Reads the file without writing anything. Writes the reasons for rejected rows to standard error, so the rejections file of an earlier import is
-    /// kept.
+    /// Reads the file without writing anything. Prints the reasons for rejected rows to standard error instead of the rejections file, because an earlier
+    /// import may have written that file.
     fn check(&self, records: Records, out: &mut dyn Write) -> Result<Exit> {
         let (mut count, mut rejections) = (0, 0);
         for record in records {
@@ -210,7 +210,7 @@ impl Import {
 }
 
 impl Import {
-    /// Checks an entity as the service would, without sending a request.
+    /// Checks an entity in the same way as the service, but without sending a request.
     fn accept(&self, line: u64, entity: TableEntity) -> Result<(), Rejected> {
         let partition_key = entity.key().partition_key.clone();
         let pushed = Change::Write(entity).operation(self.mode).and_then(|operation| {
@@ -220,7 +220,7 @@ impl Import {
     }
 }
 
-/// Returns the exit code of an import that has read the entire file.
+/// Returns the result of an import that has read the entire file.
 fn end(rejections: &Rejections) -> Result<Exit> {
     match rejections.file() {
         Some(path) => Err(Failure::Refused(format!(

@@ -56,7 +56,7 @@ impl List {
     }
 }
 
-/// Returns `true` for a table that the library uses internally.
+/// Returns `true` for the name of a table that the library uses internally.
 pub(super) fn is_own(name: &str) -> bool {
     [table_core::table::LAYOUTS, table_core::table::OUTBOXES, table_core::table::FEEDS]
         .iter()

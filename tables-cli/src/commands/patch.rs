@@ -65,8 +65,8 @@ impl Patch {
             derived::refuse_plain_writes(&store, &name, self.bypass_derived).await?;
             derived::refuse_torn_part(&found, &entity, self.bypass_derived)?;
             let condition = found.etag().cloned().map_or(IfMatch::Any, IfMatch::ETag);
-            // IMPORTANT: an unconditional write contains only the given properties, because other programs may have changed the others since they were
-            // read.
+            // IMPORTANT: an unconditional write contains only the given properties, because other programs may have changed the other properties since they
+            // were read.
             let kind = if self.ignore_etag && self.remove.is_empty() {
                 OperationKind::Merge(set.to_row()?, IfMatch::Any)
             } else {
@@ -75,8 +75,8 @@ impl Patch {
             let mut transaction = Transaction::new(key.partition_key.clone(), store.capabilities().limits)?;
             transaction.push(Operation { row_key: key.row_key.clone(), kind })?;
             match store.submit(&name, transaction).await {
-                // A property can be removed only by replacing the entity, and a replacement must not undo other programs' changes. Therefore, try
-                // again.
+                // A property can be removed only by replacing the entity, and a replacement must not undo the changes of other programs. The loop therefore
+                // tries again.
                 Err(error) if self.ignore_etag && error.is_precondition_failed() => {}
                 written => {
                     let etag = written?.into_iter().next().flatten();
@@ -87,7 +87,7 @@ impl Patch {
         }
     }
 
-    /// Returns the properties to set. Each has the type of the stored property unless another type is given.
+    /// Returns the properties to set. Each value has the type of the stored property, unless another type is given.
     fn set(&self, json: Option<&Object>, found: &TableEntity) -> Result<TableEntity> {
         let mut set = TableEntity::from(found.key().clone());
         let stored = |name: &str| -> Option<EdmType> { found.get(name).map(table_core::Value::edm_type) };
@@ -103,7 +103,7 @@ impl Patch {
         Ok(set)
     }
 
-    /// Returns the entity with all changes.
+    /// Returns the stored entity with all changes applied.
     fn changed(&self, found: &TableEntity, set: &TableEntity) -> Result<TableEntity> {
         let mut entity = TableEntity::from(found.key().clone());
         for (name, value) in found.iter() {
@@ -127,7 +127,7 @@ fn wrong(error: &serde_json::Error) -> Failure {
     Failure::Usage(format!("the JSON is not an object of properties: {error}"))
 }
 
-/// Parses a JSON object; `-` reads standard input.
+/// Parses a JSON object. If `json` is `-`, reads the object from standard input.
 fn object_of(json: &str) -> Result<Object> {
     let text = if json == "-" {
         std::io::read_to_string(std::io::stdin()).map_err(Failure::file("-"))?
@@ -137,7 +137,7 @@ fn object_of(json: &str) -> Result<Object> {
     serde_json::from_str(&text).map_err(|error| wrong(&error))
 }
 
-/// Returns the properties of a JSON object, which need not contain the keys. A value without a type has the type of the stored property.
+/// Returns the properties in a JSON object. The object need not contain the keys. A value without a type has the type of the stored property.
 fn patch_of(mut object: Object, found: &TableEntity) -> Result<TableEntity> {
     let key = found.key();
     for (name, text) in [("PartitionKey", key.partition_key.as_str()), ("RowKey", key.row_key.as_str())] {

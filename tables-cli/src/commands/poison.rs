@@ -1,4 +1,4 @@
-//! `tables poison`: lists, requeues or discards poison intents, which are recorded work that failed repeatedly.
+//! `tables poison`: lists, requeues or discards poison intents. A poison intent is recorded work that failed repeatedly.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use crate::output;
 use crate::rows::KeySelection;
 use crate::store::Purpose;
 
-/// The maximum number of listed intents.
+/// The maximum number of intents that are listed.
 const LISTED: usize = 1_000;
 
 /// Options of `poison`.

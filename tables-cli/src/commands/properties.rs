@@ -1,14 +1,14 @@
-//! Properties on the command line: `NAME=VALUE`, whose type is guessed, or `NAME:TYPE=VALUE`.
+//! Properties on the command line: `NAME=VALUE`, where the type is guessed, or `NAME:TYPE=VALUE`.
 
 use table_core::{EdmType, Value};
 
 use crate::failure::{Failure, Result};
 use table_inspect::value;
 
-/// Parses one property.
+/// Parses a property.
 ///
 /// # Errors
-/// `Usage` if the form is invalid, the type is unknown, or the value does not match the type.
+/// `Usage` if the text does not have one of these forms, if the type is unknown, or if the value is invalid for the type.
 pub(super) fn read(text: &str) -> Result<(String, Value)> {
     let form =
         || Failure::Usage(format!("`{text}` is not a property; the form is NAME=VALUE or NAME:TYPE=VALUE"));
@@ -30,7 +30,7 @@ fn types() -> String {
     names.join(", ")
 }
 
-/// Parses one property without guessing its type. If a stored property has the same name, its type is used.
+/// Parses a property without guessing its type. If the entity has a stored property with the same name, that property's type is used.
 ///
 /// # Errors
 /// Any error from [`read`].

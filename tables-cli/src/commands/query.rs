@@ -52,7 +52,7 @@ impl Query {
         query.select = rows::select(&self.select);
         let most = if self.all { usize::MAX } else { self.newest.unwrap_or(self.top) };
         query.top = Some(most.clamp(1, 1_000));
-        // Reading the first rows is cheap, so only a search of the entire table needs `--scan`.
+        // Reading the first rows of a table is cheap, so `--scan` is required only for a search of the entire table.
         if query.keys.class() == QueryClass::TableScan && (query.filter.is_some() || self.all) && !self.scan {
             let help = "pass a part of the key or `--partition`, or add `--scan` to read every row";
             return Err(Failure::Refused(format!("the query reads the whole table {name}; {help}")));
@@ -76,7 +76,7 @@ impl Query {
     }
 }
 
-/// Returns an error for `--newest` if the query's first rows are not the newest.
+/// Returns an error for `--newest` unless the first rows of the query are the newest rows.
 async fn refuse_oldest_first(
     store: &DynTableStore,
     name: &TableName,
@@ -87,11 +87,11 @@ async fn refuse_oldest_first(
     if keys.partition_key.single().is_none() {
         return Err(Failure::Usage("`--newest` needs one partition; pass `--partition`".to_owned()));
     }
-    // A single key does not reveal which of its characters are literals.
+    // Several keys are read, because a single key does not reveal which of its characters are literals.
     let sample = table_core::Query { top: Some(100), ..table_core::Query::new(keys.clone()) };
     let mut pages = Pages::new(store, name, Selected { query: sample, ..selected.clone() });
     let mut rows: Vec<TableEntity> = Vec::new();
-    // An empty page may be followed by further pages.
+    // An empty page may be followed by other pages.
     while rows.is_empty() {
         let Some(page) = pages.next().await? else { return Ok(()) };
         rows = page.rows.iter().map(TableEntity::from_entity).collect::<table_core::Result<_>>()?;

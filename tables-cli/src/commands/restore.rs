@@ -149,7 +149,7 @@ impl Restore {
         self.refuse_mixed_parts(restoring, (name, new)).await
     }
 
-    /// Returns an error if restored rows would be inconsistent with rows that are kept in the target.
+    /// Returns an error if the target keeps rows and the restore would replace only some parts of a wide entity, or set a sequence back.
     async fn refuse_mixed_parts(
         &self,
         restoring: &Restoring<'_>,
@@ -173,14 +173,14 @@ impl Restore {
     }
 }
 
-/// Returns the target folder if it is empty or does not exist.
+/// Returns the path of the target folder if the folder is empty or does not exist.
 fn new_folder(to: &Location) -> Option<&PathBuf> {
     let Location::Folder(path) = to else { return None };
     let is_empty = std::fs::read_dir(path).map_or(true, |mut entries| entries.next().is_none());
     is_empty.then_some(path)
 }
 
-/// Restores all engine files of a generation. Returns `None` if the generation contains no engine files.
+/// Restores all engine files of a generation, and returns their number. Returns `None` if the generation contains no engine files.
 fn whole(repository: &Repository, generation: &Generation, to: &std::path::Path) -> Result<Option<u64>> {
     match &generation.contents {
         Contents::Rows { .. } => Ok(None),

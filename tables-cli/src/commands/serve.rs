@@ -26,7 +26,7 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) async fn run(&self, context: &Context, out: &mut (dyn Write + Send)) -> Result<Exit> {
         self.run_until(context, out, async {
-            // If signals are not supported, the server runs until the process ends.
+            // If the platform does not support signals, the server runs until the process ends.
             if tokio::signal::ctrl_c().await.is_err() {
                 std::future::pending::<()>().await;
             }

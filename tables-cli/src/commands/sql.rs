@@ -1,4 +1,4 @@
-//! `tables sql`: runs the `tables-sql` program, which is installed separately.
+//! `tables sql`: runs the program `tables-sql`, which is installed separately.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ impl Sql {
         {
             command.args(["--output", format.get_name()]);
         }
-        // Secrets are passed in the environment, because other users can read the arguments of a process.
+        // Secrets are passed in environment variables, because other users can read the arguments of a process.
         if let Some(store) = &context.store.store {
             command.env("TABLES_STORE", store);
         }
@@ -50,15 +50,14 @@ impl Sql {
     }
 }
 
-/// Returns the path of the program in the folder that contains this program, if it exists there; otherwise its name, which is looked up
-/// in `PATH`.
+/// Returns the path of the program in the folder of this program, if it exists there. Otherwise, returns the program's name, which is looked up in `PATH`.
 fn program() -> PathBuf {
     let name = format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX);
     let sibling = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join(&name)));
     sibling.filter(|path| path.is_file()).unwrap_or_else(|| name.into())
 }
 
-/// Converts an exit code from `tables-sql` to an exit code of this command.
+/// Converts an exit code of `tables-sql` to an exit code of this program.
 const fn exit(code: Option<i32>) -> Exit {
     match code {
         Some(0) => Exit::Done,

@@ -1,4 +1,4 @@
-//! `tables sync`: makes a table equal to another table by comparing both in key order.
+//! `tables sync`: makes a table equal to another table by comparing their rows in key order.
 
 use std::io::Write;
 
@@ -73,8 +73,7 @@ impl Sync {
         }
         let mut sum = 0;
         for name in &names {
-            // The schemas are read before the rows, because the backfill of an index may finish while the rows
-            // are read.
+            // The schemas are read before the rows, because an index backfill may finish while the rows are being read.
             let schemas = match &self.table {
                 Some(_) if !self.dry_run => SchemaRows::read(&source.tables, name).await?,
                 _ => SchemaRows::default(),

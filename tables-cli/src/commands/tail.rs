@@ -1,4 +1,4 @@
-//! `tables tail`: shows the newest rows of a partition, and follows rows as they are added.
+//! `tables tail`: shows the newest rows of a partition, and shows further rows as they are added.
 
 use std::io::Write;
 use std::time::Duration;
@@ -53,7 +53,7 @@ impl TailTable {
             return Err(Failure::Refused(format!("a folder is read as it was when it was opened; {help}")));
         }
         if self.feed {
-            // A feed's entries are rows that belong to no entity type.
+            // The entries of a feed are rows that do not belong to any entity type.
             if selected.entities.take().is_some() {
                 query.keys.row_key = feed_range();
             }
@@ -71,7 +71,7 @@ impl TailTable {
             let pause = Duration::from_secs(self.interval.max(1));
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                // If signals are not supported, the process runs until it is killed.
+                // If the platform does not support signals, the process runs until it is killed.
                 Ok(()) = tokio::signal::ctrl_c() => return Ok(Exit::Done),
             }
             show(context.output, out, &schemas, tail.poll().await?)?;

@@ -1,4 +1,4 @@
-//! Diagnostic steps for an account, an emulator or a server: name, connection, clock, credential, table.
+//! Diagnostic steps for an account, an emulator or a server: name, connection, clock, credential, and table.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use tokio::net::TcpStream;
 use crate::doctor::{Step, signature};
 use crate::store::{Location, Purpose, Store};
 
-/// The time after which a connection attempt is considered failed.
+/// The time after which a connection attempt counts as failed.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The clock difference that the service tolerates, in seconds.
+/// The maximum clock difference that the service tolerates, in seconds.
 const SKEW: i64 = 15 * 60;
 
-/// The host and the port in an endpoint.
+/// The host and the port of an endpoint.
 struct Host {
     name: String,
     port: u16,
@@ -32,7 +32,7 @@ impl Host {
             _ => return None,
         };
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        // An IPv6 address is in brackets, because it contains colons.
+        // An IPv6 address is enclosed in brackets, because it contains colons.
         let end = authority.find(']').map_or(0, |end| end + 1);
         let (name, port) = match authority[end..].rsplit_once(':') {
             Some((name, port)) => (&authority[..end + name.len()], port.parse().ok()?),
@@ -42,7 +42,7 @@ impl Host {
         (!name.is_empty()).then(|| Self { name, port, path: format!("/{path}"), is_https })
     }
 
-    /// Returns the host and the port as in a URL.
+    /// Returns the host and the port, formatted as in a URL.
     fn place(&self) -> String {
         let Self { name, port, .. } = self;
         if name.contains(':') { format!("[{name}]:{port}") } else { format!("{name}:{port}") }
@@ -121,7 +121,7 @@ async fn resolve(host: &Host) -> Step {
     }
 }
 
-/// Connects, and compares the clocks if the connection is not encrypted.
+/// Connects to the host. If the connection is not encrypted, also compares the clocks.
 async fn connect(host: &Host) -> Vec<Step> {
     let place = host.place();
     let help = "check the service, the port, and firewalls in between";
@@ -151,8 +151,7 @@ async fn connect(host: &Host) -> Vec<Step> {
     }
 }
 
-/// Reads the response to a `HEAD` request, up to the empty line that ends it. Some servers and proxies then keep the
-/// connection open.
+/// Reads the response to a `HEAD` request, up to the empty line that ends the response. Some servers and proxies keep the connection open after it.
 async fn head(stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<Vec<u8>> {
     const LIMIT: usize = 16 << 10;
     let mut answer = Vec::new();
@@ -189,14 +188,14 @@ async fn authenticate(store: &DynTableStore, table: Option<&str>) -> Step {
         return Step::failed(NAME, error.to_string(), help_of(&error));
     }
     if table.is_some() {
-        // A signature for one table does not allow listing tables.
+        // A signature for a single table does not allow listing tables.
         return Step::passed(NAME, "the credential is accepted, and does not allow listing tables");
     }
     let help = "the signature does not allow listing tables; name a table: `tables doctor TABLE`";
     Step::failed(NAME, error.to_string(), help)
 }
 
-/// Returns `true` if the credential is valid, but does not allow the request.
+/// Returns `true` if the credential is valid but does not allow the request.
 fn is_refused(error: &Error) -> bool {
     matches!(
         error.code(),
@@ -206,7 +205,7 @@ fn is_refused(error: &Error) -> bool {
     )
 }
 
-/// Returns advice for an error from any request.
+/// Returns advice for an error from any of the requests.
 fn help_of(error: &Error) -> &'static str {
     match error.code() {
         ErrorCode::AuthenticationFailed => {
@@ -225,7 +224,7 @@ fn help_of(error: &Error) -> &'static str {
     }
 }
 
-/// Reads one row of a table.
+/// Reads one row of the given table. Returns no steps if no table is given.
 pub(super) async fn find_table(store: &DynTableStore, table: Option<&str>) -> Vec<Step> {
     const NAME: &str = "table";
     let Some(name) = table else { return Vec::new() };
@@ -280,7 +279,7 @@ mod tests {
     async fn a_response_ends_with_its_empty_line() {
         let (mut near, mut far) = tokio::io::duplex(8);
         let sent = b"HTTP/1.1 400 Bad Request\r\nDate: x\r\n\r\n";
-        // `far` stays open until the end of the test.
+        // `far` must stay open until the end of the test.
         let (answer, written) = tokio::join!(head(&mut near), far.write_all(sent));
         written.unwrap();
         assert_eq!(answer.unwrap(), sent);

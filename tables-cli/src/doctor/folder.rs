@@ -35,7 +35,7 @@ pub(super) async fn examine(path: &Path, table: Option<&str>) -> Vec<Step> {
         }
     };
     steps.push(Step::passed("read", "the store can be read"));
-    // Opens and closes the folder, to check whether another process has locked it.
+    // Opening the folder and closing it checks whether another process has locked it.
     match Engine::open(path) {
         Ok(engine) => {
             if let Err(error) = engine.close().await {

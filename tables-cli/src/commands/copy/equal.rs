@@ -1,4 +1,4 @@
-//! Detects rows whose rewritten keys are equal. Of such rows, a copy would keep only the last.
+//! Detects rows whose rewritten keys are equal. A copy would keep only the last of these rows.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -8,21 +8,21 @@ use table_core::{DynTableStore, EntityKey, FromEntity, TableEntity, TableName};
 use crate::failure::{Failure, Result};
 use crate::rows::{Pages, Selected};
 
-/// The rows of a table, and the function that rewrites their keys.
+/// The rows of a table, with a function that rewrites their keys.
 pub(super) struct Rewritten<'a> {
     pub(super) source: &'a DynTableStore,
     pub(super) table: &'a TableName,
     pub(super) selected: Selected,
-    /// Converts a source row to the row to write.
+    /// Converts a row of the source to the row to write.
     pub(super) rewrite: &'a (dyn Fn(TableEntity) -> Result<TableEntity> + Sync),
 }
 
 impl Rewritten<'_> {
-    /// Returns an error if several rows have the same new key. Reads the rows once, keeping an eight-byte hash of each new key in memory. If two hashes are
+    /// Returns an error if several rows have the same new key. Reads the rows once, and keeps an eight-byte hash of each new key in memory. If two hashes are
     /// equal, reads the rows a second time.
     ///
     /// # Errors
-    /// `Refused` if two rows have the same new key (the message contains both rows), or if a row's key cannot be rewritten; any error from the store.
+    /// `Refused` if two rows have the same new key (the message names both rows), or if the key of a row cannot be rewritten. Any error from the store.
     pub(super) async fn refuse_equal_keys(&self) -> Result<()> {
         let hasher = RandomState::new();
         match self.first_equal(|key| hasher.hash_one(key)).await? {
@@ -37,7 +37,7 @@ impl Rewritten<'_> {
         }
     }
 
-    /// Returns a new key that several rows share, with the first two of these rows, or `None` if all new keys differ.
+    /// Returns a new key shared by several rows, together with the first two of those rows, or `None` if all new keys are distinct.
     async fn first_equal(
         &self,
         hash: impl Fn(&EntityKey) -> u64,
@@ -89,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    /// Checks 40 rows whose new row keys are their numbers modulo `modulus`. Returns the first two rows with equal new keys.
+    /// Checks 40 rows whose new row keys are their numbers modulo `modulus`. Returns the row keys of the first two rows with equal new keys.
     async fn first_equal(modulus: u32, hash: impl Fn(&EntityKey) -> u64) -> Option<[String; 2]> {
         let engine = DynTableStore::new(Engine::in_memory());
         let table = TableName::new("Things").unwrap();

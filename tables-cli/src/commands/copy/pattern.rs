@@ -1,10 +1,10 @@
-//! Fills in the patterns that `tables copy` uses to rewrite keys.
+//! Expands the patterns that `tables copy` uses to rewrite keys.
 
 use table_core::TableEntity;
 
 use crate::failure::{Failure, Result};
 
-/// Fills a pattern with an entity's properties and keys.
+/// Expands a pattern with the properties and keys of an entity.
 pub(super) fn fill(pattern: &str, entity: &TableEntity) -> Result<String> {
     let (mut text, mut rest) = (String::new(), pattern);
     while let Some((before, behind)) = rest.split_once('{') {

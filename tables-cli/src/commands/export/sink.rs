@@ -1,4 +1,4 @@
-//! The output file of an export, in any format.
+//! The output file of an export in any of the formats.
 
 use std::io::Write;
 
@@ -23,7 +23,7 @@ pub(super) enum Sink<'a> {
 }
 
 impl<'a> Sink<'a> {
-    /// Creates a file. If the format's header depends on all rows, first reads the rows once.
+    /// Creates a file. If the header of the format depends on all rows, first reads all rows once.
     pub(super) async fn open<'p>(
         form: FileForm,
         out: &'a mut (dyn Write + Send),
@@ -44,7 +44,7 @@ impl<'a> Sink<'a> {
                 each(pages(), |entity| survey.add(entity)).await?;
                 Self::Parquet(Box::new(ParquetWriter::new(out, survey.layout())?))
             }
-            // `FileForm::of` has already refused this format.
+            // `FileForm::of` rejects this format, so it is never used here.
             #[cfg(not(feature = "parquet"))]
             FileForm::Parquet => Self::Jsonl(out),
         })
@@ -73,7 +73,7 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// Calls a function for each entity on the remaining pages.
+/// Calls a function for each entity on each remaining page.
 async fn each(mut pages: Pages<'_>, mut call: impl FnMut(&TableEntity)) -> Result<()> {
     while let Some(page) = pages.next().await? {
         for entity in page.rows.iter() {
@@ -83,7 +83,7 @@ async fn each(mut pages: Pages<'_>, mut call: impl FnMut(&TableEntity)) -> Resul
     Ok(())
 }
 
-/// If the format has checksums, reads the finished file and compares it with the exported rows. Returns a note for the report.
+/// If the format has checksums, reads the finished file and compares it with the exported rows. Returns a note for the report, which may be empty.
 #[cfg_attr(
     not(feature = "parquet"),
     expect(unused_variables, clippy::unnecessary_wraps, reason = "only Parquet has checksums")
@@ -93,7 +93,7 @@ pub(super) fn verify(form: FileForm, file: &Incomplete, exported: &Checksum) -> 
     if form == FileForm::Parquet && file.can_be_read() {
         use crate::failure::Failure;
 
-        // On some systems, only the handle that locked the file, and copies of this handle, can read the file.
+        // On some systems, only the handle that locked the file and copies of this handle can read the file.
         let (path, handle) = (file.path().display(), file.file().try_clone());
         if parquet::verify(handle.map_err(Failure::file(&path))?, &path)? != *exported {
             let help = "export it again";
