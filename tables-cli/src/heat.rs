@@ -37,7 +37,7 @@ impl Partition {
     }
 }
 
-/// The sizes of a table's partitions. Rows must be added in key order. Keeps only the largest partitions and the cells of the heat strip in memory.
+/// The sizes of the partitions in a table. Rows must be added in key order. Only the largest partitions and the cells of the heat strip are kept in memory.
 ///
 /// ```
 /// use tables_cli::heat::{Heat, Measure};
@@ -59,20 +59,20 @@ pub struct Heat {
     partitions: u64,
     current: Option<Partition>,
     largest: Vec<Partition>,
-    /// The size of the largest partition in each cell of the heat strip. Each cell represents `every` consecutive partitions.
+    /// The size of the largest partition in each cell of the heat strip. A cell represents `every` consecutive partitions.
     cells: Vec<u64>,
     every: u64,
 }
 
 impl Heat {
-    /// Creates a measurement without rows, which keeps the `most` largest partitions.
+    /// Creates a measurement that has no rows yet. It keeps the `most` largest partitions.
     #[must_use]
     pub fn new(by: Measure, most: usize) -> Self {
         let (largest, cells) = (Vec::new(), Vec::new());
         Self { by, most, rows: 0, sum: 0, partitions: 0, current: None, largest, cells, every: 1 }
     }
 
-    /// Adds a row.
+    /// Adds a row of the given size to a partition.
     pub fn push(&mut self, partition: &str, bytes: u64) {
         self.rows += 1;
         match &mut self.current {
@@ -87,7 +87,7 @@ impl Heat {
         }
     }
 
-    /// Completes the current partition.
+    /// Completes the last partition. Call this function after all rows have been added.
     pub fn end(&mut self) {
         let Some(ended) = self.current.take() else { return };
         let size = ended.size(self.by);
@@ -122,19 +122,19 @@ impl Heat {
         self.partitions
     }
 
-    /// Returns the largest partitions, in descending order.
+    /// Returns the largest partitions, largest first.
     #[must_use]
     pub fn largest(&self) -> &[Partition] {
         &self.largest
     }
 
-    /// Returns a partition's share of the table in percent.
+    /// Returns the share that a partition has of the table, in percent.
     #[must_use]
     pub fn share(&self, partition: &Partition) -> f64 {
         percent(partition.size(self.by), self.sum)
     }
 
-    /// Returns all partitions in key order as a line of bars, relative to the largest partition.
+    /// Returns a line of bars for all partitions in key order. The heights are relative to the largest partition.
     #[must_use]
     pub fn strip(&self) -> String {
         let most = self.cells.iter().max().copied().unwrap_or(0).max(1);
@@ -142,7 +142,7 @@ impl Heat {
         self.cells.iter().filter_map(|size| LEVELS.get(level(size))).collect()
     }
 
-    /// Returns all partitions in key order as an SVG bar chart.
+    /// Returns an SVG bar chart of all partitions in key order.
     #[must_use]
     pub fn svg(&self, title: &str) -> String {
         let most = self.cells.iter().max().copied().unwrap_or(0);
@@ -172,7 +172,7 @@ impl Heat {
     }
 }
 
-/// Returns part of a total in percent.
+/// Returns a part as a percentage of the whole.
 #[expect(clippy::cast_precision_loss, reason = "shown with limited precision")]
 fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }

@@ -1,4 +1,4 @@
-//! Files and folders that are still incomplete. Each has a unique temporary name, so two commands with the same target do not share it.
+//! Incomplete files and folders. Each has a unique temporary name, so two commands with the same target do not use the same file.
 
 use std::fs::{File, Metadata, TryLockError};
 use std::io::ErrorKind;
@@ -8,11 +8,11 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::failure::{Failure, Result};
 
-/// The text before the random characters of a temporary name: `company.jsonl.tables-k3XdPq.part` becomes `company.jsonl`.
+/// The text before the random characters of a temporary name, such as `company.jsonl.tables-k3XdPq.part` for `company.jsonl`.
 const MARK: &str = ".tables-";
 const END: &str = ".part";
 
-/// Returns a path with an additional extension, such as `GENERATION.part` for `GENERATION` and `part`.
+/// Appends an extension to a path. For example, `GENERATION` and `part` result in `GENERATION.part`.
 pub(crate) fn part_of(path: &Path, extension: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
@@ -20,8 +20,8 @@ pub(crate) fn part_of(path: &Path, extension: &str) -> PathBuf {
     name.into()
 }
 
-/// A file that gets its final name when it is complete. If the value is dropped earlier, the file is removed. The file is locked, so other commands can
-/// see that it is in use. A target that is not a regular file, such as a device or a pipe, cannot be replaced and is written directly.
+/// A file that receives its final name when it is complete, and is removed if the value is dropped earlier. The file is locked, so other commands can see that
+/// it is in use. A target that is not a regular file, such as a device or a pipe, cannot be replaced, and is therefore written directly.
 #[derive(Debug)]
 pub(crate) struct Incomplete {
     file: Content,
@@ -32,13 +32,13 @@ pub(crate) struct Incomplete {
 enum Content {
     /// A file with a temporary name.
     Named(NamedTempFile),
-    /// The target itself.
+    /// The target, which is written directly.
     Direct(File),
 }
 
 impl Incomplete {
-    /// Creates an empty file next to `path`, or next to the target of the link if `path` is a link. It has the permissions of the file that it may
-    /// replace.
+    /// Creates an empty file next to `path`, or, if `path` is a link, next to the target of the link. The new file has the permissions of the file that it
+    /// replaces, if any.
     ///
     /// # Errors
     /// `File` if the file cannot be created.
@@ -60,7 +60,8 @@ impl Incomplete {
         }));
         loop {
             let file = named.tempfile_in(folder).map_err(Failure::file(path.display()))?;
-            // IMPORTANT: `remove_remains` removes a file only while holding its lock, so a file that exists after this command has locked it remains.
+            // IMPORTANT: `remove_remains` removes a file only while it holds the file's lock. A file that still exists after this command has locked it is
+            // therefore not removed.
             let is_taken = matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
             if !is_taken && file.path().exists() {
                 if let Some(permissions) = permissions.filter(|_| cfg!(unix)) {
@@ -71,7 +72,7 @@ impl Incomplete {
         }
     }
 
-    /// Returns the open file.
+    /// Returns the open file that receives the content.
     pub(crate) fn file(&self) -> &File {
         match &self.file {
             Content::Named(file) => file.as_file(),
@@ -79,7 +80,7 @@ impl Incomplete {
         }
     }
 
-    /// Returns the temporary path, or the target's path if the target is written directly.
+    /// Returns the temporary path, or the path of the target if it is written directly.
     pub(crate) fn path(&self) -> &Path {
         match &self.file {
             Content::Named(file) => file.path(),
@@ -87,16 +88,16 @@ impl Incomplete {
         }
     }
 
-    /// Returns `true` if the content can be read again.
+    /// Returns `true` if the written content can be read back.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet files are read again"))]
     pub(crate) const fn can_be_read(&self) -> bool {
         matches!(self.file, Content::Named(_))
     }
 
-    /// Makes the content durable and gives the file its final name. `replaces` determines whether an existing file with this name is replaced.
+    /// Makes the content durable, and gives the file its final name. An existing file with this name is replaced only if `replaces` is `true`.
     ///
     /// # Errors
-    /// `Refused` if a file with this name exists and `replaces` is `false`; `File` if the content or the name cannot be written.
+    /// `Refused` if `replaces` is `false` and a file with this name exists. `File` if the content or the name cannot be written.
     pub(crate) fn complete(self, replaces: bool) -> Result<()> {
         let Self { file, path } = self;
         let Content::Named(file) = file else { return Ok(()) };
@@ -109,22 +110,22 @@ impl Incomplete {
     }
 }
 
-/// Returns `true` if a path refers to something that is neither a file nor a folder, such as a device or a pipe.
+/// Returns `true` if a path refers to neither a file nor a folder, but for example to a device or a pipe.
 fn is_special(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// Follows the links in a path, and returns the path of the target. Returns the path itself if it does not exist.
+/// Follows the links in a path, and returns the path of the target. Returns the original path if the target does not exist.
 fn target_of(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns the failure for a command that would replace a file.
+/// Returns the failure for a command that would replace an existing file.
 fn exists(path: &Path) -> Failure {
     Failure::Refused(format!("{} exists; pass `--force` to replace it", path.display()))
 }
 
-/// Returns an error if a file exists and must not be replaced. Devices and pipes are accepted, because they are written, not replaced.
+/// Returns an error if a file exists and must not be replaced. Devices and pipes are accepted, because writing to them does not replace them.
 ///
 /// # Errors
 /// `Refused`, with the path, if the file exists and `replaces` is `false`.
@@ -132,7 +133,7 @@ pub(crate) fn refuse_existing(path: &Path, replaces: bool) -> Result<()> {
     if path.exists() && !is_special(path) && !replaces { Err(exists(path)) } else { Ok(()) }
 }
 
-/// A folder that gets its final name when it is complete. If the value is dropped earlier, the folder is removed.
+/// A folder that receives its final name when it is complete, and is removed if the value is dropped earlier.
 #[derive(Debug)]
 pub(crate) struct IncompleteFolder {
     /// A file that marks the folder as in use.
@@ -148,7 +149,7 @@ impl IncompleteFolder {
         Ok(Self { mark: Incomplete::create(path)? })
     }
 
-    /// Returns the temporary path.
+    /// Returns the temporary path of the folder.
     pub(crate) fn path(&self) -> PathBuf {
         folder_of(self.mark.path())
     }
@@ -159,7 +160,7 @@ impl IncompleteFolder {
     /// `File` if the folder cannot be renamed, for example because a folder with this name is not empty.
     pub(crate) fn complete(self) -> Result<()> {
         let path = &self.mark.path;
-        // Not every system can rename a folder to the name of an existing empty folder.
+        // Some systems cannot rename a folder to the name of an existing empty folder.
         match std::fs::remove_dir(path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 return Err(Failure::file(path.display())(error));
@@ -172,13 +173,13 @@ impl IncompleteFolder {
 
 impl Drop for IncompleteFolder {
     fn drop(&mut self) {
-        // After `complete`, the temporary folder no longer exists. A folder that cannot be removed only takes up space.
+        // After `complete`, the temporary folder no longer exists. If a folder cannot be removed, it only takes up space.
         let _ = std::fs::remove_dir_all(self.path());
     }
 }
 
-/// Removes the incomplete files and folders that killed commands left next to `path`. Ignores those that cannot be removed, because they only take up
-/// space.
+/// Removes the incomplete files and folders that killed commands left next to `path`. Files and folders that cannot be removed are ignored, because they only
+/// take up space.
 pub(crate) fn remove_remains(path: &Path) {
     let path = target_of(path);
     let (folder, prefix) = split(&path);
@@ -195,11 +196,11 @@ pub(crate) fn remove_remains(path: &Path) {
     }
 }
 
-/// Returns the folder that contains a path, and the beginning of the path's temporary names.
+/// Returns the folder that contains a path, and the prefix of the temporary names for that path.
 fn split(path: &Path) -> (&Path, String) {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // A file name has at most 255 bytes.
+    // A file name can have at most 255 bytes.
     let mut end = name.len().min(200);
     while !name.is_char_boundary(end) {
         end -= 1;
@@ -208,7 +209,7 @@ fn split(path: &Path) -> (&Path, String) {
     (folder, format!("{beginning}{MARK}"))
 }
 
-/// Returns the temporary path of the folder that a file marks as in use.
+/// Returns the temporary path of a folder, given the path of the file that marks it as in use.
 fn folder_of(mark: &Path) -> PathBuf {
     part_of(mark, "folder")
 }

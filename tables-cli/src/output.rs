@@ -1,4 +1,4 @@
-//! Command output: one format for human readers, and two for programs.
+//! The output of commands, in one format for human readers and two formats for programs.
 
 mod grid;
 
@@ -24,12 +24,12 @@ pub enum Format {
     Csv,
 }
 
-/// The maximum number of rows whose columns are aligned together.
+/// The maximum number of rows that are aligned with each other.
 const GRID_ROWS: usize = 1_000;
-/// The maximum number of rows in CSV output. All of them are buffered, because the columns are unknown before the last row.
+/// The maximum number of rows in CSV output. All rows are buffered, because the columns are not known before the last row.
 const CSV_ROWS: usize = 10_000;
 
-/// A writer that formats entities as they arrive. Keeps at most 10,000 rows in memory.
+/// A writer that formats entities as they arrive. It keeps at most 10,000 rows in memory.
 #[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct Entities<'a> {
     format: Format,
@@ -41,7 +41,7 @@ pub struct Entities<'a> {
 }
 
 impl<'a> Entities<'a> {
-    /// Creates a writer. If `raw` is `true`, the table shows keys as stored instead of their parts.
+    /// Creates a writer. If `raw` is `true`, a table shows the stored keys instead of their parts.
     pub fn new(format: Format, out: &'a mut dyn Write, schemas: &'a [StoredSchema], raw: bool) -> Self {
         Self { format, out, schemas, grid: Grid::default(), held: Vec::new(), raw }
     }
@@ -49,7 +49,7 @@ impl<'a> Entities<'a> {
     /// Writes one entity, or buffers it until the columns are known.
     ///
     /// # Errors
-    /// `Refused` if CSV output has more than 10,000 rows; `File` if the output cannot be written.
+    /// `Refused` if CSV output has more than 10,000 rows. `File` if the output cannot be written.
     pub fn push(&mut self, entity: TableEntity) -> Result<()> {
         match self.format {
             Format::Json => {
@@ -93,13 +93,13 @@ impl<'a> Entities<'a> {
     }
 }
 
-/// A writer for rows of strings: as a table for human readers, or as JSON lines or CSV for programs. Keeps at most 1,000 rows in memory.
+/// A writer for rows of strings. It writes a table for human readers, or JSON lines or CSV for programs, and keeps at most 1,000 rows in memory.
 #[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct Rows<'a> {
     format: Format,
     out: &'a mut dyn Write,
     names: &'a [&'a str],
-    /// Unique column names, used as JSON keys and CSV headings.
+    /// The unique column names, used as JSON keys and CSV headings.
     distinct: Vec<String>,
     held: Vec<Vec<String>>,
     is_begun: bool,
@@ -154,7 +154,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Returns unique column names. A repeated name gets a number, such as `RowKey_2`; a number is skipped if another column already has that name.
+/// Returns unique column names. A number is appended to a repeated name, as in `RowKey_2`. Numbers that would result in the name of another column are skipped.
 fn distinct(names: &[&str]) -> Vec<String> {
     let mut distinct: Vec<String> = Vec::new();
     for name in names {
@@ -166,7 +166,7 @@ fn distinct(names: &[&str]) -> Vec<String> {
     distinct
 }
 
-/// Writes a few rows of strings.
+/// Writes rows of strings with the given column names.
 ///
 /// # Errors
 /// `File` if the output cannot be written.

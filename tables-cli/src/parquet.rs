@@ -1,4 +1,4 @@
-//! Parquet files with typed columns. Other programs can read them, and they can be imported without loss.
+//! Parquet files with typed columns. Other programs can read the files, and the files can be imported without loss.
 //!
 //! | property | column |
 //! |---|---|
@@ -10,12 +10,11 @@
 //! | `Edm.Guid` | UUID |
 //! | `Edm.Binary` | bytes |
 //!
-//! An absent property is null, unlike an empty string. A property with values of several types has one column for each type: the most frequent type
-//! uses the name of the property, and the other types have a suffix, such as `Age@String`. Times that no timestamp unit can represent are in a
-//! column such as `Ends@ticks`, as a count of 100 ns units since the year 1.
+//! An absent property is stored as null, which differs from an empty string. A property with values of several types has one column for each type. The column
+//! for the most frequent type has the name of the property, and the other columns have a suffix, such as `Age@String`. Times that no timestamp unit can
+//! represent are stored in a column such as `Ends@ticks`, as the number of 100 ns units since the year 1.
 //!
-//! Rows are written and read in groups, so memory use does not depend on the size of the
-//! file. The footer contains the number of rows and their checksum.
+//! Rows are written and read in groups, so memory use does not depend on the size of the file. The footer contains the number of rows and their checksum.
 
 mod column;
 mod file;
@@ -37,21 +36,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use parquet::errors::ParquetError;
 use table_inspect::record::FileError;
 
-/// The key of the footer metadata entry that contains the number of rows.
+/// The metadata key in the footer for the number of rows.
 const ROWS: &str = "tables.rows";
-/// The key of the footer metadata entry that contains the checksum of all rows.
+/// The metadata key in the footer for the checksum of all rows.
 const CHECKSUM: &str = "tables.checksum";
 /// The columns that every file contains.
 const KEYS: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 
-/// Calls the Parquet decoder. The decoder panics for some damaged files; a panic is reported as a damaged file.
+/// Calls the Parquet decoder. The decoder panics for some damaged files. A panic is therefore reported as a damaged file.
 fn decode<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, FileError> {
     let damaged = |_| FileError::Refused("the Parquet file cannot be read: it is damaged".to_owned());
     // IMPORTANT: the decoder is not used again after an error.
     catch_unwind(AssertUnwindSafe(call)).map_err(damaged)?.map_err(failure)
 }
 
-/// Converts a Parquet error: the cause is either the disk, or a damaged or unsupported file.
+/// Converts a Parquet error to an error of the disk, or to an error for a damaged or unsupported file.
 fn failure(error: ParquetError) -> FileError {
     match error {
         ParquetError::External(cause) => FileError::Io(std::io::Error::other(cause)),

@@ -1,4 +1,4 @@
-//! Code shared by all command-line programs: argument parsing, the runtime, error reports, and the exit code.
+//! The code that all command-line programs share: argument parsing, the runtime, error reports, and the exit code.
 
 use std::io::{BufWriter, Error, ErrorKind, Write};
 use std::process::ExitCode;
@@ -7,16 +7,16 @@ use clap::Parser;
 
 use crate::failure::{Exit, Failure, Result};
 
-/// Parses the command line, runs the command with standard output, reports a failure, and returns the exit code.
+/// Parses the command line, runs the command with standard output as its output, reports any failure, and returns the exit code.
 ///
-/// A reader such as `head` may close standard output early. This is not a failure. All other failures are reported, even after the output has been
+/// A reader such as `head` may close standard output early, which is not a failure. All other failures are reported, even after standard output has been
 /// closed.
 pub fn program<C: Parser>(run: impl AsyncFnOnce(C, &mut (dyn Write + Send)) -> Result<Exit>) -> ExitCode {
     let command = match C::try_parse() {
         Ok(command) => command,
         Err(error) => {
             let code = if error.use_stderr() { Exit::Usage } else { Exit::Done };
-            // If both outputs are closed, the message is lost.
+            // If both output streams are closed, the message is lost.
             let _ = error.print();
             return code.into();
         }
@@ -37,16 +37,16 @@ pub fn program<C: Parser>(run: impl AsyncFnOnce(C, &mut (dyn Write + Send)) -> R
     .into()
 }
 
-/// Reports a failure with the next step, and returns its exit code.
+/// Reports a failure and the next step. Returns the exit code of the failure.
 fn report(failure: &Failure) -> Exit {
     let help = failure.next_step().map_or_else(String::new, |step| format!("help: {step}\n"));
     let text = format!("error: {failure}\n{help}");
-    // If the standard error is closed, the message is lost.
+    // If standard error is closed, the message is lost.
     let _ = std::io::stderr().write_all(text.as_bytes());
     failure.exit()
 }
 
-/// Returns `true` if an error, or one of its causes, means that the reader has closed the output.
+/// Returns `true` if the error or one of its causes means that the reader has closed the output.
 fn is_closed(error: &Error) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(found) = cause {
@@ -58,7 +58,7 @@ fn is_closed(error: &Error) -> bool {
     false
 }
 
-/// The output of a command that continues its work after the reader has closed the output. Further output is then lost.
+/// An output for a command that continues after the reader has closed the output. All later output is discarded.
 pub(crate) struct Lasting<'a>(pub(crate) &'a mut (dyn Write + Send));
 
 impl Write for Lasting<'_> {

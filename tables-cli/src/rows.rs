@@ -1,4 +1,4 @@
-//! The rows that a command reads or writes: the options that select them, and the pages of a query.
+//! The rows that a command reads or writes: options that select rows, and the pages of a query.
 
 use std::sync::Arc;
 
@@ -28,13 +28,13 @@ pub struct KeySelection {
 }
 
 impl KeySelection {
-    /// Returns `true` if every key is selected.
+    /// Returns `true` if the options select every key.
     #[must_use]
     pub const fn is_all(&self) -> bool {
         self.partition.is_none() && self.partitions.is_none() && self.row.is_none() && self.rows.is_none()
     }
 
-    /// Returns the key range.
+    /// Returns the range of the selected keys.
     #[must_use]
     pub fn key_range(&self) -> KeyRange {
         let range = |one: Option<&String>, many: Option<&TextRangeArgument>| match (one, many) {
@@ -67,7 +67,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Returns `true` if every row of the table is selected.
+    /// Returns `true` if the options select every row of the table.
     #[must_use]
     pub const fn is_all(&self) -> bool {
         self.parts.is_empty() && self.entity.is_none() && self.keys.is_all() && self.filter.is_none()
@@ -76,7 +76,8 @@ impl Selection {
     /// Returns the selected rows of a table.
     ///
     /// # Errors
-    /// `Usage` if no schema is stored for an entity type or for conditions on key parts, the key does not support them, or the filter is empty or invalid.
+    /// - `Usage` if no schema is stored for the entity type or for conditions on key parts, or if the key does not support the conditions.
+    /// - `Usage` if the filter is empty or invalid.
     pub async fn rows(&self, store: &DynTableStore, table: &TableName) -> Result<Selected> {
         let mut query = match &self.filter {
             None => Query::new(KeyRange::ALL),
@@ -105,9 +106,9 @@ impl Selection {
 /// The rows that a command reads.
 #[derive(Clone, Debug)]
 pub struct Selected {
-    /// The query that returns the rows. It may also return rows of other types.
+    /// The query that returns the rows. It may also return rows of other entity types.
     pub query: Query,
-    /// The rows' entity type, with conditions on the parts of their keys; `None` if rows of every type are selected.
+    /// The entity type of the rows, with conditions on their key parts. `None` if rows of all types are selected.
     pub entities: Option<Arc<TypeSelection>>,
 }
 
@@ -118,19 +119,19 @@ impl From<Query> for Selected {
 }
 
 impl Selected {
-    /// Returns the same rows with other properties.
+    /// Returns the same selection of rows with other properties.
     #[must_use]
     pub fn with_select(self, select: Select) -> Self {
         Self { query: Query { select, ..self.query }, ..self }
     }
 
-    /// Returns the schemas in `all` whose entities can be selected.
+    /// Returns those schemas in `all` whose entities can be selected.
     #[must_use]
     pub fn schemas(&self, all: &[StoredSchema]) -> Vec<StoredSchema> {
         self.entities.as_ref().map_or_else(|| all.to_vec(), |entities| vec![entities.schema().clone()])
     }
 
-    /// Returns the query for a page. If an entity type is selected, the query also requests the properties that identify the type.
+    /// Returns the query that requests a page. If an entity type is selected, it also requests the properties that identify the type.
     fn request(&self) -> Query {
         let select = match (&self.entities, &self.query.select) {
             (Some(_), Select::Names(names)) => {
@@ -142,7 +143,7 @@ impl Selected {
         Query { select, ..self.query.clone() }
     }
 
-    /// Returns the selected rows of a page, with the selected properties.
+    /// Returns the rows of a page that are selected, with the selected properties.
     fn of_page(&self, rows: Rows) -> Result<Rows> {
         let Some(entities) = &self.entities else { return Ok(rows) };
         let mut selected = Rows::default();
@@ -155,7 +156,7 @@ impl Selected {
     }
 }
 
-/// A range of strings on a command line: `A..B`, `A*`, a single string, or `=` and a single string.
+/// A range of strings on the command line: `A..B`, `A*`, a single string, or `=` followed by a single string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextRangeArgument(pub TextRange);
 
@@ -167,7 +168,7 @@ impl std::str::FromStr for TextRangeArgument {
     }
 }
 
-/// The pages of a query, with one request per page. Keeps one page at a time in memory.
+/// The pages of a query, fetched with one request each. Only one page is held in memory at a time.
 #[derive(Debug)]
 pub struct Pages<'a> {
     store: &'a DynTableStore,
@@ -179,20 +180,20 @@ pub struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    /// Creates a reader for the selected rows, which starts with the first page.
+    /// Creates a reader of the selected rows that starts with the first page.
     #[must_use]
     pub fn new(store: &'a DynTableStore, table: &'a TableName, selected: impl Into<Selected>) -> Self {
         let selected = Box::new(selected.into());
         Self { store, table, request: Box::new(selected.request()), selected, from: None, is_over: false }
     }
 
-    /// Starts at a continuation token, or at the first page if none is given.
+    /// Makes the reader start at a continuation token, or at the first page if `from` is `None`.
     #[must_use]
     pub fn behind(self, from: Option<Continuation>) -> Self {
         Self { from, ..self }
     }
 
-    /// Reads the next page. Returns `None` after the last page. A page may be empty even if more pages follow.
+    /// Reads the next page. Returns `None` after the last page. A page can be empty even if more pages follow.
     ///
     /// # Errors
     /// Any error from the store.
@@ -212,7 +213,7 @@ impl<'a> Pages<'a> {
         self.store.capabilities().ordered
     }
 
-    /// Returns the continuation token of the next page.
+    /// Returns the continuation token for the next page.
     #[must_use]
     pub const fn continuation(&self) -> Option<&Continuation> {
         self.from.as_ref()
@@ -237,7 +238,7 @@ pub async fn is_empty(store: &DynTableStore, table: &TableName) -> Result<bool> 
     }
 }
 
-/// Returns all tables of a store, including the tables for schemas, feeds and outboxes.
+/// Returns all tables of a store, including the tables that contain schemas, feeds and outboxes.
 ///
 /// # Errors
 /// Any error from the store.
@@ -253,7 +254,7 @@ pub async fn all_tables(store: &DynTableStore) -> Result<Vec<TableName>> {
     }
 }
 
-/// Returns a `Select` for a list of property names. An empty list selects all properties.
+/// Returns a `Select` for the given property names. An empty list selects all properties.
 #[must_use]
 pub fn select(names: &[String]) -> Select {
     if names.is_empty() { Select::All } else { Select::names(names.iter().cloned()) }

@@ -1,4 +1,4 @@
-//! Stores: their locations, and how commands open them.
+//! The stores that commands use: their locations, and how they are opened.
 
 mod cosmos;
 mod location;
@@ -19,7 +19,7 @@ pub use profile::Profiles;
 /// The purpose of opening a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// The command only reads. A folder can be opened while another process writes to it.
+    /// The command only reads. It can open a folder while another process writes to it.
     Read,
     /// The command writes to an existing store.
     Write,
@@ -29,7 +29,7 @@ pub enum Purpose {
     Serve,
 }
 
-/// The cache size in bytes of an engine opened by a command. It is small, because most commands read each block only once.
+/// The cache size of an engine opened by a command, in bytes. It is small because most commands read each block only once.
 const CACHE: usize = 32 << 20;
 
 /// An open store, with its engine if it is a folder.
@@ -37,11 +37,11 @@ const CACHE: usize = 32 << 20;
 pub struct Store {
     /// The store that commands use.
     pub tables: DynTableStore,
-    /// The engine, if the store is a folder or in memory. Some commands only work with an engine.
+    /// The engine, if the store is a folder or in memory. Some commands require an engine.
     pub engine: Option<Engine>,
-    /// The location as shown in messages, without secrets.
+    /// The location as messages show it, without secrets.
     pub shown: String,
-    /// The text that identifies the location in state files. It does not depend on the current directory.
+    /// The text that identifies the location in state files. It is independent of the current directory.
     pub identity: String,
 }
 
@@ -49,8 +49,9 @@ impl Store {
     /// Opens the store at a location.
     ///
     /// # Errors
-    /// `Refused` if the folder does not exist, unless the purpose is [`Purpose::Create`] or [`Purpose::Serve`]; `Store`, with the error, if the
-    /// engine or the account fails; `Usage` if the location is a Cosmos DB database and the program was built without support for it.
+    /// - `Refused` if the folder does not exist, unless the purpose is [`Purpose::Create`] or [`Purpose::Serve`].
+    /// - `Store`, with the cause, if the engine or the account fails.
+    /// - `Usage` if the location is a Cosmos DB database and the program was built without support for Cosmos DB.
     pub async fn open(location: &Location, purpose: Purpose) -> Result<Self> {
         let shown = location.to_string();
         let (tables, engine) = match location {
@@ -68,7 +69,7 @@ impl Store {
         Ok(Self { tables, engine, shown, identity: location.identity() })
     }
 
-    /// Returns an error if the store does not return rows in key order. `help` describes an alternative.
+    /// Returns an error if the store does not return rows in key order. `help` describes an alternative for the user.
     ///
     /// # Errors
     /// `Refused` if the store does not return rows in key order.
@@ -79,7 +80,7 @@ impl Store {
         Err(Failure::Refused(format!("{} does not return rows in key order; {help}", self.shown)))
     }
 
-    /// Returns the engine, for commands that only work with a folder.
+    /// Returns the engine of the store, for commands that require an engine.
     ///
     /// # Errors
     /// `Refused` if the store is an account.
@@ -114,7 +115,7 @@ fn open_folder(path: &Path, purpose: Purpose) -> Result<Engine> {
     })
 }
 
-/// The options that determine a command's store.
+/// The options that specify the store of a command.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct StoreOptions {
     /// The store: a folder, `memory:`, a connection string, an account URL with a shared access signature, `UseDevelopmentStorage=true`,
@@ -127,18 +128,18 @@ pub struct StoreOptions {
 }
 
 impl StoreOptions {
-    /// Opens the store given by the options.
+    /// Opens the store that the options specify.
     ///
     /// # Errors
-    /// `Usage` if no store is given; any error from [`Store::open`].
+    /// `Usage` if no store is specified. Any error from [`Store::open`].
     pub async fn open(&self, purpose: Purpose) -> Result<Store> {
         Store::open(&self.location()?, purpose).await
     }
 
-    /// Returns the location of the store given by the options.
+    /// Returns the location of the store that the options specify.
     ///
     /// # Errors
-    /// `Usage` if no store is given; any error from [`locate`](Self::locate).
+    /// `Usage` if no store is specified. Any error from [`locate`](Self::locate).
     pub fn location(&self) -> Result<Location> {
         let text = self.store.as_deref().ok_or_else(|| {
             let help = "no store is named; pass `--store FOLDER`, `--store CONNECTION_STRING`, or set `TABLES_STORE`";
@@ -147,10 +148,10 @@ impl StoreOptions {
         self.locate(text)
     }
 
-    /// Returns the location that a string describes, using the profiles.
+    /// Returns the location that a string specifies. The string may refer to a profile.
     ///
     /// # Errors
-    /// `Usage` if the string does not describe a location; `Refused` if the profile does not exist or cannot be read.
+    /// `Usage` if the string does not specify a location. Any error from [`Profiles::read`] or [`Profiles::location`].
     pub fn locate(&self, text: &str) -> Result<Location> {
         match text.strip_prefix('@') {
             Some(name) => Profiles::read(self.config.as_deref())?.location(name),

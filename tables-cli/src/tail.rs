@@ -1,4 +1,4 @@
-//! Follows a partition: returns its newest rows, and then rows as they are added.
+//! Follows a partition. Returns its newest rows first, and then further rows as they are added.
 
 use std::collections::VecDeque;
 use std::ops::Bound;
@@ -11,34 +11,34 @@ use crate::failure::Result;
 use crate::rows::{Pages, Selected};
 use table_inspect::keys;
 
-/// The row-key prefix of a feed's entries, followed by 20 digits.
+/// The `RowKey` prefix of a feed's entries. The prefix is followed by 20 digits.
 const FEED: &str = "\u{FFFC}feed_";
 
-/// Returns the key range of a feed's entries, without the feed's head row.
+/// Returns the range of the row keys of a feed's entries. It does not contain the feed's head row.
 #[must_use]
 pub fn feed_range() -> TextRange {
     let bound = |end: char| format!("{FEED}{end}");
     TextRange { lower: Bound::Included(bound('0')), upper: Bound::Excluded(bound(':')) }
 }
 
-/// Follows the rows of one partition in a range of row keys.
+/// A reader that follows the rows of one partition in a range of row keys.
 #[derive(Debug)]
 pub struct Tail {
     store: DynTableStore,
     table: TableName,
     selected: Selected,
     schemas: Vec<StoredSchema>,
-    /// `true` if newer rows sort before older rows; `None` until two rows have been read, because a single row does not reveal the order.
+    /// `true` if newer rows sort before older rows, and `None` until the order is known, which usually requires two rows.
     is_descending: Option<bool>,
     /// The RowKey of the newest row that was returned.
     last: Option<String>,
 }
 
 impl Tail {
-    /// Returns the newest rows, at most `lines`, oldest first.
+    /// Returns a reader and the newest rows (at most `lines`), oldest first.
     ///
-    /// If the newest rows sort first, reads only as many pages as contain `lines` rows; otherwise, reads the entire range. Keeps `lines` rows and one page
-    /// in memory.
+    /// If the newest rows sort first, reads only as many pages as are needed for `lines` rows. Otherwise, reads the entire range. Keeps `lines` rows and one
+    /// page in memory.
     ///
     /// # Errors
     /// Any error from the store.
@@ -82,7 +82,7 @@ impl Tail {
         Ok((tail, newest.into()))
     }
 
-    /// Returns the rows that have been added since the last call, oldest first.
+    /// Returns the rows that were added since the last call, oldest first.
     ///
     /// # Errors
     /// Any error from the store.
@@ -163,7 +163,7 @@ mod tests {
     async fn a_partition_with_few_rows_is_followed_in_either_order() {
         let newest_first = |n: u64| format!("{:019}", ticks::MAX - (638_000_000_000_000_000 + n));
         for key in [&newest_first as &dyn Fn(u64) -> String, &|n| format!("{n:06}")] {
-            // The number of rows at the beginning, and the numbers of rows added before each poll.
+            // The number of rows at the beginning, and the number of rows that are added before each poll.
             for (begin, steps) in
                 [(0, [1, 1, 1]), (0, [0, 1, 2]), (0, [2, 1, 3]), (1, [0, 1, 1]), (1, [2, 0, 1])]
             {

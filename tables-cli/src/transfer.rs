@@ -1,4 +1,4 @@
-//! Transfers of rows: file formats, batched writes, comparison in key order, and state files that let a killed command resume.
+//! Transfers of rows, with batched writes, comparisons in key order, and state files from which a killed command resumes.
 
 pub(crate) mod change;
 pub mod checksum;

@@ -1,4 +1,4 @@
-//! The table for human readers: decoded key parts first, then properties, truncated to the terminal width.
+//! The table for human readers. It shows decoded key parts first, then properties, and is truncated to the width of the terminal.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use table_core::schema::StoredSchema;
 use table_inspect::keys;
 use table_inspect::value;
 
-/// The maximum number of characters shown in a cell.
+/// The maximum number of characters of a value that a cell shows.
 const CELL: usize = 60;
 
-/// Entities formatted as table rows. The columns are in order of first occurrence.
+/// Entities formatted as table rows. The columns are in the order in which they first occur.
 #[derive(Debug, Default)]
 pub struct Grid {
     columns: Vec<String>,
@@ -32,7 +32,7 @@ impl Grid {
         self.rows.is_empty()
     }
 
-    /// Adds an entity. If its key matches a schema, the key's parts are shown; otherwise, the raw key is shown.
+    /// Adds an entity. If the entity's key matches a schema, the parts of the key are shown. Otherwise, the raw key is shown.
     pub fn push(&mut self, entity: &TableEntity, schemas: &[StoredSchema]) {
         let parts = schemas.iter().find_map(|schema| keys::decode(schema, entity.key()));
         let mut cells: Vec<(String, String)> = match parts {
@@ -67,7 +67,7 @@ impl fmt::Display for Grid {
     }
 }
 
-/// Formats rows of strings as a table, or as an empty string if there are no rows.
+/// Formats rows of strings as a table. Returns an empty string if there are no rows.
 #[must_use]
 pub(super) fn plain(names: &[&str], rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
@@ -79,7 +79,7 @@ pub(super) fn plain(names: &[&str], rows: &[Vec<String>]) -> String {
         table.add_row(row.iter().map(|cell| printable(cell)));
     }
     let text = table.to_string();
-    // Each line of the table begins with a space that is not part of the first cell.
+    // Each line of the table begins with a space that does not belong to the first cell.
     let lines = text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
     lines.fold(String::new(), |text, line| text + line + "\n")
 }
@@ -94,7 +94,7 @@ fn short(value: &str) -> String {
     format!("{beginning}… (+{})", count - (CELL - 10))
 }
 
-/// Replaces the control characters in a string, so that a stored value cannot control the user's terminal.
+/// Replaces the control characters in a string, because they could control the user's terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
 }

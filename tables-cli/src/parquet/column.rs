@@ -10,7 +10,7 @@ use parquet::file::writer::SerializedColumnWriter;
 
 use crate::parquet::value::Cell;
 
-/// The values in a column, without nulls, in the order of their rows.
+/// The values in a column, without nulls, in row order.
 #[derive(Debug)]
 pub(super) enum Values {
     Bytes(Vec<ByteArray>),
@@ -23,7 +23,7 @@ pub(super) enum Values {
     Boolean(Vec<bool>),
 }
 
-/// A column's values and its definition levels: 1 for each row with a value, and 0 for each row without one.
+/// The values of a column and its definition levels. The level is 1 for each row with a value, and 0 for each row without a value.
 #[derive(Debug)]
 pub(super) struct Rows {
     pub(super) values: Values,
@@ -35,7 +35,7 @@ impl Rows {
         Self { values, levels: Vec::new() }
     }
 
-    /// Adds the value of a row, numbered from 0. Rows that were skipped have no value.
+    /// Adds the value of a row, where rows are numbered from 0. Rows that were skipped since the last call have no value.
     pub(super) fn push(&mut self, row: usize, cell: Cell<'_>) {
         self.levels.resize(row, 0);
         self.levels.push(1);
@@ -48,15 +48,14 @@ impl Rows {
             (Values::Int64(values), Cell::Int64(number)) => values.push(number),
             (Values::Double(values), Cell::Double(number)) => values.push(number),
             (Values::Boolean(values), Cell::Boolean(truth)) => values.push(truth),
-            // The column's form (its representation in the file) determines the type of its values, so this case
-            // cannot occur.
+            // This case cannot occur, because the form of a column (the representation of its values in the file) determines the type of its values.
             _ => {
                 self.levels.pop();
             }
         }
     }
 
-    /// Writes the column, which has `rows` rows, and clears it.
+    /// Writes the column with `rows` rows, and clears it.
     pub(super) fn write(
         &mut self,
         rows: usize,
@@ -125,7 +124,7 @@ impl Rows {
             ColumnReader::ByteArrayColumnReader(reader) => values!(reader, Values::Bytes),
             ColumnReader::FixedLenByteArrayColumnReader(reader) => values!(reader, Values::Fixed),
         };
-        // Values in a required column have no definition levels.
+        // The values of a required column have no definition levels.
         levels.resize(rows, 1);
         Ok(Self { values, levels })
     }

@@ -1,4 +1,4 @@
-//! Verifies Parquet files that were written by `tables export`, after an export and before an import.
+//! Verifies Parquet files written by `tables export`, after they are exported and before they are imported.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -9,11 +9,11 @@ use table_inspect::record::{FileError, Result};
 use crate::parquet::reader::ParquetReader;
 use crate::transfer::checksum::Checksum;
 
-/// Opens a file for reading. If its footer contains a checksum, first reads all rows and verifies the checksum, so a damaged file is rejected before any
-/// row is used.
+/// Opens a file for reading. If the footer of the file contains a checksum, first reads all rows and verifies the checksum, so a damaged file is rejected
+/// before any of its rows is used.
 ///
 /// # Errors
-/// `Refused` if the file is damaged, or if [`ParquetReader::new`] rejects it; `Io` if it cannot be read.
+/// `Refused` if the file is damaged, or if [`ParquetReader::new`] rejects it. `Io` if the file cannot be read.
 pub fn read(path: &Path) -> Result<ParquetReader> {
     let reader = ParquetReader::new(File::open(path)?)?;
     if reader.recorded().is_none() {
@@ -23,11 +23,10 @@ pub fn read(path: &Path) -> Result<ParquetReader> {
     ParquetReader::new(File::open(path)?)
 }
 
-/// Reads all rows of a file written by `tables export`, verifies the checksum in the footer, and returns it. `path` is the file's path as shown in
-/// messages.
+/// Reads all rows of a file written by `tables export`, verifies the checksum in the footer, and returns the checksum. `path` is the path that messages show.
 ///
 /// # Errors
-/// `Refused` if the file is damaged or has no checksum; `Io` if it cannot be read.
+/// `Refused` if the file is damaged or has no checksum. `Io` if the file cannot be read.
 pub fn verify(file: File, path: impl Display) -> Result<Checksum> {
     let damage = |fact: &str| FileError::Refused(format!("{path} is damaged: {fact}"));
     let reader = ParquetReader::new(file)?;

@@ -1,4 +1,4 @@
-//! The columns of a Parquet file, determined by a first pass over the entities.
+//! The columns of a Parquet file. They are determined by a first pass over the entities.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ use table_core::{EdmType, TableEntity, Value};
 use crate::parquet::KEYS;
 use crate::parquet::value::{Form, micros, nanos};
 
-/// The properties of all entities added so far, with their types.
+/// The properties of all entities that have been added, with their types.
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
     properties: Vec<Seen>,
-    /// The index of each property in `properties`, by name.
+    /// The indexes of the properties in `properties`, by name.
     known: HashMap<String, usize>,
 }
 
-/// A property, and the number of its values of each type.
+/// A property, with the number of its values of each type.
 #[derive(Clone, Debug)]
 struct Seen {
     name: String,
     /// The number of values of each type, in the order of [`EdmType::ALL`].
     types: [u64; 8],
-    /// The number of times outside the range that nanoseconds since 1970 can represent in 64 bits.
+    /// The number of time values that cannot be represented as nanoseconds since 1970 in 64 bits.
     distant: u64,
-    /// `true` if any time is not a whole number of microseconds.
+    /// `true` if any time value is not a whole number of microseconds.
     is_fine: bool,
 }
 
@@ -52,7 +52,7 @@ impl Survey {
         at
     }
 
-    /// Returns the columns for all entities added so far.
+    /// Returns the columns for all entities that have been added.
     #[must_use]
     pub fn layout(&self) -> Layout {
         let [partition, row, timestamp] = KEYS;
@@ -86,8 +86,7 @@ impl Seen {
         }
     }
 
-    /// Returns the forms (representations in a column) of the property's values, the most frequent
-    /// first.
+    /// Returns the forms (representations in a column) of the property's values, most frequent first.
     fn forms(&self) -> Vec<Form> {
         let mut forms = Vec::new();
         for (edm, count) in EdmType::ALL.into_iter().zip(self.types) {
@@ -107,10 +106,10 @@ impl Seen {
     }
 }
 
-/// One column of a file.
+/// A column of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Column {
-    /// The name in the file.
+    /// The name of the column in the file.
     pub(super) name: String,
     pub(super) form: Form,
     is_required: bool,
@@ -143,12 +142,12 @@ impl Column {
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub(super) columns: Vec<Column>,
-    /// The indexes of each property's columns, by property name.
+    /// The indexes of the columns of each property, by property name.
     places: HashMap<String, Vec<usize>>,
 }
 
 impl Layout {
-    /// Returns the columns of a property.
+    /// Returns the index and the form of each column of a property.
     pub(super) fn of(&self, name: &str) -> impl Iterator<Item = (usize, Form)> {
         let places = self.places.get(name).map_or(&[][..], Vec::as_slice);
         places.iter().filter_map(|at| Some((*at, self.columns.get(*at)?.form)))

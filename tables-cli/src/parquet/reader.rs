@@ -1,4 +1,4 @@
-//! Reads Parquet files: those written by `tables export`, and flat files written by other programs.
+//! Reads Parquet files that `tables export` wrote, and flat files that other programs wrote.
 
 use std::fs::File;
 
@@ -11,13 +11,12 @@ use crate::parquet::column::Rows;
 use crate::parquet::source::{Source, source};
 use crate::parquet::{CHECKSUM, ROWS, decode};
 
-/// The maximum number of rows that are decoded at a time.
+/// The maximum number of rows that are decoded at once.
 const BATCH_ROWS: usize = 1_024;
-/// The approximate number of bytes that are decoded at a time, estimated from the average row size in a row
-/// group.
+/// The approximate number of bytes that are decoded at once, estimated from the average row size in a row group.
 const BATCH_BYTES: u64 = 8 << 20;
 
-/// The records in a Parquet file. Keeps one page of each column, and one batch of entities, in memory.
+/// An iterator over the records in a Parquet file. It keeps one page of each column and one batch of entities in memory.
 #[expect(missing_debug_implementations, reason = "contains a reader without `Debug`")]
 pub struct ParquetReader {
     file: SerializedFileReader<File>,
@@ -34,11 +33,10 @@ pub struct ParquetReader {
 }
 
 impl ParquetReader {
-    /// Opens a file.
+    /// Opens a Parquet file and checks its columns.
     ///
     /// # Errors
-    /// `Refused` if the file is not Parquet, lacks a key column, or has a column with a type that no property can
-    /// have.
+    /// `Refused` if the file is not a Parquet file, lacks a key column, or has a column of a type that no property can have.
     pub fn new(file: File) -> Result<Self> {
         let file = decode(|| SerializedFileReader::new(file))?;
         let schema = file.metadata().file_metadata().schema_descr();
@@ -55,7 +53,7 @@ impl ParquetReader {
         Ok(Self { file, columns, group: 0, open, left: 0, batch: 0, ready })
     }
 
-    /// Returns the row count and the checksum from the footer, if `tables export` wrote the file.
+    /// Returns the row count and the checksum from the footer, or `None` if the footer does not contain them.
     #[must_use]
     pub fn recorded(&self) -> Option<(u64, String)> {
         let entries = self.file.metadata().file_metadata().key_value_metadata()?;
@@ -63,7 +61,7 @@ impl ParquetReader {
         Some((entry(ROWS)?.parse().ok()?, entry(CHECKSUM)?))
     }
 
-    /// Returns the number of entities in memory.
+    /// Returns the number of decoded entities in memory.
     #[cfg(test)]
     pub(super) fn decoded(&self) -> usize {
         self.ready.len()
@@ -132,7 +130,7 @@ impl Iterator for ParquetReader {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => {
-                    // No further records are read from a damaged file.
+                    // After damage is detected, no more records are read from the file.
                     (self.left, self.group) = (0, self.file.num_row_groups());
                     return Some(Err(error));
                 }
@@ -141,7 +139,7 @@ impl Iterator for ParquetReader {
     }
 }
 
-/// A row that is being assembled from the values in its columns.
+/// A row that is being assembled from the values of its columns.
 #[derive(Clone, Debug, Default)]
 struct Draft {
     partition_key: Option<String>,

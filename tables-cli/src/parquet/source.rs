@@ -1,4 +1,4 @@
-//! The columns of a Parquet file being read: their roles, and the conversion of their values to properties.
+//! The columns of a Parquet file that is being read, with their roles and the conversion of their values to properties.
 
 use parquet::basic::{LogicalType, TimeUnit, Type as Physical};
 use parquet::schema::types::ColumnDescriptor;
@@ -10,17 +10,17 @@ use crate::parquet::KEYS;
 use crate::parquet::column::Values;
 use crate::parquet::value::{Form, TICKS, instant};
 
-/// The role of a column.
+/// The role of a column in the imported entities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     PartitionKey,
     RowKey,
-    /// A column that is not imported, because the store sets these values.
+    /// A column that is not imported, because only the store sets its values.
     Ignored,
     Property(String, Kind),
 }
 
-/// The interpretation of a column's values.
+/// The way in which the values of a column are interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -29,9 +29,9 @@ pub(super) enum Kind {
     Number,
     /// An unsigned 32-bit number.
     Unsigned,
-    /// Days since 1970.
+    /// The number of days since 1970.
     Days,
-    /// A time, counted in units since 1970. The field is the number of units per second.
+    /// A time, given as a number of units since 1970. The field contains the number of units per second.
     Instant(i64),
     Ticks,
 }
@@ -47,7 +47,7 @@ impl Source {
 }
 
 impl Values {
-    /// Converts the values of the column to property values, in order.
+    /// Converts the values of a column to property values, in order.
     pub(super) fn into_values(self, kind: Kind) -> Box<dyn Iterator<Item = Result<Value, &'static str>>> {
         match self {
             Self::Bytes(values) => {
@@ -93,7 +93,7 @@ fn of_int64(kind: Kind, number: i64) -> Result<Value, &'static str> {
     }
 }
 
-/// Converts an INT96 time (two words of nanoseconds within the day, then the Julian day number).
+/// Converts an INT96 time, which consists of two words with the nanoseconds within the day, followed by the Julian day number.
 fn of_int96(words: &[u32]) -> Option<chrono::DateTime<chrono::Utc>> {
     const JULIAN_DAY_OF_1970: i128 = 2_440_588;
     const TICKS_PER_DAY: i128 = 864_000_000_000;
@@ -125,7 +125,7 @@ pub(super) fn source(column: &ColumnDescriptor) -> Result<Source> {
         };
         return (kind == Kind::Text).then_some(key).ok_or_else(help);
     }
-    // `tables export` writes no other suffixes. A name with another suffix is kept, and the store rejects it.
+    // `tables export` writes no other suffixes. A name with any other suffix is kept, so the store rejects it.
     let property = match name.rsplit_once('@') {
         Some((property, suffix)) if suffix == suffix_of(column, kind) && !property.is_empty() => property,
         _ => name.as_str(),
@@ -133,8 +133,7 @@ pub(super) fn source(column: &ColumnDescriptor) -> Result<Source> {
     Ok(Source::Property(property.to_owned(), kind))
 }
 
-/// Returns the suffix that `tables export` adds to the name of a column with such values if another column already has the
-/// property's name.
+/// Returns the suffix that `tables export` appends to the name of a column with such values, if another column already has the name of the property.
 fn suffix_of(column: &ColumnDescriptor, kind: Kind) -> &'static str {
     let form = match (kind, column.physical_type()) {
         (Kind::Ticks, _) => Form::Ticks,

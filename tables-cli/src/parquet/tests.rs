@@ -30,7 +30,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Generates entities with few property names, so each property has values of several types and is absent in some entities.
+/// Generates entities with few different property names. Each property then has values of several types, and is absent from some entities.
 fn entities() -> impl Strategy<Value = Vec<TableEntity>> {
     let properties = prop::collection::vec(("[A-Ca]", any_value()), 0..5);
     let entity = ("[a-c]{0,2}", properties).prop_map(|(partition, properties)| {
@@ -65,7 +65,7 @@ proptest! {
         let path = folder.path().join("a.parquet");
         write(&path, &entities);
         let found: Vec<_> = all(&path).unwrap().into_iter().map(Result::unwrap).collect();
-        // The file stores the properties of an entity in column order.
+        // The file stores the properties of each entity in column order.
         let sorted = |entities: &[TableEntity]| -> Vec<Vec<(String, Value)>> {
             let properties = |entity: &TableEntity| {
                 let mut all: Vec<_> = entity.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
@@ -80,7 +80,7 @@ proptest! {
     }
 }
 
-/// Returns the names and types of a file's columns.
+/// Returns the names and types of the columns in a file.
 fn columns(path: &Path) -> Vec<String> {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     let file = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
@@ -130,7 +130,7 @@ fn rows_of_many_groups_are_read_back_with_bounded_batches() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
     let text = "x".repeat(60_000);
-    // Each row group has at most 32 MiB, so the entities need three groups.
+    // A row group has at most 32 MiB, so the entities need three groups.
     let entities: Vec<_> = (0..1_500)
         .map(|row| TableEntity::new("p", format!("{row:04}")).unwrap().with("Text", format!("{row}{text}")))
         .collect();
@@ -180,7 +180,7 @@ fn a_flipped_bit_never_changes_a_row_unnoticed() {
         match all(&path) {
             Ok(records) => {
                 let found: Result<Vec<_>, _> = records.into_iter().collect();
-                // A flipped bit in the footer may hide the checksum. Then no checksum covers the property names.
+                // A flipped bit in the footer may hide the checksum, and the property names are then not covered by any checksum.
                 if read(&path).unwrap().recorded().is_some() {
                     assert_eq!(found, Ok(entities.clone()), "byte {at}");
                 }

@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 use table_core::{EdmType, Value, ticks};
 
-/// The form of a column: the representation of its values.
+/// The form of a column, which is the representation of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A type that has only one representation.
+    /// The only representation of a type.
     Plain(EdmType),
     /// Times in nanoseconds since 1970.
     Nanos,
@@ -17,7 +17,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// Returns the type of the values.
+    /// Returns the type of the represented values.
     pub(super) const fn edm_type(self) -> EdmType {
         match self {
             Self::Plain(edm) => edm,
@@ -25,7 +25,7 @@ impl Form {
         }
     }
 
-    /// Returns the suffix for the column's name, used if the column is not named exactly like its property.
+    /// Returns the suffix of the column's name, which is used unless the column has exactly the name of its property.
     pub(super) fn suffix(self) -> &'static str {
         match self {
             Self::Ticks => TICKS,
@@ -33,7 +33,7 @@ impl Form {
         }
     }
 
-    /// Returns a value in this representation, or `None` if the representation cannot express it.
+    /// Encodes a value in this representation. Returns `None` if the representation cannot express the value.
     pub(super) fn encode(self, value: &Value) -> Option<Cell<'_>> {
         Some(match (self, value) {
             (Self::Plain(EdmType::String), Value::String(text)) => Cell::Bytes(text.as_bytes()),
@@ -53,10 +53,10 @@ impl Form {
     }
 }
 
-/// The suffix for a column with times in units of 100 ns.
+/// The suffix of a column with times in units of 100 ns.
 pub(super) const TICKS: &str = "ticks";
 
-/// A value that a column can contain.
+/// A value that can be stored in a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Cell<'a> {
     Bytes(&'a [u8]),
@@ -67,12 +67,12 @@ pub(super) enum Cell<'a> {
     Boolean(bool),
 }
 
-/// Returns the nanoseconds since 1970 (a multiple of 100), or `None` if the time is outside the years 1678 to 2261.
+/// Returns a time in nanoseconds since 1970 (a multiple of 100), or `None` if the time is outside the years 1678 to 2261.
 pub(super) fn nanos(instant: DateTime<Utc>) -> Option<i64> {
     since_1970(instant)?.checked_mul(100)
 }
 
-/// Returns the microseconds since 1970, or `None` if the time is not a whole number of microseconds.
+/// Returns a time in microseconds since 1970, or `None` if the time is not a whole number of microseconds.
 pub(super) fn micros(instant: DateTime<Utc>) -> Option<i64> {
     let ticks = since_1970(instant)?;
     (ticks % 10 == 0).then_some(ticks / 10)
@@ -83,7 +83,8 @@ fn since_1970(instant: DateTime<Utc>) -> Option<i64> {
     i64::try_from(ticks).ok()?.checked_sub_unsigned(ticks::UNIX_EPOCH)
 }
 
-/// Returns the time that is `count` units after the start of 1970, with `per_second` units per second. A fraction below 100 ns is truncated.
+/// Returns the time that is `count` units after the start of 1970, where `per_second` is the number of units per second. The time is truncated to a multiple of
+/// 100 ns.
 pub(super) fn instant(count: i64, per_second: i64) -> Option<DateTime<Utc>> {
     let (seconds, rest) = (count.div_euclid(per_second), count.rem_euclid(per_second));
     let fraction = i128::from(rest) * 10_000_000 / i128::from(per_second);

@@ -16,12 +16,12 @@ use crate::parquet::value::{Cell, Form, nanos};
 use crate::parquet::{CHECKSUM, ROWS, failure};
 use crate::transfer::checksum::Checksum;
 
-/// The number of rows at which a row group is written.
+/// The number of rows from which a row group is written.
 const GROUP_ROWS: usize = 100_000;
-/// The number of bytes of values at which a row group is written.
+/// The total size of values, in bytes, from which a row group is written.
 const GROUP_BYTES: usize = 32 << 20;
 
-/// Writes entities as Parquet, with a fixed set of columns. Keeps one group of rows in memory.
+/// A writer that writes entities as Parquet with a fixed set of columns. It keeps one row group in memory.
 #[expect(missing_debug_implementations, reason = "contains a writer without `Debug`")]
 pub struct ParquetWriter<W: Write + Send> {
     layout: Layout,
@@ -48,7 +48,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     /// Adds one entity.
     ///
     /// # Errors
-    /// `Refused` if a value has no column, because an export must not lose values; `Io` if the output fails.
+    /// `Refused` if a value has no column, because an export must not lose values. `Io` if the output fails.
     pub fn write(&mut self, entity: &TableEntity) -> Result<()> {
         let (partition, row) = (entity.key().partition_key.as_str(), entity.key().row_key.as_str());
         self.push(0, Cell::Bytes(partition.as_bytes()));
@@ -68,7 +68,7 @@ impl<W: Write + Send> ParquetWriter<W> {
 
     fn push(&mut self, at: usize, cell: Cell<'_>) {
         self.bytes += match cell {
-            // Each value also needs memory for a reference to its bytes.
+            // Each value needs additional memory for a reference to its bytes.
             Cell::Bytes(bytes) => bytes.len() + 40,
             Cell::Fixed(_) => 56,
             _ => 8,
@@ -93,7 +93,7 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(())
     }
 
-    /// Writes the last group and the footer, and returns the output.
+    /// Writes the last row group and the footer. Returns the output.
     ///
     /// # Errors
     /// `Io` if the output fails.
@@ -107,7 +107,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 }
 
-/// Returns an empty list of values, of the physical type that stores a form.
+/// Returns an empty list of values with the physical type of the given form.
 const fn empty(form: Form) -> Values {
     match form {
         Form::Plain(EdmType::String | EdmType::Binary) => Values::Bytes(Vec::new()),

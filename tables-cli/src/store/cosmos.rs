@@ -1,4 +1,4 @@
-//! Locations of Cosmos DB for NoSQL databases.
+//! The locations of Cosmos DB for NoSQL databases.
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use table_core::DynTableStore;
 
 use crate::failure::{Failure, Result};
 
-/// A connection string for a Cosmos DB for NoSQL database: the account's connection string with the additional settings `Database`,
-/// `Region` and `Levels`.
+/// A connection string for a Cosmos DB for NoSQL database: the connection string of the account, with the additional settings `Database`, `Region` and
+/// `Levels`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CosmosDatabase {
     /// The account's URL.
     pub endpoint: String,
     /// The name of the database.
     pub database: String,
-    /// The region in which this program runs, as spelled in the portal. If it is empty, the account's first region is used.
+    /// The region in which this program runs, as spelled in the portal. If it is empty, the first region of the account is used.
     region: String,
     key: String,
-    /// The number of partition-key levels for tables that the program creates, by table name.
+    /// The numbers of partition key levels for tables that the program creates, each with the name of its table.
     levels: Vec<(String, usize)>,
 }
 
@@ -28,7 +28,7 @@ impl fmt::Display for CosmosDatabase {
     }
 }
 
-/// Formats the location as `Display` does, because logs must not contain the key.
+/// Formats the location like `Display`, because logs must not contain the key.
 impl fmt::Debug for CosmosDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -36,7 +36,7 @@ impl fmt::Debug for CosmosDatabase {
 }
 
 impl CosmosDatabase {
-    /// The setting that distinguishes Cosmos DB for NoSQL connection strings from those of the Table service.
+    /// The setting by which connection strings of Cosmos DB for NoSQL are distinguished from those of the Table service.
     pub(super) const ENDPOINT: &str = "AccountEndpoint=";
 
     /// Parses a connection string.
@@ -63,7 +63,7 @@ impl CosmosDatabase {
                 }
                 unknown => {
                     let name = unknown.map_or(setting, |(name, _)| name);
-                    // If a setting's name is missing, this may be the key, which the message must not contain.
+                    // If the name of a setting is missing, this may be the key, which must not be in the message.
                     let is_name = name.len() <= 24 && name.bytes().all(|byte| byte.is_ascii_alphabetic());
                     return if is_name {
                         usage(&format!("has the unknown setting `{name}`; it takes {SETTINGS}"))
@@ -88,7 +88,7 @@ impl CosmosDatabase {
     /// Connects to the account.
     ///
     /// # Errors
-    /// `Store`, with the error from the account, if the connection fails; `Usage` if the program was built without the `cosmos` feature.
+    /// `Store`, with the cause, if the connection fails. `Usage` if the program was built without the `cosmos` feature.
     #[cfg(feature = "cosmos")]
     pub(super) async fn open(&self) -> Result<DynTableStore> {
         let options = table_cosmos::Options::new().adopt_levels(true);
@@ -100,7 +100,7 @@ impl CosmosDatabase {
         Ok(DynTableStore::new(store))
     }
 
-    /// Returns an error, because the program was built without the `cosmos` feature.
+    /// Returns an error. The program was built without the `cosmos` feature.
     #[cfg(not(feature = "cosmos"))]
     #[expect(clippy::unused_async, reason = "the function of the feature is async")]
     pub(super) async fn open(&self) -> Result<DynTableStore> {
@@ -115,7 +115,7 @@ fn usage<T>(fault: &str) -> Result<T> {
     Err(Failure::Usage(format!("the connection string of Cosmos DB {fault}")))
 }
 
-/// Parses the number of levels for a table, such as `Events:3`.
+/// Parses a table's number of levels, such as `Events:3`.
 fn levels_of_table(text: &str) -> Result<(String, usize)> {
     let found =
         text.split_once(':').and_then(|(table, levels)| Some((table.trim(), levels.trim().parse().ok()?)));

@@ -1,4 +1,4 @@
-//! Locations: strings that identify stores. Parses them, and formats them without secrets.
+//! Locations, which are strings that identify stores. This module parses locations, and formats them without secrets.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use table_azure::ConnectionString;
 use crate::failure::Failure;
 use crate::store::CosmosDatabase;
 
-/// Setting names that occur only in connection strings.
+/// The names of settings that occur only in connection strings.
 const SETTINGS: [&str; 5] = [
     "AccountName=",
     "TableEndpoint=",
@@ -18,12 +18,12 @@ const SETTINGS: [&str; 5] = [
     "DefaultEndpointsProtocol=",
 ];
 
-/// Returns `true` if a string contains a name, ignoring case.
+/// Returns `true` if a string contains a name. Case is ignored.
 fn contains(text: &str, name: &str) -> bool {
     text.to_ascii_lowercase().contains(&name.to_ascii_lowercase())
 }
 
-/// Returns `true` if a string contains a setting whose value is secret.
+/// Returns `true` if a string contains a setting with a secret value.
 pub(super) fn has_secret(text: &str) -> bool {
     ["AccountKey", "SharedAccessSignature", "sig="].iter().any(|setting| contains(text, setting))
 }
@@ -40,13 +40,13 @@ pub(super) fn has_secret(text: &str) -> bool {
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub enum Location {
-    /// An empty engine in memory, which exists until the command ends.
+    /// An empty engine in memory. It exists until the command ends.
     Memory,
     /// A folder with the data of an embedded engine.
     Folder(PathBuf),
-    /// An account, an emulator or a server, given by a connection string.
+    /// An account, an emulator or a server, specified by a connection string.
     ConnectionString(String),
-    /// An account, given by its endpoint and a SAS.
+    /// An account, specified by its endpoint and a SAS.
     Signed {
         /// The URL without its query.
         endpoint: String,
@@ -58,7 +58,7 @@ pub enum Location {
 }
 
 impl Location {
-    /// Returns `true` if both locations refer to the same store. Folders are compared by their canonical paths, and accounts by their endpoints.
+    /// Returns `true` if both locations refer to the same store. Folders are compared by canonical path, and accounts by endpoint.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -67,8 +67,8 @@ impl Location {
         }
     }
 
-    /// Returns the text that identifies the store in files written by this program: a folder's canonical path, an account's endpoint, or, for all other
-    /// stores, the location as shown.
+    /// Returns the text that identifies the store in files written by this program: the canonical path of a folder, the endpoint of an account, or, for any
+    /// other store, the location as messages show it.
     #[must_use]
     pub fn identity(&self) -> String {
         match self {
@@ -87,7 +87,7 @@ impl FromStr for Location {
     type Err = Failure;
 
     /// # Errors
-    /// `Usage` if the string is empty, is a URL without a SAS, or is a connection string of Cosmos DB with a missing or unknown setting.
+    /// `Usage` if the string is empty, if it is a URL without a SAS, or if it is a Cosmos DB connection string with a missing or unknown setting.
     fn from_str(text: &str) -> Result<Self, Failure> {
         if text.is_empty() {
             return Err(Failure::Usage(
@@ -109,7 +109,7 @@ impl FromStr for Location {
                     endpoint: endpoint.trim_end_matches('/').to_owned(),
                     signature: signature.to_owned(),
                 }),
-                // IMPORTANT: the query may contain a misspelled signature.
+                // IMPORTANT: the query must not be in the message, because it may contain a misspelled signature.
                 found => Err(Failure::Usage(format!(
                     "`{}` has no shared access signature; append `?sv=…&sig=…`, or pass a connection string",
                     found.map_or(text, |(endpoint, _)| endpoint)
@@ -139,14 +139,14 @@ impl fmt::Display for Location {
     }
 }
 
-/// Formats the location as `Display` does, because logs must not contain secrets.
+/// Formats the location like `Display`, because logs must not contain secrets.
 impl fmt::Debug for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// Returns `true` if an earlier release used `text` to identify this account: the account name, or the endpoint as written.
+/// Returns `true` if an earlier release identified this account by `text`, which is the account name or the endpoint as it was written.
 pub(crate) fn was_identity(text: &str, identity: &str) -> bool {
     match text.strip_prefix("account ") {
         Some(account) => identity.strip_prefix("https://").is_some_and(|host| {
@@ -157,7 +157,7 @@ pub(crate) fn was_identity(text: &str, identity: &str) -> bool {
     }
 }
 
-/// Returns an endpoint in normal form: scheme and host in lower case, without the default port and without a trailing slash.
+/// Normalizes an endpoint: scheme and host in lower case, without the default port and the trailing slash.
 fn normal(endpoint: &str) -> String {
     let endpoint = endpoint.trim_end_matches('/');
     let (scheme, rest) = endpoint.split_once("://").unwrap_or(("https", endpoint));
@@ -167,7 +167,7 @@ fn normal(endpoint: &str) -> String {
     format!("{scheme}://{}{path}", host.strip_suffix(port).unwrap_or(&host))
 }
 
-/// Returns the endpoint in a connection string, or the account name if it has no endpoint.
+/// Returns the endpoint in a connection string, or else the account name. If the string contains neither, returns `the emulator`.
 fn public_part(text: &str) -> String {
     let setting = |name: &str| {
         let named = text.split(';').filter_map(|part| part.split_once('='));

@@ -1,4 +1,4 @@
-//! Profiles: named stores in a configuration file. Their secrets come from the environment or from a file that only its owner can read.
+//! Profiles: named stores in a configuration file. Their secrets are read from the environment, or from a file that only its owner can read.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub struct Profiles {
     path: PathBuf,
 }
 
-/// A profile. It has exactly one of these settings.
+/// A profile. It must have exactly one of these settings.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Profile {
@@ -40,7 +40,7 @@ struct Profile {
 }
 
 impl Profiles {
-    /// Returns the given path of a configuration file, or the path of the user's default file if none is given; `None` if the home folder is
+    /// Returns the given path of a configuration file, or else the path of the user's default file. Returns `None` if no path is given and the home folder is
     /// unknown.
     #[must_use]
     pub fn file(named: Option<&Path>) -> Option<PathBuf> {
@@ -50,7 +50,7 @@ impl Profiles {
     /// Reads the given configuration file, or the user's default file if none is given.
     ///
     /// # Errors
-    /// `File` if the file cannot be read; `Refused` if it is not a configuration file.
+    /// `File` if the file cannot be read. `Refused` if it is not a valid configuration file.
     pub fn read(path: Option<&Path>) -> Result<Self> {
         let path = Self::file(path).ok_or_else(|| {
             Failure::Refused(
@@ -59,7 +59,7 @@ impl Profiles {
         })?;
         let text = std::fs::read_to_string(&path).map_err(Failure::file(path.display()))?;
         let profiles: Self = toml::from_str(&text).map_err(|error| {
-            // IMPORTANT: the error contains the faulty line, which may contain a secret.
+            // IMPORTANT: the full error contains the faulty line, which may contain a secret.
             let before = text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
             Failure::Refused(format!("{}, line {line}: {}", path.display(), error.message()))
@@ -67,11 +67,12 @@ impl Profiles {
         Ok(Self { path, ..profiles })
     }
 
-    /// Returns the location of a profile.
+    /// Returns the location that a profile specifies.
     ///
     /// # Errors
-    /// `Refused` if the profile does not exist, has no setting or several settings, names an unset variable or a file that other users can read, or
-    /// itself contains a secret.
+    /// - `Refused` if the profile does not exist, or if it does not have exactly one setting.
+    /// - `Refused` if the profile names an unset variable or a file that other users can read, or if the profile itself contains a secret.
+    /// - `File` if the file that the profile names cannot be read. `Usage` if the text does not specify a location.
     pub fn location(&self, name: &str) -> Result<Location> {
         let refuse = |fault: String| {
             Err(Failure::Refused(format!("{}: profile `{name}` {fault}", self.path.display())))

@@ -1,4 +1,4 @@
-//! Changes to entities, and the operations that write them.
+//! Changes to entities, and the operations that write the changes.
 
 use table_core::{EntityKey, IfMatch, Operation, OperationKind, TableEntity};
 
@@ -14,7 +14,7 @@ pub enum Mode {
     Insert,
 }
 
-/// One change that a writer makes.
+/// A change that a writer makes.
 #[derive(Clone, Debug)]
 pub enum Change {
     /// Write an entity.
@@ -24,7 +24,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// Returns the key.
+    /// Returns the key of the changed entity.
     #[must_use]
     pub const fn key(&self) -> &EntityKey {
         match self {
@@ -58,9 +58,9 @@ impl Change {
     }
 }
 
-/// A change, with the number and the line of the record that it comes from.
+/// A change, with the number and the line of the record that it came from.
 pub(crate) struct Numbered {
-    /// The record's number, in the order of addition.
+    /// The number of the record, in the order in which records were added.
     pub(crate) number: u64,
     /// The line of the record in the imported file.
     pub(crate) line: u64,

@@ -1,4 +1,4 @@
-//! Checksums of sets of entities, independent of their order, and checksums of sequences of records.
+//! Checksums of sets of entities, which do not depend on the order of the entities, and checksums of sequences of records.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use table_core::{TableEntity, Value};
 use table_inspect::record::Record;
 use table_inspect::value;
 
-/// The checksum of a set of entities: their count and the sum of their hashes. It covers keys, property names, types and values. It does not cover
-/// Timestamps and `ETag`s, which a copy cannot preserve.
+/// The checksum of a set of entities: the number of entities and the sum of their hashes. It covers keys, and the names, types and values of properties. It
+/// does not cover Timestamps and `ETag`s, because a copy cannot preserve them.
 ///
 /// ```
 /// use table_core::TableEntity;
@@ -46,7 +46,7 @@ impl fmt::Display for Checksum {
     }
 }
 
-/// The checksum of a sequence of records. It depends on their order. All records that are not entities count as equal.
+/// The checksum of a sequence of records, which depends on their order. All records that are not entities are treated as equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct SequenceChecksum(u128);

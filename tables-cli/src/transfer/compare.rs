@@ -1,4 +1,4 @@
-//! Finds the differences between two sources in key order by reading both in parallel.
+//! Finds the differences between two sources by reading both in parallel, in key order.
 
 use std::cmp::Ordering;
 
@@ -7,18 +7,18 @@ use table_core::{EntityKey, TableEntity, Value};
 use crate::failure::Result;
 use crate::transfer::ordered::{OrderedEntities, key_order};
 
-/// The result of comparing one key.
+/// The result of the comparison for one key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Compared {
-    /// Source and target contain the entity, with equal properties.
+    /// Both the source and the target contain the entity, with equal properties.
     Same(TableEntity),
     /// Only the source contains the entity.
     Missing(TableEntity),
-    /// Source and target contain the key, with different properties.
+    /// Both the source and the target contain the key, with different properties.
     Changed {
-        /// The source's entity.
+        /// The entity in the source.
         source: TableEntity,
-        /// The target's entity.
+        /// The entity in the target.
         target: TableEntity,
     },
     /// Only the target contains the entity.
@@ -35,14 +35,14 @@ impl Compared {
         }
     }
 
-    /// Returns `true` if source and target are equal for this key.
+    /// Returns `true` if the source and the target are equal for this key.
     #[must_use]
     pub const fn is_same(&self) -> bool {
         matches!(self, Self::Same(_))
     }
 }
 
-/// A comparison of two sources in key order. Keeps one page or block of each source in memory.
+/// A comparison of two sources in key order. It keeps one page or block of each source in memory.
 #[derive(Debug)]
 pub struct Comparison<L, R> {
     source: L,
@@ -57,12 +57,12 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
         Self { source, target, left: None, right: None }
     }
 
-    /// Returns the source if [`next`](Self::next) has returned every entity that was read from it, so none is waiting to be compared.
+    /// Returns the source if [`next`](Self::next) has returned every entity that was read from it. Otherwise, an entity is waiting for its comparison.
     pub const fn settled_source(&self) -> Option<&L> {
         if self.left.is_none() { Some(&self.source) } else { None }
     }
 
-    /// Compares the next key. Returns `None` at the end of both sources.
+    /// Returns the result for the next key, or `None` at the end of both sources.
     ///
     /// # Errors
     /// Any error from either source.
@@ -93,9 +93,8 @@ impl<L: OrderedEntities, R: OrderedEntities> Comparison<L, R> {
     }
 }
 
-/// Returns `true` if two entities have the same properties. Timestamps and `ETag`s are not compared, because each store sets its own. All NaN
-/// values are equal, whatever their bits, because a store returns only one of them. Other doubles are compared bit by bit, so `-0.0` differs
-/// from `0.0`.
+/// Returns `true` if two entities have the same properties. Timestamps and `ETag`s are not compared, because each store sets them itself. All NaN values are
+/// equal, regardless of their bits, because a store returns only one of them. Other doubles are compared bit by bit, so `-0.0` differs from `0.0`.
 #[must_use]
 pub fn is_same(left: &TableEntity, right: &TableEntity) -> bool {
     let is_equal = |(name, value)| right.get(name).is_some_and(|other| is_equal(value, other));

@@ -1,4 +1,4 @@
-//! Finds rows of one table that another table lacks. Used to verify a copy against its source.
+//! Finds rows of one table that another table lacks, in order to verify a copy against its source.
 
 use std::ops::Bound;
 
@@ -11,10 +11,11 @@ use crate::rows::{Pages, Selected};
 use crate::transfer::compare::{Compared, Comparison, is_same};
 use crate::transfer::ordered::{Entities, Ordered, Paged, key_order};
 
-/// Returns the first selected row that another table lacks or stores with different properties, or `None` if the other table contains all rows.
+/// Returns the key of the first selected row that another table lacks or stores with different properties. Returns `None` if the other table contains all
+/// selected rows.
 ///
-/// If both stores return rows in key order, both tables are read once, in parallel. Otherwise, the other table is queried once for each partition on each
-/// page. Keeps one page of each table in memory.
+/// If both stores return rows in key order, each table is read once, in parallel. Otherwise, the other table is queried once for each partition on each page.
+/// Keeps one page of each table in memory.
 ///
 /// # Errors
 /// Any error from either store.
@@ -55,7 +56,8 @@ async fn by_lookups(
     Ok(None)
 }
 
-/// Returns the first of these rows that the other table lacks or stores with different properties. All rows must be in one partition, in key order.
+/// Returns the key of the first of these rows that the other table lacks or stores with different properties. All rows must be in one partition and in key
+/// order.
 async fn first_not_in_partition(
     rows: &[TableEntity],
     other: &DynTableStore,

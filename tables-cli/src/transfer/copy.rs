@@ -1,4 +1,4 @@
-//! Copies rows from one table to another.
+//! Copies rows from one table to another table.
 
 use std::collections::VecDeque;
 
@@ -10,19 +10,19 @@ use crate::transfer::progress;
 use crate::transfer::state::StateFile;
 use crate::transfer::writer::{Change, Mode, Writer};
 
-/// A copy: the rows to copy, and their target.
+/// The rows to copy, and the table that receives them.
 pub struct Copying<'a> {
     /// The source store and table.
     pub source: (&'a DynTableStore, &'a TableName),
     /// The target store and table.
     pub target: (&'a DynTableStore, &'a TableName),
-    /// The rows to copy.
+    /// The rows of the source to copy.
     pub selected: Selected,
-    /// The function that converts a source row to the row to write.
+    /// The function that converts a row of the source to the row to write.
     pub rewrite: &'a (dyn Fn(TableEntity) -> Result<TableEntity> + Sync),
     /// The operation used to write rows.
     pub mode: Mode,
-    /// `true` to reject a row if it would replace a part of a wide entity with a part from another write.
+    /// `true` to reject a row that would replace a part of a wide entity with a part of another write.
     pub guards_parts: bool,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,
@@ -38,12 +38,12 @@ impl std::fmt::Debug for Copying<'_> {
 }
 
 impl Copying<'_> {
-    /// Copies the rows that follow the position in `state`. Returns the number of copied rows, including those copied by earlier calls. If the
-    /// state is already complete, copies nothing. The caller must mark the state as complete.
+    /// Copies the rows after the position in `state`. Returns the number of copied rows, including those copied by earlier calls. If the state is already
+    /// complete, copies no rows. The caller must mark the state as complete.
     ///
     /// # Errors
-    /// `Refused` if the target rejects a row, or if the target is empty although the state counts written rows; any error from either store.
-    /// Another call with the same state continues the copy.
+    /// `Refused` if the target rejects a row, or if the target is empty although the state counts written rows. Any error from either store. Another call with
+    /// the same state continues the copy.
     pub async fn run(&self, state: &mut StateFile) -> Result<u64> {
         let (store, new) = self.target;
         state.refuse_empty_target(store, new).await?;
@@ -58,7 +58,7 @@ impl Copying<'_> {
         if self.guards_parts {
             writer = writer.guarding_parts();
         }
-        // The ends of the pages that have been read but not completely written.
+        // The ends of the pages that have been read but not yet written completely.
         let mut ends: VecDeque<(u64, Option<String>)> = VecDeque::new();
         let (mut read, bar) = (done, progress::rows("copied"));
         while let Some(page) = pages.next().await? {

@@ -1,4 +1,4 @@
-//! Deletes the rows selected by a query, in one transaction per group of rows.
+//! Deletes the rows that a query selects, with one transaction per group of rows.
 
 use table_core::query::Select;
 use table_core::{DynTableStore, FromEntity, IfMatch, TableEntity, TableName};
@@ -8,17 +8,16 @@ use crate::rows::{Pages, Selected};
 use crate::transfer::progress;
 use crate::transfer::writer::{Change, Mode, Writer};
 
-/// The row counts of a deletion.
+/// The numbers of rows that a deletion has deleted and kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deleted {
-    /// The number of rows that this command deleted or found already deleted.
+    /// The number of rows that this command deleted or that were already deleted.
     pub deleted: u64,
-    /// The number of rows that were kept because they have changed since they were read.
+    /// The number of rows that were kept because they had changed since they were read.
     pub kept: u64,
 }
 
-/// Deletes the selected rows of a table, either only in the version that was read or in any version. If an error occurs, another
-/// call deletes the remaining rows.
+/// Deletes the selected rows of a table, either only in the version that was read or in any version. After an error, another call deletes the remaining rows.
 ///
 /// # Errors
 /// Any error from the store.

@@ -1,5 +1,5 @@
-//! Derived rows (indexes, copies, feeds) in transfers. A table stays consistent if it is transferred together with all its derived rows; other transfers
-//! are refused.
+//! Derived rows (indexes, copies and feeds) in transfers. A table stays consistent if it is transferred together with all its derived rows. Other transfers are
+//! rejected.
 
 use table_core::schema::StoredSchema;
 use table_core::table::OUTBOXES;
@@ -9,13 +9,13 @@ use table_inspect::derived;
 use crate::failure::{Failure, Result};
 use crate::transfer::schema::SchemaRows;
 
-/// The partition in the outboxes' table that contains the keys for sealing intents. Each store has different keys, under different `RowKey`s.
+/// The partition with the keys that seal intents, in the outboxes' table. Each store has different keys, with different `RowKey`s.
 const SEAL_KEYS: &str = "keys";
 
-/// The last part of the message for a refused transfer.
+/// The end of the message for a rejected transfer.
 const HELP: &str = "or pass `--bypass-derived` and rebuild them afterwards";
 
-/// Returns an error if a table's rows are derived from other tables, because such a table must not be transferred alone.
+/// Returns an error if the rows of a table are derived from other tables. Such a table must not be transferred on its own.
 ///
 /// # Errors
 /// `Refused`, with the reason, if the rows are derived.
@@ -24,13 +24,13 @@ pub fn refuse_alone(purpose: Option<String>) -> Result<()> {
     purpose.map_or(Ok(()), |purpose| Err(refused(purpose)))
 }
 
-/// Checks that a table can receive all rows of another table with the stored schemas `source`.
+/// Checks that a table can receive all rows of another table, whose stored schemas are `source`.
 ///
-/// A transfer of an entire store includes the schemas and all derived rows. A transfer of one table includes only the derived rows that this table stores.
-/// Returns `true` if the table has derived rows; the target must then not keep rows that the source lacks.
+/// A transfer of an entire store includes the schemas and all derived rows. A transfer of a single table includes only the derived rows in that table. Returns
+/// `true` if the table has derived rows. The target must then not keep rows that the source lacks.
 ///
 /// # Errors
-/// `Refused` if the derived rows of the entities would be wrong in the target; any error from the store.
+/// `Refused` if the derived rows would be wrong in the target. Any error from the store.
 pub async fn admit(
     source: &SchemaRows,
     (target, table): (&DynTableStore, &TableName),
@@ -74,19 +74,20 @@ pub async fn admit(
     Ok(has_derived)
 }
 
-/// The tables that exist in the target but not in the source. Their registrations are kept when the registration tables are made equal.
+/// The tables that exist in the target but not in the source. Their registrations are kept when the registration tables of the target are made equal to those
+/// of the source.
 #[derive(Clone, Debug, Default)]
 pub struct OtherTables(Vec<TableName>);
 
 impl OtherTables {
-    /// Returns the tables of `target` that `source` lacks.
+    /// Returns the tables in `target` that are not in `source`.
     #[must_use]
     pub fn new(source: &[TableName], target: Vec<TableName>) -> Self {
         let is_other = |name: &TableName| !source.iter().any(|found| found.folded() == name.folded());
         Self(target.into_iter().filter(is_other).collect())
     }
 
-    /// Returns `true` if a row registers a schema, an outbox or a feed of one of these tables, or contains a key for sealing their intents.
+    /// Returns `true` if a row registers a schema, an outbox or a feed of one of these tables, or contains a key that seals intents.
     #[must_use]
     pub fn keep(&self, table: &TableName, key: &EntityKey) -> bool {
         let partition = key.partition_key.as_str();

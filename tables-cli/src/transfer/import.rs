@@ -1,4 +1,4 @@
-//! Writes the records in a file to a table, and writes rejected records to another file.
+//! Writes the records of a file to a table, and the rejected records to another file.
 
 use table_core::{DynTableStore, TableName, TableStoreExt};
 
@@ -10,29 +10,29 @@ use crate::transfer::state::StateFile;
 use crate::transfer::writer::{Change, Mode, Writer};
 use table_inspect::record::Record;
 
-/// An import: the target table and the options.
+/// The target table and the options of an import.
 #[derive(Clone, Copy, Debug)]
 pub struct Importing<'a> {
-    /// The target store.
+    /// The store that contains the target table.
     pub store: &'a DynTableStore,
-    /// The target table.
+    /// The name of the target table.
     pub name: &'a TableName,
     /// The operation used to write entities.
     pub mode: Mode,
-    /// `true` to reject a row if it would replace a part of a wide entity with a part from another write.
+    /// `true` to reject a row that would replace a part of a wide entity with a part of another write.
     pub guards_parts: bool,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,
 }
 
 impl Importing<'_> {
-    /// Writes the records that follow the position in `state`, each with its line number, and marks the state as complete. Returns the number of written
+    /// Writes the records after the position in `state` and marks the state as complete. Each record has its line number. Returns the number of written
     /// records, including those written by earlier calls.
     ///
     /// # Errors
     /// - `Refused` if a record is rejected and no file for rejected records was given. All earlier records have then been written.
-    /// - `Refused` if the file does not begin with the records that were written or rejected according to `state`, or if `state` has no checksum of them.
-    /// - `Refused` if the table is empty although `state` says that records were written.
+    /// - `Refused` if the file does not begin with the records that `state` counts as written or rejected, or if `state` has no checksum of them.
+    /// - `Refused` if the table is empty although `state` counts written records.
     /// - Any error from the store or the file.
     ///
     /// Another call with the same state continues the import.
@@ -59,7 +59,7 @@ impl Importing<'_> {
         }
         let done = state.state().records;
         let outcome = push_all(records, &mut writer, state, rejections).await;
-        // The state counts all settled (written or rejected) records, even if the import ends with an error.
+        // The state must count all settled (written or rejected) records, even if the import ends with an error.
         let settled = done + writer.settled();
         match outcome {
             Ok(()) => {
@@ -86,8 +86,8 @@ async fn push_all(
                   rejections: &mut Rejections,
                   checksum: &mut SettledChecksum,
                   state: &mut StateFile| {
-        // IMPORTANT: the rejections file is written before the state, which records the file's length. If the import is continued, all bytes after this
-        // length are removed.
+        // IMPORTANT: the rejections file must be written before the state, which records the length of the file. If the import is continued, all bytes after
+        // this length are removed from the file.
         let outcome = rejections.push(writer.take_rejected());
         let settled = done + writer.settled();
         bar.set_position(settled);

@@ -1,4 +1,4 @@
-//! Streams of entities, in any order or in key order. Comparisons and merges need key order, which not every store provides.
+//! Streams of entities, in any order or in key order. Comparisons and merges require key order, which not all stores provide.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use table_core::{Continuation, EntityKey, FromEntity, TableEntity};
 use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 
-/// A source of entities, in any order. Keeps one page or block in memory.
+/// A source of entities in any order. It keeps one page or block in memory.
 pub trait Entities: Send {
     /// Returns the next entity, or `None` at the end.
     ///
@@ -20,14 +20,14 @@ pub trait Entities: Send {
 /// A source that returns its entities in key order.
 pub trait OrderedEntities: Entities {}
 
-/// Compares two keys in the Table service's order: by PartitionKey, then by RowKey.
+/// Compares two keys in the order of the Table service: by PartitionKey, then by RowKey.
 #[must_use]
 pub fn key_order(left: &EntityKey, right: &EntityKey) -> Ordering {
     order::compare(left.partition_key.as_str(), right.partition_key.as_str())
         .then_with(|| order::compare(left.row_key.as_str(), right.row_key.as_str()))
 }
 
-/// The entities of a query, in the store's order.
+/// A stream of the entities in the results of a query, in the order of the store.
 #[derive(Debug)]
 pub struct Paged<'a> {
     pages: Pages<'a>,
@@ -35,14 +35,14 @@ pub struct Paged<'a> {
 }
 
 impl<'a> Paged<'a> {
-    /// Creates a stream of the entities on the given pages.
+    /// Creates a stream of the entities on these pages.
     #[must_use]
     pub fn new(pages: Pages<'a>) -> Self {
         Self { pages, page: Vec::new().into_iter() }
     }
 
-    /// Returns the continuation token after the last returned entity; `None` if more entities follow on its page, or if it was on the last
-    /// page.
+    /// Returns the continuation token after the last returned entity. Returns `None` if more entities follow on the same page, or if that page was the last
+    /// one.
     #[must_use]
     pub fn continuation(&self) -> Option<&Continuation> {
         if self.page.len() == 0 { self.pages.continuation() } else { None }
@@ -63,7 +63,7 @@ impl Entities for Paged<'_> {
     }
 }
 
-/// The entities of a query, from a store that returns them in key order.
+/// A stream of the entities in the results of a query, in key order.
 #[derive(Debug)]
 pub struct Ordered<'a> {
     entities: Paged<'a>,
@@ -71,7 +71,7 @@ pub struct Ordered<'a> {
 }
 
 impl<'a> Ordered<'a> {
-    /// Creates a stream of the entities on the given pages.
+    /// Creates a stream of the entities on these pages.
     ///
     /// # Errors
     /// `Refused` if the store does not return rows in key order.
@@ -83,8 +83,8 @@ impl<'a> Ordered<'a> {
         Err(Failure::Refused(format!("the store does not return rows in key order; {help}")))
     }
 
-    /// Returns the continuation token after the last returned entity; `None` if more entities follow on its page, or if it was on the last
-    /// page.
+    /// Returns the continuation token after the last returned entity. Returns `None` if more entities follow on the same page, or if that page was the last
+    /// one.
     #[must_use]
     pub fn continuation(&self) -> Option<&Continuation> {
         self.entities.continuation()
@@ -95,7 +95,7 @@ impl Entities for Ordered<'_> {
     /// Returns the next entity.
     ///
     /// # Errors
-    /// Any error from the store; `Refused` if a key does not sort after the previous one, because a comparison would report its row as missing.
+    /// Any error from the store. `Refused` if a key does not sort after the previous key, because a comparison would report the row as missing.
     async fn next(&mut self) -> Result<Option<TableEntity>> {
         let Some(entity) = self.entities.next().await? else { return Ok(None) };
         let key = entity.key();

@@ -1,4 +1,5 @@
-//! Protects wide entities and sequences in the target of a transfer. Rejects rows that would mix parts from different writes, or set a sequence back.
+//! Protects wide entities and sequences in the target of a transfer. Rejects rows that would mix parts of different writes, and rows that would set a sequence
+//! back.
 
 use std::collections::HashMap;
 use std::ops::Bound;
@@ -17,22 +18,22 @@ use crate::transfer::compare::{Compared, Comparison};
 use crate::transfer::ordered::{Entities, Ordered, OrderedEntities, Paged};
 use crate::transfer::sequences::{self, IS_SEQUENCE, is_sequence, refuse_lowered};
 
-/// A filter that selects all rows with a `WriteId`.
+/// A filter that selects all rows with a `WriteId` property.
 const HAS_WRITE: &str = "WriteId ge guid'00000000-0000-0000-0000-000000000000'";
 
-/// Returns the query for the rows with a `WriteId` in a key range.
+/// Returns the query for the rows with a `WriteId` property in a key range.
 fn query(keys: KeyRange) -> Result<Query> {
     let select = Select::names(["PartitionKey", "RowKey", WRITE_ID]);
     Ok(Query { keys, select, ..Query::parse(HAS_WRITE)? })
 }
 
-/// Returns the query for the target's rows that a transfer could make inconsistent: parts of wide entities, and sequences.
+/// Returns the query for those rows of the target that a transfer could make inconsistent: the parts of wide entities, and sequences.
 fn guarded() -> Result<Query> {
     let select = Select::names(["PartitionKey", "RowKey", WRITE_ID, sequences::NEXT]);
     Ok(Query { select, ..Query::parse(&format!("{HAS_WRITE} or {IS_SEQUENCE}"))? })
 }
 
-/// The stored parts of the wide entities that some rows of one partition belong to, and the stored sequences among these rows.
+/// The stored parts of the wide entities to which some rows of one partition belong, and the stored sequences with the keys of these rows.
 #[derive(Debug, Default)]
 pub(super) struct StoredParts {
     parts: HashMap<String, TableEntity>,
@@ -40,7 +41,7 @@ pub(super) struct StoredParts {
 }
 
 impl StoredParts {
-    /// Reads the stored parts. If none of the rows can be a part, no request is sent.
+    /// Reads the stored parts and sequences. No request is sent if none of the rows can be a part or a sequence.
     pub(super) async fn read<'a>(
         store: &DynTableStore,
         table: &TableName,
@@ -71,7 +72,7 @@ impl StoredParts {
         Ok(stored)
     }
 
-    /// Returns an error if a row comes from a different write than its entity's stored parts, or would set a sequence back.
+    /// Returns an error if a row is from a different write than the stored parts of its entity, or if the row would set a sequence back.
     pub(super) fn admit(&self, row: &TableEntity, mode: Mode) -> Result<()> {
         let row_key = row.key().row_key.as_str();
         if let Some(stored) = self.sequences.get(row_key) {
@@ -100,8 +101,7 @@ fn max(left: String, right: String) -> String {
     if order::compare(&left, &right).is_ge() { left } else { right }
 }
 
-/// The wide entities for which the source contains a part from a different write. An entity is kept only while more of its parts may follow in key
-/// order.
+/// The wide entities for which the source contains a part of a different write. An entity is kept only while more of its parts can follow in key order.
 #[derive(Debug, Default)]
 struct Replaced(Vec<EntityKey>);
 
@@ -119,11 +119,12 @@ impl Replaced {
     }
 }
 
-/// Returns an error if a transfer would replace only some parts of a wide entity in the target, or would set back a sequence in the target.
+/// Returns an error if a transfer would replace only some parts of a wide entity in the target, or set back a sequence in the target.
 ///
 /// # Errors
-/// `Refused`, with the first such entity or sequence, if one exists; `Refused` if the target has parts or sequences but one of the stores does
-/// not return rows in key order; any error from either store.
+/// - `Refused`, with the first such entity or sequence, if one exists.
+/// - `Refused` if the target contains parts or sequences and one of the stores does not return rows in key order.
+/// - Any error from either store.
 pub async fn refuse_mixed_parts<L: OrderedEntities>(
     source: impl FnOnce() -> Result<L>,
     (target, table): (&DynTableStore, &TableName),
@@ -186,7 +187,7 @@ fn is_guarded(row_key: &str) -> bool {
     part_of(row_key).is_some() || row_key.starts_with(sequences::PREFIX)
 }
 
-/// Returns `true` if any row in a query result satisfies a condition. A table that does not exist has no rows.
+/// Returns `true` if any row in the results of a query satisfies a condition. A table that does not exist has no rows.
 async fn is_any(
     store: &DynTableStore,
     table: &TableName,

@@ -1,10 +1,10 @@
-//! Displays progress on a terminal: rows, and rows per second. Displays nothing if standard error is not a terminal.
+//! Displays the progress of a command on a terminal: the number of rows, and rows per second. Displays nothing if standard error is not a terminal.
 
 use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 
-/// Creates a progress display for a command that processes rows. `verb` is a word such as "copied".
+/// Creates a progress display for a command that processes rows. `verb` is a past participle such as "copied".
 #[must_use]
 pub fn rows(verb: &'static str) -> ProgressBar {
     let bar = ProgressBar::new_spinner();

@@ -1,16 +1,15 @@
-//! Limits the number of rows per second.
+//! Limits the number of rows that are processed per second.
 
 use std::time::{Duration, Instant};
 
-/// The maximum pause that can be made up for: the rows of this time may then be written at once.
+/// The maximum length of a pause that can be made up for. The rows that were missed in this time may be processed at once.
 const BURST: Duration = Duration::from_secs(1);
 
-/// A limit on rows per second. After a pause, at most the rows of one second may be written at
-/// once.
+/// A limit on rows per second. After a pause, at most the rows of one second may be processed at once.
 #[derive(Debug)]
 pub struct Rate {
     per_second: u32,
-    /// The time at which the next rows may be written.
+    /// The earliest time at which the next rows may be processed.
     due: Instant,
 }
 
@@ -21,13 +20,13 @@ impl Rate {
         Self { per_second: per_second.max(1), due: Instant::now() }
     }
 
-    /// Waits until the next rows may be written, and then counts `rows` as written.
+    /// Waits until the next rows may be processed, and then counts `rows` rows as processed.
     pub async fn wait(&mut self, rows: usize) {
         tokio::time::sleep(self.due.saturating_duration_since(Instant::now())).await;
         self.count(rows, Instant::now());
     }
 
-    /// Counts rows that are being written at the time `now`.
+    /// Counts `rows` rows as processed at the time `now`.
     fn count(&mut self, rows: usize, now: Instant) {
         let rows = u32::try_from(rows).unwrap_or(u32::MAX);
         let earliest = now.checked_sub(BURST).unwrap_or(now);

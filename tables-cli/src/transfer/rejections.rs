@@ -1,4 +1,4 @@
-//! The rejected records of an import, written to a file with the reasons for their rejection.
+//! The rejected records of an import. They are written to a file with the reasons for their rejection.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -9,7 +9,7 @@ use table_inspect::record::Rejected;
 use crate::failure::{Failure, Result};
 use crate::transfer::state::{RejectedRecords, State};
 
-/// The rejected records. If a file is given, they are written to it; otherwise, the first rejected record ends the import.
+/// The rejected records of an import. If a file is given, they are written to it. Otherwise, the first rejected record ends the import.
 #[derive(Debug, Default)]
 pub struct Rejections {
     file: Option<(String, File)>,
@@ -17,11 +17,10 @@ pub struct Rejections {
 }
 
 impl Rejections {
-    /// Opens the file for rejected records, and truncates it to the records that the state counts.
+    /// Opens the file for rejected records, and truncates it after the records that the state counts.
     ///
     /// # Errors
-    /// `Refused` if the state counts records in another file, or if the file is shorter than recorded in the state; `File`
-    /// if it cannot be written.
+    /// `Refused` if the state counts records in another file, or if the file is shorter than the state records. `File` if the file cannot be written.
     pub fn open(path: Option<&Path>, state: &State) -> Result<Self> {
         let recorded = &state.rejected;
         let full = path.map(std::path::absolute).transpose().map_err(Failure::file("--errors"))?;
@@ -55,19 +54,19 @@ impl Rejections {
         self.file.is_some()
     }
 
-    /// Returns the file, if at least one record was rejected.
+    /// Returns the path of the file if at least one record was rejected.
     #[must_use]
     pub fn file(&self) -> Option<&str> {
         self.file.as_ref().filter(|_| self.count() > 0).map(|(path, _)| path.as_str())
     }
 
-    /// Returns the number of rejected records, including those from earlier calls.
+    /// Returns the number of rejected records, including those rejected by earlier calls.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.records.count
     }
 
-    /// Returns the data about rejected records that a state file stores.
+    /// Returns the data about rejected records for a state file.
     #[must_use]
     pub const fn records(&self) -> &RejectedRecords {
         &self.records
@@ -76,7 +75,7 @@ impl Rejections {
     /// Adds rejected records.
     ///
     /// # Errors
-    /// `Refused`, with the first rejected record, if no file was given; `File` if the file cannot be written.
+    /// `Refused`, with the first rejected record, if no file was given. `File` if the file cannot be written.
     pub fn push(&mut self, rejected: Vec<Rejected>) -> Result<()> {
         for rejected in rejected {
             let Some((path, file)) = &mut self.file else {

@@ -1,5 +1,4 @@
-//! The stored schemas of one table. They are transferred together with the rows, so the target rejects plain writes in the same cases as
-//! the source.
+//! The stored schemas of a table. They are transferred together with the rows, so the target rejects plain writes in the same cases as the source.
 
 use table_core::query::KeyRange;
 use table_core::schema::StoredSchema;
@@ -14,12 +13,12 @@ use crate::failure::{Failure, Result};
 use crate::rows::Pages;
 use crate::transfer::ordered::{Entities, Paged};
 
-/// The maximum length of the piece of a schema's text that one property stores, in UTF-16 code units.
+/// The maximum length of the piece of a schema's text in one property, in UTF-16 code units.
 const PIECE: usize = 32_000;
-/// Properties that describe earlier schemas of the same table. They contain fingerprints, which depend on the table's name.
+/// The properties that describe earlier schemas of the same table. They contain fingerprints, which depend on the name of the table.
 const HISTORY: [&str; 3] = ["Generation", "Since", "Superseded"];
 
-/// The rows that store the schemas of a table, one for each entity type.
+/// The rows that store the schemas of a table, one row per entity type.
 #[derive(Clone, Debug, Default)]
 pub struct SchemaRows(Vec<(StoredSchema, TableEntity)>);
 
@@ -27,7 +26,7 @@ impl SchemaRows {
     /// Reads the schemas of a table.
     ///
     /// # Errors
-    /// Any error from the store; `Corrupted` or `FormatTooNew` if this version cannot read a schema.
+    /// Any error from the store. `Corrupted` or `FormatTooNew` if this version cannot read a schema.
     pub async fn read(store: &DynTableStore, table: &TableName) -> Result<Self> {
         let registry = TableName::new(LAYOUTS)?;
         let pages = Pages::new(store, &registry, Query::new(KeyRange::partition(table.folded())));
@@ -37,10 +36,10 @@ impl SchemaRows {
         }
     }
 
-    /// Collects the schemas of one table from its rows in [`LAYOUTS`].
+    /// Collects the schemas of one table from the rows in [`LAYOUTS`] that store them.
     ///
     /// # Errors
-    /// Any error from the rows; `Corrupted` or `FormatTooNew` if this version cannot read a schema.
+    /// Any error from the source of the rows. `Corrupted` or `FormatTooNew` if this version cannot read a schema.
     pub async fn collect(mut rows: impl Entities) -> Result<Self> {
         let mut found = Vec::new();
         while let Some(row) = rows.next().await? {
@@ -51,7 +50,7 @@ impl SchemaRows {
         Ok(Self(found))
     }
 
-    /// Returns the schemas.
+    /// Returns the parsed schemas.
     #[must_use]
     pub fn schemas(&self) -> Vec<StoredSchema> {
         self.0.iter().map(|(schema, _)| schema.clone()).collect()
@@ -66,7 +65,7 @@ impl SchemaRows {
         }
     }
 
-    /// Finds an index whose backfill is unfinished in these schemas but complete in `other`. Returns its entity type and its name.
+    /// Finds an index whose backfill is unfinished in these schemas but complete in `other`. Returns its entity type and its pattern, such as `index ByName`.
     #[must_use]
     pub fn unfinished<'a>(&'a self, other: &Self) -> Option<(&'a str, &'a str)> {
         self.0.iter().find_map(|(schema, _)| {
@@ -77,8 +76,8 @@ impl SchemaRows {
         })
     }
 
-    /// Stores the schemas for a table in another store, where the table may have a different name. A schema that is already stored for an
-    /// entity type is kept.
+    /// Stores the schemas for a table in another store, where the table may have a different name. If a schema is already stored for an entity type, it is
+    /// kept.
     ///
     /// # Errors
     /// Any error from the store.
@@ -105,7 +104,7 @@ impl SchemaRows {
     }
 }
 
-/// Returns the row that stores a schema, adapted to a table whose name may differ.
+/// Returns the row that stores a schema for `table`. The name of the table may differ from the name in the schema.
 fn named(schema: &StoredSchema, row: &TableEntity, table: &TableName) -> Result<TableEntity> {
     let is_same = schema.table.eq_ignore_ascii_case(table.as_str());
     let mut named = TableEntity::from(EntityKey::new(table.folded(), schema.entity.as_str())?);
@@ -125,12 +124,12 @@ fn named(schema: &StoredSchema, row: &TableEntity, table: &TableName) -> Result<
     Ok(named)
 }
 
-/// Returns the name of the property that stores piece `at` of a schema's text.
+/// Returns the name of the property that stores the piece of a schema's text with index `at`.
 fn piece(at: usize) -> String {
     if at == 0 { "Schema".to_owned() } else { format!("Schema{at}") }
 }
 
-/// Splits a string into pieces that fit into one property.
+/// Splits a string into pieces that each fit into one property.
 fn cut(text: &str) -> Vec<String> {
     let (mut pieces, mut piece, mut units) = (Vec::new(), String::new(), 0);
     for character in text.chars() {

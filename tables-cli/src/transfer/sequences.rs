@@ -1,19 +1,19 @@
-//! Protects sequences in the target of a transfer. A row that would set a sequence back is rejected, because the sequence would then issue the numbers of
-//! existing entities a second time.
+//! Protects sequences in the target of a transfer. A row that would set a sequence back is rejected, because the sequence would then issue numbers that
+//! existing entities already have.
 
 use table_core::{TableEntity, Value};
 
 use crate::failure::{Failure, Result};
 
-/// The prefix of a sequence's `RowKey`, followed by the sequence's name.
+/// The `RowKey` prefix of a sequence's row. The sequence's name follows it.
 pub(super) const PREFIX: &str = "\u{FFFC}sequence_";
-/// The property that contains the next number.
+/// The property that contains the next number of a sequence.
 pub(super) const NEXT: &str = "Next";
 
-/// A filter that selects only rows whose `RowKey` is a sequence's.
+/// A filter that selects only rows with the `RowKey` of a sequence.
 pub(super) const IS_SEQUENCE: &str = "(RowKey ge '\u{FFFC}sequence_' and RowKey lt '\u{FFFC}sequence`')";
 
-/// Returns the name and the next number of a sequence, or `None` for any other row.
+/// Returns the name and the next number of a sequence, or `None` if the row does not store a sequence.
 fn sequence_of(row: &TableEntity) -> Option<(&str, i64)> {
     match (row.key().row_key.as_str().strip_prefix(PREFIX), row.get(NEXT)) {
         (Some(name), Some(Value::Int64(next))) => Some((name, *next)),
@@ -26,7 +26,7 @@ pub(super) fn is_sequence(row: &TableEntity) -> bool {
     sequence_of(row).is_some()
 }
 
-/// Returns an error if a row would replace a sequence's row and has a smaller next number.
+/// Returns an error if a row would replace the row of a sequence and its next number is smaller.
 ///
 /// # Errors
 /// `Refused`, with the sequence and both numbers, if the next number is smaller.

@@ -6,15 +6,15 @@ use table_inspect::record::Record;
 
 use crate::transfer::checksum::SequenceChecksum;
 
-/// The checksum of the settled records: those already written or rejected. The records that were read last may not be settled yet.
+/// The checksum of the settled records, which are those already written or rejected. The records that were read last may not be settled yet.
 #[derive(Debug)]
 pub(super) struct SettledChecksum {
-    /// `false` if no state file needs the checksum.
+    /// `true` if a state file needs the checksum.
     is_needed: bool,
     /// The number of settled records.
     settled: u64,
     checksum: SequenceChecksum,
-    /// The checksums after each record that has been read but is not settled yet.
+    /// The checksum after each record that has been read but not settled.
     later: VecDeque<SequenceChecksum>,
 }
 
@@ -24,7 +24,7 @@ impl SettledChecksum {
         Self { is_needed, settled: 0, checksum: SequenceChecksum::default(), later: VecDeque::new() }
     }
 
-    /// Adds a record that has been read.
+    /// Adds a record that has been read from the file.
     pub(super) fn read(&mut self, record: &Record) {
         if self.is_needed {
             let last = self.later.back().copied().unwrap_or(self.checksum);
@@ -32,7 +32,7 @@ impl SettledChecksum {
         }
     }
 
-    /// Returns the checksum of the first `records` records, which must have been read. `records` must not be less than in any earlier call.
+    /// Returns the checksum of the first `records` records, which must have been read. `records` must not be smaller than in any earlier call.
     pub(super) fn settle(&mut self, records: u64) -> SequenceChecksum {
         while self.settled < records
             && let Some(next) = self.later.pop_front()

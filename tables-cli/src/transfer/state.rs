@@ -1,4 +1,4 @@
-//! State files, which record the progress of a transfer, so a killed command resumes after its last acknowledged write.
+//! State files, which record the progress of a transfer. A killed command resumes after the last write that the state file counts.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,39 +15,39 @@ use crate::transfer::checksum::SequenceChecksum;
 /// The minimum time between two writes of a state file.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// The content of a state file. A file with unknown fields is rejected, because another version wrote it and its known fields may have a different
+/// The content of a state file. A file with unknown fields is rejected, because another version has written it and may have given the known fields a different
 /// meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
-    /// Identifies the transfer to which the file belongs: command, source, target, table, and the options that affect the written rows.
+    /// The text that identifies the transfer to which the file belongs: the command, source, target, table, and the options that affect the written rows.
     pub transfer: String,
-    /// The number of records that have been read, and then written or rejected.
+    /// The number of records that have been read and settled (written or rejected).
     pub records: u64,
-    /// The checksum of the counted records, if the source is a file.
+    /// The checksum of the counted records if the source is a file.
     pub checksum: Option<SequenceChecksum>,
-    /// The rejected records among the counted ones.
+    /// The rejected records among the counted records.
     #[serde(default)]
     pub rejected: RejectedRecords,
-    /// The continuation token after the counted records, if the source is a table.
+    /// The continuation token after the counted records if the source is a table.
     pub continuation: Option<String>,
     /// `true` if the transfer is complete.
     pub is_done: bool,
 }
 
-/// The rejected records that were written to a separate file.
+/// The rejected records, which were written to a separate file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RejectedRecords {
-    /// The number of records.
+    /// The number of rejected records.
     pub count: u64,
-    /// The absolute path of the file that contains the records, with the reasons for their rejection.
+    /// The absolute path of the file that contains the rejected records with the reasons for their rejection.
     pub file: Option<String>,
     /// The length of this file in bytes.
     pub bytes: u64,
 }
 
-/// The state file of a running transfer. Without a path, nothing is stored.
+/// The state file of a running transfer. If it has no path, the state is not stored.
 #[derive(Debug)]
 pub struct StateFile {
     path: Option<PathBuf>,
@@ -57,10 +57,10 @@ pub struct StateFile {
 }
 
 impl StateFile {
-    /// Opens the state of a transfer. Reads the state from the file, or creates one if the file does not exist.
+    /// Opens the state of a transfer. Reads the state from the file, or creates a new state if the file does not exist.
     ///
     /// # Errors
-    /// `Refused` if the file belongs to another transfer or is not a state file; `File` if it cannot be read.
+    /// `Refused` if the file belongs to another transfer or is not a state file. `File` if the file cannot be read.
     pub fn open(path: Option<&Path>, transfer: &str) -> Result<Self> {
         if let Some(path) = path {
             remove_remains(path);
@@ -91,7 +91,7 @@ impl StateFile {
         Ok(Self { path: path.map(Path::to_owned), state, written: Instant::now(), pause: PAUSE })
     }
 
-    /// Sets the minimum time between two writes of the file, which is half a second by default.
+    /// Sets the minimum time between two writes of the file. The default is half a second.
     #[must_use]
     pub fn with_pause(self, pause: Duration) -> Self {
         Self { pause, ..self }
@@ -103,11 +103,10 @@ impl StateFile {
         self.path.is_some()
     }
 
-    /// Returns an error if the target is empty although the state counts written records. In this case, the table may have been deleted since they were
-    /// written.
+    /// Returns an error if the target is empty although the state counts written records. The table may then have been deleted since they were written.
     ///
     /// # Errors
-    /// `Refused` if the state counts written records and the table is empty or does not exist; any error from the store.
+    /// `Refused` if the state counts written records and the table is empty or does not exist. Any error from the store.
     pub async fn refuse_empty_target(&self, store: &DynTableStore, table: &TableName) -> Result<()> {
         let written = self.state.records - self.state.rejected.count.min(self.state.records);
         let Some(path) = self.path.as_ref().filter(|_| written > 0) else { return Ok(()) };
@@ -121,27 +120,27 @@ impl StateFile {
         )))
     }
 
-    /// Returns the state.
+    /// Returns the current state.
     #[must_use]
     pub const fn state(&self) -> &State {
         &self.state
     }
 
-    /// Records the progress of a transfer from a table. The file is written at most twice a second.
+    /// Records the progress of a transfer from a table. By default, the file is written at most twice a second.
     ///
     /// # Errors
-    /// `File` if it cannot be written.
+    /// `File` if the state file cannot be written.
     pub fn advance(&mut self, records: u64, continuation: Option<String>) -> Result<()> {
         self.state.records = records;
         self.state.continuation = continuation;
         self.save_if_due()
     }
 
-    /// Records the progress of a transfer from a file, with the checksum of all records that have been written or rejected, and with the rejected ones.
-    /// The file is written at most twice a second.
+    /// Records the progress of a transfer from a file, with the rejected records and the checksum of all records that have been written or rejected. By
+    /// default, the state file is written at most twice a second.
     ///
     /// # Errors
-    /// `File` if it cannot be written.
+    /// `File` if the state file cannot be written.
     pub fn advance_file(
         &mut self,
         records: u64,
@@ -157,30 +156,30 @@ impl StateFile {
         if self.written.elapsed() < self.pause { Ok(()) } else { self.save() }
     }
 
-    /// Records that the transfer is complete, with the number of its records.
+    /// Records that the transfer is complete, and the number of its records.
     ///
     /// # Errors
-    /// `File` if it cannot be written.
+    /// `File` if the state file cannot be written.
     pub fn finish(&mut self, records: u64) -> Result<()> {
-        // IMPORTANT: the number of records and the completion are recorded in one write. If only the number was recorded, without a continuation token, a
-        // complete transfer would start over and process all its records again.
+        // IMPORTANT: the number of records and the completion must be recorded in one write. With only the number and no continuation token, a complete
+        // transfer would start over and process all its records again.
         self.state = State { records, continuation: None, is_done: true, ..std::mem::take(&mut self.state) };
         self.save()
     }
 
-    /// Records that the transfer starts over at its first record.
+    /// Records that the transfer starts over with its first record.
     ///
     /// # Errors
-    /// `File` if it cannot be written.
+    /// `File` if the state file cannot be written.
     pub fn restart(&mut self) -> Result<()> {
         self.state = State { transfer: std::mem::take(&mut self.state.transfer), ..State::default() };
         self.save()
     }
 
-    /// Replaces the file. The new content is durable before the file is renamed to its final name.
+    /// Replaces the state file. The new content is durable before the file receives its final name.
     ///
     /// # Errors
-    /// `File` if it cannot be written.
+    /// `File` if the state file cannot be written.
     pub fn save(&mut self) -> Result<()> {
         self.written = Instant::now();
         let Some(path) = &self.path else { return Ok(()) };

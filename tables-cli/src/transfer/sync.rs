@@ -1,4 +1,4 @@
-//! Makes a table equal to another table by comparing both in key order.
+//! Makes a table equal to another table by comparing their rows in key order.
 
 use table_core::query::KeyRange;
 use table_core::{DynTableStore, IfMatch, Query, TableName, TableStoreExt};
@@ -16,20 +16,20 @@ use crate::transfer::writer::{Change, Mode, Writer};
 pub struct SyncOptions {
     /// `true` to keep rows that exist only in the target.
     pub keeps_extra: bool,
-    /// `true` to count the differences without writing.
+    /// `true` to count the differences without writing any changes.
     pub is_dry_run: bool,
     /// The maximum number of rows written per second.
     pub rate: Option<u32>,
-    /// The tables that exist only in the target. Rows that register their schemas, outboxes and feeds are kept.
+    /// The tables that exist only in the target. The rows that register their schemas, outboxes and feeds are kept.
     pub others: OtherTables,
 }
 
-/// The number of rows that differ, by kind of difference.
+/// The numbers of rows that differ, by kind of difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
     /// The number of rows that exist only in the source.
     pub added: u64,
-    /// The number of rows whose properties differ.
+    /// The number of rows that exist in both tables with different properties.
     pub changed: u64,
     /// The number of rows that exist only in the target.
     pub deleted: u64,
@@ -43,10 +43,10 @@ impl Differences {
     }
 }
 
-/// Makes a table in the target equal to the source's table. After an error, another call completes the synchronisation.
+/// Makes a table in the target equal to the same table in the source. After an error, another call completes the synchronisation.
 ///
 /// # Errors
-/// `Refused` if the target rejects a row; any error from either store.
+/// `Refused` if the target rejects a row. Any error from either store.
 pub async fn sync(
     source: &DynTableStore,
     target: &DynTableStore,

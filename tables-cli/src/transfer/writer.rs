@@ -1,4 +1,4 @@
-//! Writes many entities. Changes in the same partition are grouped into transactions, several of which are in progress at a time.
+//! Writes many entities. Changes in the same partition are grouped into transactions, and several transactions are in progress at a time.
 
 mod buffer;
 mod group;
@@ -24,15 +24,16 @@ use group::{Group, Written};
 use settlement::Settlement;
 use table_inspect::record::Rejected;
 
-/// The maximum number of transactions in progress at a time.
+/// The maximum number of transactions that are in progress at a time.
 const CONCURRENCY: usize = 16;
-/// The maximum number of records from the first unsettled (neither written nor rejected) one onwards. A resumed transfer repeats at most `OPEN` records.
+/// The maximum number of records from the first unsettled record onwards. A record is unsettled until it has been written or rejected. A resumed transfer
+/// repeats at most `OPEN` records.
 const OPEN: usize = 3 * buffer::CHANGES;
 
 type Pending = Pin<Box<dyn Future<Output = Result<Written>> + Send>>;
 
-/// A writer that groups changes into transactions. Changes to the same key are applied in the order in which they were added; changes to different keys
-/// are applied in any order.
+/// A writer that groups changes into transactions. Changes to the same key are applied in the order in which they were added. Changes to different keys are
+/// applied in any order.
 pub struct Writer {
     store: DynTableStore,
     table: TableName,
@@ -40,7 +41,7 @@ pub struct Writer {
     buffer: Buffer,
     under_way: FuturesUnordered<Pending>,
     bytes_under_way: usize,
-    /// The keys of all changes that have been added but not applied yet.
+    /// The keys of all changes that have been added but not yet applied.
     keys: HashSet<EntityKey>,
     rate: Option<Rate>,
     settlement: Settlement,
@@ -57,7 +58,7 @@ impl fmt::Debug for Writer {
 }
 
 impl Writer {
-    /// Creates a writer for a table. `rate` is the maximum number of rows per second.
+    /// Creates a writer for a table. `rate` is the maximum number of rows written per second.
     #[must_use]
     pub fn new(store: DynTableStore, table: TableName, mode: Mode, rate: Option<u32>) -> Self {
         Self {
@@ -74,22 +75,23 @@ impl Writer {
         }
     }
 
-    /// Makes the writer reject an entity that would replace a part of a wide entity with a part from another write. Before each transaction that may
-    /// contain such parts, the writer sends one query.
+    /// Makes the writer reject an entity that would replace a part of a wide entity with a part of another write. Before each transaction that may contain such
+    /// parts, the writer sends one query.
     #[must_use]
     pub const fn guarding_parts(mut self) -> Self {
         self.guards_parts = true;
         self
     }
 
-    /// Makes the writer continue after rejected records instead of stopping. Used by callers that write these records to a separate file.
+    /// Makes the writer continue after rejected records instead of stopping at the first one. Callers use this if they write rejected records to a separate
+    /// file.
     #[must_use]
     pub fn tolerant(mut self) -> Self {
         self.settlement.is_tolerant = true;
         self
     }
 
-    /// Adds a change. It may remain unwritten until a later change is added or [`flush`](Self::flush) is called.
+    /// Adds a change. The change may remain unwritten until a later change is added or [`flush`](Self::flush) is called.
     ///
     /// # Errors
     /// Any error from the store while it writes this change or an earlier one.
@@ -115,8 +117,7 @@ impl Writer {
         self.bound_open().await
     }
 
-    /// Writes the oldest changes if too many later records are waiting for them. The first unsettled record is either being written or in the oldest
-    /// group.
+    /// Writes the oldest group if too many records are unsettled. The first unsettled record is either being written or in the oldest group.
     async fn bound_open(&mut self) -> Result<()> {
         if self.settlement.open() < OPEN {
             return Ok(());
@@ -128,7 +129,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Waits until an earlier change to this key has been applied.
+    /// Waits until all earlier changes to this key have been applied.
     async fn apply_earlier(&mut self, key: &EntityKey) -> Result<()> {
         if self.keys.contains(key)
             && let Some(group) = self.buffer.take(&key.partition_key)
@@ -139,7 +140,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Counts a record that is not an entity. If the writer stops at rejected records, all earlier changes are written first.
+    /// Adds a rejected record that is not an entity. If the writer stops at rejected records, first writes all earlier changes.
     ///
     /// # Errors
     /// Any error from the store while it writes an earlier change.
@@ -152,14 +153,14 @@ impl Writer {
         Ok(())
     }
 
-    /// Sends a group as a transaction. Waits first while too many transactions are in progress.
+    /// Sends a group as a transaction. Then waits until the number of transactions in progress and their total size are below their limits.
     async fn submit(&mut self, group: Group) -> Result<()> {
         if let Some(rate) = &mut self.rate {
             rate.wait(group.len()).await;
         }
         self.bytes_under_way += group.bytes();
         let (store, table, mode) = (self.store.clone(), self.table.clone(), self.mode);
-        // The task is spawned, so that transactions in progress continue while the next group is read.
+        // A spawned task lets the transactions in progress continue while the next group is read.
         let guards_parts = self.guards_parts;
         let task = tokio::spawn(async move { group.write(&store, &table, mode, guards_parts).await });
         self.under_way.push(Box::pin(async move {
@@ -188,7 +189,7 @@ impl Writer {
         Ok(true)
     }
 
-    /// Writes all changes that have been added, and waits until they are acknowledged.
+    /// Writes all changes that have been added, and waits until the store has acknowledged them.
     ///
     /// # Errors
     /// Any error from the store.
@@ -200,22 +201,22 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the number of settled records: those written or rejected, before the first record whose outcome is not yet known.
+    /// Returns the number of settled records. These are the records before the first one that has been neither written nor rejected.
     #[must_use]
     pub const fn settled(&self) -> u64 {
         self.settlement.settled()
     }
 
-    /// Takes the rejected records that have been settled since the last call, in order. If the writer stops at rejected records, returns at most the first
-    /// one, because settlement ends there.
+    /// Takes the rejected records that were settled since the last call, in order. If the writer stops at rejected records, returns at most the first rejected
+    /// record, because settlement ends there.
     pub fn take_rejected(&mut self) -> Vec<Rejected> {
         self.settlement.take_rejected()
     }
 
-    /// Returns an error for the first rejected record. `target` is the target's name in the message. Used by callers that stop at a rejected record.
+    /// Returns an error for the first rejected record. `target` is the name of the target in the message. For callers that stop at a rejected record.
     ///
     /// # Errors
-    /// `Refused`, with the record's line and the reason, if a record has been rejected.
+    /// `Refused`, with the line of the record and the reason, if a record has been rejected.
     pub fn refuse_rejected(&mut self, target: &str) -> Result<()> {
         match self.take_rejected().into_iter().next() {
             None => Ok(()),

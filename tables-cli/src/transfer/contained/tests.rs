@@ -8,7 +8,7 @@ fn name() -> TableName {
     TableName::new("Company").unwrap()
 }
 
-/// Writes 60 rows in five partitions.
+/// Writes 60 rows to five partitions.
 async fn fill(store: &DynTableStore) {
     let table = store.untyped("Company").unwrap().create_if_missing().await.unwrap();
     for number in 0..60_i32 {
@@ -18,8 +18,7 @@ async fn fill(store: &DynTableStore) {
     }
 }
 
-/// Returns the four combinations of ordered and unordered stores as source and target. All stores contain the
-/// same rows.
+/// Returns all four combinations of an ordered or unordered source and an ordered or unordered target. All stores contain the same rows.
 async fn pairs() -> Vec<(DynTableStore, DynTableStore)> {
     let mut pairs = Vec::new();
     for kinds in [(true, true), (true, false), (false, true), (false, false)] {
@@ -50,7 +49,7 @@ async fn a_row_that_is_missing_or_different_is_found_in_stores_of_any_order() {
     for (one, other) in pairs().await {
         assert_eq!(found(&one, &other).await, None, "{one} in {other}");
 
-        // Rows that exist only in the other store are not reported.
+        // Rows that only the other store contains are not reported.
         let table = other.untyped("Company").unwrap();
         let extra = TableEntity::new("p3", "r999").unwrap();
         table.insert(&extra).await.unwrap();

@@ -17,12 +17,12 @@ async fn fill(store: DynTableStore) -> DynTableStore {
     store
 }
 
-/// Creates a store that returns rows in arbitrary order. Its capabilities report this only if `says_so` is `true`.
+/// Creates a store that returns rows in arbitrary order. Its capabilities admit this only if `says_so` is `true`.
 fn shuffled(says_so: bool) -> LimitedStore<Engine> {
     LimitedStore::new(Engine::in_memory(), |capabilities| capabilities.ordered = !says_so).shuffled(7)
 }
 
-/// Synchronises a target with a source that contains the same rows.
+/// Synchronises a target with a source that contains the same rows. Returns the outcome, and the number of rows in the target.
 async fn synchronised(source: DynTableStore, target: DynTableStore) -> (Result<()>, usize) {
     let (source, target) = (fill(source).await, fill(target).await);
     let options =
@@ -42,8 +42,8 @@ fn a_store_that_says_it_has_no_order_is_refused() {
     assert!(message.contains("key order"), "{message}");
 }
 
-/// Tests that rows in the wrong order are detected. Otherwise, a comparison would report existing rows both as missing and as extra, and a
-/// synchronisation would delete them.
+/// Tests that rows in the wrong order are detected. Otherwise, a comparison would report existing rows as both missing and extra, and a synchronisation would
+/// delete them.
 #[tokio::test]
 async fn no_row_is_deleted_because_a_store_returned_rows_out_of_order() {
     for says_so in [true, false] {

@@ -1,4 +1,4 @@
-//! Buffers changes in groups, one for each partition, so rows in any order can be written in few transactions.
+//! Buffers changes in groups, one group per partition. Rows in any order can then be written in few transactions.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,18 +8,18 @@ use table_core::{Error, PartitionKey};
 use crate::transfer::change::{Mode, Numbered};
 use crate::transfer::writer::group::Group;
 
-/// The number of buffered changes at which the oldest group is written.
+/// The number of buffered changes from which the oldest group is written.
 pub(super) const CHANGES: usize = 20_000;
-/// The size of the buffered changes, in bytes, at which the oldest group is written.
+/// The total size of the buffered changes, in bytes, from which the oldest group is written.
 pub(super) const BYTES: usize = 16 << 20;
-/// The maximum number of stale entries in `order`. A stale entry refers to a group that has already been written.
+/// The number of stale entries that `order` may contain before it is cleaned up. A stale entry refers to a group that has already been written.
 const STALE: usize = 1_000;
 
 /// The groups that have not been written yet.
 #[derive(Default)]
 pub(super) struct Buffer {
     groups: HashMap<PartitionKey, (u64, Group)>,
-    /// The groups in the order in which they were started. An entry is stale if its partition's current group has a different number.
+    /// The groups in the order in which they were started. An entry is stale if the current group of its partition has a different number.
     order: VecDeque<(u64, PartitionKey)>,
     begun: u64,
     changes: usize,
@@ -29,9 +29,9 @@ pub(super) struct Buffer {
 /// The result of adding a change.
 #[derive(Default)]
 pub(super) struct Pushed {
-    /// The partition's previous group, if the change did not fit into it.
+    /// The previous group of the partition, if the change did not fit into it.
     pub(super) full: Option<Group>,
-    /// The change and the reason for its rejection, if no group can contain it.
+    /// The change and the reason for its rejection, if the change does not fit into any group.
     pub(super) refused: Option<(Numbered, Error)>,
 }
 
@@ -72,7 +72,7 @@ impl Buffer {
         Ok(pushed)
     }
 
-    /// Takes the group of a partition.
+    /// Removes the group of a partition from the buffer and returns it.
     pub(super) fn take(&mut self, partition_key: &PartitionKey) -> Option<Group> {
         let (_, group) = self.groups.remove(partition_key)?;
         self.changes -= group.len();
@@ -84,7 +84,7 @@ impl Buffer {
         Some(group)
     }
 
-    /// Takes the oldest group.
+    /// Removes the oldest group from the buffer and returns it.
     pub(super) fn take_oldest(&mut self) -> Option<Group> {
         while let Some((number, partition_key)) = self.order.pop_front() {
             if self.groups.get(&partition_key).is_some_and(|(found, _)| *found == number) {

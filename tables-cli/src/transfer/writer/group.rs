@@ -1,4 +1,4 @@
-//! A group of changes in one partition, written as a transaction.
+//! Groups of changes in one partition. A group is written as a transaction.
 
 use table_core::limits::Limits;
 use table_core::{
@@ -10,7 +10,7 @@ use crate::transfer::change::{Change, Mode, Numbered};
 use crate::transfer::parts::StoredParts;
 use table_inspect::record::Rejected;
 
-/// Changes that are written together, with their transaction.
+/// The changes that are written together, and their transaction.
 pub(super) struct Group {
     changes: Vec<Numbered>,
     transaction: Transaction,
@@ -18,7 +18,7 @@ pub(super) struct Group {
 
 /// The result of writing one group.
 pub(super) struct Written {
-    /// The number of each record, and the reason if it was rejected.
+    /// The number of each record, and the reason for its rejection if it was rejected.
     pub(super) outcomes: Vec<(u64, Option<Rejected>)>,
     /// The keys of the changes in the group.
     pub(super) keys: Vec<EntityKey>,
@@ -27,12 +27,12 @@ pub(super) struct Written {
 }
 
 impl Group {
-    /// Creates an empty group of a partition.
+    /// Creates an empty group for a partition.
     pub(super) fn new(partition_key: PartitionKey, limits: Limits) -> table_core::Result<Self> {
         Ok(Self { changes: Vec::new(), transaction: Transaction::new(partition_key, limits)? })
     }
 
-    /// Adds a change. After an error, the group is unchanged, and the change is returned with the error.
+    /// Adds a change. If this fails, the group is unchanged, and the change is returned with the error.
     pub(super) fn push(&mut self, change: Numbered, mode: Mode) -> Result<(), Box<(Numbered, Error)>> {
         match change.change.operation(mode).and_then(|operation| self.transaction.push(operation)) {
             Ok(()) => {
@@ -43,18 +43,18 @@ impl Group {
         }
     }
 
-    /// Returns the number of changes.
+    /// Returns the number of changes in the group.
     pub(super) fn len(&self) -> usize {
         self.changes.len()
     }
 
-    /// Returns the size of the transaction.
+    /// Returns the size of the transaction in bytes.
     pub(super) const fn bytes(&self) -> usize {
         self.transaction.bytes()
     }
 
-    /// Writes the group. If the store rejects a change, the remaining changes are written without it. If the store refuses the group as too large, each half
-    /// is written by itself.
+    /// Writes the group. If the store rejects a change, the other changes are written without it. If the store rejects the transaction as too large, it is
+    /// split into halves.
     pub(super) async fn write(
         mut self,
         store: &DynTableStore,
@@ -71,14 +71,14 @@ impl Group {
                 return Ok(Written { outcomes, keys, bytes });
             }
         }
-        // The last element is written next.
+        // The last transaction in the list is written first.
         let mut waiting = vec![(self.changes, self.transaction)];
         while let Some((mut changes, transaction)) = waiting.pop() {
             let Err(error) = store.submit(table, transaction).await else {
                 outcomes.extend(changes.iter().map(|numbered| (numbered.number, None)));
                 continue;
             };
-            // The store may enlarge writes: a merge may be sent as the whole entity (EGT-3).
+            // A store may send a write in a larger form. For example, it may send a merge as the whole entity (EGT-3).
             if changes.len() > 1 && error.code() == ErrorCode::RequestBodyTooLarge && !error.is_ambiguous() {
                 for half in [changes.split_off(changes.len() / 2), changes] {
                     waiting
@@ -101,7 +101,7 @@ impl Group {
 }
 
 impl Group {
-    /// Removes rows that would mix parts of a wide entity from different writes. Returns the numbers of their records with the reasons.
+    /// Removes rows that would mix parts of different writes in a wide entity. Returns the numbers of their records, with the reasons.
     async fn reject_torn(
         &mut self,
         store: &DynTableStore,
@@ -131,7 +131,7 @@ impl Group {
     }
 }
 
-/// Returns the transaction of some changes in one partition, or `None` if there are no changes.
+/// Returns a transaction with the given changes, which must be in one partition, or `None` if the list is empty.
 fn transaction_of(changes: &[Numbered], mode: Mode, limits: Limits) -> Result<Option<Transaction>> {
     let Some(first) = changes.first() else { return Ok(None) };
     let mut transaction = Transaction::new(first.change.key().partition_key.clone(), limits)?;
@@ -141,7 +141,7 @@ fn transaction_of(changes: &[Numbered], mode: Mode, limits: Limits) -> Result<Op
     Ok(Some(transaction))
 }
 
-/// Returns `true` if an error concerns a single entity rather than the table or the store.
+/// Returns `true` if an error concerns a single entity, not the table or the store.
 fn is_of_row(error: &Error) -> bool {
     let is_of_store = error.is_table_not_found() || error.is_ambiguous() || error.is_throttled();
     !is_of_store

@@ -1,4 +1,4 @@
-//! Settles records in the order of their addition, although their transactions may complete in a different order.
+//! Settles records in the order in which they were added, although their transactions may complete in a different order.
 
 use std::collections::VecDeque;
 
@@ -11,16 +11,16 @@ enum Slot {
     Rejected(Rejected),
 }
 
-/// Tracks the records that the writer has accepted. A record is settled once it and all records before it have been written or rejected.
+/// The records that the writer has accepted. A record is settled when it and all records before it have been written or rejected.
 #[derive(Default)]
 pub(super) struct Settlement {
     /// The number of settled records.
     settled: u64,
-    /// The states of the records after the settled ones.
+    /// The states of the records after the settled records.
     slots: VecDeque<Slot>,
-    /// The rejections that have been settled but not taken yet.
+    /// The settled rejections that have not been taken yet.
     rejected: Vec<Rejected>,
-    /// `true` if rejected records are considered settled. Otherwise, settlement stops before the first of them.
+    /// `true` if rejected records are settled like written ones. Otherwise, settlement ends before the first rejected record.
     pub(super) is_tolerant: bool,
     /// `true` if settlement has ended at a rejected record.
     has_ended: bool,
@@ -58,7 +58,7 @@ impl Settlement {
                 Slot::Written => {}
                 Slot::Rejected(rejected) => self.rejected.push(rejected),
             }
-            // IMPORTANT: a transfer that ends at a rejected record resumes with it, not after it.
+            // IMPORTANT: a transfer that ends at a rejected record must resume with this record, not after it.
             if !self.is_tolerant && !self.rejected.is_empty() {
                 self.has_ended = true;
                 return;
@@ -68,17 +68,17 @@ impl Settlement {
         }
     }
 
-    /// Returns the number of settled records before the first unsettled one.
+    /// Returns the number of settled records, which are those before the first unsettled record.
     pub(super) const fn settled(&self) -> u64 {
         self.settled
     }
 
-    /// Returns the number of records from the first unsettled one onwards.
+    /// Returns the number of records from the first unsettled record onwards.
     pub(super) fn open(&self) -> usize {
         self.slots.len()
     }
 
-    /// Takes the settled rejections, in the order of their records.
+    /// Takes the settled rejections in the order of their records.
     pub(super) fn take_rejected(&mut self) -> Vec<Rejected> {
         std::mem::take(&mut self.rejected)
     }

@@ -55,8 +55,7 @@ async fn a_row_that_the_store_refuses_is_rejected_and_its_neighbours_are_written
     assert_eq!((rejected, writer.settled(), stored(&store).await.len()), (vec![4, 6], 5, 3));
 }
 
-/// Tests that a row that is alone in its partition does not delay the settlement of later rows
-/// indefinitely.
+/// Tests that a row that is the only one in its partition does not delay the settlement of later rows indefinitely.
 #[tokio::test]
 async fn a_lone_row_is_settled_before_too_many_others_wait() {
     let (store, table) = table().await;
@@ -71,11 +70,11 @@ async fn a_lone_row_is_settled_before_too_many_others_wait() {
     assert!(writer.settled() > 50_000, "{}", writer.settled());
 }
 
-/// A store that sends each write in a larger form than its limits suggest, so it refuses transactions of more than three writes.
+/// A store that sends writes in a larger form than its limits suggest. It therefore rejects transactions of more than three writes.
 #[derive(Debug)]
 struct Enlarging {
     engine: Engine,
-    /// The numbers of writes in the transactions that were accepted.
+    /// The number of writes in each transaction that was accepted.
     accepted: Mutex<Vec<usize>>,
 }
 
@@ -151,6 +150,6 @@ async fn egt_3_a_group_that_the_store_refuses_as_too_large_is_written_in_halves(
     writer.flush().await.unwrap();
     let rejected: Vec<_> = writer.take_rejected().iter().map(|rejected| rejected.line).collect();
     assert_eq!((rejected, writer.settled(), stored(&shared).await.len()), (vec![7], 10, 10));
-    // Row 7 is the first of the last three.
+    // Row 7 is the first row of the last three.
     assert_eq!(*store.accepted.lock().unwrap(), [2, 3, 2, 2]);
 }
