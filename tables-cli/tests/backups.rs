@@ -35,13 +35,13 @@ fn every_form_is_listed_verified_and_restored_at_any_generation() {
         assert_eq!(ids.len(), 2, "{list}");
         assert!(shown(at, "backup verify DIR/backups").starts_with("2 generations, "));
 
-        // Restores everything into a new folder.
+        // Restores the entire backup to a new folder.
         shown(at, "restore DIR/backups DIR/newest");
         assert_eq!(shown(at, &format!("{CHECKSUM} DIR/newest")), shown(at, &format!("{CHECKSUM} DB")));
         shown(at, &format!("restore DIR/backups DIR/first --generation {}", ids[0]));
         assert_eq!(shown(at, &format!("{CHECKSUM} DIR/first")), before);
 
-        // Restores a key, a partition, and a table under another name into the original store.
+        // Restores a key, a partition, and a table under another name. All of them are restored to the original store.
         let key = format!("restore DIR/backups DB Company --partition Sales --row 1 --generation {}", ids[0]);
         assert_eq!(shown(at, &key), "restored Company to Company: 1 row, 1 written, 0 deleted, verified\n");
         assert_eq!(shown(at, &key), "restored Company to Company: 1 row, 0 written, 0 deleted, verified\n");
@@ -79,7 +79,7 @@ fn an_account_is_backed_up_by_its_changes_and_restored_to_another_one() {
     let listed = shown(at, "backup ls DIR/backups -o csv");
     let moments: Vec<_> = listed.lines().skip(1).filter_map(|line| line.rsplit(',').next()).collect();
     assert_eq!(moments, ["each page", "one moment"], "{listed}");
-    // The tables of an account are read one at a time, so each has its own read time.
+    // The tables of an account are read one after another, so each table has a different read time.
     shown(at, &format!("put Orders web 9 Total=12 --store {}", one.string));
     shown(at, &format!("backup DIR/backups --settle --store {}", one.string));
     let listed = shown(at, "backup ls DIR/backups -o csv");
@@ -99,7 +99,7 @@ fn files_of_an_engine_are_not_mixed_with_files_of_the_engine_before_a_restore() 
     let before = shown(at, &format!("{CHECKSUM} DB"));
     shown(at, "backup DIR/backups --store DB --format files");
     shown(at, "restore DIR/backups DIR/restored");
-    // The newest generation contains rows, so it contains no files for comparison.
+    // The newest generation contains rows, so it has no files that could be compared.
     shown(at, "backup DIR/backups --store DB --format rows");
     std::fs::remove_dir_all(at.join("db")).unwrap();
     std::fs::rename(at.join("restored"), at.join("db")).unwrap();

@@ -1,5 +1,4 @@
-//! Tests that an error about invalid input states the position and the expected input, and that nothing is written
-//! partially.
+//! Tests that an error about invalid input contains the position and the expected input, and that nothing is written in part.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,7 +10,7 @@ use common::{Account, block_on, refused, shown, tables};
 use table_core::{Engine, TableEntity};
 use tables_cli::Exit;
 
-/// Imports a file, and returns the exit code and the message.
+/// Imports a file with this content. Returns the exit code and the message.
 fn import(at: &Path, name: &str, content: &[u8], options: &str) -> (Exit, String) {
     std::fs::write(at.join(name), content).unwrap();
     refused(at, format!("import Things DIR/{name} --store DB {options}").trim_end())
@@ -113,8 +112,7 @@ fn a_folder_in_use_is_read_and_not_written() {
     drop(held);
 }
 
-/// Tests that the file for rejected rows must differ from all other files of the command, because it is emptied at the
-/// start.
+/// Tests that the file for rejected rows must differ from all other files of the command, because the command empties it at the start.
 #[test]
 fn the_file_of_rejected_rows_is_no_other_file_of_the_command() {
     let folder = tempfile::tempdir().unwrap();
@@ -151,7 +149,7 @@ fn a_store_that_vanishes_is_named_and_the_copy_continues_afterwards() {
     assert!(text.contains("1 row, verified"), "{text}");
 }
 
-/// Tests that a full disk is reported. A device that rejects every write simulates it.
+/// Tests that a full disk is reported. The full disk is simulated by a device that rejects every write.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_reported_and_no_file_is_left_half_written() {
@@ -196,7 +194,7 @@ fn files_of_the_user_with_the_extension_part_are_kept() {
 fn a_row_that_the_store_rejects_is_named_by_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    // The first record ends on line 3.
+    // The first record spans lines 2 and 3.
     std::fs::write(at.join("in.csv"), "PartitionKey,RowKey,A,a-b\np,1,\"x\ny\",\n\np,2,x,wrong\np,3,x,\n")
         .unwrap();
     let (exit, text) = refused(at, "import Things DIR/in.csv --store DB");

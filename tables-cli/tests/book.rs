@@ -1,14 +1,13 @@
-//! Tests the chapter about the tool: runs its commands in order in one folder, and checks that they print the output shown in the
-//! chapter.
+//! Tests the chapter about the tool. Runs the commands of the chapter in order in one folder, and checks that they print the output that the chapter shows.
 //!
-//! `TABLES_UPDATE=1 cargo test -p tables-cli --test book` writes the output into the chapter.
+//! `TABLES_UPDATE=1 cargo test -p tables-cli --test book` updates the output in the chapter.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
 use std::process::Command;
 
-/// Runs a line of the chapter, and returns the output as a terminal shows it.
+/// Runs a line of the chapter, and returns the output as a terminal would show it.
 fn run(folder: &Path, line: &str) -> String {
     if let Some(file) = line.strip_prefix("cat ") {
         return std::fs::read_to_string(folder.join(file)).unwrap();
@@ -24,7 +23,7 @@ fn run(folder: &Path, line: &str) -> String {
     masked(&shown, "9999-99-99 99:99:99", "2026-11-25 21:05:09")
 }
 
-/// Replaces every match of a pattern, in which `9` matches any digit. Used to hide times, which differ between runs.
+/// Replaces every match of the pattern `form`, in which `9` matches any digit. This hides times, which differ between runs.
 fn masked(text: &str, form: &str, instead: &str) -> String {
     let (mut masked, mut rest) = (String::new(), text);
     while let Some(first) = rest.chars().next() {
@@ -41,7 +40,7 @@ fn masked(text: &str, form: &str, instead: &str) -> String {
     masked
 }
 
-/// Splits a line at spaces outside double quotes.
+/// Splits a line at spaces that are not in double quotes.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut is_quoted) = (vec![String::new()], false);
     for character in line.chars() {

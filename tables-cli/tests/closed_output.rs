@@ -1,4 +1,4 @@
-//! Tests that the program's work and exit code do not change if the reader of its standard output has closed it.
+//! Tests that the program does the same work and returns the same exit code if the reader of its standard output has closed it.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use table_core::{Engine, TableEntity, TableStoreExt};
 
-/// Runs the program with a closed standard output.
+/// Runs the program with its standard output closed.
 fn unread(at: &Path, words: &[&str]) -> Output {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);

@@ -1,4 +1,4 @@
-//! Tests every command, with folders and in-memory stores, through the program's entry point.
+//! Tests every command through the entry point of the program, with folders and in-memory stores.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -242,8 +242,7 @@ fn keys_are_rewritten_by_a_pattern() {
     assert!(refused.contains("has a property `Age`"), "{refused}");
 }
 
-/// Tests that a copy with rewritten keys is refused if several rows would have the same new key. Otherwise, the last of them would replace the
-/// others.
+/// Tests that a copy with rewritten keys is rejected if several rows would have the same new key. Otherwise, the last of these rows would replace the others.
 #[test]
 fn rows_whose_rewritten_keys_are_equal_are_refused_before_the_first_is_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -293,7 +292,7 @@ fn rows_are_deleted_by_range_and_a_dry_run_deletes_nothing() {
         shown(at, "delete Company --drop-table --store DB --yes"),
         "deleted table Company with 6 rows\n"
     );
-    // The next table with this name has no schema.
+    // A new table with the same name has no schema.
     shown(at, "put Company Sales 1 A=x --store DB");
     assert!(shown(at, "describe Company --store DB").contains("No schema is stored"));
 }
@@ -305,8 +304,7 @@ fn a_folder_is_verified_and_compacted() {
     shown(folder.path(), "compact --store DB");
 }
 
-/// Tests that plain writes are rejected if an index is declared. Otherwise, an index in another partition would lack rows for the written
-/// entities.
+/// Tests that plain writes are rejected if an index is declared. Otherwise, an index in another partition would lack the rows of the written entities.
 #[test]
 fn plain_writes_under_an_index_are_refused() {
     #[derive(Clone, Entity)]
@@ -347,7 +345,7 @@ fn completions_and_the_manual_page_are_generated() {
     }
 }
 
-/// Tests that a resumed import ends with the same rows as an uninterrupted one.
+/// Tests that a resumed import results in the same rows as an uninterrupted import.
 #[test]
 fn an_interrupted_import_continues_from_its_state() {
     let folder = tempfile::tempdir().unwrap();

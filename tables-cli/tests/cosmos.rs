@@ -1,4 +1,4 @@
-//! Tests the tool on a Cosmos DB for NoSQL database. `TABLES_COSMOS_STORE` contains its connection string:
+//! Tests the tool on a Cosmos DB for NoSQL database. The variable `TABLES_COSMOS_STORE` contains the connection string of the database:
 //!
 //! ```text
 //! cargo build -p table-cosmos --features emulator --example served
@@ -17,7 +17,7 @@ use std::path::Path;
 use common::{refused, shown};
 use tables_cli::Exit;
 
-/// Returns the connection string, or `None` with a message if the variable is not set. If `CI` is `true`, the test fails instead.
+/// Returns the connection string. If the variable is not set, prints a message and returns `None`, or fails if `CI` is set.
 fn store() -> Option<String> {
     let store = std::env::var("TABLES_COSMOS_STORE").ok();
     if store.is_none() {
@@ -27,7 +27,7 @@ fn store() -> Option<String> {
     store
 }
 
-/// Creates a folder with rows whose keys have one level, and rows whose keys have three levels.
+/// Creates a folder with rows whose partition keys have one level, and rows whose partition keys have three levels.
 fn fill(folder: &Path) {
     let mut events = String::from("PartitionKey,RowKey,Kind,Count@type,Count\n");
     for (number, tenant) in ["contoso", "fabrikam", "é 東京 🚀"].iter().cycle().take(240).enumerate() {
@@ -51,7 +51,7 @@ fn tables_are_copied_to_containers_and_back_and_changed_there() {
     let on = |line: &str| shown(at, &line.replace("COSMOS", &format!("'{cosmos}'")));
     let checksum = |store: &str| on(&format!("count Events --checksum --store {store}"));
 
-    // The copy uses the existing `Events` container, which has three levels, and creates `Company` with one level.
+    // The first copy uses the existing `Events` container, which has three levels. The second copy creates `Company` with one level.
     on("copy Events --store DB --to COSMOS");
     on("copy Company --store DB --to COSMOS");
     assert!(on("ls --store COSMOS -o json").contains("Company"));

@@ -1,5 +1,5 @@
-//! Tests `check`, `repair` and `poison`. Defects that the stored schema describes are repaired as a program would repair them; for all others, the command
-//! is rejected with the reason.
+//! Tests `check`, `repair` and `poison`. Defects that the stored schema describes are repaired in the same way as by the user's program. For all other defects,
+//! the command is rejected with the reason.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -53,7 +53,7 @@ fn write(at: &Path) {
     });
 }
 
-/// Runs the check that the user's program would run, and returns the number of findings.
+/// Runs the check of the user's program, and returns the number of findings.
 fn found_by_the_program(at: &Path) -> u64 {
     block_on(async {
         let engine = Engine::open(at.join("db")).unwrap();
@@ -86,7 +86,7 @@ fn rows_without_index_rows_are_not_copied_into_a_table_with_indexes() {
     assert_eq!(found_by_the_program(at), 0);
     shown(at, "copy Company --store DIR/plain --to DB --bypass-derived --no-verify");
     assert_eq!(found_by_the_program(at), 2);
-    // A whole table is copied with its index rows, into a store that knows the indexes.
+    // An entire table is copied together with its index rows, even to a store that has the schema with the indexes.
     shown(at, "copy --store DB --to DIR/other");
     shown(at, "copy Company --store DB --to DIR/other");
 }
@@ -102,7 +102,7 @@ fn indexes_in_the_partition_are_checked_and_repaired_as_the_program_would() {
     Company  Employee  index ByEmail  ok     6 entities, 6 index rows
     Company  Employee  index ByGrade  ok     6 entities, 4 index rows
     ");
-    // Other tools delete one index row, change a second one, and delete the entity of a third one.
+    // Other tools delete one index row, change a second index row, and delete the entity of a third index row.
     shown(at, "delete Company --row email_n1@contoso.com --bypass-derived --store DB");
     shown(at, "put Company Sales age_030_000002 Email=other --bypass-derived --store DB");
     shown(at, "put Company Sales email_gone@contoso.com Id=77 --bypass-derived --store DB");

@@ -1,5 +1,4 @@
-//! Tests that the examples in every command's help run successfully in a shell, in a folder with the required
-//! files.
+//! Tests that the examples in the help of every command run successfully in a shell, in a folder with the required files.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -39,7 +38,7 @@ fn examples(command: &clap::Command) -> Vec<String> {
     lines
 }
 
-/// Fills a folder with the files and tables that the examples need.
+/// Fills a folder with the files and tables that the examples use.
 fn prepare(at: &Path) {
     block_on(async {
         let engine = Engine::open(at.join("data/company")).unwrap();
@@ -97,7 +96,7 @@ fn the_example_of_every_command_runs() {
     command.build();
     let lines = examples(&command);
     assert!(lines.len() > 40, "{lines:?}");
-    // These commands run until they are interrupted.
+    // These commands run until they are interrupted, so they are skipped.
     let runs_on = |line: &String| {
         ["tables serve", "tables explore"].iter().any(|command| line.starts_with(command))
             || line.contains("--follow")

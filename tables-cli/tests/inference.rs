@@ -11,7 +11,7 @@ use layouts::published;
 use table_core::TableEntity;
 use table_inspect::infer::infer;
 
-/// A function that returns the rows of a layout.
+/// A function that returns sample rows in one layout.
 type Rows = fn() -> Vec<TableEntity>;
 
 #[test]

@@ -1,5 +1,5 @@
-//! Compiles the declarations that `infer` writes for tables of published programs. Tests that every row that they explain is written back with
-//! the same key and properties.
+//! Compiles the declarations that `infer` writes for tables of published programs. Tests that every row that matches one of them is written back with the same
+//! key and the same properties.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(
@@ -54,7 +54,7 @@ mod telemetry;
 #[path = "inferred/wad_logs.rs"]
 mod wad_logs;
 
-/// Returns the number of rows that a type can read and write back with the same key and properties.
+/// Returns the number of rows that a type can read and then write back with the same key and the same properties.
 fn explained<T: FromEntity + ToEntity>(rows: &[TableEntity]) -> usize {
     let is_same = |entity: &&TableEntity| {
         let (key, encoded) = (entity.key(), entity.to_row().unwrap());
@@ -141,7 +141,7 @@ fn tables_of_other_published_programs_are_read_and_written_again() {
     assert_eq!(found, rows.len(), "serilog");
 }
 
-/// Tests that a row with the same key in each partition becomes a separate kind.
+/// Tests that rows with the same RowKey in each partition form a separate kind.
 #[test]
 fn journals_and_histories_are_read_and_written_again() {
     let rows = layouts::published::akka_journal();

@@ -1,5 +1,5 @@
-//! Tests commands whose process dies at a random request. After another process has completed the command, the rows, numbers and files must equal those of
-//! an uninterrupted command.
+//! Tests commands whose process dies at a random request. After another process has completed the command, the rows, numbers and files must be the same as
+//! after an uninterrupted command.
 
 #![expect(
     clippy::unwrap_used,
@@ -34,17 +34,17 @@ use tables_cli::transfer::state::{State, StateFile};
 use tables_cli::transfer::sync::{Differences, SyncOptions, sync};
 use tables_cli::transfer::writer::Mode;
 
-/// The number of processes that must die in each test.
+/// The minimum number of processes that die in each test.
 const DEATHS: usize = 50;
 
-/// The rows of a table, each with one number.
+/// The rows of a table. Each row contains a number.
 type Model = BTreeMap<(String, String), i64>;
 
 fn table() -> TableName {
     TableName::new("Things").unwrap()
 }
 
-/// Returns a folder in an in-memory file system if the machine has one, because state files are written after every record.
+/// Returns a temporary folder, in an in-memory file system if the machine has one, because state files are written after every record.
 fn folder() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
@@ -81,7 +81,7 @@ async fn stored(engine: &Engine) -> Model {
     rows.iter().map(row).collect()
 }
 
-/// Opens the state file of a transfer. Depending on `pause`, it is written after every record or only rarely.
+/// Opens the state file of a transfer. It is written after every record or only rarely, depending on `pause`.
 fn state(path: &Path, pause: Duration) -> StateFile {
     StateFile::open(Some(path), "a transfer").unwrap().with_pause(pause)
 }
@@ -224,7 +224,7 @@ async fn killed_backups_and_restores_contain_each_row_once() {
         for model in [&first, &second] {
             let engine = filled(model).await;
             let (captured, died) = killed(&mut random, [&engine], async |[store]| {
-                // A process that does not die completes a generation, and the next process continues from it.
+                // If a process does not die, it completes a generation, and the next process compares its rows with that generation.
                 let repository = Repository::create(folder.path(), "a store")?;
                 let options = CaptureOptions { pause, ..CaptureOptions::default() };
                 let captured = capture(&repository, &store, &options).await?;
@@ -264,7 +264,8 @@ async fn killed_backups_and_restores_contain_each_row_once() {
     assert!(resumed.get() > 5, "{resumed:?}");
 }
 
-/// Tests that a restore accepts rows from an interrupted run, but writes nothing if the table also contains a different row from another program.
+/// Tests that a restore accepts the rows of an interrupted restore. If the table also contains a different row, written by another program, the restore must
+/// write nothing.
 #[tokio::test]
 async fn a_restore_that_would_overwrite_another_row_is_refused() {
     let mut random = StdRng::seed_from_u64(7);

@@ -1,5 +1,5 @@
-//! Tests that every command that writes to tables with derived rows keeps the derived rows correct, or refuses to run and writes nothing. Covers each
-//! kind of derived rows.
+//! Tests every command that writes to tables with derived rows. The command must either keep the derived rows correct, or refuse to run and write nothing. Each
+//! kind of derived rows is tested.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,8 +10,8 @@ use common::{shown, tables};
 use kinds::{KINDS, Kind, contents, copy_folder};
 use tables_cli::Exit;
 
-/// Command lines that write. `T` is the table. `ROW` is the RowKey of one of its entities, or of a part of a wide entity. `ONE` is a store with entities
-/// of the same type; two of them have the same keys as entities in `DB`, but different values. `PLAIN` is a store whose table has plain rows.
+/// Command lines that write. `T` is the table. `ROW` is the RowKey of one of its entities, or of a part of a wide entity. `ONE` is a store with entities of the
+/// same type. Two of them have the same keys as entities in `DB`, but different values. `PLAIN` is a store in which the table contains plain rows.
 const COMMANDS: &[&str] = &[
     "put T a ROW Name=other --store DB",
     "put T a ROW Name=other --merge --store DB",
@@ -56,13 +56,13 @@ const COMMANDS: &[&str] = &[
     "repair T --store DB",
 ];
 
-/// Runs every command on a fresh copy of the tables with one kind of derived rows. Returns the combinations that went wrong.
+/// Runs every command on a fresh copy of the tables with one kind of derived rows. Returns the command lines with incorrect results.
 fn wrong_cells(kind: Kind) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let (at, row) = (folder.path(), if kind == Kind::Wide { "2001_01" } else { "id_0001" });
     assert_eq!(kind.visit(&at.join("whole"), 0..3, "n"), 0, "{kind:?}");
     assert_eq!(kind.visit(&at.join("ONE"), 1..4, "m"), 0, "{kind:?}");
-    // A table of plain rows has no sequence, so none of its entities has one of the first numbers.
+    // A table of plain rows has no sequence, so its row must not have a number that the sequence of another table issues.
     let row_of_plain = if kind == Kind::Sequence { "id_0900" } else { row };
     shown(at, &format!("put {} a {row_of_plain} Name=plain Day001:Int32=7 --store DIR/PLAIN", kind.table()));
     shown(at, "backup DIR/backup --store DIR/ONE");
@@ -91,7 +91,7 @@ fn wrong_cells(kind: Kind) -> Vec<String> {
                 true
             }
         };
-        // An import that stops at a rejected row has already written other rows.
+        // An import that stops at a rejected row has already written the rows before it.
         let may_write = line.starts_with("import");
         if is_refused && !may_write && contents(&at.join("db")) != before {
             wrong.push(format!("{kind:?}: `{line}` was refused and wrote rows: {exit:?}"));

@@ -1,9 +1,8 @@
-//! Tests commands that the operating system kills at any moment and that are then started again. The final rows must be those of an uninterrupted
+//! Tests commands that the operating system kills at a random moment and that are then started again. The rows must be the same as after an uninterrupted
 //! command.
 //!
-//! `TABLES_KILLS` sets the number of kills for each command; the default is small. `TABLES_PROGRAM` is the path of another program to test, such as
-//! an optimised one.
-//! `tests/interrupted.rs` stops the same commands at each request.
+//! `TABLES_KILLS` sets the number of kills per command, which is small by default. `TABLES_PROGRAM` sets the path of another program to test, such as an
+//! optimised build. `tests/interrupted.rs` stops the same commands at a chosen request.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -29,7 +28,7 @@ fn tables(folder: &Path, line: &str) -> Command {
     command
 }
 
-/// Runs a command to its end, and returns its output.
+/// Runs a command until it ends, and returns its output.
 fn run(folder: &Path, line: &str) -> String {
     let output = tables(folder, line).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -37,8 +36,8 @@ fn run(folder: &Path, line: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Prepares a command, kills and restarts it at random moments until it completes, and checks its result. Repeats this until the command has been
-/// killed often enough.
+/// Prepares a command, kills and restarts it at random moments until it completes, and checks its result. This is repeated until the command has been killed
+/// often enough.
 fn kill(at: &Path, line: &str, prepare: impl Fn(), check: impl Fn()) {
     let mut random: StdRng = rand::make_rng();
     prepare();
@@ -57,7 +56,7 @@ fn kill(at: &Path, line: &str, prepare: impl Fn(), check: impl Fn()) {
                 std::thread::sleep(Duration::from_millis(1));
             }
             if child.try_wait().unwrap().is_some() {
-                // The machine has become faster, so kills must come earlier.
+                // The command has become faster, so it must be killed earlier.
                 whole = if attempt == 0 { begun.elapsed() } else { whole };
                 break;
             }
@@ -71,7 +70,7 @@ fn kill(at: &Path, line: &str, prepare: impl Fn(), check: impl Fn()) {
     eprintln!("killed {killed} times in {rounds} rounds: {line}");
 }
 
-/// Writes a file of entities in many partitions. A few keys occur several times, and the last entity with a key takes effect.
+/// Writes a file of entities in many partitions. Some keys occur several times. The last entity with such a key takes effect.
 fn write_rows(path: &Path, count: u32) {
     let row = |number: u32| {
         let (partition, row) = (format!("p{:02}", number % 40), format!("{:06}", number - number % 97));
@@ -118,7 +117,7 @@ fn killed_imports_copies_syncs_and_deletions_lose_and_duplicate_nothing() {
         || remove(at, &["copied", "copy.state"]),
         || is_whole("copied"),
     );
-    // Creates a mirror that has additional rows and lacks some rows.
+    // Creates a mirror that contains additional rows and lacks some other rows.
     let different = || {
         remove(at, &["mirror"]);
         run(at, "import Things in.jsonl --store mirror");
@@ -156,7 +155,7 @@ fn killed_backups_and_restores_lose_and_duplicate_nothing() {
         run(at, "delete Things --partitions p1* --yes --store data");
         run(at, "put Things other 1 A=1 --store data");
         let after = run(at, "count Things --checksum --store data");
-        // Kills backups to an empty folder, and backups to a folder with an earlier generation.
+        // Kills backups to an empty folder, and then backups to a folder with an earlier generation.
         let (first, next) = (format!("{form}-first"), format!("{form}-next"));
         for to in [&first, &next] {
             let backup = format!("backup {to} --format {form} --store data");
@@ -178,7 +177,7 @@ fn killed_backups_and_restores_lose_and_duplicate_nothing() {
         for (to, generation, wanted) in
             [("newest", "", &after), ("oldest", &oldest(at, &next) as &str, &before)]
         {
-            // Restores one table into an existing store, and all tables into a new folder.
+            // Kills the restore of one table, and then the restore of all tables.
             for table in [" Things", ""] {
                 let restore = format!("restore {next} {to}{table}{generation}");
                 let is_restored = || {
@@ -190,7 +189,7 @@ fn killed_backups_and_restores_lose_and_duplicate_nothing() {
     }
 }
 
-/// Returns the option that selects the oldest generation in a backup folder.
+/// Returns the command-line option that selects the oldest generation in a folder of backups.
 fn oldest(at: &Path, backups: &str) -> String {
     let generations = run(at, &format!("backup ls {backups} -o csv"));
     let id = generations.lines().nth(1).and_then(|line| line.split(',').next()).unwrap();

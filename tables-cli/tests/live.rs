@@ -1,5 +1,5 @@
-//! Tests that `check` and `repair` find and repair the same defects in a store in use, where a program writes between any two requests, as in an unused
-//! store.
+//! Tests `check` and `repair` on a store that is in use, where a program may write between any two requests. They must find and repair the same defects as in a
+//! store that is not in use.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -30,7 +30,7 @@ struct Employee {
     age: i32,
 }
 
-/// The number of entities that the program changes. All others keep their values and their defects.
+/// The number of entities that the program changes. All other entities keep their values and their defects.
 const CHANGING: u32 = 60;
 const PAGE: usize = 40;
 
@@ -39,7 +39,7 @@ fn employee(id: u32, random: &mut StdRng) -> Employee {
     Employee { department: "Sales".to_owned(), id, email, age: random.random_range(0..100) }
 }
 
-/// A store in which a program changes some entities before each request.
+/// A store in which a program changes some of the entities before each request.
 #[derive(Debug)]
 struct Live {
     engine: Engine,
@@ -103,7 +103,7 @@ impl TableStore for Live {
     }
 }
 
-/// Returns the `RowKey`s and defects found in an index.
+/// Returns the `RowKey` and the kind of each defect in an index.
 async fn faults(store: &DynTableStore, name: &TableName, schema: &StoredSchema) -> Vec<(String, Fault)> {
     let mut faults = Vec::new();
     let found = check_copies(store, name, (schema, &schema.indexes[0]), async |finding| {
@@ -132,7 +132,7 @@ async fn a_program_that_writes_during_a_check_or_a_repair_causes_no_fault() {
         let live = DynTableStore::new(Arc::new(Live { engine: engine.clone(), employees, random }));
         assert_eq!(faults(&live, &name, &schema).await, []);
 
-        // Deletes the index row of an entity that does not change, and adds wrong index rows for entities that change.
+        // Deletes the index row of an entity that the program does not change, and adds incorrect index rows for entities that the program changes.
         let rows = engine.untyped("Company").unwrap();
         let index_row = |email: &str| EntityKey::new("Sales", format!("email_{email}")).unwrap();
         let missing = &emails[CHANGING as usize];
@@ -154,7 +154,7 @@ async fn a_program_that_writes_during_a_check_or_a_repair_causes_no_fault() {
         assert_eq!(left, []);
         assert_eq!(faults(&quiet, &name, &schema).await, []);
 
-        // A program writes an entity after its index row has been checked and before it is repaired.
+        // A program writes to an entity after the check of its index row and before the repair.
         rows.delete(&index_row(missing), IfMatch::Any).await.unwrap();
         let mut findings = Vec::new();
         let found = check_copies(&quiet, &name, checked, async |finding| {

@@ -1,5 +1,5 @@
-//! Tests that a transfer of a table is either rejected, or leaves derived rows that are consistent in the new store and stay consistent. Covers each
-//! kind of derived rows.
+//! Tests transfers of a table to another store. A transfer must either be rejected, or result in derived rows that are consistent and stay consistent. Each
+//! kind of derived rows is tested.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,7 +18,7 @@ use table_patterns::outbox::{Intent, Outbox, Step};
 use table_patterns::work::Worker;
 use tables_cli::Exit;
 
-/// Command lines that transfer a table to a store that does not contain it, each with `true` if the table is named `Other` there.
+/// Command lines that transfer a table to a store that does not contain it, each with `true` if the new table has the name `Other`.
 const TRANSFERS: &[(&str, bool)] = &[
     ("copy T --store DIR/whole --to DB", false),
     ("copy T --partition a --store DIR/whole --to DB", false),
@@ -35,7 +35,7 @@ const TRANSFERS: &[(&str, bool)] = &[
     ("restore DIR/rows DB", false),
 ];
 
-/// Transfers a table with one kind of derived rows to empty stores, and then writes a plain row to each. Returns the combinations that went wrong.
+/// Transfers a table with one kind of derived rows to empty stores, and then writes a plain row to each of them. Returns the transfers with incorrect results.
 fn wrong_transfers(kind: Kind) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
@@ -59,7 +59,7 @@ fn wrong_transfers(kind: Kind) -> Vec<String> {
             }
             continue;
         }
-        // This must run before a program opens the table, because opening it stores its schema.
+        // The row must be written before a program opens the table, because opening the table stores its schema.
         let put = tables(at, &format!("put {name} a id_0009 Name=other --store DB")).0;
         let is_accepted = match &put {
             Ok(_) => true,
@@ -85,7 +85,7 @@ fn a_table_in_a_new_store_keeps_its_derived_rows_right() {
     assert!(wrong.is_empty(), "{} wrong cells:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// An entity without derived rows.
+/// An entity type without derived rows.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Plain", crate = table_patterns)]
 #[partition_key(team)]
@@ -97,7 +97,7 @@ struct Plain {
     name: String,
 }
 
-/// Opens the engine and the outbox in a folder, and runs `step`.
+/// Opens the engine and the outbox in a folder, calls `step` with them, and closes the engine.
 fn with_outbox(folder: &Path, step: impl AsyncFnOnce(&Engine, Outbox<Engine, Engine>)) {
     block_on(async {
         let engine = Engine::open(folder).unwrap();
@@ -108,7 +108,7 @@ fn with_outbox(folder: &Path, step: impl AsyncFnOnce(&Engine, Outbox<Engine, Eng
     });
 }
 
-/// Records an intent (work for the outbox) in a separate table, for a `Plain` entity that has not been written yet.
+/// Records an intent (work for the outbox) in a separate table. The intent is to write a `Plain` entity, which has not been written yet.
 async fn record_intent(engine: &Engine, outbox: Outbox<Engine, Engine>) {
     let name = TableName::new("Changes").unwrap();
     engine.create_table(&name).await.unwrap();

@@ -10,7 +10,7 @@ use table_patterns::Entity;
 use table_patterns::log_tail::LogStamp;
 use tables_cli::Exit;
 
-/// An event in a log tail.
+/// An event in a log whose newest events sort first.
 #[derive(Entity)]
 #[entity(table = "Alarms")]
 #[partition_key(site)]
@@ -21,8 +21,7 @@ struct Alarm {
     line: i64,
 }
 
-/// Creates a folder with logs that sort the newest row first. In the log tail, two events share each
-/// instant.
+/// Creates a folder with logs whose newest row sorts first. In one of the logs, two events have the same instant.
 fn log() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     block_on(async {
@@ -43,7 +42,7 @@ fn log() -> tempfile::TempDir {
     folder
 }
 
-/// Returns the line numbers contained in JSON output.
+/// Returns the line numbers in JSON output.
 fn lines(json: &str) -> Vec<String> {
     let number =
         |line: &str| serde_json::from_str::<TableEntity>(line).unwrap().get("Line").cloned().unwrap();
@@ -86,7 +85,7 @@ fn the_stamps_of_a_log_tail_are_instants() {
     let json = |line: &str| lines(&shown(at, &format!("{line} --store DB -o json")));
     assert_eq!(json("query Alarms site=web --newest 3"), ["19", "18", "17"]);
     assert_eq!(json("tail Alarms --partition web --lines 2"), ["18", "19"]);
-    // Both ends of a range include all events at that instant.
+    // A range includes all events at the instants of both its bounds.
     let range = "stamp=2022-09-28T22:13:21Z..2022-09-28T22:13:22Z";
     assert_eq!(json(&format!("query Alarms site=web {range}")), ["5", "4", "3", "2"]);
     let text = shown(at, &format!("query Alarms site=web {range} --store DB"));

@@ -1,4 +1,4 @@
-//! Tests the export and import of Parquet files, and the import of files written by other programs (`tests/foreign/write.py`).
+//! Tests the export and import of Parquet files, and the import of files that other programs wrote (`tests/foreign/write.py`).
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -28,7 +28,7 @@ mod with_parquet {
 
     const CHECKSUM: &str = "count Company --checksum --store";
 
-    /// Writes rows with values of every type, a property with values of two types, and times far in the past and future.
+    /// Writes rows with values of every type, a property with values of two types, and times in the distant past and future.
     fn fill(at: &Path) {
         shown(
             at,
@@ -86,7 +86,7 @@ mod with_parquet {
         }
     }
 
-    /// Returns a table's rows as JSON lines, without their versions.
+    /// Returns the rows of a table as JSON lines, without their versions.
     fn rows_of(at: &Path, table: &str) -> String {
         let mut words = table.split(' ');
         let (name, store) = (words.next().unwrap(), words.collect::<Vec<_>>().join(" "));

@@ -9,7 +9,7 @@ use common::{refused, shown};
 use tables_cli::Exit::{Refused, Store, Usage};
 use tables_cli::{Exit, Tables};
 
-/// Command lines for a folder with a `Company` table, each with the expected exit code and part of the expected message.
+/// Command lines for a folder with a `Company` table, each with the expected exit code and a part of the expected message.
 const REFUSALS: &[(&str, Exit, &str)] = &[
     ("ls --store DIR/none", Refused, "there is no folder `DIR/none`"),
     ("ls --store https://contoso.table.core.windows.net", Usage, "has no shared access signature"),
@@ -32,7 +32,7 @@ const REFUSALS: &[(&str, Exit, &str)] = &[
     ("patch Company Sales 1 --store DB", Usage, "no change is given"),
     ("delete Company --store DB", Usage, "nothing is selected in Company"),
     ("delete Company --all --store DB", Refused, "pass `--yes`"),
-    // An empty shell variable must not select every row.
+    // The value of an unset shell variable must not select every row.
     ("delete Company --filter '' --yes --store DB", Usage, "the filter is empty"),
     ("delete Company --filter ' ' --yes --store DB", Usage, "the filter is empty"),
     ("delete Company --partitions .. --yes --store DB", Usage, "every row of Company is selected"),

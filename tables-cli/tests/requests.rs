@@ -1,5 +1,5 @@
-//! Tests that commands send few requests: `check` looks up few rows other than the defective ones, and an import writes few transactions, whatever the
-//! order of its rows.
+//! Tests that commands send few requests. `check` reads few individual rows other than the defective ones, and an import writes few transactions, regardless of
+//! the order of its rows.
 
 #![expect(clippy::expect_used, reason = "a test panics where a result is not the expected one")]
 
@@ -51,7 +51,7 @@ async fn a_check_looks_up_few_rows() {
         .unwrap();
         (counts, faults, requests() - before)
     };
-    // A page has 40 rows, and all 1,200 rows are read once.
+    // A page has 40 rows, so one pass over the 1,200 rows takes 30 requests.
     let (counts, faults, whole) = check().await;
     assert_eq!((counts, faults), ((600, 600), Vec::new()));
     assert!(whole <= 31, "{whole} requests");
@@ -72,7 +72,7 @@ async fn rows_in_any_order_are_written_in_full_transactions() {
     let before = requests();
     let mut writer = Writer::new(store.clone(), name, Mode::Insert, None);
     for row in 0..5_000_u64 {
-        // Neighbouring rows are in different partitions.
+        // Consecutive rows are in different partitions.
         let entity = TableEntity::new(format!("p{}", row % 50), format!("{row:05}")).unwrap();
         writer.push(row, Change::Write(entity)).await.unwrap();
     }

@@ -1,4 +1,4 @@
-//! Tests that conditions on key parts and entity types select exactly the rows that satisfy them.
+//! Tests that conditions on entity types and key parts select exactly the rows that satisfy them.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use table_core::{Engine, Entity, TableEntity, TableStoreExt};
 use tables_cli::Exit;
 
-/// A visit, whose partition has only the bucket of the user.
+/// A visit. Its PartitionKey contains only the bucket of the user, not the user.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Log")]
 #[partition_key("b", bucket(user, 16))]
@@ -22,7 +22,7 @@ struct Visit {
     n: i32,
 }
 
-/// A person, whose name has an order that its keys do not have: `ab!` sorts before `ab`, because `!` sorts before `_`.
+/// A person. The keys do not sort in the order of the names: the key of `ab!` sorts before the key of `ab`, because `!` sorts before `_`.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Log")]
 #[partition_key(team)]
@@ -34,7 +34,7 @@ struct Person {
     n: i32,
 }
 
-/// A note of a person, whose keys begin like those of visits.
+/// A note about a person. Its row keys begin in the same way as those of visits.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Log", kind = "Note")]
 #[partition_key(team)]
@@ -46,7 +46,7 @@ struct Note {
     n: i32,
 }
 
-/// A row of any kind.
+/// A row of any of the kinds.
 #[derive(Clone, Debug)]
 enum Row {
     Visit(Visit),
@@ -80,7 +80,7 @@ fn row() -> impl Strategy<Value = Row> {
     ]
 }
 
-/// Returns a condition on a field with a few values. A value can also be used as a bound or a prefix.
+/// Returns a strategy for conditions on a field with the given values. A value is used as a single value or as a bound.
 fn condition(
     name: &'static str,
     values: &'static [&'static str],
@@ -106,7 +106,7 @@ fn accepts([kind, low, high]: &[String; 3], value: &str) -> bool {
     }
 }
 
-/// A selection: the entity type, and conditions with the fields to which they refer.
+/// A selection: an entity type, and conditions, each with the name of its field.
 type Selection = (&'static str, Vec<(&'static str, (String, [String; 3]))>);
 
 fn selection() -> impl Strategy<Value = Selection> {
@@ -124,7 +124,7 @@ fn selection() -> impl Strategy<Value = Selection> {
     ]
 }
 
-/// Returns the value of a field of a row of the given type.
+/// Returns the value of a row's field, or `None` unless the row is of the given type.
 fn field(row: &Row, entity: &str, name: &str) -> Option<String> {
     Some(match (row, entity, name) {
         (Row::Visit(visit), "Visit", "id") => visit.id.to_string(),
@@ -142,7 +142,8 @@ fn is_of(row: &Row, entity: &str) -> bool {
     matches!((row, entity), (Row::Visit(_), "Visit") | (Row::Person(_), "Person") | (Row::Note(_), "Note"))
 }
 
-/// Writes rows to a folder, each with its position as the property `N`. Returns the rows whose keys no earlier row has.
+/// Writes rows to a folder. The property `N` of each row contains its position. Returns the rows that were written. A row is not written if an earlier row has
+/// the same key.
 async fn fill(at: &std::path::Path, rows: &[Row]) -> Vec<(i32, Row)> {
     let engine = Engine::open(at.join("db")).unwrap();
     let visits = engine.table::<Visit>().create_if_missing().await.unwrap();
@@ -207,7 +208,7 @@ proptest! {
     }
 }
 
-/// Creates a folder with a visit of each of 64 users.
+/// Creates a folder with one visit for each of 64 users.
 fn visits() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let rows: Vec<Row> = (0..64_u32).map(|id| Row::Visit(Visit { user: id.into(), id, n: 0 })).collect();

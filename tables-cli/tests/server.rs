@@ -1,4 +1,4 @@
-//! Tests that commands work with a `table-server`, over the service's protocol.
+//! Tests that commands work with a `table-server`, using the service's protocol.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -37,7 +37,7 @@ async fn an_account_is_copied_to_a_folder_and_back_with_equal_checksums() {
         strings.push(server.connection_string(&name).unwrap());
         let mut ended = ended.clone();
         tokio::spawn(server.serve_until(async move {
-            // The sender is dropped when the test ends.
+            // Dropping the sender at the end of the test ends this wait.
             let _ = ended.changed().await;
         }));
     }

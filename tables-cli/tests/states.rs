@@ -1,5 +1,5 @@
-//! Tests state files that belong to a different command, source, target, filter, file or version. No command may use such a file to report rows that it
-//! has not written.
+//! Tests state files of a different command, source, target, filter, file or version. No command may use such a state file to report rows that it has not
+//! written.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -15,20 +15,20 @@ use tables_cli::rows::Pages;
 
 const IMPORT: &str = "import Things DIR/in.jsonl --store DB --state DIR/state";
 
-/// Returns entities as JSON lines, one for each row number in a range, all with the given property.
+/// Returns entities as JSON lines, one for each row number in a range. Each entity has the given property.
 fn lines(rows: std::ops::Range<u32>, property: &str) -> String {
     let line = |row| format!("{{\"PartitionKey\":\"p\",\"RowKey\":\"{row:04}\",\"A\":\"{property}\"}}\n");
     rows.fold(String::new(), |text, row| text + &line(row))
 }
 
-/// Writes `content` to the imported file, and runs a command that must be refused with the message `wanted`.
+/// Writes `content` to the file to import, and runs a command that must be rejected with the message `wanted`.
 fn refuses(at: &Path, content: &str, line: &str, wanted: &str) {
     std::fs::write(at.join("in.jsonl"), content).unwrap();
     let (exit, text) = refused(at, line);
     assert!(exit == Exit::Refused && text.contains(wanted), "{line}: {text}");
 }
 
-/// Writes `content` to the imported file, and runs a command that must succeed.
+/// Writes `content` to the file to import, and runs a command that must succeed.
 fn succeeds(at: &Path, content: &str, line: &str) -> String {
     std::fs::write(at.join("in.jsonl"), content).unwrap();
     shown(at, line)
@@ -52,10 +52,10 @@ fn an_import_continues_only_with_the_records_that_it_has_settled() {
         assert_eq!(shown(at, "count Things --store DB -o csv"), "rows\n200\n");
     }
     refuses(at, &lines(0..150, "x"), IMPORT, "the state file has 200 records, and the file 150");
-    // Later lines may change. Blank lines and the notation of a record do not matter.
+    // Later lines may change. Blank lines and different notations of the same record have no effect.
     let respelled = all.replace(",\"A\"", ", \"A\"").replacen('\n', "\n\n", 3);
     assert_eq!(succeeds(at, &respelled, IMPORT), "imported 300 rows into Things\n");
-    // A complete import continues with appended lines.
+    // A completed import continues with lines that were appended to the file.
     assert_eq!(succeeds(at, &lines(0..310, "x"), IMPORT), "imported 310 rows into Things\n");
     assert_eq!(shown(at, "count Things --store DB -o csv"), "rows\n310\n");
     refuses(at, &lines(0..310, "y"), IMPORT, "lines 1 to 310 of the file");
@@ -70,7 +70,7 @@ fn rejected_lines_that_are_repaired_later_are_not_skipped() {
     let import = format!("{IMPORT} --errors DIR/wrong");
     refuses(at, &broken, &import, "1 row rejected");
     refuses(at, &all, &import, "lines 1 to 50 of the file");
-    // The rejected lines are in one file, whose lines the state counts.
+    // The reasons for the rejected lines are in one file, whose length is recorded in the state.
     refuses(at, &broken, IMPORT, "pass `--errors DIR/wrong`");
     std::fs::write(at.join("letter"), "Dear".repeat(100)).unwrap();
     refuses(at, &broken, &format!("{IMPORT} --errors DIR/letter"), "pass `--errors");
@@ -113,7 +113,7 @@ fn a_copy_with_differences_is_not_complete_for_the_next_run_of_the_command() {
     succeeds(at, &lines(0..1_500, "x"), IMPORT);
     let copy = "copy Things --store DB --to DIR/copied --state DIR/copy";
     shown(at, copy);
-    // The state of a copy that was interrupted after the first page. Since then, a program has changed a row on this page.
+    // The state becomes that of a copy that was interrupted after the first page. Meanwhile, a program has changed a row on this page.
     let path = at.join("copy");
     let mut state: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     state["is_done"] = false.into();
@@ -124,7 +124,7 @@ fn a_copy_with_differences_is_not_complete_for_the_next_run_of_the_command() {
     let (exit, text) = refused(at, copy);
     assert!(exit == Exit::Refused && text.contains("first at ('p', '0001'): a program writes"), "{text}");
     assert!(shown(at, copy).contains("1500 rows, verified"));
-    // A completed copy does not write again, because programs may already use the target.
+    // A completed copy does not write any rows again, because programs may already use the target.
     shown(at, "put Things p 0001 A=z --store DB");
     for _ in 0..2 {
         let (exit, text) = refused(at, copy);
@@ -138,7 +138,7 @@ fn a_copy_with_differences_is_not_complete_for_the_next_run_of_the_command() {
     assert!(shown(at, &unverified).starts_with(again));
 }
 
-/// Returns the continuation token of the second page of the table.
+/// Returns the continuation token for the second page of the table.
 fn second_page(folder: &Path) -> String {
     let store = DynTableStore::new(Engine::open_read_only(folder).unwrap());
     let name = TableName::new("Things").unwrap();
@@ -176,7 +176,7 @@ fn a_state_belongs_to_one_source_target_filter_and_mode() {
         let (exit, text) = refused(at, &line);
         assert!(exit == Exit::Refused && text.contains("belongs to another transfer"), "{line}: {text}");
     }
-    // A different path to the same folder is the same target.
+    // A different path of the same folder refers to the same target.
     shown(at, "copy Things --store DIR/./db --to DIR/copied/../copied --state DIR/copy");
 }
 

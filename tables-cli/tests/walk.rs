@@ -1,7 +1,6 @@
-//! Tests that twenty consecutive commands print the same output on a folder and on a `table-server`.
+//! Tests that twenty commands, run one after another, print the same output on a folder and on a `table-server`.
 //!
-//! `TABLES_WALK_STORE` sets another store without tables, such as the connection string of Azurite, which must produce the same
-//! output.
+//! `TABLES_WALK_STORE` sets an additional empty store, such as the connection string of Azurite. It must produce the same output.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -34,7 +33,7 @@ const WALK: [&str; 22] = [
     "doctor Company --store STORE -o csv",
 ];
 
-/// Runs all commands on a store, and returns their output.
+/// Runs all commands on a store, and returns the output of each.
 fn walk(store: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
@@ -43,7 +42,7 @@ fn walk(store: &str) -> Vec<String> {
     let run = |line: &&str| {
         let (exit, text) = tables(at, &line.replace("STORE", store));
         let code = exit.map_or_else(|failure| failure.exit() as u8, |exit| exit as u8);
-        // The names of generations differ between runs, and the steps of a diagnosis differ between kinds of stores.
+        // The names of generations differ between runs, and the steps of a diagnosis differ between kinds of stores, so this output is omitted.
         let text =
             if line.starts_with("backup") || line.starts_with("doctor") { String::new() } else { text };
         format!("$ tables {line}\n{text}[{code}]\n")
@@ -58,7 +57,7 @@ fn every_store_gives_the_same_output() {
     let other = std::env::var("TABLES_WALK_STORE").ok();
     for store in [Some(account.string.clone()), other].into_iter().flatten() {
         for (folder, server) in of_folder.iter().zip(walk(&store)) {
-            // Only a folder can report its rows and bytes without counting.
+            // The output of `ls` differs, because only a folder can report its rows and bytes without counting them.
             if !folder.starts_with("$ tables ls") {
                 assert_eq!(*folder, server);
             }

@@ -1,4 +1,4 @@
-//! Tests that `check` finds parts from different writes and missing parts of wide entities, and does not report rows of other entities.
+//! Tests that `check` finds wide entities with parts of different writes or with missing parts, and does not report the rows of other entities.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,7 +25,7 @@ struct YearOfCounts {
     days: [Option<i32>; 366],
 }
 
-/// Writes ten entities with two parts each, and a row that lies between the parts of one entity.
+/// Writes ten entities with two parts each, and a row that sorts between the parts of one entity.
 fn fill(at: &Path) {
     block_on(async {
         let engine = Engine::open(at.join("db")).unwrap();
@@ -42,7 +42,7 @@ fn fill(at: &Path) {
     });
 }
 
-/// Changes or deletes the row with this RowKey.
+/// Sets the `WriteId` of the row with this RowKey, or deletes the row.
 fn change(at: &Path, row: &str, write: Option<u128>) {
     block_on(async {
         let engine = Engine::open(at.join("db")).unwrap();
@@ -130,7 +130,7 @@ fn transfers_that_keep_other_parts_of_a_replaced_entity_are_refused() {
     }
     shown(at, &format!("sync Counts --store {other} --to DB"));
     shown(at, "check Counts --store DB");
-    // Equal parts do not count as a different write.
+    // A part is not from a different write if it is equal to the stored part.
     shown(at, &format!("copy Counts --store {other} --to DB"));
     shown(at, "import Counts DIR/all.jsonl --store DB");
     shown(at, "check Counts --store DB");

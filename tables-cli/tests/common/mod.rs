@@ -1,4 +1,4 @@
-//! Helpers that run command lines as the program does, on folders and on accounts of a `table-server`.
+//! Helpers that run command lines like the program, on folders and on accounts of a `table-server`.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
@@ -13,10 +13,10 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Runtime::new().unwrap().block_on(future)
 }
 
-/// Runs a command line on a folder. `DIR` in the line is replaced with the folder's path, and `DB` with the path of its subfolder `db`.
+/// Runs a command line on a folder. In the line, `DIR` is replaced with the path of the folder, and `DB` with the path of its subfolder `db`.
 pub(crate) fn tables(folder: &Path, line: &str) -> (Result<Exit, Failure>, String) {
     let (db, dir) = (folder.join("db").display().to_string(), folder.display().to_string());
-    // The random name of a temporary folder may contain a placeholder, so expanded paths are not searched for placeholders.
+    // The random name of a temporary folder may contain a placeholder, so expanded paths are not searched for placeholders again.
     let expanded = words(line).into_iter().map(|word| match word.split_once("DIR") {
         Some((before, after)) => format!("{before}{dir}{after}"),
         None if word == "DB" => db.clone(),
@@ -32,7 +32,7 @@ pub(crate) fn tables(folder: &Path, line: &str) -> (Result<Exit, Failure>, Strin
     (exit, String::from_utf8(out).unwrap().replace(&dir, "DIR"))
 }
 
-/// Splits a line at spaces outside single and double quotes.
+/// Splits a line at spaces that are not in single or double quotes.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut quote) = (vec![String::new()], None);
     for character in line.chars() {
@@ -46,7 +46,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Runs a command line that must succeed and find something. Returns its output.
+/// Runs a command line that must succeed with the exit code 0. Returns its output.
 pub(crate) fn shown(folder: &Path, line: &str) -> String {
     let (exit, text) = tables(folder, line);
     assert!(matches!(exit, Ok(Exit::Done)), "{line}: {exit:?}");
@@ -59,9 +59,9 @@ pub(crate) fn refused(folder: &Path, line: &str) -> (Exit, String) {
     (failure.exit(), failure.to_string().replace(&folder.display().to_string(), "DIR"))
 }
 
-/// An account of a `table-server` that runs until the value is dropped.
+/// An account of a `table-server`, which runs until the value is dropped.
 pub(crate) struct Account {
-    /// The connection string.
+    /// The connection string of the account.
     pub(crate) string: String,
     _runtime: tokio::runtime::Runtime,
 }

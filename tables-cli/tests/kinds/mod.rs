@@ -1,4 +1,4 @@
-//! Tables with each kind of derived rows, such as index rows, copies and views, which a program fills and checks.
+//! Tables with each kind of derived rows, such as index rows, copies and views. A program fills the tables and checks them.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
@@ -17,7 +17,7 @@ use table_patterns::{Entity, EntityStore as _};
 
 use crate::common::{block_on, tables};
 
-/// Declares an entity with a name and a RowKey of the form `id_…`.
+/// Declares an entity type with a name and a RowKey of the form `id_…`.
 macro_rules! entity {
     ($name:ident, $(#[$attribute:meta])*) => {
         #[derive(Clone, Debug, Entity, PartialEq)]
@@ -43,7 +43,7 @@ entity!(Across, #[entity(table = "Across", crate = table_patterns)] #[index(Othe
 entity!(Counted, #[entity(table = "Counted", crate = table_patterns, feed)]);
 entity!(Source, #[entity(table = "Sources", crate = table_patterns, copied_by(CopiedName))]);
 
-/// An entity that contains a copy of another entity's name, in the same partition.
+/// An entity that contains a copy of the name of another entity in the same partition.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Holders", crate = table_patterns, copies_from(CopiedName))]
 #[partition_key(team)]
@@ -80,7 +80,7 @@ impl CopyRelation for CopiedName {
     }
 }
 
-/// The number of entities in a team, which a view maintains.
+/// A view row that contains the number of entities in a team.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Sizes", crate = table_patterns)]
 #[partition_key(team)]
@@ -101,7 +101,7 @@ impl View for Sizes {
     }
 }
 
-/// Fills or checks both entity types in the copy relation. Returns the number of copied names that differ from the originals.
+/// Inserts entities of both types in the copy relation. Returns the number of copied names that differ from the originals.
 async fn visit_copies(engine: &Engine, ids: std::ops::Range<u32>, prefix: &str) -> u64 {
     let outbox = Outbox::new(engine.clone(), engine.clone(), QueueName::new("outbox").unwrap());
     outbox.create_queues().await.unwrap();
@@ -123,7 +123,7 @@ async fn visit_copies(engine: &Engine, ids: std::ops::Range<u32>, prefix: &str) 
     wrong
 }
 
-/// Fills or checks the entities that the view counts. Returns 1 if the view's count is wrong.
+/// Inserts entities that the view counts. Returns 1 if the count of the view is wrong.
 async fn visit_view(engine: &Engine, ids: std::ops::Range<u32>, prefix: &str) -> u64 {
     let is_new = !ids.is_empty();
     let entities = engine.entities::<Counted>().create_if_missing().await.unwrap();
@@ -136,7 +136,7 @@ async fn visit_view(engine: &Engine, ids: std::ops::Range<u32>, prefix: &str) ->
     }
     view.catch_up(100).await.unwrap();
     let rows = match view.table().await {
-        // The program knows that the view is incomplete.
+        // The program detects that the view is incomplete, which is not a defect.
         Err(error) if error.code() == ErrorCode::IndexNotReady => return 0,
         rows => rows.unwrap(),
     };
@@ -160,7 +160,7 @@ struct Attendance {
     days: [Option<i32>; 366],
 }
 
-/// Opens the store, fills or checks the table of one entity type, and returns the number of findings.
+/// Opens the table of one entity type, inserts entities, and returns the number of defects that a check finds.
 macro_rules! visit {
     ($engine:expr, $entity:ident, $fill:expr, $prefix:expr) => {{
         let outbox = Outbox::new($engine.clone(), $engine.clone(), QueueName::new("outbox").unwrap());
@@ -176,7 +176,7 @@ macro_rules! visit {
     }};
 }
 
-/// A kind of derived rows.
+/// A kind of derived rows to test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     Indexed,
@@ -223,8 +223,8 @@ impl Kind {
         }
     }
 
-    /// Inserts entities whose names begin with `prefix` into the store in a folder. Returns the number of defects that the user's program
-    /// then finds.
+    /// Inserts entities whose names begin with `prefix` into the store in a folder. Returns the number of defects that are then found by the user's program and
+    /// by `tables check`.
     pub(crate) fn visit(self, folder: &Path, ids: std::ops::Range<u32>, prefix: &str) -> u64 {
         let found = block_on(async {
             let engine = Engine::open(folder).unwrap();
@@ -257,7 +257,7 @@ impl Kind {
     }
 }
 
-/// Returns the rows of all tables in a folder, and the names of the tables.
+/// Returns the names of all tables in a folder, and the rows of the tables.
 pub(crate) fn contents(folder: &Path) -> Vec<String> {
     block_on(async {
         let engine = Engine::open(folder).unwrap();

@@ -17,11 +17,11 @@ struct Numbered {
     name: String,
 }
 
-/// Inserts entities. Returns 1 if the sequence issues a number that an existing entity already has.
+/// Inserts entities numbered by the sequence. Returns 1 if the sequence issues a number that an existing entity already has.
 pub(super) async fn visit(engine: &Engine, ids: Range<u32>, prefix: &str) -> u64 {
     let entities = engine.entities::<Numbered>().create_if_missing().await.unwrap();
     let numbers = GaplessSequence::new(&entities, "number").unwrap();
-    // Gives the source and the target of a transfer different next numbers.
+    // In a transfer, the source and the target must have different next numbers.
     let count = if prefix == "n" { 2 * ids.len() } else { ids.len() };
     let next = async || {
         let insert = numbers.next(Numbered::partition("a"), |id: u32, unit| {

@@ -1,4 +1,4 @@
-//! Rows in the layouts of published programs, as input to inference.
+//! Rows in the layouts of published programs, as input for `infer`.
 
 pub(crate) mod published;
 
@@ -10,7 +10,7 @@ fn row(partition: &str, row: &str, properties: &[(&str, Value)]) -> TableEntity 
     properties.iter().fold(entity, |entity, (name, value)| entity.with(*name, value.clone()))
 }
 
-/// Returns event streams with a head row, as Streamstone writes them.
+/// Returns event streams with a head row each, as Streamstone writes them.
 pub(crate) fn streams() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for stream in ["order-ab", "order-cd", "order-ef"] {
@@ -24,7 +24,7 @@ pub(crate) fn streams() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns trace logs from cloud services. The PartitionKey is a zero and the ticks of the minute; the RowKey has four parts, separated by `___`.
+/// Returns trace logs of cloud services. The PartitionKey consists of a zero and the ticks of the minute. The RowKey has four parts, separated by `___`.
 pub(crate) fn diagnostics() -> Vec<TableEntity> {
     let line = |n: u64| {
         let minute = 635_442_654_000_000_000 + n / 4 * 600_000_000;
@@ -35,7 +35,7 @@ pub(crate) fn diagnostics() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns log4net events, whose keys contain descending ticks and a GUID.
+/// Returns log4net events. Their RowKeys contain descending ticks and a GUID.
 pub(crate) fn logs() -> Vec<TableEntity> {
     let line = |n: u64| {
         let left = ticks::MAX - (638_000_000_000_000_000 + n * 10_000_000);
@@ -50,7 +50,7 @@ pub(crate) fn logs() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns metrics by resource and hour. Some rows have no value.
+/// Returns metrics by resource and hour. Some of the rows have no value.
 pub(crate) fn metrics() -> Vec<TableEntity> {
     let line = |n: i64| {
         let mut entity =
@@ -64,7 +64,7 @@ pub(crate) fn metrics() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns users, and index rows by address, whose keys repeat a property.
+/// Returns users, and index rows by address. The keys of the index rows repeat a property.
 pub(crate) fn identity() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for n in 0..10 {
@@ -79,7 +79,7 @@ pub(crate) fn identity() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns actor states stored in chunks.
+/// Returns actor states that are stored in chunks.
 pub(crate) fn chunks() -> Vec<TableEntity> {
     let line = |n: i32| {
         row(
@@ -92,7 +92,7 @@ pub(crate) fn chunks() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns sagas of several kinds, which differ in `EntityType`.
+/// Returns sagas of several kinds, which differ in their `EntityType`.
 pub(crate) fn sagas() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for n in 0..8_u128 {
@@ -110,7 +110,7 @@ pub(crate) fn sagas() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns the leases for a task hub's partitions, one row for each partition.
+/// Returns the leases of the partitions of a task hub, one row per partition.
 pub(crate) fn leases() -> Vec<TableEntity> {
     let line = |n: i32| {
         let at = ticks::to_datetime(638_000_000_000_000_000 + u64::from(n.unsigned_abs())).unwrap();

@@ -1,4 +1,4 @@
-//! More rows in the layouts of published programs, as input to inference.
+//! More rows in the layouts of published programs, as input for `infer`.
 
 use base64::Engine as _;
 use table_core::{TableEntity, Value, ticks};
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::row;
 
-/// The time of all rows, in ticks: 8 August 2022.
+/// The time of all rows, in ticks (8 August 2022).
 const AT: u64 = 637_955_136_000_000_000;
 
 fn text(value: impl Into<String>) -> Value {
@@ -21,8 +21,8 @@ fn guid(number: u64) -> Uuid {
     Uuid::from_u128((u128::from(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) << 64) | u128::from(number))
 }
 
-/// Returns sample Windows Azure Diagnostics logs. The PartitionKey is a zero followed by the ticks of the minute; the RowKey is a role, an instance
-/// and a number.
+/// Returns Windows Azure Diagnostics logs. The PartitionKey consists of a zero and the ticks of the minute. The RowKey consists of a role, an instance and a
+/// number.
 pub(crate) fn wad_logs() -> Vec<TableEntity> {
     let line = |n: u64| {
         let key = format!("ab12cd___Web___Web_IN_{}___{:010}___WADLogs", n % 3, 4_000_000_000 + n);
@@ -40,7 +40,7 @@ pub(crate) fn wad_logs() -> Vec<TableEntity> {
     (0..60).map(line).collect()
 }
 
-/// Returns Durable Functions instances. The PartitionKey is the instance, and the RowKey is empty.
+/// Returns instances of Durable Functions. The PartitionKey is the ID of the instance, and the RowKey is empty.
 pub(crate) fn durable_instances() -> Vec<TableEntity> {
     let line = |n: u64| {
         let mut entity = row(
@@ -66,7 +66,7 @@ pub(crate) fn durable_instances() -> Vec<TableEntity> {
     (0..30).map(line).collect()
 }
 
-/// Returns the history of Durable Functions instances: events with hexadecimal numbers, and a sentinel row.
+/// Returns the history of Durable Functions instances. It consists of events with hexadecimal numbers, and one sentinel row per instance.
 pub(crate) fn durable_history() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for instance in 0..5 {
@@ -89,7 +89,7 @@ pub(crate) fn durable_history() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns Orleans reminders. The PartitionKey is a service and a hash; the RowKey is a grain and the name of the reminder.
+/// Returns Orleans reminders. The PartitionKey consists of a service and a hash. The RowKey consists of a grain and the name of the reminder.
 pub(crate) fn orleans_reminders() -> Vec<TableEntity> {
     let line = |n: u64| {
         let hash = n.wrapping_mul(0x9E37_79B1) & 0xFFFF_FFFF;
@@ -124,7 +124,7 @@ pub(crate) fn orleans_state() -> Vec<TableEntity> {
     (0..40).map(line).collect()
 }
 
-/// Returns `NServiceBus` subscriptions. The PartitionKey is a message type; the RowKey is an endpoint in base64.
+/// Returns `NServiceBus` subscriptions. The PartitionKey is a message type, and the RowKey is an endpoint in Base64.
 pub(crate) fn subscriptions() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for message in ["OrderPlaced", "OrderBilled", "OrderShipped"] {
@@ -137,7 +137,7 @@ pub(crate) fn subscriptions() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns an Akka.Persistence journal, whose keys are padded numbers, and one row for the highest number.
+/// Returns an Akka.Persistence journal. The RowKeys are padded numbers, and one row per actor contains the highest number.
 pub(crate) fn akka_journal() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for actor in ["order-1", "order-2", "cart-7"] {
@@ -156,7 +156,7 @@ pub(crate) fn akka_journal() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns ELMAH errors, with inverted times in the RowKey.
+/// Returns ELMAH errors. The RowKey contains an inverted time.
 pub(crate) fn elmah() -> Vec<TableEntity> {
     let line = |n: u64| {
         let properties = [
@@ -172,7 +172,7 @@ pub(crate) fn elmah() -> Vec<TableEntity> {
     (0..50).map(line).collect()
 }
 
-/// Returns Serilog events. The PartitionKey is a minute in ticks; the RowKey is a level, a template and a GUID.
+/// Returns Serilog events. The PartitionKey is a minute in ticks. The RowKey consists of a level, a template and a GUID.
 pub(crate) fn serilog() -> Vec<TableEntity> {
     let line = |n: u64| {
         let level = if n.is_multiple_of(5) { "Warning" } else { "Information" };
@@ -188,7 +188,7 @@ pub(crate) fn serilog() -> Vec<TableEntity> {
     (0..70).map(line).collect()
 }
 
-/// Returns telemetry. Its `RowKey`s contain inverted ticks and a two-digit number.
+/// Returns telemetry. The `RowKey` contains inverted ticks and a two-digit number.
 pub(crate) fn telemetry() -> Vec<TableEntity> {
     let line = |n: u64| {
         let left = ticks::MAX - (AT + n * 10_000_000);
@@ -205,7 +205,7 @@ pub(crate) fn telemetry() -> Vec<TableEntity> {
     (0..80).map(line).collect()
 }
 
-/// Returns Bot Framework conversation state, whose escaped keys contain a channel, a conversation and a user.
+/// Returns the conversation state of the Bot Framework. The keys are escaped and contain a channel, a conversation and a user.
 pub(crate) fn bot_state() -> Vec<TableEntity> {
     let line = |n: u64| {
         let (id, user) = (guid(n), guid(n % 5));

@@ -1,4 +1,4 @@
-//! Stores for a simulated process that dies at one of its requests, before or after the store executes it. Also stores that count requests.
+//! Stores for a simulated process that dies at one of its requests, either before or after the store executes the request. Also stores that count requests.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
@@ -16,17 +16,17 @@ use tokio::sync::Notify;
 /// The number of rows on a page. It is small, so even a small table has several pages.
 const PAGE: usize = 40;
 
-/// The remaining requests of one process.
+/// The number of requests that one process can still make.
 #[derive(Debug)]
 struct Life {
-    /// The number of requests that the process still makes before it dies; `usize::MAX` if it does not die.
+    /// The number of requests until the process dies, including the request at which it dies, or `usize::MAX` if it does not die.
     left: AtomicUsize,
-    /// `true` if the store still executes the request at which the process dies.
+    /// `true` if the store executes the request at which the process dies.
     is_last_sent: bool,
     died: Notify,
 }
 
-/// A store as one process sees it.
+/// The store as one process sees it.
 #[derive(Debug)]
 struct Mortal {
     engine: Engine,
@@ -34,14 +34,14 @@ struct Mortal {
 }
 
 impl Mortal {
-    /// Makes a request, unless the process dies. A dead process never continues.
+    /// Makes a request, unless the process dies. A process that has died never continues.
     async fn call<T>(&self, request: impl Future<Output = Result<T>>) -> Result<T> {
         let spend = |left: usize| (left != usize::MAX).then(|| left.saturating_sub(1));
         match self.life.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend) {
             Ok(0) => std::future::pending().await,
             Ok(1) => {
                 if self.life.is_last_sent {
-                    // The process does not learn the outcome.
+                    // The process dies before it learns the outcome of the request.
                     let _ = request.await;
                 }
                 self.life.died.notify_one();
@@ -89,8 +89,8 @@ impl TableStore for Mortal {
     }
 }
 
-/// Runs a command in several processes in sequence. All processes except the last may die at one of their first requests. Returns the last process's
-/// result, and the number of processes that died.
+/// Runs a command in several processes, one after another. All processes except the last one may die at one of their first requests. Returns the result of the
+/// last process, and the number of processes that died.
 pub(crate) async fn killed<T, const N: usize>(
     random: &mut StdRng,
     engines: [&Engine; N],
@@ -116,7 +116,7 @@ pub(crate) async fn killed<T, const N: usize>(
     (command(stores).await.expect("the last command succeeds"), deaths)
 }
 
-/// Returns a store that uses an engine, and a function that returns the number of requests to the store.
+/// Returns a store that uses the given engine, and a function that returns the number of requests to the store.
 pub(crate) fn counted(engine: &Engine) -> (DynTableStore, impl Fn() -> usize + use<>) {
     const ALL: usize = usize::MAX - 1;
     let life = Arc::new(Life { left: AtomicUsize::new(ALL), is_last_sent: false, died: Notify::new() });
