@@ -61,7 +61,7 @@ pub fn read(edm: EdmType, text: &str) -> Result<Value, &'static str> {
 /// Guesses the type of a string without a declared type: an integer, a number, a Boolean, an instant or a GUID, or else a string.
 ///
 /// A type is guessed only if the value would be written as the same text. Therefore, a phone number with `+`, a code such as `1E5`, `007` or `75-05-8`, and a
-/// hash of 32 digits remain strings. There are two exceptions: a fraction may end in zeros, and an instant may have an offset, be a date, or be a date and a
+/// hash of 32 digits remain strings. Two exceptions apply: a fraction may end in zeros, and an instant may have an offset, be a date, or be a date and a
 /// time.
 #[must_use]
 pub fn guess(text: &str) -> EdmType {

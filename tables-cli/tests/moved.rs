@@ -108,7 +108,7 @@ fn with_outbox(folder: &Path, step: impl AsyncFnOnce(&Engine, Outbox<Engine, Eng
     });
 }
 
-/// Records an intent (work for the outbox) in a separate table. The intent is to write a `Plain` entity, which has not been written yet.
+/// Records an intent (work for the outbox) in a separate table. It writes a `Plain` entity that has not been written yet.
 async fn record_intent(engine: &Engine, outbox: Outbox<Engine, Engine>) {
     let name = TableName::new("Changes").unwrap();
     engine.create_table(&name).await.unwrap();

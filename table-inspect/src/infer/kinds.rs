@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use table_core::schema::ENTITY_TYPE;
 use table_core::{TableEntity, Value};
 
-/// The maximum number of different key prefixes that are treated as kinds. If there are more prefixes, they are treated as values.
+/// The maximum number of different key prefixes that are treated as kinds. If more prefixes are found, they are treated as values.
 const KINDS: usize = 12;
 
 /// The rows of one kind.

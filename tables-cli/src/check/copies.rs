@@ -161,7 +161,7 @@ pub(super) struct Checked<'a> {
 }
 
 impl Checked<'_> {
-    /// Checks that an entity has the correct index row. Returns the defect, or `None` if there is none.
+    /// Checks that an entity has the correct index row. Returns the defect, if any.
     async fn of_entity(&self, mut entity: TableEntity) -> Result<Option<CopyFinding>> {
         for _ in 0..ATTEMPTS {
             let Some(finding) = self.compare_entity(&entity).await? else { return Ok(None) };
@@ -174,7 +174,7 @@ impl Checked<'_> {
         Ok(Some(unclear(&entity, UNSTEADY.to_owned())))
     }
 
-    /// Checks that an index row belongs to an entity with the same value. Returns the defect, or `None` if there is none.
+    /// Checks that an index row belongs to an entity with the same value. Returns the defect, if any.
     async fn of_copy(&self, mut copy: TableEntity) -> Result<Option<CopyFinding>> {
         for _ in 0..ATTEMPTS {
             let Some(finding) = self.compare_copy(&copy).await? else { return Ok(None) };
@@ -187,7 +187,7 @@ impl Checked<'_> {
         Ok(Some(unclear(&copy, UNSTEADY.to_owned())))
     }
 
-    /// Reads the rows of a finding again. Returns the defect that they have now, or `None` if there is none.
+    /// Reads the rows of a finding again. Returns the defect that they have now, if any.
     pub(super) async fn again(&self, finding: &CopyFinding) -> Result<Option<CopyFinding>> {
         let key = finding.entity.as_ref().map_or(&finding.key, TableEntity::key);
         match keys::read(self.store, self.table, key).await? {

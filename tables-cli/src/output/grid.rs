@@ -67,7 +67,7 @@ impl fmt::Display for Grid {
     }
 }
 
-/// Formats rows of strings as a table. Returns an empty string if there are no rows.
+/// Formats rows of strings as a table. Returns an empty string if `rows` is empty.
 #[must_use]
 pub(super) fn plain(names: &[&str], rows: &[Vec<String>]) -> String {
     if rows.is_empty() {

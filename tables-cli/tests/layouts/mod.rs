@@ -35,7 +35,7 @@ pub(crate) fn diagnostics() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns log4net events. Their RowKeys contain descending ticks and a GUID.
+/// Returns log4net events. Their `RowKey`s contain descending ticks and a GUID.
 pub(crate) fn logs() -> Vec<TableEntity> {
     let line = |n: u64| {
         let left = ticks::MAX - (638_000_000_000_000_000 + n * 10_000_000);

@@ -137,7 +137,7 @@ pub(crate) fn subscriptions() -> Vec<TableEntity> {
     rows
 }
 
-/// Returns an Akka.Persistence journal. The RowKeys are padded numbers, and one row per actor contains the highest number.
+/// Returns an Akka.Persistence journal. The `RowKey`s are padded numbers, and one row per actor contains the highest number.
 pub(crate) fn akka_journal() -> Vec<TableEntity> {
     let mut rows = Vec::new();
     for actor in ["order-1", "order-2", "cart-7"] {
