@@ -1,5 +1,5 @@
-//! Models the physical partitions of a Cosmos DB container under a workload: their load, their splits and their limits. Also compares the possible orders of
-//! the partition key levels, and generates warnings.
+//! Models the physical partitions of a Cosmos DB container under a workload: their load, their splits and their limits. The model also compares the possible
+//! orders of the partition key levels, and generates warnings.
 
 use std::fmt;
 
@@ -54,7 +54,7 @@ pub struct Container {
     pub after: Load,
     /// The possible orders of the levels, starting with the order whose queries touch the fewest partitions. Empty if the design has no queries.
     pub orders: Vec<Order>,
-    /// The request units per second of requests whose partition keys are unknown or do not match the design's levels.
+    /// The request units per second that cannot be assigned to a partition key of the design.
     unplaced: f64,
     design: Design,
 }

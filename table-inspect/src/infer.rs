@@ -77,7 +77,7 @@ pub fn infer(table: &str, rows: &[TableEntity]) -> Inference {
     Inference { table: table.to_owned(), kinds, unexplained: unexplained.collect(), rows: rows.len() }
 }
 
-/// Groups rows by kind, most frequent kind first. Also returns the rows that do not belong to a kind.
+/// Groups rows by kind, most frequent kind first. Returns the groups, and the rows that do not belong to a kind.
 #[must_use]
 pub fn groups(rows: &[TableEntity]) -> (Vec<Group<'_>>, Vec<&TableEntity>) {
     kinds::group(rows)

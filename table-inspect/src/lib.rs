@@ -1,4 +1,4 @@
-//! Inspects tables by means of their stored schemas: splits keys into parts, classifies rows, and converts values to text. Also infers declarations from rows.
+//! Inspects tables by means of their stored schemas: splits keys into parts, classifies rows, converts values to text, and infers declarations from rows.
 //!
 //! ```
 //! use table_core::EntityKey;

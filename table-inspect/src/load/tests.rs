@@ -10,7 +10,7 @@ use super::*;
 
 const SECOND: u64 = 10_000_000;
 
-/// Creates an empty `PartitionLoad`. Also returns the time of its clock, in ticks.
+/// Creates an empty `PartitionLoad`, and returns it with the time of its clock, in ticks.
 fn load() -> (PartitionLoad, Arc<AtomicU64>) {
     let time = Arc::new(AtomicU64::new(ticks::UNIX_EPOCH));
     let clock = Arc::clone(&time);

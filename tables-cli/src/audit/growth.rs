@@ -6,7 +6,7 @@ use crate::audit::finding::Finding;
 use crate::audit::shape::Shape;
 use table_inspect::infer::{Codec, Group, Piece};
 
-/// The minimum number of partitions from which a trend is inferred.
+/// The minimum number of partitions that is required to infer a trend.
 const PARTITIONS: usize = 8;
 
 const FIX: &str = "begin the PartitionKey with a part that spreads the writes, such as the device, and put the time into the RowKey; the package `table-advice` measures the effect";

@@ -6,9 +6,9 @@ use crate::audit::finding::Finding;
 
 /// The minimum number of rows in a table for its partitions to be compared.
 const ROWS: u64 = 1_000;
-/// The number of rows from which a partition is reported as huge. Reading a partition of this size takes a thousand requests.
+/// The number of rows at which a partition is reported as huge. Reading a partition of this size takes a thousand requests.
 const HUGE_ROWS: u64 = 1_000_000;
-/// The size in bytes from which a partition is reported as huge.
+/// The size in bytes at which a partition is reported as huge.
 const HUGE_BYTES: u64 = 1 << 30;
 
 /// Measures the sizes of partitions. Rows must be added in key order. Only the current partition and the largest partitions are kept in memory.

@@ -35,7 +35,7 @@ pub struct CaptureOptions {
     pub pause: Duration,
     /// The maximum number of rows in a page.
     pub page: usize,
-    /// The number of layers from which the next layer of a table contains all rows instead of only the changes.
+    /// The number of layers at which the next layer of a table contains all rows instead of only the changes.
     pub layers: usize,
 }
 

@@ -15,7 +15,7 @@ use crate::backup::sealed;
 pub use reader::LayerReader;
 pub use writer::LayerWriter;
 
-/// The size in bytes from which a block is complete.
+/// The size in bytes at which a block is complete.
 const BLOCK: usize = 256 << 10;
 /// The first word of a block's header line.
 const HEAD: &str = "block";

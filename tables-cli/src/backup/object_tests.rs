@@ -1,4 +1,4 @@
-//! Runs the random command sequences of the folder tests on object stores, with commands that can die at any request. Also tests the lock.
+//! Runs the random command sequences of the folder tests on object stores, with commands that can die at any request, and tests the lock.
 
 use std::fmt;
 use std::sync::Arc;

@@ -108,13 +108,13 @@ impl Repository {
         &self.source
     }
 
-    /// Returns the name of the file of a layer in the storage.
+    /// Returns the name of a layer's file in the storage.
     #[must_use]
     pub fn layer(&self, file: &str) -> String {
         format!("{ROWS}/{file}")
     }
 
-    /// Returns the name of the file of an engine file in the storage.
+    /// Returns the name of an engine file in the storage.
     #[must_use]
     pub fn engine_file(&self, name: &str) -> String {
         format!("{FILES}/{name}")

@@ -16,9 +16,9 @@ use crate::parquet::value::{Cell, Form, nanos};
 use crate::parquet::{CHECKSUM, ROWS, failure};
 use crate::transfer::checksum::Checksum;
 
-/// The number of rows from which a row group is written.
+/// The number of rows at which a row group is written.
 const GROUP_ROWS: usize = 100_000;
-/// The total size of values, in bytes, from which a row group is written.
+/// The total size of values, in bytes, at which a row group is written.
 const GROUP_BYTES: usize = 32 << 20;
 
 /// A writer that writes entities as Parquet with a fixed set of columns. It keeps one row group in memory.

@@ -1,4 +1,4 @@
-//! Stores for a simulated process that dies at one of its requests, either before or after the store executes the request. Also stores that count requests.
+//! Stores for a simulated process that dies at one of its requests, either before or after the store executes the request, and stores that count requests.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 

@@ -8,9 +8,9 @@ use table_core::{Error, PartitionKey};
 use crate::transfer::change::{Mode, Numbered};
 use crate::transfer::writer::group::Group;
 
-/// The number of buffered changes from which the oldest group is written.
+/// The number of buffered changes at which the oldest group is written.
 pub(super) const CHANGES: usize = 20_000;
-/// The total size of the buffered changes, in bytes, from which the oldest group is written.
+/// The total size of the buffered changes, in bytes, at which the oldest group is written.
 pub(super) const BYTES: usize = 16 << 20;
 /// The number of stale entries that `order` may contain before it is cleaned up. A stale entry refers to a group that has already been written.
 const STALE: usize = 1_000;
