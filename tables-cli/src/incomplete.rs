@@ -8,7 +8,7 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::failure::{Failure, Result};
 
-/// The text before the random characters of a temporary name, such as `company.jsonl.tables-k3XdPq.part` for `company.jsonl`.
+/// The text before the random characters of a temporary name. For example, a temporary name for `company.jsonl` is `company.jsonl.tables-k3XdPq.part`.
 const MARK: &str = ".tables-";
 const END: &str = ".part";
 
