@@ -47,7 +47,7 @@ impl Failure {
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::Input(_) => StatusCode::BAD_REQUEST,
             Self::Refused(_) => StatusCode::CONFLICT,
-            // An error that the store reports and that the request did not cause: to the browser, this server is a gateway to the store.
+            // An error that the store reports and that the request did not cause. To the browser, this server is a gateway to the store.
             Self::Store(error) => StatusCode::from_u16(error.code().status())
                 .ok()
                 .filter(StatusCode::is_client_error)
