@@ -1,9 +1,9 @@
 //! A model of reservations, with which transactions of several processes take turns in a partition. A reservation is a numbered row. It contains a hold, which
 //! is the time for which other processes wait for it.
 //!
-//! Time is simulated. A request takes effect after half a round trip, and its response arrives after the other half. Round trips differ by a factor of up to
-//! 100. Processes pause and die, and their clocks may be wrong and may run too fast or too slow. A transaction reads a row and writes it if the row still has
-//! the version that was read. Other programs leave behind reservations and rows in a different format. Some credentials do not permit deletes.
+//! Time is simulated. A request takes effect after half a round trip, and its response arrives after the other half. Round trips differ by up to two orders of
+//! magnitude. Processes pause and die, and their clocks may be wrong and may run too fast or too slow. A transaction reads a row and writes it if the row still
+//! has the version that was read. Other programs leave behind reservations and rows in a different format. Some credentials do not permit deletes.
 //! [`MOST_ATTEMPTS`](world::MOST_ATTEMPTS) limits the attempts of a transaction, and [`LONGEST`] limits the time for which a reservation can delay other
 //! processes.
 
