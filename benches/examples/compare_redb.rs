@@ -27,7 +27,7 @@ impl Employee {
     }
 }
 
-/// Returns `false` if the key or the e-mail is taken.
+/// Inserts an employee. Returns `false` if the key or the e-mail address is taken.
 fn insert(db: &Database, ada: &Employee) -> Outcome<bool> {
     let write = db.begin_write()?;
     {
@@ -78,7 +78,7 @@ fn of_department(
     Ok(found)
 }
 
-/// Returns `false` if the e-mail is taken.
+/// Changes the e-mail address of an employee. Returns `false` if the new address is taken.
 fn change_email(db: &Database, ada: &Employee, email: &str) -> Outcome<bool> {
     let write = db.begin_write()?;
     {

@@ -1,4 +1,4 @@
-//! Compares `table-azure` with other clients. All use the same Azurite server, which the run starts.
+//! Compares `table-azure` with other clients. All of them use one Azurite server, which this program starts.
 
 pub mod allocations;
 pub mod client;
@@ -20,7 +20,7 @@ use crate::report::Report;
 
 pub use allocations::count;
 
-/// Measures everything that `ratios --azurite` reports.
+/// Measures all rows that `ratios --azurite` reports.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let server = Server::start()?;
     let ours = Ours::new(&server.connection_string(), "ReadingsOurs")?;

@@ -1,11 +1,11 @@
-//! An accounting ledger for one tenant, implemented once with `table-patterns` and once with `SQLite`. Both implementations have the same content and
-//! give the same guarantees.
+//! An accounting ledger for one tenant, implemented once with `table-patterns` and once with `SQLite`. Both implementations store the same content and give the
+//! same guarantees.
 //!
-//! Posting an entry checks that the request id is new, and that the period and the accounts are open. The entry gets the next number, without gaps. One
-//! durable transaction writes the entry with lookup rows by date and by reference, its postings, the balances and monthly sums of its accounts, a line in
-//! the audit log, and a record for a webhook.
+//! Posting an entry checks that the request id is new and that the period and the accounts are open. The entry gets the next number, without gaps. One durable
+//! transaction writes the entry with lookup rows by date and by reference, its postings, the balances and monthly sums of its accounts, a line in the audit
+//! log, and a record for a webhook.
 //!
-//! The `examples` package contains the same ledger, but it is compiled without optimisation, so it cannot be used for measurements.
+//! The `examples` package contains the same ledger, but that package is compiled without optimisation and cannot be used for measurements.
 
 pub mod ours;
 pub mod sqlite;
@@ -22,7 +22,7 @@ pub const ACCOUNTS: u32 = 1_000;
 pub const PAGE: usize = 50;
 /// The tenant whose ledger is used.
 pub const TENANT: &str = "contoso";
-/// The number of days over which entries are distributed.
+/// The number of days over which the entries are distributed.
 const DAYS: u64 = 700;
 /// The first day with entries. All days before it are closed.
 pub const FIRST: NaiveDate = match NaiveDate::from_ymd_opt(2024, 3, 1) {
@@ -33,17 +33,17 @@ pub const FIRST: NaiveDate = match NaiveDate::from_ymd_opt(2024, 3, 1) {
 /// A journal entry that will be posted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
-    /// The id of the request, chosen by the client.
+    /// The id of the request, which the client chooses.
     pub request: String,
     /// The day on which the entry takes effect.
     pub effective: NaiveDate,
     /// A reference to the document that the entry records.
     pub reference: String,
-    /// The accounts, with their amounts in cents. The amounts sum to zero.
+    /// The accounts and the amounts posted to them, in cents. The amounts sum to zero.
     pub lines: Vec<(u32, i64)>,
 }
 
-/// A line of a statement.
+/// One line of an account's statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// The day on which the entry takes effect.
@@ -58,13 +58,13 @@ pub struct Line {
 
 /// A ledger implementation.
 pub trait Books: Sync {
-    /// Returns the name of the implementation in the table of results.
+    /// Returns the name of the implementation as shown in the table of results.
     fn name(&self) -> &'static str;
 
     /// Posts entries in one durable transaction.
     fn post(&self, drafts: Vec<Draft>) -> Outcome<()>;
 
-    /// Posts many entries as fast as possible, and returns when all of them are durable.
+    /// Posts many entries as fast as possible. Returns when all of them are durable.
     fn load(&self, drafts: Vec<Draft>) -> Outcome<()>;
 
     /// Closes an account. Its balance must be zero.
@@ -82,7 +82,7 @@ pub trait Reader {
     /// Returns the newest postings of an account.
     fn statement(&mut self, account: u32) -> Outcome<Vec<Line>>;
 
-    /// Returns the balances at the start of a month, for all accounts with a non-zero balance.
+    /// Returns the balances at the start of a month. The result omits accounts whose balance is zero.
     fn trial_balance(&mut self, month: u32) -> Outcome<BTreeMap<u32, i64>>;
 
     /// Returns the number of entries. Fails if the entry numbers have a gap.
@@ -96,7 +96,7 @@ pub fn month(day: NaiveDate) -> u32 {
     u32::try_from(day.year()).unwrap_or_default() * 12 + day.month0()
 }
 
-/// Returns draft number `turn`, with `postings` postings to pseudo-random accounts on a pseudo-random day.
+/// Returns the draft with number `turn`, which has `postings` postings to pseudo-random accounts on a pseudo-random day.
 #[must_use]
 pub fn draft(turn: u32, postings: u32) -> Draft {
     let cents = |at| if at == 0 { i64::from(postings - 1) * 100 } else { -100 };

@@ -1,4 +1,4 @@
-//! Runs measurements in child processes, so memory use can be measured from the start of a process, and a process can be killed.
+//! Runs measurements in child processes. Memory use can then be measured from the start of a process, and a process can be killed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -14,14 +14,14 @@ use crate::peer::Peer;
 use crate::peer::tables::Tables;
 use crate::stage::Stage;
 
-/// The first argument that makes the program a child process.
+/// The first argument that makes the program run as a child process.
 pub const CHILD: &str = "--child";
-/// The default cache size in bytes, which the child's engine uses.
+/// The default cache size in bytes. The engine of the child uses it.
 pub const CACHE: u64 = 256 << 20;
-/// The default memtable size in bytes, which the child's engine uses.
+/// The default memtable size in bytes. The engine of the child uses it.
 pub const RECENT: u64 = 192 << 20;
 
-/// A folder with one table that a child process has filled.
+/// A folder with one table that was filled by a child process.
 #[derive(Debug)]
 pub struct Filled {
     /// The path of the filled folder.
@@ -30,7 +30,7 @@ pub struct Filled {
     pub peak: u64,
 }
 
-/// Returns a folder with `entities` entities. The first call in a run fills it.
+/// Returns a folder with the given number of entities. The first call in a run fills the folder.
 pub fn filled(stage: &Stage, entities: u32) -> Outcome<Filled> {
     let folder = stage.folder.join(&format!("filled-{entities}"));
     let note = folder.with_extension("peak");
@@ -47,7 +47,7 @@ pub fn filled(stage: &Stage, entities: u32) -> Outcome<Filled> {
     Ok(Filled { folder, peak })
 }
 
-/// Starts a child process that writes to a folder, and kills it after `after`.
+/// Starts a child process that writes to a folder, and kills the process after the given time.
 pub fn killed(folder: &Path, entities: u32, after: Duration) -> Outcome<()> {
     let mut child = command("write", folder, entities)?.stdout(Stdio::piped()).spawn()?;
     let outcome = wait_for_line(&mut child).map(|()| std::thread::sleep(after));
@@ -56,7 +56,7 @@ pub fn killed(folder: &Path, entities: u32, after: Duration) -> Outcome<()> {
     outcome
 }
 
-/// Waits until a child has written a line.
+/// Waits until a child process has written a line.
 pub fn wait_for_line(child: &mut Child) -> Outcome<()> {
     let stdout = child.stdout.take().ok_or("the child has no output")?;
     let mut line = String::new();
@@ -72,7 +72,7 @@ fn command(work: &str, folder: &Path, entities: u32) -> Outcome<Command> {
     Ok(command)
 }
 
-/// Runs a child's work. `arguments` are the arguments after [`CHILD`].
+/// Runs the work of a child process. `arguments` are the arguments after [`CHILD`].
 pub fn run(arguments: &[String]) -> Outcome<()> {
     let [work, folder, entities] = arguments else { return Err("a child has three arguments".into()) };
     let (folder, entities) = (Path::new(folder), entities.parse()?);
@@ -117,7 +117,7 @@ fn peak() -> Outcome<u64> {
     Ok(kibibytes * 1024)
 }
 
-/// Returns the keys of entity `index` in a filled folder.
+/// Returns the keys of the entity with the given index in a filled folder.
 #[must_use]
 pub fn place(index: u32) -> (String, u32) {
     (data::site(index / data::PARTITION), data::number(index % data::PARTITION))

@@ -1,5 +1,5 @@
-//! The entities stored in every compared library: ten properties each, a thousand per partition. They are generated from a fixed seed, so all runs use the
-//! same ones.
+//! The entities stored in every library under comparison. Each entity has ten properties, and each partition has a thousand entities. The entities are
+//! generated from a fixed seed, so all runs use the same ones.
 
 mod random;
 
@@ -9,14 +9,14 @@ use table_core::Entity;
 
 pub use random::Random;
 
-/// The number of entities per partition and per page.
+/// The number of entities in a partition and on a page.
 pub const PARTITION: u32 = 1_000;
-/// The difference between adjacent row numbers in a partition. It leaves room for new numbers between them.
+/// The difference between adjacent row numbers in a partition. It leaves room for new row numbers in between.
 pub const GAP: u32 = 4_000_000;
-/// The upper bound of `level`. Levels are uniformly distributed, so each level occurs in 1 % of the entities.
+/// The exclusive upper bound of `level`. Levels are uniformly distributed, so each level occurs in 1 % of the entities.
 pub const LEVELS: u32 = 100;
 
-/// A measurement taken at a station: two key fields, ten properties, about 240 bytes.
+/// A measurement taken at a station, with two key fields and ten properties. Its size is about 240 bytes.
 #[derive(Clone, Debug, Entity, PartialEq, Serialize, Deserialize)]
 #[entity(table = "Readings")]
 #[partition_key(site)]
@@ -34,7 +34,7 @@ pub struct Reading {
     pub quantity: String,
     /// Free text.
     pub remark: String,
-    /// A uniformly distributed number below [`LEVELS`], for filters.
+    /// A uniformly distributed number below [`LEVELS`], used by filters.
     pub level: i32,
     /// A small number.
     pub retries: i32,
@@ -65,22 +65,22 @@ mod micros {
     }
 }
 
-/// Returns the row number of entity `index`.
+/// Returns the row number of the entity with the given index in its partition.
 #[must_use]
 pub const fn number(index: u32) -> u32 {
     index * GAP
 }
 
-/// Returns the row number of new entity number `made`. It looks random, and differs from all other new numbers and from the numbers of
+/// Returns the row number of the new entity with number `made`. The row number looks random, and differs from all other new row numbers and from those of
 /// [`Reading::at`].
 #[must_use]
 pub fn fresh_number(made: u64) -> u32 {
-    // Multiplication by an odd number is a bijection of the 32-bit numbers. Odd results suffice, because the results of `number` are even.
+    // Multiplication by an odd number is a bijection of the 32-bit numbers. Odd results suffice for new rows, because the results of `number` are even.
     let odd = u32::try_from(made & 0x7FFF_FFFF).unwrap_or_default() << 1 | 1;
     odd.wrapping_mul(0x9E37_79B1)
 }
 
-/// Returns the name of partition `index`: twelve characters. Names sort by `index`.
+/// Returns the name of the partition with the given index, which has twelve characters. Names sort by index.
 #[must_use]
 pub fn site(index: u32) -> String {
     format!("station-{index:05}")
@@ -93,7 +93,7 @@ const WORDS: [&str; 8] =
     ["calm", "gusts from the west", "sensor cleaned", "fog", "ice", "clear", "drizzle", "checked"];
 
 impl Reading {
-    /// Returns entity `index` of the table. The same index always gives the same entity.
+    /// Returns the entity with the given index in the table. The same index always gives the same entity.
     #[must_use]
     pub fn at(index: u32) -> Self {
         let (partition, number) = (index / PARTITION, number(index % PARTITION));
@@ -116,7 +116,7 @@ impl Reading {
     }
 }
 
-/// Random entities to read: their partition names and row numbers.
+/// Randomly chosen entities to read, stored as partition names and row numbers.
 #[derive(Clone, Debug)]
 pub struct Places {
     sites: Vec<String>,
@@ -124,7 +124,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Chooses many entities at random from a table with `entities` entities.
+    /// Chooses many random entities from a table with the given number of entities.
     #[must_use]
     pub fn new(entities: u32, seed: u64) -> Self {
         let mut random = Random::new(seed);
@@ -134,7 +134,7 @@ impl Places {
         Self { sites: (0..partitions).map(site).collect(), places }
     }
 
-    /// Returns the partition and row number of chosen entity number `turn`. After the last chosen entity, the first one follows.
+    /// Returns the partition and the row number of the chosen entity with number `turn`. After the last chosen entity, the sequence starts again.
     #[must_use]
     pub fn at(&self, turn: u64) -> (&str, u32) {
         let index = usize::try_from(turn).unwrap_or_default() % self.places.len();

@@ -1,10 +1,10 @@
-//! Manages folders on the measured disk. They are below `target/benches`, and are removed at the end of the run.
+//! Manages folders on the disk that is measured. They are below `target/benches` and are removed at the end of the run.
 
 use std::path::{Path, PathBuf};
 
 use crate::Outcome;
 
-/// A folder that is removed with its content when this value is dropped, unless it is kept.
+/// A folder that is removed with its content when this value is dropped, unless the folder is kept.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
@@ -17,7 +17,7 @@ impl Folder {
         Self::named(&std::process::id().to_string(), keep)
     }
 
-    /// Opens or creates the folder `name`. If it is kept, later runs can reuse it.
+    /// Opens the folder `name`, creating it if it does not exist. If `keep` is `true`, later runs can reuse it.
     pub fn named(name: &str, keep: bool) -> Outcome<Self> {
         // The executable is in `target/release`. `target/benches` is on the same disk and is ignored by git.
         let program = std::env::current_exe()?;
@@ -27,13 +27,13 @@ impl Folder {
         Ok(Self { path, keep })
     }
 
-    /// Returns a subfolder that is removed when the returned value is dropped, even if its parent is kept.
+    /// Returns a subfolder that is removed when the returned value is dropped, even if the parent folder is kept.
     #[must_use]
     pub fn inside(&self, name: &str) -> Self {
         Self { path: self.join(name), keep: false }
     }
 
-    /// Returns the path of `name` in the folder.
+    /// Returns the path of `name` inside the folder.
     #[must_use]
     pub fn join(&self, name: &str) -> PathBuf {
         self.path.join(name)
@@ -50,7 +50,7 @@ impl Drop for Folder {
     }
 }
 
-/// Returns the total size in bytes of the files in a folder whose names end with `ending`.
+/// Returns the total size, in bytes, of the files in a folder whose names end with `ending`.
 pub fn bytes_of(path: &Path, ending: &str) -> Outcome<u64> {
     let mut sum = 0;
     for entry in std::fs::read_dir(path)? {
@@ -62,7 +62,7 @@ pub fn bytes_of(path: &Path, ending: &str) -> Outcome<u64> {
     Ok(sum)
 }
 
-/// Returns the total size in bytes of all files in a folder and its subfolders. Files that disappear during the call are ignored.
+/// Returns the total size, in bytes, of all files in a folder and its subfolders. Files that disappear during the call are ignored.
 pub fn bytes_below(path: &Path) -> Outcome<u64> {
     let mut sum = 0;
     for entry in std::fs::read_dir(path)? {
@@ -73,7 +73,7 @@ pub fn bytes_below(path: &Path) -> Outcome<u64> {
     Ok(sum)
 }
 
-/// Waits until earlier writes are on the disk, so they do not slow down the next measurement.
+/// Waits until all earlier writes are on disk. They then do not slow down the next measurement.
 pub fn settle() -> Outcome<()> {
     std::process::Command::new("sync").status().map(drop).map_err(Into::into)
 }

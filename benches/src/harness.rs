@@ -1,4 +1,4 @@
-//! Measures contenders (storage libraries or clients, each with its work) in turn, and records their rates in every round.
+//! Measures contenders (storage libraries or clients, each with its work) in turn and records their rates in every round.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,20 +6,20 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 
-/// A function that performs a contender's work for about the given time, and returns the number of operations and the elapsed time.
+/// A function that performs the work of a contender for about the given time. It returns the number of operations and the elapsed time.
 pub type Round<'a> = Box<dyn FnMut(Duration) -> Outcome<Rate> + 'a>;
 
-/// A number of operations and their elapsed time.
+/// A number of operations together with the time that they took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     /// The number of operations.
     pub operations: u64,
-    /// The elapsed time of the operations.
+    /// The time that the operations took.
     pub elapsed: Duration,
 }
 
 impl Rate {
-    /// Returns the operations per second.
+    /// Returns the number of operations per second.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a rate is shown with three digits")]
     pub fn per_second(self) -> f64 {
@@ -27,14 +27,14 @@ impl Rate {
     }
 }
 
-/// A contender: the name of a storage library, and the work that it performs in a round.
+/// A contender, which consists of the name of a storage library and the work that the library performs in a round.
 pub struct Contender<'a> {
     name: &'static str,
     round: Round<'a>,
 }
 
 impl<'a> Contender<'a> {
-    /// Creates a contender from its name and the work of one round.
+    /// Creates a contender from a name and the work of one round.
     pub fn new(name: &'static str, round: impl FnMut(Duration) -> Outcome<Rate> + 'a) -> Self {
         Self { name, round: Box::new(round) }
     }
@@ -46,7 +46,7 @@ impl std::fmt::Debug for Contender<'_> {
     }
 }
 
-/// The results of one contender: its rates in all rounds.
+/// The results of one contender, with its rate in each round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// The name of the contender.
@@ -56,7 +56,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Creates a figure from a contender's name and its rate in each round.
+    /// Creates a figure from the name of a contender and its rate in each round.
     #[must_use]
     pub const fn new(name: &'static str, rates: Vec<f64>) -> Self {
         Self { name, rates }
@@ -68,8 +68,8 @@ impl Figure {
         median(self.rates.clone())
     }
 
-    /// Returns the ratio to another figure: the median of the ratios in each round, because other load on the machine affects all contenders of a round.
-    /// For contenders that were not measured in the same rounds, it is the ratio of the medians.
+    /// Returns the ratio to another figure, which is the median of the ratios in the individual rounds. Other load on the machine affects all contenders in a
+    /// round. For contenders that were not measured in the same rounds, returns the ratio of the medians.
     ///
     /// ```
     /// use benches::harness::Figure;
@@ -111,7 +111,7 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     }
 }
 
-/// Measures contenders in turn: one short warm-up round each, and then `rounds` rounds. Each round starts with a different contender.
+/// Measures contenders in turn. After one short warm-up round for each of them, runs the given number of rounds. Each round starts with a different contender.
 pub fn alternate(mut contenders: Vec<Contender<'_>>, rounds: usize, time: Duration) -> Outcome<Vec<Figure>> {
     for contender in &mut contenders {
         (contender.round)(time / 4)?;
@@ -128,7 +128,7 @@ pub fn alternate(mut contenders: Vec<Contender<'_>>, rounds: usize, time: Durati
     Ok(contenders.iter().zip(rates).map(|(contender, rates)| Figure::new(contender.name, rates)).collect())
 }
 
-/// Repeats an operation for about `time`. Reads the clock after every `batch` operations.
+/// Repeats an operation for about the given time. The clock is read after every `batch` operations.
 pub fn repeat<T>(time: Duration, batch: u32, mut operation: impl FnMut() -> Outcome<T>) -> Outcome<Rate> {
     let start = Instant::now();
     let mut operations = 0;
@@ -144,8 +144,8 @@ pub fn repeat<T>(time: Duration, batch: u32, mut operation: impl FnMut() -> Outc
     }
 }
 
-/// Repeats an operation like [`repeat`], for operations that never wait. Counts only the time in which the thread was running, so other load on the machine
-/// slows all contenders equally. On an idle machine, the thread is always running.
+/// Repeats an operation like [`repeat`], for operations that never wait. Only the time for which the thread was running is counted, so other load on the
+/// machine slows all contenders equally. On an idle machine, the thread is always running.
 pub fn repeat_busy<T>(time: Duration, batch: u32, operation: impl FnMut() -> Outcome<T>) -> Outcome<Rate> {
     let before = busy();
     let rate = repeat(time, batch, operation)?;
@@ -153,13 +153,13 @@ pub fn repeat_busy<T>(time: Duration, batch: u32, operation: impl FnMut() -> Out
     Ok(Rate { elapsed: elapsed.filter(|elapsed| !elapsed.is_zero()).unwrap_or(rate.elapsed), ..rate })
 }
 
-/// Returns how long this thread has been running since it started, or `None` if the system does not report it.
+/// Returns the time for which this thread has been running since it started, or `None` if the system does not report it.
 fn busy() -> Option<Duration> {
     let line = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     line.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
-/// Repeats `operation` on `threads` threads concurrently for about `time`.
+/// Repeats `operation` concurrently on the given number of threads for about the given time.
 pub fn crowd(threads: usize, time: Duration, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome<Rate> {
     let (over, done) = (AtomicBool::new(false), AtomicU64::new(0));
     let start = Instant::now();

@@ -1,5 +1,5 @@
-//! The data of a full run: each contender (storage library) stores ten times the usual number of entities in its own folder. At most two are open at a
-//! time.
+//! The data of a full run. Each contender (storage library) stores ten times the usual number of entities in a separate folder. At most two contenders are open
+//! at a time.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use crate::peer::bytes::pair;
 use crate::peer::store::{Kind, Store};
 use crate::report::short;
 
-/// The number of readings whose size is measured to estimate the total size.
+/// The number of readings whose sizes are measured to estimate the total size.
 const SAMPLE: u32 = 10_000;
 
 /// The folders of the contenders in a full run.
@@ -29,7 +29,7 @@ pub struct Large {
 }
 
 impl Large {
-    /// Chooses the folders, which are filled on first use. With `--keep`, the next run with the same number of entities reuses them.
+    /// Chooses the folders, which are filled when they are first used. With `--keep`, the next run with the same number of entities reuses them.
     pub fn set(options: &Options) -> Outcome<Self> {
         let entities = options.entities.saturating_mul(10);
         let folder = Folder::named(&format!("large-{}", short(entities.into())), options.keep)?;
@@ -41,25 +41,25 @@ impl Large {
         Ok(Self { options: options.clone(), entities, row_bytes: bytes / u64::from(SAMPLE), folder })
     }
 
-    /// Returns the total size in bytes of all keys and rows.
+    /// Returns the total size of all keys and rows, in bytes.
     #[must_use]
     pub fn logical_bytes(&self) -> u64 {
         u64::from(self.entities) * self.row_bytes
     }
 
-    /// Returns the cache size of each contender: 1 GiB for ten million entities, which is about half the size of the engine's files.
+    /// Returns the cache size for each contender. It is 1 GiB for ten million entities, which is about half the size of the engine's files.
     #[must_use]
     pub fn cache(&self) -> usize {
         usize::try_from(u64::from(self.entities) * CACHE as u64 / 10_000_000).unwrap_or(usize::MAX)
     }
 
-    /// Returns the number of entities used to measure reads from the cache: a tenth of all entities.
+    /// Returns the number of entities used to measure reads from the cache, which is a tenth of all entities.
     #[must_use]
     pub fn warm(&self) -> u32 {
         (self.entities / 10).next_multiple_of(PARTITION)
     }
 
-    /// Returns a contender's folder, in which no entity has been updated since loading.
+    /// Returns the folder of a contender. No entity in it has been updated since it was loaded.
     pub fn loaded(&self, kind: Kind) -> Outcome<PathBuf> {
         if self.updated(kind).exists() {
             std::fs::remove_dir_all(self.place(kind))?;
@@ -68,7 +68,7 @@ impl Large {
         self.filled(kind)
     }
 
-    /// Returns a contender's folder, in which entities may have been updated since loading.
+    /// Returns the folder of a contender. Entities in it may have been updated since it was loaded.
     pub fn filled(&self, kind: Kind) -> Outcome<PathBuf> {
         let (folder, whole) = (self.place(kind), self.place(kind).with_extension("whole"));
         if !(whole.exists() && folder.exists()) {
@@ -86,14 +86,14 @@ impl Large {
         Ok(folder)
     }
 
-    /// Returns a contender's folder for a measurement that updates entities, and records that they were updated.
+    /// Returns the folder of a contender for a measurement that updates entities, and records that entities were updated.
     pub fn to_update(&self, kind: Kind) -> Outcome<PathBuf> {
         let folder = self.filled(kind)?;
         std::fs::write(self.updated(kind), [])?;
         Ok(folder)
     }
 
-    /// Opens a contender in which no entity has been updated since loading.
+    /// Opens the folder of a contender in which no entity has been updated since it was loaded.
     pub fn open(&self, kind: Kind) -> Outcome<Box<dyn Store>> {
         kind.open(&self.loaded(kind)?, self.cache())
     }

@@ -1,4 +1,4 @@
-//! Parses the command line: which measurements to run, and for how long.
+//! Parses the command line, which determines the measurements to run and their duration.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use crate::Outcome;
 /// The usage text of the program.
 pub const USAGE: &str = "ratios [--azurite | --server] [--quick | --full] [--entities N] [--rounds N] [--millis N] [--seconds N] [--only row,row] [--keep] [--record]";
 
-/// The subject of a run: the library or server that is compared with others.
+/// The subject of a run, which is the library or server that is compared with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The embedded engine, compared with other engines.
     Engine,
-    /// The client for Azure tables, compared with other clients of one Azurite server.
+    /// The client for Azure tables, compared with other clients of the same Azurite server.
     Client,
     /// The server, compared with Azurite.
     Server,
@@ -28,19 +28,19 @@ pub struct Options {
     pub rounds: usize,
     /// The duration of one round.
     pub time: Duration,
-    /// The duration of the continuous updates, which are part of a full run.
+    /// The duration of the continuous updates in a full run.
     pub sustained: Duration,
     /// The subject of the measurement.
     pub subject: Subject,
-    /// `true` for a quick run, with fewer entities and shorter rounds.
+    /// `true` for a quick run, which has fewer entities and shorter rounds.
     pub quick: bool,
-    /// `true` for a full run, with ten times the usual number of entities.
+    /// `true` for a full run, which also measures ten times the usual number of entities.
     pub full: bool,
-    /// The names of the measurements to run. If empty, all are run.
+    /// The names of the measurements to run. If the list is empty, all measurements run.
     pub only: Vec<String>,
-    /// `true` if folders are kept after the run.
+    /// `true` if the folders are kept after the run.
     pub keep: bool,
-    /// `true` if the results are appended to `benches/records`.
+    /// `true` if the results are appended to the files in `benches/records`.
     pub record: bool,
 }
 
@@ -62,7 +62,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Parses the arguments after the program's name.
+    /// Parses the arguments that follow the name of the program.
     ///
     /// ```
     /// use benches::options::Options;
@@ -100,7 +100,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Returns `true` if the measurement `row` should be run.
+    /// Returns `true` if the measurement with the name `row` should run.
     #[must_use]
     pub fn wants(&self, row: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| only == row)

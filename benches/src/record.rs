@@ -1,4 +1,4 @@
-//! Records results over time: appends each result of a run as a line of JSON to a file in the repository.
+//! Records results over time. Each result of a run is appended as a line of JSON to a file in the repository.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -17,20 +17,20 @@ use crate::report::Line;
 pub struct Entry {
     /// The day of the run in UTC, such as `2026-11-26`.
     pub date: String,
-    /// The abbreviated commit hash, followed by `+` if files differed from the commit.
+    /// The abbreviated commit hash. It is followed by `+` if the working copy differed from the commit.
     pub commit: String,
-    /// The number of cores, and the processor model.
+    /// The number of cores and the model of the processor.
     pub machine: String,
-    /// The number of entities in the table that was read. `None` if the measurement reads a different table, and in records from earlier versions.
+    /// The number of entities in the table that was read. `None` in records from earlier versions, or if the measurement reads a different table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entities: Option<u32>,
-    /// The name of the measured work, as in the table of results.
+    /// The name of the measured work, as shown in the table of results.
     pub work: String,
-    /// This project's result, with its range.
+    /// The result of this project, with its range.
     pub ours: String,
-    /// The peer's name and result, with its range.
+    /// The name of the peer and its result, with the range.
     pub peer: String,
-    /// The ratio of the two results, or `None` if one is missing.
+    /// The ratio of the two results, or `None` if one of them is missing.
     pub ratio: Option<f64>,
     /// The target, as shown in the table of results.
     pub target: String,
@@ -38,7 +38,7 @@ pub struct Entry {
     pub passed: bool,
 }
 
-/// The date, commit and machine of a run, shared by all its results.
+/// The date, the commit and the machine of a run, which all of its results share.
 #[derive(Clone, Debug)]
 pub struct Run {
     date: String,
@@ -47,16 +47,16 @@ pub struct Run {
 }
 
 impl Run {
-    /// Determines the date, commit and machine of this run.
+    /// Determines the date, the commit and the machine of this run.
     ///
     /// # Errors
-    /// An error if git cannot be run, or if the folder is not in a repository.
+    /// An error if git cannot be run or the folder is not in a repository.
     pub fn current() -> Outcome<Self> {
         let date = DateTime::<Utc>::from(SystemTime::now()).format("%Y-%m-%d").to_string();
         Ok(Self { date, commit: commit()?, machine: machine() })
     }
 
-    /// Returns the record of one row of the table of results.
+    /// Returns the record for one row of the table of results.
     #[must_use]
     pub fn entry(&self, row: &Line) -> Entry {
         let (Self { date, commit, machine }, Line { entities, work, ours, peer, ratio, target }) =
@@ -77,16 +77,16 @@ impl Run {
     }
 }
 
-/// Returns the path of the file with a program's results, such as `benches/records/ratios.jsonl`.
+/// Returns the path of the file with the results of a program, such as `benches/records/ratios.jsonl`.
 #[must_use]
 pub fn file(program: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("records").join(program).with_extension("jsonl")
 }
 
-/// Appends entries to a file, one line each.
+/// Appends entries to a file, with one line for each entry.
 ///
 /// # Errors
-/// An error from the disk if the file cannot be written.
+/// An error from the system if the file cannot be written.
 pub fn append(file: &Path, entries: &[Entry]) -> Outcome<()> {
     let mut lines = String::new();
     for entry in entries {
@@ -100,10 +100,10 @@ pub fn append(file: &Path, entries: &[Entry]) -> Outcome<()> {
     Ok(())
 }
 
-/// Reads the records in a file, oldest first.
+/// Reads the records in a file, with the oldest record first.
 ///
 /// # Errors
-/// An error from the disk, or an error with the line number if a line is not an entry.
+/// An error from the system, or an error with the line number if a line is not an entry.
 pub fn read(file: &Path) -> Outcome<Vec<Entry>> {
     let text = std::fs::read_to_string(file)?;
     let entry = |(index, line)| {

@@ -1,4 +1,4 @@
-//! The report of a run: a table of ratios, and the number of missed targets.
+//! The report of a run, which contains a table of ratios and the number of missed targets.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ pub const OURS: &str = "tables";
 /// The target that a ratio must meet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
-    /// This project's figure must be at least this multiple of the peer's figure.
+    /// The figure of this project must be at least this multiple of the figure of the peer.
     AtLeast(f64),
-    /// This project's figure may be at most this multiple of the peer's figure.
+    /// The figure of this project must be at most this multiple of the figure of the peer.
     AtMost(f64),
-    /// No target. The ratio is shown for information only.
+    /// The ratio has no target and is shown for information only.
     Shown,
 }
 
@@ -47,13 +47,13 @@ pub struct Line {
     pub entities: Option<u32>,
     /// The name of the measured work.
     pub work: String,
-    /// This project's result, with its range.
+    /// The result of this project, with its range.
     pub ours: String,
-    /// The peer's name and result, with its range.
+    /// The name of the peer and its result, with the range.
     pub peer: String,
     /// The ratio of the two results.
     pub ratio: f64,
-    /// The target of the ratio.
+    /// The target for the ratio.
     pub target: Target,
 }
 
@@ -66,12 +66,12 @@ pub struct Report {
 }
 
 impl Report {
-    /// Sets the number of entities in the table that the next rows will read.
+    /// Sets the number of entities in the table that the next measurements read.
     pub const fn set_entities(&mut self, entities: u32) {
         self.entities = Some(entities);
     }
 
-    /// Adds a row for each of the other contenders, comparing the engine's rate with that contender's. A missing figure is an error.
+    /// For each of the other contenders, adds a row that compares the rate of the engine with the rate of that contender. A missing figure is an error.
     pub fn compare(&mut self, work: &str, figures: &[Figure], targets: &[(&str, Target)]) {
         self.compare_as(rate, work, figures, targets);
     }
@@ -81,7 +81,7 @@ impl Report {
         self.compare_as(time, work, figures, targets);
     }
 
-    /// Adds a row with the ratio of the first figure's rate to the second figure's rate.
+    /// Adds a row with the ratio of the first rate to the second rate.
     pub fn compare_figures(&mut self, work: &str, figures: &[Figure], target: Target) {
         let [first, second] = figures else {
             return self.line(work, String::new(), String::new(), f64::NAN, target);
@@ -91,7 +91,7 @@ impl Report {
         self.line(work, shown(first), shown(second), ratio, target);
     }
 
-    /// Adds a row with the ratio of the first figure's time per operation to the second figure's.
+    /// Adds a row with the ratio of the first time per operation to the second time per operation.
     pub fn compare_bound(&mut self, work: &str, figures: &[Figure], target: Target) {
         let [first, second] = figures else {
             return self.line(work, String::new(), String::new(), f64::NAN, target);
@@ -99,7 +99,7 @@ impl Report {
         self.line(work, time(first), time(second), second.times(first), target);
     }
 
-    /// Adds a row with the ratio of two figures' times per operation in their fastest rounds.
+    /// Adds a row with the ratio of the times per operation in the fastest round of each figure.
     pub fn compare_fastest(&mut self, work: &str, first: &Figure, second: &Figure, target: Target) {
         self.line(work, time(first), time(second), second.max() / first.max(), target);
     }
@@ -169,12 +169,12 @@ impl fmt::Display for Report {
     }
 }
 
-/// Formats a rate with its range, such as `512k/s (498k–530k)`.
+/// Formats a rate with its range, for example as `512k/s (498k–530k)`.
 fn rate(figure: &Figure) -> String {
     format!("{}/s ({}–{})", short(figure.median()), short(figure.min()), short(figure.max()))
 }
 
-/// Formats the time per operation with its range, such as `85.1 ns (84.0–87.2)`.
+/// Formats the time per operation with its range, for example as `85.1 ns (84.0–87.2)`.
 fn time(figure: &Figure) -> String {
     let (unit, scale) = match 1e9 / figure.median() {
         1e6.. => ("ms", 1e3),
@@ -185,7 +185,7 @@ fn time(figure: &Figure) -> String {
     format!("{} {unit} ({}–{})", scaled(figure.median()), scaled(figure.max()), scaled(figure.min()))
 }
 
-/// Formats a number with three digits, such as `1.23M`, `512k` or `87.1`.
+/// Formats a number with three digits, for example as `1.23M`, `512k` or `87.1`.
 #[must_use]
 pub fn short(number: f64) -> String {
     let (scaled, unit) = match number.abs() {

@@ -1,4 +1,4 @@
-//! The measurements of the engine, each of which adds rows to the table of results. Each measurement has its own file.
+//! The measurements of the engine. Each is in a separate file and adds rows to the table of results.
 
 pub mod backfill;
 pub mod base_size;
@@ -31,10 +31,10 @@ use crate::large::Large;
 use crate::report::Report;
 use crate::stage::Stage;
 
-/// The name of a measurement on the command line, and its function.
+/// The name of a measurement on the command line, and the function that runs it.
 pub type Row = (&'static str, fn(&Stage, &mut Report) -> Outcome<()>);
 
-/// All measurements. Measurements that only read come first.
+/// All measurements. Those that only read come first.
 pub const ROWS: &[Row] = &[
     ("key", key::measure),
     ("codec", codec::measure),
@@ -59,10 +59,10 @@ pub const ROWS: &[Row] = &[
     ("long_keys", long_keys::measure),
 ];
 
-/// The name of a measurement in a full run, and its function.
+/// The name of a measurement in a full run, and the function that runs it.
 pub type LargeRow = (&'static str, fn(&Large, &mut Report) -> Outcome<()>);
 
-/// The additional measurements of a full run. They follow [`ROWS`].
+/// The measurements that only a full run performs. They run after those in [`ROWS`].
 pub const LARGE_ROWS: &[LargeRow] = &[
     ("large_get", large_get::measure),
     ("large_page", large_page::measure),

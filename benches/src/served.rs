@@ -1,6 +1,6 @@
-//! Compares the server with a pinned version of Azurite, and with the HTTP stack that the server uses, under the same load in one run.
+//! Compares the server with a pinned version of Azurite and with the HTTP stack that the server uses, under the same load in one run.
 //!
-//! All servers are separate processes that keep their data in memory. The load is raw HTTP/1.1 with signed requests, on one thread per connection.
+//! Each server is a separate process that keeps its data in memory. The load consists of raw HTTP/1.1 with signed requests, on one thread per connection.
 
 pub mod allocations;
 pub mod child;
@@ -25,7 +25,7 @@ use child::Server;
 use data::Shape;
 use work::Place;
 
-/// Measures everything that `ratios --server` reports.
+/// Measures all rows that `ratios --server` reports.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let wants = |row: &str| options.wants(row);
     if wants("stack") {

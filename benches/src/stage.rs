@@ -1,4 +1,4 @@
-//! The setup of a run: all compared libraries, filled with the same entities. They must return the same results.
+//! The setup of a run. All libraries under comparison are filled with the same entities and must return the same results.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -13,7 +13,7 @@ use crate::peer::sqlite::Sqlite;
 use crate::peer::tables::Tables;
 use crate::peer::{CACHE, Peer};
 
-/// The compared libraries, and the data for measuring them.
+/// The libraries under comparison and the data for measuring them.
 pub struct Stage {
     /// The options of the run.
     pub options: Options,
@@ -27,9 +27,9 @@ pub struct Stage {
     pub places: Places,
     /// The readings from which new readings are derived.
     pool: Vec<Reading>,
-    /// The number of readings derived from the pool so far.
+    /// The number of readings that have been derived from the pool so far.
     made: AtomicU64,
-    /// The folder that contains all files. It is the last field, so it is dropped after the values that have open files in it.
+    /// The folder that contains all files. It is the last field, so it is dropped after the values that have files open in it.
     pub folder: Folder,
 }
 
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Stage {
 }
 
 impl Stage {
-    /// Opens a database of each compared library, and fills it with the entities.
+    /// Opens a database of each library under comparison and fills it with the entities.
     pub fn set(options: Options) -> Outcome<Self> {
         let folder = Folder::create(options.keep)?;
         let redb = RawRedb::open(&folder.join("raw.redb"), CACHE)?;
@@ -68,7 +68,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Returns all libraries that return decoded readings, the engine first.
+    /// Returns all libraries that return decoded readings, with the engine first.
     pub fn peers(&self) -> impl Iterator<Item = &dyn Peer> {
         peers(&self.tables, &self.others)
     }
@@ -79,7 +79,7 @@ impl Stage {
         (self.options.entities / 10).next_multiple_of(PARTITION)
     }
 
-    /// Returns the number of entities in a large table: a hundred times as many as in the small table if this is a full run; otherwise the number of
+    /// Returns the number of entities in a large table. In a full run, it is a hundred times as many as in the small table. Otherwise, it is the number of
     /// entities in the table for reads.
     #[must_use]
     pub fn large(&self) -> u32 {
@@ -92,13 +92,13 @@ impl Stage {
         self.options.entities / PARTITION
     }
 
-    /// Returns a new reading in an existing partition. None of the libraries contains it yet.
+    /// Returns a new reading in an existing partition. No library contains it yet.
     pub fn fresh(&self) -> Reading {
         let made = self.made.fetch_add(1, Ordering::Relaxed);
         self.fresh_at(made, self.any_site(made))
     }
 
-    /// Returns new readings in one existing partition. None of the libraries contains them yet.
+    /// Returns new readings in one existing partition. No library contains any of them yet.
     pub fn fresh_batch(&self, size: u64) -> Vec<Reading> {
         let made = self.made.fetch_add(size, Ordering::Relaxed);
         (made..made + size).map(|turn| self.fresh_at(turn, self.any_site(made))).collect()
@@ -114,7 +114,7 @@ impl Stage {
         Reading { site, number: data::fresh_number(made), ..template }
     }
 
-    /// Checks that all libraries return the expected entities; otherwise, comparing their rates would be meaningless.
+    /// Checks that all libraries return the expected entities. If they did not, a comparison of their rates would be meaningless.
     fn check(&self) -> Outcome<()> {
         let partition = self.partitions() / 2;
         let (site, level) = (data::site(partition), i32::try_from(LEVELS / 2)?);

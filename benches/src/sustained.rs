@@ -1,4 +1,4 @@
-//! Updates random rows continuously in a child process, with one storage library. Measures the bytes written, the write latency and the time to close.
+//! Updates random rows continuously in a child process with one storage library. Measures the bytes written, the latency of writes and the time to close.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const WRITERS: u64 = 32;
 /// The number of rows per transaction.
 const ROWS: u32 = 10;
 
-/// The distribution of a transaction's rows over partitions.
+/// The distribution of the rows of a transaction over partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rows {
     /// All rows of a transaction are in one partition, as the engine requires.
@@ -30,7 +30,7 @@ pub enum Rows {
     Anywhere,
 }
 
-/// A child process's work, passed as its argument.
+/// The work of a child process, which is passed to it as an argument.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Work {
     kind: String,
@@ -38,7 +38,7 @@ pub struct Work {
     folder: PathBuf,
     cache: usize,
     entities: u32,
-    /// The number of entities from which pages are read.
+    /// The number of entities from which the reader reads pages.
     warm: u32,
     row_bytes: u64,
     millis: u64,
@@ -49,7 +49,7 @@ pub struct Work {
 pub struct Figures {
     /// The number of rows updated per second.
     pub rows: f64,
-    /// The median time until a write was durable, in milliseconds.
+    /// The median of the time until a write was durable, in milliseconds.
     pub half: f64,
     /// The 99.9th percentile of the time until a write was durable, in milliseconds.
     pub most: f64,
@@ -57,20 +57,20 @@ pub struct Figures {
     pub longest: f64,
     /// The number of full seconds in which no write became durable.
     pub idle_seconds: u32,
-    /// The number of bytes written to disk per byte of updated rows and their keys.
+    /// The number of bytes written to disk for each byte of updated rows and their keys.
     pub written: f64,
-    /// The largest size of the folder in bytes, measured every second.
+    /// The largest size of the folder in bytes, which is measured every second.
     pub folder_most: u64,
-    /// The size of the folder in bytes after closing.
+    /// The size of the folder in bytes after the database was closed.
     pub folder_after: u64,
     /// The time needed to close the database, in milliseconds.
     pub close: f64,
-    /// The number of pages of 1,000 entities that a reader reads during the updates, per second of its running time.
+    /// The number of pages of 1,000 entities read during the updates, per second for which the reader was running.
     pub pages: f64,
 }
 
 impl Work {
-    /// Creates the work for one library in its folder.
+    /// Creates the work for one library in the folder of that library.
     pub fn new(large: &Large, kind: Kind, rows: Rows, time: Duration) -> Outcome<Self> {
         Ok(Self {
             kind: kind.word().to_owned(),
@@ -90,7 +90,7 @@ impl Work {
         Ok(command.stdout(Stdio::piped()).spawn()?)
     }
 
-    /// Performs the work in a child process, and returns the results.
+    /// Performs the work in a child process and returns the results.
     pub fn measured(&self) -> Outcome<Figures> {
         let output = self.spawn()?.wait_with_output()?;
         let text = String::from_utf8(output.stdout)?;
@@ -98,7 +98,7 @@ impl Work {
         Ok(serde_json::from_str(line)?)
     }
 
-    /// Starts the work in a child process, and kills the process after `after`.
+    /// Starts the work in a child process and kills the process after the given time.
     pub fn killed(&self, after: Duration) -> Outcome<()> {
         let mut child = self.spawn()?;
         let outcome = wait_for_line(&mut child).map(|()| std::thread::sleep(after));
@@ -108,7 +108,7 @@ impl Work {
     }
 }
 
-/// Performs the work described by `argument`, as a child process, and prints the results.
+/// Performs the work that `argument` describes, as a child process, and prints the results.
 #[expect(clippy::cast_precision_loss, reason = "figures are shown with three digits")]
 pub fn run(argument: &str) -> Outcome<()> {
     let work: Work = serde_json::from_str(argument)?;
@@ -145,13 +145,13 @@ pub fn run(argument: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// The state shared by the writing threads and the thread that observes the process.
+/// The state that the writing threads share with the thread that observes the process.
 struct Running {
     over: AtomicBool,
     committed: AtomicU64,
 }
 
-/// Writes with all threads for `time` while `concurrent` runs. Returns the duration of each write in microseconds.
+/// Writes with all threads for the given time while `concurrent` runs. Returns the duration of each write in microseconds.
 fn update<T: Send>(
     store: &dyn Store,
     work: &Work,
@@ -184,7 +184,7 @@ fn update<T: Send>(
     })
 }
 
-/// Chooses distinct rows at random, and returns them with changed values.
+/// Chooses distinct rows at random and returns them with changed values.
 fn changed(random: &mut Random, partitions: u32, rows: Rows) -> Vec<Reading> {
     let partition = random.below(partitions);
     let mut indices: Vec<u32> = Vec::new();
@@ -206,7 +206,7 @@ fn changed(random: &mut Random, partitions: u32, rows: Rows) -> Vec<Reading> {
     indices.into_iter().map(change).collect()
 }
 
-/// The observing thread's measurements, one per second.
+/// The measurements of the observing thread, which are taken every second.
 struct Seen {
     most: u64,
     idle: u32,
@@ -232,7 +232,7 @@ fn watch(folder: &Path, running: &Running) -> Outcome<Seen> {
     Ok(seen)
 }
 
-/// Reads pages for `time`. Returns the number of pages per second of the reader's running time.
+/// Reads pages for the given time. Returns the number of pages per second for which the reader was running.
 fn read_pages(store: &dyn Store, warm: u32, time: Duration) -> Outcome<f64> {
     let (mut look, mut random) = (store.look()?, Random::new(5));
     let rate = repeat_busy(time, 1, || {

@@ -1,10 +1,10 @@
-//! A model of an index that is added while programs built from an older release write. The model contains sightings
-//! (records that an older program has been seen), grants to holders of SAS tokens, and the backfill. The backfill
-//! consists of a fence, which waits until older programs are refused, and a pass over all rows.
+//! A model of an index that is added while programs built from an older release are writing. The model contains sightings (records that an older program has
+//! been seen), grants to holders of SAS tokens, and the backfill. The backfill consists of a fence, which waits until older programs are refused, and a pass
+//! over all rows.
 //!
-//! Each request contains the date from its program's clock, which may be wrong, stopped, or adjusted once during the
-//! run. The store refuses requests whose date is too far from its own clock. A request with a SAS has no date; instead,
-//! the store refuses it after the token has expired. A program may pause at any request, for any length of time.
+//! Each request contains the date from its program's clock, which may be wrong, stopped, or adjusted once during the run. The store refuses a request whose
+//! date is too far from its own clock. A request with a SAS has no date; the store refuses it after the token has expired. A program may pause at any request,
+//! for any length of time.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,16 +48,16 @@ const GRANT_RECORDED: usize = 11;
 const GRANT_READS_AGAIN: usize = 12;
 const EXPIRES: usize = 13;
 const LATER_EXPIRY: usize = 14;
-/// The condition that each refusal of older programs has a unique number. Random runs without it rarely fail, so a test contains the seed of a failing one.
+/// The condition that each refusal of older programs has a unique number. Random runs without this condition rarely fail, so a test contains the seed of a run
+/// that fails.
 const UNIQUE: usize = 15;
 
-/// The maximum difference between a request's date and the store's clock. The store refuses requests with a larger difference.
+/// The maximum difference between the date of a request and the store's clock. The store refuses a request with a larger difference.
 const TOLERANCE: i64 = 15;
 /// The time during which a program may write before it must read the schema again.
 const LEASE: i64 = 1;
-/// The time after a program's check that it may write, during which requests based on the check can take effect. The date of the program's
-/// sighting is at most `TOLERANCE` ahead of the store, the date of the write is at most one lease later, and the store
-/// accepts that date for another `TOLERANCE`.
+/// The time for which requests can still take effect after a program has checked that it may write. The date of the program's sighting is at most `TOLERANCE`
+/// ahead of the store, the date of the write is at most one lease later, and the store accepts that date for another `TOLERANCE`.
 const LAST_REQUESTS: i64 = 2 * TOLERANCE + LEASE + 1;
 const ENTITIES: usize = 3;
 const VALUES: usize = 3;
@@ -67,9 +67,9 @@ const VALUES: usize = 3;
 enum Index {
     /// The stored schema does not declare the index yet.
     Unknown,
-    /// Older programs may write. The value is the store's time when a backfill first ran, if one has run.
+    /// Older programs may write. The value is the store's time when a backfill was first run, if one has been run.
     Announced(Option<i64>),
-    /// Older programs are refused. The values are the number that identifies this refusal, and the store's time when a backfill first ran.
+    /// Older programs are refused. The values are the number that identifies this refusal and the store's time when a backfill was first run.
     Closing(i64, i64),
     /// A backfill may run its pass over all entities.
     Building,
@@ -80,11 +80,11 @@ struct Store {
     now: i64,
     index: Index,
     sighting: i64,
-    /// The latest expiry among all grants made by older programs.
+    /// The latest expiry of all grants that older programs have made.
     granted: i64,
-    /// Each entity's value and version.
+    /// The value and the version of each entity.
     entities: [(Option<usize>, u64); ENTITIES],
-    /// The version of each index entry, by value and entity.
+    /// The version of each index entry, keyed by value and entity.
     entries: BTreeMap<(usize, usize), u64>,
     versions: u64,
 }
@@ -109,10 +109,10 @@ impl Store {
 
 /// A program built from the older release.
 struct Program {
-    /// The difference by which the program's clock is ahead of the store's. If the program's clock has stopped, the time that it shows.
+    /// The difference by which the program's clock is ahead of the store's clock or, if the program's clock has stopped, the time that it shows.
     ahead: Cell<i64>,
     is_stopped: bool,
-    /// The time of the program's last check that it may write, by its own clock.
+    /// The time, by the program's clock, at which the program last checked that it may write.
     asked: Cell<Option<i64>>,
 }
 
@@ -144,14 +144,14 @@ impl World {
         program.asked.get().is_some_and(|asked| (self.clock(program) - asked).abs() <= LEASE)
     }
 
-    /// Sends a request from an older program. Returns `true` if the store accepts the request's date.
+    /// Sends a request as an older program. Returns `true` if the store accepts the date of the request.
     async fn send(&self, program: &Program) -> bool {
         let date = self.clock(program);
         give_way().await;
         self.accepts(date)
     }
 
-    /// Lets an older program check whether it may write. If it may, the permission lasts for one lease.
+    /// Checks, as an older program, whether it may write. If it may, the permission lasts for one lease.
     async fn ask(&self, program: &Program) {
         program.asked.set(None);
         let asked = self.clock(program);
@@ -179,7 +179,7 @@ impl World {
         program.asked.set(Some(asked));
     }
 
-    /// Lets an older program write an entity. It does not update the index, because its schema does not declare the index.
+    /// Writes an entity as an older program. The index is not updated, because the schema of the program does not declare it.
     async fn old_write(self, program: Rc<Program>) {
         let (at, value) = (self.random.below(ENTITIES), self.random.below(VALUES + 1));
         for _ in 0..3 {
@@ -197,7 +197,7 @@ impl World {
         }
     }
 
-    /// Lets an older program make a grant. The grant's holder then writes without reading the schema.
+    /// Makes a grant as an older program. The holder of the grant then writes without reading the schema.
     async fn grant(self, program: Rc<Program>, valid: i64) {
         let may_write = |index| matches!(index, Index::Unknown | Index::Announced(_));
         let expiry = self.store.borrow().now + valid;
@@ -223,7 +223,7 @@ impl World {
         }
     }
 
-    /// Lets a newer program write an entity and update the index.
+    /// Writes an entity as a newer program and updates the index.
     async fn new_write(self) {
         let (at, value) = (self.random.below(ENTITIES), self.random.below(VALUES + 1));
         let value = Some(value).filter(|value| *value < VALUES);
@@ -247,7 +247,7 @@ impl World {
         }
     }
 
-    /// Changes the index's state to `next` if the current state is an expected one. Returns `true` if the state has been changed.
+    /// Changes the state of the index to `next` if the current state is an expected one. Returns `true` if it was changed.
     async fn note(&self, is_expected: impl Fn(Index) -> bool, next: Index) -> bool {
         give_way().await;
         let mut store = self.store.borrow_mut();
@@ -258,7 +258,7 @@ impl World {
         is_noted
     }
 
-    /// Returns the store's time, and the later of the last sighting and the last expiry of a grant. The time is read first.
+    /// Returns the store's time, together with the later of the last sighting and the last expiry of a grant. The time is read first.
     async fn sightings(&self) -> (i64, i64) {
         give_way().await;
         let now = self.store.borrow().now;
@@ -291,7 +291,7 @@ impl World {
                 if !self.holds(REFUSED_FIRST) {
                     return self.note(|now| now == index, Index::Building).await;
                 }
-                // The time alone does not identify a refusal, because backfills that read it simultaneously get the same time.
+                // The time alone does not identify a refusal, because backfills that read the time simultaneously get the same one.
                 let number = i64::try_from(self.store.borrow_mut().version()).unwrap_or_default();
                 let token = if self.holds(UNIQUE) { number } else { now };
                 if !self.note(|now| now == index, Index::Closing(token, first)).await {
@@ -313,7 +313,7 @@ impl World {
         self.note(is_ours, Index::Building).await
     }
 
-    /// Runs the pass: deletes the entries that no entity requires, then inserts the missing ones.
+    /// Runs the pass, which deletes the entries that no entity requires and then inserts the missing ones.
     async fn pass(&self) {
         let entries: Vec<_> =
             self.store.borrow().entries.iter().map(|(key, version)| (*key, *version)).collect();
@@ -387,14 +387,14 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
         Rc::new(Program { ahead, is_stopped: random.one_in(4), asked: Cell::new(None) })
     };
     let programs = [program(), program()];
-    // The rounds in which the programs' clocks are adjusted, if they are adjusted at all.
+    // The rounds in which the clocks of the programs are adjusted. A round after the end of the run has no effect.
     let set_at = [random.below(24), random.below(24)];
     let mut processes = Processes::new(random.clone());
     let mut asleep: Vec<Process> = Vec::new();
     let begin = random.below(4);
-    // The number of backfills that start in a round is less than this.
+    // The exclusive upper bound for the number of backfills that start in a round.
     let runs = if random.one_in(2) { 3 } else { 7 };
-    // A round makes a grant with a probability of 1 in `grants`.
+    // In each round, each program makes a grant with a probability of 1 in `grants`.
     let grants = [3, 12][random.below(2) % 2];
     for round in 0..6 + random.below(10) {
         if round == begin {
@@ -443,8 +443,8 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// Tests two backfill runs that read the same time from the store and refuse older programs one after another. A
-    /// third run then confirms the first refusal.
+    /// Tests two runs of the backfill that read the same time from the store and refuse older programs one after another. A third run then confirms the first
+    /// refusal.
     #[test]
     fn a_refusal_that_is_known_by_its_time_alone_is_confirmed_by_mistake() {
         const FOUND_BY: u64 = 660_487;

@@ -1,7 +1,6 @@
-//! A model of convergence (`docs/convergence.md`). It contains an entity, called the source; a target, such as an index
-//! row, for each value that the source has had; and a guard for each target, a row whose version changes with every
-//! write to the target. A record lists the targets that do not match the source yet. Processes settle these targets,
-//! which means that they update each target from the source.
+//! A model of convergence (`docs/convergence.md`). It contains an entity, called the source, and a target, such as an index row, for each value that the source
+//! has had. Each target has a guard, which is a row whose version changes with every write to the target. A record lists the targets that do not match the
+//! source yet. Processes settle these targets, which means that they update each target from the source.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +30,7 @@ const RECORD_VERSION: usize = 5;
 #[derive(Clone, Default)]
 struct Source {
     value: Option<usize>,
-    /// The targets that may not match the source, with the version of the record; `None` if all targets match.
+    /// The targets that may not match the source, together with the version of the record; `None` if all targets match.
     record: Option<(BTreeSet<usize>, u64)>,
     version: u64,
 }
@@ -39,7 +38,7 @@ struct Source {
 #[derive(Clone, Copy, Default)]
 struct Target {
     is_live: bool,
-    /// The version of the target's guard; 0 if the guard does not exist.
+    /// The version of the target's guard, or 0 if the guard does not exist.
     guard: u64,
 }
 
@@ -92,7 +91,7 @@ impl World {
         }
     }
 
-    /// Updates one target from the source. Returns `false` if another process has written the target's guard in the meantime.
+    /// Updates one target from the source. Returns `false` if another process has written the guard of the target in the meantime.
     async fn settle_one(&self, at: usize, early: Option<usize>) -> bool {
         let read = self.targets.borrow().get(&at).copied().unwrap_or_default();
         give_way().await;
@@ -112,7 +111,7 @@ impl World {
         true
     }
 
-    /// Updates all targets listed in the record. Returns `false` if this takes too many rounds.
+    /// Updates all targets that the record lists. Returns `false` if this takes too many rounds.
     fn settle_all(&self) -> bool {
         (0..200).any(|_| {
             finish(Box::pin(self.clone().settle()));

@@ -1,10 +1,9 @@
-//! A model of copied properties that are added while programs built from an older release write. One entity, called the
-//! holder, contains a value copied from the entity that it refers to, called the source. The model contains the
-//! recorded references from holders to sources, the copies, and the two backfills that complete them.
+//! A model of copied properties that are added while programs built from an older release are writing. One entity, called the holder, contains a value copied
+//! from the entity to which it refers, called the source. The model contains the recorded references from holders to sources, the copies, and the two backfills
+//! that complete them.
 //!
-//! Older programs write sources and holders until they are refused, at a different time for each of the two types.
-//! `backfill.rs` models how they are refused; here, this is a single atomic step. Processes pause and die at any
-//! request. Recorded changes are delivered repeatedly until workers have applied them.
+//! Older programs write sources and holders until they are refused, at a different time for each of the two types. `backfill.rs` models how they are refused;
+//! here, this is a single atomic step. Processes pause and die at any request. Recorded changes are delivered repeatedly until workers have applied them.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,10 +36,10 @@ const SOURCES: usize = 2;
 const HOLDERS: usize = 2;
 const VALUES: usize = 3;
 
-/// A holder's content: its source, and its copy, which consists of a source and the value copied from it.
+/// The content of a holder: the source to which it refers, and its copy, which consists of a source and the value copied from that source.
 type Holder = (Option<usize>, Option<(usize, usize)>);
 
-/// A row with its version.
+/// A row together with its version.
 #[derive(Clone, Copy, Default)]
 struct Stored<T> {
     content: T,
@@ -50,9 +49,9 @@ struct Stored<T> {
 /// A recorded change. Workers apply it to the copies.
 #[derive(Clone, Copy, Debug)]
 enum Recorded {
-    /// A holder, given by its number, has been changed to refer to a different source.
+    /// The holder with this number has been changed to refer to a different source.
     Held(usize),
-    /// A source, given by its number, has been changed. Workers must update the copies in its holders.
+    /// The source with this number has been changed. Workers must update the copies in its holders.
     Given(usize),
 }
 
@@ -61,14 +60,14 @@ enum Recorded {
 struct Store {
     sources: [Stored<Option<usize>>; SOURCES],
     holders: [Stored<Holder>; HOLDERS],
-    /// The version of each reference, by source and holder.
+    /// The version of each reference, keyed by source and holder.
     references: BTreeMap<(usize, usize), u64>,
     recorded: Vec<Recorded>,
     versions: u64,
     /// `true` if older programs can no longer write sources.
     fenced_sources: bool,
     fenced_holders: bool,
-    /// `true` if the backfill of sources has been completed.
+    /// `true` if the backfill of sources is complete.
     done_sources: bool,
     done_holders: bool,
 }
@@ -123,7 +122,7 @@ impl World {
         Some(self.random.below(VALUES + 1)).filter(|value| *value < VALUES)
     }
 
-    /// Lets an older program write a source or a holder. It updates neither references nor copies, because its schema does not declare them.
+    /// Writes a source or a holder as an older program. References and copies are not updated, because the schema of the program does not declare them.
     async fn old_write(self) {
         give_way().await;
         let mut store = self.store.borrow_mut();
@@ -164,7 +163,7 @@ impl World {
         true
     }
 
-    /// Lets a newer program change the source that a holder refers to, either to a random one or to none.
+    /// Changes the source to which a holder refers, as a newer program. The new source is either a random one or none.
     async fn new_holder(self) {
         let at = self.random.below(HOLDERS);
         let source = Some(self.random.below(SOURCES + 1)).filter(|source| *source < SOURCES);
@@ -184,7 +183,7 @@ impl World {
         }
     }
 
-    /// Lets a newer program change or delete a source.
+    /// Changes or deletes a source as a newer program.
     async fn new_source(self) {
         let (at, value) = (self.random.below(SOURCES), self.value());
         give_way().await;
@@ -201,7 +200,7 @@ impl World {
         }
     }
 
-    /// Updates a holder's copy from its source. Deletes the reference if the holder no longer refers to the source.
+    /// Updates the copy in a holder from the source. Deletes the reference if the holder no longer refers to the source.
     async fn settle_holder(&self, source: usize, holder: usize, reference: Option<u64>, touches: bool) {
         loop {
             give_way().await;
@@ -228,7 +227,7 @@ impl World {
         }
     }
 
-    /// Updates the copies in all holders that have a recorded reference to a source.
+    /// Updates the copies in all holders for which a reference to the source is recorded.
     async fn spread(&self, source: usize) {
         give_way().await;
         let references = self.store.borrow().references_of(source);
@@ -237,7 +236,7 @@ impl World {
         }
     }
 
-    /// Updates a holder's copy from its current source. Also records the reference if `records` is `true`.
+    /// Updates the copy in a holder from its current source. If `records` is `true`, also records the reference.
     async fn align(&self, at: usize, records: bool) {
         loop {
             give_way().await;
@@ -263,7 +262,7 @@ impl World {
         }
     }
 
-    /// Backfills the sources: updates the holders of every source that has recorded references.
+    /// Backfills the sources by updating the holders of every source that has recorded references.
     async fn complete_sources(self) {
         if self.store.borrow().done_sources {
             return;
@@ -282,7 +281,7 @@ impl World {
         (store.fenced_sources, store.done_sources) = (true, true);
     }
 
-    /// Backfills the holders: updates the copy in every holder, and records its reference.
+    /// Backfills the holders by updating the copy in every holder and recording its reference.
     async fn complete_holders(self) {
         if self.store.borrow().done_holders {
             return;
@@ -334,7 +333,7 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
         }
         for (at, begin) in begins.into_iter().enumerate() {
             if begin == round {
-                // If the process dies during a pass, the pass is run again below.
+                // If the process dies during a pass, the pass runs again below.
                 let pass: Process = if at == 0 {
                     Box::pin(world.clone().complete_sources())
                 } else {

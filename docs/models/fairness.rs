@@ -1,11 +1,11 @@
-//! A model of reservations, by which transactions of several processes take turns in a partition. A reservation is a
-//! numbered row. It contains a hold, which is how long other processes wait for it.
+//! A model of reservations, with which transactions of several processes take turns in a partition. A reservation is a numbered row. It contains a hold, which
+//! is the time for which other processes wait for it.
 //!
-//! Time is simulated: a request takes effect after half a round trip, and its response arrives after the other half.
-//! Round trips differ by a factor of up to 100. Processes pause and die, and their clocks may be wrong and run too fast
-//! or too slow. A transaction reads a row, and writes it if the row still has the version that was read. Other programs
-//! leave reservations, and rows in a different format. Some credentials permit no deletes.
-//! [`MOST_ATTEMPTS`](world::MOST_ATTEMPTS) limits a transaction's attempts, and [`LONGEST`] limits how long a reservation can delay other processes.
+//! Time is simulated. A request takes effect after half a round trip, and its response arrives after the other half. Round trips differ by up to two orders of
+//! magnitude. Processes pause and die, and their clocks may be wrong and may run too fast or too slow. A transaction reads a row and writes it if the row still
+//! has the version that was read. Other programs leave behind reservations and rows in a different format. Some credentials do not permit deletes.
+//! [`MOST_ATTEMPTS`](world::MOST_ATTEMPTS) limits the attempts of a transaction, and [`LONGEST`] limits the time for which a reservation can delay other
+//! processes.
 
 mod protocol;
 mod world;
@@ -55,7 +55,7 @@ const REMOVES_ODD: usize = 13;
 const GIVES_UP: usize = 14;
 const WAITS_ANYWAY: usize = 15;
 
-/// Runs the process that is due first. Returns `false` if all processes have ended.
+/// Runs the process whose next step is due first. Returns `false` if all processes have ended.
 fn next(world: &World, processes: &mut [Option<Process>]) -> bool {
     let at = {
         let mut schedule = world.schedule.borrow_mut();
@@ -74,7 +74,7 @@ fn next(world: &World, processes: &mut [Option<Process>]) -> bool {
 impl World {
     async fn program(self, program: Rc<Program>, is_running: Rc<Cell<bool>>) {
         self.sleep(self.below(program.latency * 4)).await;
-        // The other processes continue until the first process has ended.
+        // All other processes continue until the first process has ended.
         let mut done = 0;
         while done < program.transactions || (program.number > 0 && is_running.get()) {
             if self.transaction(&program).await.is_err() {
@@ -89,7 +89,7 @@ impl World {
     }
 }
 
-/// Creates the processes for a run: one distant process among near ones, or several at similar distances.
+/// Creates the processes for a run. Either one distant process runs among near ones, or all processes are at similar distances.
 fn programs(world: &World) -> Vec<Rc<Program>> {
     let below = |bound| world.below(bound);
     let is_distant = !world.random.one_in(4);
@@ -124,7 +124,7 @@ fn programs(world: &World) -> Vec<Rc<Program>> {
     (0..count).map(program).collect()
 }
 
-/// Writes reservations with the longest hold, which their writer never deletes.
+/// Writes reservations with the longest hold that their writer never deletes.
 fn leave_reservations(world: &World) {
     let mut store = world.store.borrow_mut();
     for number in 1..=world.below(60) {
@@ -133,7 +133,7 @@ fn leave_reservations(world: &World) {
     }
 }
 
-/// Writes rows in a different format that belong to no process. Their keys are before all reservations, or between them.
+/// Writes rows in a different format that belong to no process. Their keys are either before all reservations or between them.
 fn leave_odd_rows(world: &World) {
     let mut store = world.store.borrow_mut();
     let is_first = world.random.one_in(2);

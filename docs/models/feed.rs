@@ -1,15 +1,14 @@
-//! A model of the change feed (`table-patterns/src/feed.rs`). It has several partitions, writers, views with several
-//! followers (processes that keep a view up to date), trims (which delete old entries), and a table that is dropped.
+//! A model of the change feed (`table-patterns/src/feed.rs`). It contains several partitions, writers, views with several followers (processes that keep a view
+//! up to date), trims (which delete old entries), and a table that is dropped.
 //!
-//! A commit writes its changes and replaces the head, a row that contains the number of the last change. Readers read
-//! the head, then the entries up to that number. A follower that has read all entries marks the feed as quiet, first in
-//! the head and then in the registry of partitions. Later calls skip quiet feeds. The protocol uses no clocks.
+//! A commit writes its changes and replaces the head, which is a row that contains the number of the last change. Readers read the head, and then the entries
+//! up to that number. A follower that has read all entries marks the feed as quiet, first in the head and then in the registry of partitions. Later calls skip
+//! quiet feeds. The protocol uses no clocks.
 //!
-//! The following designs were rejected. Numbered slots that are filled by inserts need placeholders for the slots of
-//! dead writers, and a check against the floor for writers that were paused during a trim; they also do not order two
-//! processes' changes to the same entity. Marks for each reader cost one row per change and reader. In all designs,
-//! processes conflict at the same rate, because each process must know the last number. With a head, the writers of one
-//! process wait for each other in each partition. A store that numbered changes at commit would avoid this.
+//! The following designs were rejected. Numbered slots that are filled by inserts require placeholders for the slots of dead writers, and a check against the
+//! floor for writers that were paused during a trim. They also do not order changes that two processes make to the same entity. Marks for each reader cost one
+//! row per change and reader. In all designs, processes conflict at the same rate, because each process must know the last number. With a head, the writers of
+//! one process wait for each other in each partition. A store that numbered changes at commit would avoid this.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,10 +45,10 @@ const CREATED_FIRST: usize = 9;
 
 const PARTITIONS: usize = 2;
 const VIEWS: usize = 2;
-/// The number of entries that a follower reads at a time.
+/// The number of entries that a follower reads with one request.
 const LIMIT: u64 = 2;
 
-/// A position in a feed: the feed's id, and the number of the last change that has been read.
+/// A position in a feed, which consists of the id of the feed and the number of the last change that has been read.
 type Cursor = (u64, u64);
 
 #[derive(Clone, Copy)]
@@ -76,10 +75,10 @@ struct Listing {
 #[derive(Clone, Default)]
 struct Partition {
     head: Option<Head>,
-    /// The feed's entries: the changes, by number.
+    /// The entries of the feed, which are the changes keyed by number.
     entries: BTreeMap<u64, usize>,
     listing: Option<Listing>,
-    /// The largest number in any cursor given to a reader of the current feed.
+    /// The largest number in any cursor that a reader of the current feed has been given.
     given: u64,
     /// All changes in the current feed, in commit order.
     committed: Vec<usize>,
@@ -95,7 +94,7 @@ struct View {
 struct State {
     partitions: [Partition; PARTITIONS],
     views: [View; VIEWS],
-    /// The heads that each of the two writer processes has cached.
+    /// The heads that are cached by each of the two writer processes.
     heads: [[Option<Head>; PARTITIONS]; 2],
     versions: u64,
     changes: usize,
@@ -111,7 +110,7 @@ impl State {
     }
 }
 
-/// The state that a run's processes share.
+/// The state that the processes of a run share.
 #[derive(Clone)]
 struct World {
     state: Rc<RefCell<State>>,
@@ -160,7 +159,7 @@ impl World {
         Some(head)
     }
 
-    /// Creates the head of a feed whose partition is not in the registry. Returns `None` if another writer has created it.
+    /// Creates the head of a feed whose partition is not in the registry. Returns `None` if another writer has already created it.
     fn create(&self, at: usize) -> Option<Head> {
         let mut state = self.state.borrow_mut();
         let version = state.version();
@@ -217,7 +216,7 @@ impl World {
         }
     }
 
-    /// Runs `catch_up` once, as a follower that remembers its cursors.
+    /// Runs `catch_up` once as a follower that remembers its cursors.
     async fn follow(self, view: usize, memory: Rc<RefCell<[Cursor; PARTITIONS]>>) {
         let listed: Vec<_> = self.state.borrow().partitions.iter().map(|one| one.listing).collect();
         give_way().await;
@@ -236,7 +235,7 @@ impl World {
             }
             let head = self.state.borrow().partitions[at].head;
             give_way().await;
-            // A partition stays in the registry, and is read repeatedly, if its writer died or its table was dropped.
+            // If the writer has died or the table was dropped, the partition stays in the registry and is read repeatedly.
             let Some(head) = head else { continue };
             self.state.borrow_mut().asked += 1;
             let passed = head.passed(cursor, self.holds(NAMES_FEED));
@@ -272,7 +271,7 @@ impl World {
         let mut state = self.state.borrow_mut();
         let new = state.version();
         let slot = &mut state.views[view].cursors[at];
-        // A cursor that moved backwards would repeat changes but lose none.
+        // A cursor that moves backwards would repeat changes but would not lose any.
         if slot.1 == version {
             *slot = (to, new);
             let partition = &mut state.partitions[at];
@@ -328,7 +327,7 @@ impl World {
         let old: Vec<u64> =
             self.state.borrow().partitions[at].entries.range(..=floor).map(|(number, _)| *number).collect();
         for number in old {
-            // If the table has been recreated, its rows are different.
+            // If the table has been recreated, its rows are those of another feed.
             if self.state.borrow().partitions[at].head.is_some_and(|head| head.feed == read.feed) {
                 self.state.borrow_mut().partitions[at].entries.remove(&number);
             }
@@ -364,7 +363,7 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
             world.drop_table();
         }
         if random.one_in(20) {
-            // A process ends, and its successor starts without any cached heads.
+            // One process ends, and its successor starts without cached heads.
             world.state.borrow_mut().heads[random.below(2)] = Default::default();
             *memories[random.below(2 * VIEWS)].borrow_mut() = Default::default();
         }

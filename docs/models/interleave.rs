@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// A random number generator (`SplitMix64`) that all processes of a run share.
+/// A random number generator (`SplitMix64`) shared by all processes of a run.
 #[derive(Clone)]
 pub(crate) struct Random(Rc<RefCell<u64>>);
 
@@ -39,7 +39,7 @@ impl Random {
 /// A process. Each poll runs it up to its next request.
 pub(crate) type Process = Pin<Box<dyn Future<Output = ()>>>;
 
-/// Ends the current request, so other processes can run before the next one.
+/// Ends the current request. Other processes can then run before the next request.
 pub(crate) async fn give_way() {
     let mut is_first = true;
     poll_fn(|_| if std::mem::take(&mut is_first) { Poll::Pending } else { Poll::Ready(()) }).await;
@@ -55,7 +55,7 @@ pub(crate) fn finish(mut process: Process) {
     while !step(&mut process) {}
 }
 
-/// The processes of a run. Some run concurrently; the others are paused.
+/// The processes of a run. Some of them run concurrently, and the others are paused.
 pub(crate) struct Processes {
     pub(crate) random: Random,
     awake: Vec<Process>,
@@ -81,7 +81,7 @@ impl Processes {
         self.asleep.push(process);
     }
 
-    /// Makes `requests` requests, each by a random running process.
+    /// Makes the given number of requests, each by a random running process.
     pub(crate) fn run(&mut self, requests: usize) {
         for _ in 0..requests {
             if self.awake.is_empty() {
@@ -101,7 +101,7 @@ impl Processes {
         }
     }
 
-    /// Returns some of the paused processes, in random order, to be resumed. The others never resume.
+    /// Returns some of the paused processes, in random order, which the caller resumes. The others are never resumed.
     pub(crate) fn sleepers(&mut self) -> Vec<Process> {
         let mut asleep = std::mem::take(&mut self.asleep);
         let mut woken = Vec::new();

@@ -1,10 +1,10 @@
-//! Models of the protocols in `table-patterns`. They run with random interleavings of processes that pause, resume and die at any request.
+//! Models of the protocols in `table-patterns`. They run random interleavings of processes that pause, resume and die at any request.
 //!
-//! Each protocol is run in its complete form, and once without each of its conditions. The complete protocol must never
-//! fail. Without a condition, some run must fail, which proves that the condition is needed.
+//! Each protocol is run in its complete form, and once without each of its conditions. The complete protocol must never fail. Without a condition, at least one
+//! run must fail, which proves that the condition is needed.
 //!
-//! `cargo run --release -p models -- --runs 1000000`; `--only feed`, `convergence`, `places`, `backfill`, `copies`, `fairness` or `settling`;
-//! `--seed N` prints one run of the complete protocol.
+//! `cargo run --release -p models -- --runs 1000000` runs all models. `--only` selects one of `feed`, `convergence`, `places`, `backfill`, `copies`, `fairness`
+//! and `settling`. `--seed N` prints one run of the complete protocol.
 
 mod backfill;
 mod convergence;
@@ -17,7 +17,7 @@ mod settling;
 
 use std::process::ExitCode;
 
-/// A model of a protocol: the names of its conditions, and a function that runs it with a seed and without one of the conditions.
+/// A model of a protocol, which consists of the names of its conditions and a function that runs it with a seed and, optionally, without one condition.
 struct Model {
     name: &'static str,
     conditions: &'static [&'static str],
@@ -34,18 +34,18 @@ const MODELS: [Model; 7] = [
     settling::MODEL,
 ];
 
-/// The number of successful runs without a condition after which the condition is considered unnecessary.
+/// The number of successful runs without a condition after which the condition counts as unnecessary.
 const WITHOUT: u64 = 200_000;
 
 impl Model {
-    /// Runs the complete protocol with seeds 0 to `runs` (exclusive). Returns the first failure as an error.
+    /// Runs the complete protocol with seeds from 0 to `runs` (exclusive). Returns the first failure as an error.
     fn whole(&self, runs: u64) -> Result<(), String> {
         (0..runs).try_for_each(|seed| {
             (self.run)(seed, None).map_err(|wrong| format!("{}: seed {seed}: {wrong}", self.name))
         })
     }
 
-    /// Runs the protocol without a condition until a run fails. Returns the seed and the message of the failure, or `None` if no run fails.
+    /// Runs the protocol without the given condition until a run fails. Returns the seed and the message of the failure, or `None` if no run fails.
     fn without(&self, condition: usize) -> Option<(u64, String)> {
         (0..WITHOUT).find_map(|seed| (self.run)(seed, Some(condition)).err().map(|wrong| (seed, wrong)))
     }

@@ -1,7 +1,6 @@
-//! A model of how a view records which partitions contain rows of an entity, called the source. The source moves
-//! between partitions. Each partition has a record that states whether it contains rows of the source, and a list
-//! contains the partitions that do. The list must stay short, but must never omit a partition with rows, even if
-//! processes pause.
+//! A model of how a view records the partitions that contain rows of an entity, called the source. The source moves between partitions. Each partition has a
+//! record that states whether it contains rows of the source, and a list names the partitions that do. The list must stay short, but it must never omit a
+//! partition with rows, even if processes pause.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,10 +31,10 @@ const LEAVES_AFTER: usize = 5;
 const LEAVES_VERSION: usize = 6;
 const SOURCE_LAST: usize = 7;
 
-/// The number of partitions that the source can be in.
+/// The number of partitions in which the source can be.
 const PLACES: usize = 4;
 
-/// A row, with its content and version. The version is 0 if the row does not exist.
+/// A row with its content and version. The version is 0 if the row does not exist.
 #[derive(Clone, Default)]
 struct Stored<T> {
     content: T,
@@ -43,7 +42,7 @@ struct Stored<T> {
 }
 
 impl<T> Stored<T> {
-    /// Writes the row if it has the expected version. Returns the new version, or `None` if the version is different.
+    /// Writes the row if it has the expected version. Returns the new version, or `None` if the row has another version.
     fn write(&mut self, content: T, version: Option<u64>) -> Option<u64> {
         if version.is_some_and(|version| version != self.version) {
             return None;
@@ -59,9 +58,9 @@ struct Store {
     /// The number of changes made to the source so far.
     changes: usize,
     list: Stored<BTreeSet<usize>>,
-    /// Each partition's record: `true` if the partition contains rows of the source.
+    /// The record of each partition, which is `true` if the partition contains rows of the source.
     records: BTreeMap<usize, Stored<bool>>,
-    /// The versions of deleted records. A recreated record gets a new version.
+    /// The versions of deleted records. A record that is created again gets a new version.
     deleted: BTreeMap<usize, u64>,
 }
 
@@ -102,7 +101,7 @@ impl World {
         false
     }
 
-    /// Applies the source's changes as a process that never dies would. Returns `false` if this takes too many rounds.
+    /// Applies the changes of the source like a process that never dies. Returns `false` if this takes too many rounds.
     fn settle(&self) -> bool {
         let living = Self { lives: true, ..self.clone() };
         let is_done = Rc::new(Cell::new(false));
@@ -133,7 +132,7 @@ impl World {
         let mut store = self.store.borrow_mut();
         let version = Some(version).filter(|_| self.holds(RECORD_VERSION));
         if !has && !self.holds(RECORD_STAYS) {
-            // The row has been deleted; the next one will be a new row.
+            // The row is deleted, and the next one is a new row.
             let stored = store.records.get(&at).map_or(0, |record| record.version);
             if version.is_some_and(|version| version != stored) {
                 return false;
@@ -167,7 +166,7 @@ impl World {
             if !is_first {
                 give_way().await;
             }
-            // An entity's first list is written before its first record.
+            // The first list of an entity is written before its first record.
             let record = self.store.borrow().records.get(at).filter(|_| !is_first).cloned();
             records.insert(*at, record.unwrap_or_default());
         }
@@ -240,7 +239,7 @@ fn run(seed: u64, removed: Option<usize>) -> Result<(), String> {
             }
         }
     }
-    // If a paused process has resumed and changed the source, its change is applied here.
+    // If a paused process has resumed and changed the source, the change is applied here.
     if world.store.borrow().changes != before && !world.settle() {
         return Err("it does not end after sleepers".to_owned());
     }

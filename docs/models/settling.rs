@@ -1,9 +1,8 @@
-//! A model of an optional property that is added while programs built from an older release write. Older programs
-//! replace entities, and also update entities whose copies contain all properties. The model contains the mark in the
-//! stored schema, which shows that older programs may still write; the wait before the property is first written; and
-//! the copies.
+//! A model of an optional property that is added while programs built from an older release are writing. Older programs replace entities, and also update
+//! entities whose copies contain all properties. The model contains the mark in the stored schema, which shows that older programs may still write, the wait
+//! before the property is first written, and the copies.
 //!
-//! Clocks that run at the same rate measure leases, waits and requests. A request takes effect within `REQUEST`, or never.
+//! Leases, waits and requests are measured by clocks that run at the same rate. A request takes effect within `REQUEST` or never.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -41,7 +40,7 @@ const ONE_VERSION: usize = 9;
 const LEASE: i64 = 5;
 /// The time after which a request can no longer take effect.
 const REQUEST: i64 = 5;
-/// The time that a program which knows the property waits before it writes.
+/// The time that a program which knows the property waits before it writes the property.
 const WAIT: i64 = LEASE + REQUEST + 1;
 const ROWS: usize = 2;
 
@@ -49,11 +48,11 @@ const ROWS: usize = 2;
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Schema {
     Older,
-    /// The schema declares the property. The value (the mark) is `true` while older programs that have not read this schema may still write.
+    /// The schema declares the property. The value, called the mark, is `true` while older programs that have not read this schema may still write.
     Newer(bool),
 }
 
-/// The content of an entity's copy: the property's value.
+/// The content of the copy of an entity, which is the value of the property.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Copied(Option<u64>);
 
@@ -63,7 +62,7 @@ struct Row {
     version: u64,
     /// The value of the property in the entity.
     value: Option<u64>,
-    /// `true` if the entity has a copy. Older programs' writes change this.
+    /// `true` if the entity has a copy. Writes by older programs change this.
     is_copied: bool,
     copy: Option<Copied>,
 }
@@ -72,7 +71,7 @@ struct Store {
     now: i64,
     schema: Schema,
     rows: [Row; ROWS],
-    /// For each row, the last value of the property that a newer program wrote and the store acknowledged.
+    /// For each row, the last value of the property that a newer program wrote and that the store acknowledged.
     written: [Option<u64>; ROWS],
     values: u64,
 }
@@ -104,7 +103,7 @@ impl World {
         self.store.borrow().rows.get(at).copied().unwrap_or_default()
     }
 
-    /// Changes an entity if it has the given version. Returns `true` if it has been changed.
+    /// Changes an entity if it has the given version. Returns `true` if it was changed.
     fn change(&self, at: usize, version: Option<u64>, change: impl FnOnce(&mut Row)) -> bool {
         let mut store = self.store.borrow_mut();
         let row = store.rows.get_mut(at).filter(|row| version.is_none_or(|version| version == row.version));
@@ -115,9 +114,9 @@ impl World {
         .is_some()
     }
 
-    /// Lets an older program update an entity that it has read, and write the entity's copy.
+    /// Updates, as an older program, an entity that was read before. Also writes the copy of the entity.
     async fn update(&self, at: usize, read: Row, lacks: bool) {
-        // The entity is read again for its copy.
+        // The entity is read again to get its copy.
         if !self.send().await {
             return;
         }
@@ -133,7 +132,7 @@ impl World {
         }
     }
 
-    /// Lets an older program replace and update entities. Its handle was opened before or after the newer schema was stored.
+    /// Replaces and updates entities as an older program. The handle of the program was opened either before or after the newer schema was stored.
     async fn older(self) {
         let (asked, lacks) = (Cell::new(None), Cell::new(false));
         let is_admitted = || asked.get().is_some_and(|asked| self.now() - asked <= LEASE);
@@ -165,7 +164,7 @@ impl World {
         }
     }
 
-    /// Lets a newer program open the table and write the property.
+    /// Opens the table and writes the property as a newer program.
     async fn newer(self) {
         let waits = loop {
             give_way().await;

@@ -1,4 +1,4 @@
-//! Runs the cookbook: opens a store, imports the data, and runs and prints every recipe.
+//! Runs the cookbook: opens a store, imports the data, and runs and prints each recipe.
 
 use std::error::Error;
 use std::io::Write;
@@ -17,23 +17,23 @@ use crate::recipe::Recipe;
 use crate::store::{self, Store};
 use crate::{large, recipes};
 
-/// The options for a cookbook run: the recipes, and the store to use.
+/// The options for a run of the cookbook, which select the recipes and the store.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The folder of the store, or `None` for an in-memory store.
     pub folder: Option<PathBuf>,
-    /// The connection string of an account to use instead of an embedded store. Everything created there is deleted at the end.
+    /// The connection string of the account to use in place of an embedded store. Everything that the run creates in the account is deleted at the end.
     pub azure: Option<String>,
-    /// The names of the recipes to run. If empty, all recipes run.
+    /// The names of the recipes to run. If the list is empty, all recipes run.
     pub only: Vec<String>,
-    /// The number of package builds in the second, larger input; `None` to skip it.
+    /// The number of package builds in the second, larger input; `None` to skip this input.
     pub large: Option<u64>,
 }
 
-/// Runs the cookbook, and prints its output to `out`.
+/// Runs the cookbook and prints its output to `out`.
 ///
 /// # Errors
-/// Any error from the store or the output; an error if [`Options::only`] contains a name that no recipe has.
+/// Any error from the store or the output, or an error if [`Options::only`] contains a name that no recipe has.
 ///
 /// # Panics
 /// Panics if a result differs from the result computed from the input.
@@ -64,7 +64,7 @@ async fn run_in_account(_: &str, _: &Options, _: &mut dyn Write) -> Result<(), B
     Err("this build has no client for accounts: add `--features azure` to the command, before `--`".into())
 }
 
-/// Runs the cookbook on an empty store. Deletes all tables, queues and blobs at the end, even after an error or a panic.
+/// Runs the cookbook on an empty store. At the end, even after an error or a panic, deletes all tables, queues and blobs.
 ///
 /// # Errors
 /// Any error from the store or the output.
@@ -108,7 +108,7 @@ async fn run_on(store: &Store, options: &Options, out: &mut dyn Write) -> Result
     Ok(())
 }
 
-/// Imports the package builds, and runs the recipes for them.
+/// Imports the package builds and runs the recipes for them.
 ///
 /// # Errors
 /// Any error from the store or the output.
@@ -163,7 +163,7 @@ async fn show<I>(
     let (before, began) = (store.cost(), Instant::now());
     let report = (recipe.run)(store, input).await?;
     let (cost, took) = (store.cost() - before, began.elapsed());
-    // The layout is printed after the run, because it shows rows that some recipes write.
+    // The layout is printed after the run, because it shows rows that only some recipes write.
     let golden = layout::golden(store.unmetered(), recipe.schema).await?;
     if !golden.is_empty() {
         writeln!(out, "{golden}")?;

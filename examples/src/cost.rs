@@ -1,4 +1,4 @@
-//! The cost of a recipe, as printed by the cookbook.
+//! The cost of a recipe, in the form in which the cookbook prints it.
 
 use std::fmt;
 use std::ops::Sub;
@@ -8,9 +8,9 @@ use table_advice::meter::Counts;
 /// A meter reading. The difference between two readings is the cost of the calls made between them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// The number of calls to the store. Each would be a round trip to a service.
+    /// The number of calls to the store. With a service, each call would be a round trip.
     pub requests: u64,
-    /// The number of entities that the store examined, if it reports this number.
+    /// The number of entities that the store examined, if the store reports it.
     pub rows_read: u64,
     /// The number of entities that the store returned.
     pub rows_returned: u64,

@@ -34,20 +34,20 @@ type Desk = Outbox<Store, DynQueueStore>;
 type Tickets = Entities<Ticket, WithParticipants<Store>, Desk>;
 type Agents = Entities<Agent, WithParticipants<Store>, Desk>;
 
-/// The names of the tenants. The queries are about the first tenant.
+/// The names of the tenants. The queries concern the first tenant.
 const TENANTS: [&str; 8] =
     ["contoso", "adatum", "fabrikam", "litware", "northwind", "proseware", "tailspin", "wingtip"];
-/// The number of agents per tenant.
+/// The number of agents of each tenant.
 const AGENTS: u32 = 20;
 const CONTOSO: &str = TENANTS[0];
 
 /// Runs the complete program with `tickets` tickets.
 ///
 /// # Errors
-/// An error if the folder is not empty, and any error from the store.
+/// An error if the folder is not empty, or any error from the store.
 ///
 /// # Panics
-/// Panics if a result differs from the loaded data.
+/// Panics if a result differs from the data that was loaded.
 pub async fn run(place: &Place, tickets: u32) -> Result<(), Failed> {
     match place {
         Place::Account(connection_string) => in_account(connection_string, tickets).await,
@@ -78,7 +78,7 @@ async fn in_account(_: &str, _: u32) -> Result<(), Failed> {
     Err("this build has no client for accounts: add `--features azure` to the command, before `--`".into())
 }
 
-/// Prints the cost of an operation: all store calls since the previous operation.
+/// Prints the cost of an operation, which consists of all calls to the store since the previous operation.
 fn cost(store: &Store, what: &str) {
     let reading = store.meter().take();
     println!("  {what:<58} {}", *reading);
@@ -148,7 +148,7 @@ async fn on(store: &Store, count: u32) -> Result<(), Failed> {
     heat()
 }
 
-/// Shows that today's audit log is kept for 90 days and then dropped together with its table.
+/// Shows that today's audit log is kept for 90 days and is then dropped together with its table.
 async fn drop_old_entries(store: &Store, audit: &PeriodTables<AuditEntry, Store>) -> Result<(), Failed> {
     for days in [90, 91] {
         store.meter().take();
@@ -225,7 +225,7 @@ async fn changes(
     agents: &Agents,
     worker: impl Fn() -> Worker<Store, DynQueueStore>,
 ) -> Result<(), Failed> {
-    // One transaction writes 200 KB of text, a gapless number and a comment. The attachment of 5 MB follows separately.
+    // One transaction writes 200 KB of text, a gapless number and a comment. The attachment of 5 MB is written afterwards.
     let numbers = load::numbers(tickets)?;
     let text = "It beeps. ".repeat(20_000);
     let number = numbers
@@ -281,12 +281,12 @@ async fn changes(
     cost(store, "its customer notified, by a worker");
     let mails = store.table::<Mail>().query(Mail::rows(CONTOSO)).collect().await?;
     assert_eq!(mails, [Mail { tenant: CONTOSO.into(), ticket: oldest }]);
-    // This check's requests are not included in the next printed cost.
+    // The requests for this check are not included in the next printed cost.
     store.meter().take();
     Ok(())
 }
 
-/// Shows a newer version of the program, which runs after the older one has been stopped and adds a field and an index to existing rows.
+/// Shows a newer version of the program, which runs after the older version has been stopped. It adds a field and an index to existing rows.
 async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
     println!("\nThe next version of the program");
     let new = store.entities_with_outbox::<next::Ticket, _>(outbox.clone());
@@ -304,7 +304,7 @@ async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
         .await?;
     cost(store, "20 of priority 1, by the new index");
     assert!(!urgent.is_empty() && next::TicketByPriority::SCHEMA.name == "ByPriority");
-    // From now on, the older version must not run, because it would not keep the index up to date.
+    // From now on, the older version must not run, because it would not update the index.
     match store.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing().await {
         Ok(_) => return Err("the older program starts".into()),
         Err(error) => println!("  the older program is refused: {error}"),
@@ -315,7 +315,7 @@ async fn next_version(store: &Store, outbox: &Desk) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Prints how the load of opening tickets is distributed over the partitions. Each tenant has one partition.
+/// Prints how the load caused by opening tickets is distributed over the partitions. Each tenant has one partition.
 fn heat() -> Result<(), Failed> {
     let start = DateTime::from_timestamp(1_767_225_600, 0).unwrap_or_default();
     let next = move |draw: &mut table_advice::Draw<'_>| {

@@ -1,4 +1,4 @@
-//! The cookbook's first input: public-domain datasets and a fictional company. They are part of the binary, and are imported into a store.
+//! The first input of the cookbook, which consists of public-domain datasets and a fictional company. It is part of the binary and is imported into a store.
 
 use std::error::Error;
 use std::io::Write;
@@ -25,12 +25,12 @@ use crate::model::weather::Day;
 use crate::model::{earthquake_days, indexed, listed, named_routes, traffic, weather_months, weather_years};
 use crate::store::Store;
 
-/// The cookbook's first input, held in memory. Recipes compare their results with it.
+/// The first input of the cookbook, held in memory. Recipes compare their results with it.
 #[derive(Clone, Debug)]
 pub struct Inputs {
     /// The airports, ordered by code.
     pub airports: Vec<airports::Airport>,
-    /// The earthquakes, latest first.
+    /// The earthquakes, with the latest first.
     pub earthquakes: Vec<earthquakes::Earthquake>,
     /// The routes, ordered by origin and destination.
     pub routes: Vec<Route>,
@@ -40,9 +40,9 @@ pub struct Inputs {
     pub employees: Vec<Employee>,
     /// The reviews of the company.
     pub reviews: Vec<Review>,
-    /// The expense claims of the company, earliest first.
+    /// The expense claims of the company, with the earliest first.
     pub expenses: Vec<Expense>,
-    /// The store for blobs, which hold values too large for tables. It is in memory, and is dropped at the end of the run.
+    /// The store for blobs, which hold values that are too large for tables. It is in memory and is dropped at the end of the run.
     pub blobs: Arc<dyn ObjectStore>,
 }
 
@@ -50,7 +50,7 @@ impl Inputs {
     /// Reads the datasets from the binary.
     ///
     /// # Errors
-    /// Any error from parsing the embedded files, which cannot occur, because the files are part of the binary.
+    /// Any error from parsing the embedded files. No error occurs, because the files are part of the binary.
     pub fn load() -> Result<Self, Box<dyn Error>> {
         let airports = airports::load()?;
         Ok(Self {
@@ -104,7 +104,7 @@ impl Inputs {
         import::<Expense, _>(store, "expense claims", self.expenses.iter(), out).await?;
         import::<staff::Employee, _>(store, "staff", staff::employees(), out).await?;
         import::<staff::Department, _>(store, "departments", staff::departments(), out).await?;
-        // The patterns' tables are created here, so a first run costs the same as later runs.
+        // The tables of the patterns are created here, so a first run costs the same as later runs.
         store.unmetered().create_table_if_missing(&TableName::new(REGISTRY)?).await?;
         Ok(())
     }

@@ -1,8 +1,7 @@
-//! The cookbook's second, larger input: any number of builds of Debian packages.
+//! The second, larger input of the cookbook, which consists of any number of builds of Debian packages.
 //!
-//! The builds are generated from the machine's package index if it has one, otherwise from an index created by a seeded
-//! generator. The same index and the same number of builds always produce the same builds, so a recipe can compute its
-//! expected result by generating them again.
+//! The builds are generated from the package index of the machine or, if it has none, from an index created by a seeded generator. The same index and the same
+//! number of builds always produce the same builds, so a recipe can compute its expected result by generating them again.
 
 pub mod debian;
 pub mod import;
@@ -20,9 +19,9 @@ const LANES: u64 = 16;
 /// One package in a package index.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Package {
-    /// The package's section, which may contain a slash, such as `libs` or `non-free/libs`.
+    /// The section of the package, such as `libs` or `non-free/libs`. It may contain a slash.
     pub section: String,
-    /// The package's name, which consists of lower-case letters, digits, `+`, `-` and `.`.
+    /// The name of the package, which consists of lower-case letters, digits, `+`, `-` and `.`.
     pub name: String,
     /// The version, such as `1:2.0-3`.
     pub version: String,
@@ -39,11 +38,11 @@ pub struct Package {
 pub struct PackageBuild<'a> {
     /// The package that was built.
     pub package: &'a Package,
-    /// The build's number within its package, counted from 1.
+    /// The number of the build within its package, counted from 1.
     pub number: u32,
     /// The time of the build.
     pub built: DateTime<Utc>,
-    /// The installed size in KiB, which grows with each build.
+    /// The installed size in KiB. It grows with each build of the package.
     pub installed_size: i64,
 }
 
@@ -70,7 +69,7 @@ impl From<PackageBuild<'_>> for FirstBuild {
     }
 }
 
-/// A package index, and the number of builds to generate from it.
+/// A package index together with the number of builds to generate from it.
 #[derive(Clone, Debug)]
 pub struct PackageIndex {
     source: String,
@@ -79,7 +78,7 @@ pub struct PackageIndex {
 }
 
 impl PackageIndex {
-    /// Returns this machine's package index, or a generated index if the machine has none.
+    /// Returns the package index of this machine, or a generated index if the machine has none.
     #[must_use]
     pub fn of_machine(builds: u64) -> Self {
         match debian::load() {
@@ -95,10 +94,10 @@ impl PackageIndex {
     }
 
     fn new(source: String, mut packages: Vec<Package>, builds: u64) -> Self {
-        // Packages are sorted by their row keys, in which `_` follows the name: `zlib_` sorts after `zlib+x_`, because `+` is less than `_`.
+        // Packages are sorted by their row keys, in which `_` follows the name. `zlib_` sorts after `zlib+x_`, because `+` is less than `_`.
         packages.sort_by_cached_key(|package| (package.section.clone(), format!("{}_", package.name)));
         packages.dedup_by(|left, right| (&left.section, &left.name) == (&right.section, &right.name));
-        // Each package has about ten builds. If there are only a few builds, some packages have none.
+        // Each package has about ten builds. If only a few builds are requested, some packages have none.
         let wanted = usize::try_from(builds / 10).unwrap_or(usize::MAX).max(1);
         let step = (packages.len() / wanted).max(1);
         let packages: Vec<Package> = packages.into_iter().step_by(step).collect();
@@ -106,7 +105,7 @@ impl PackageIndex {
         Self { source, packages, builds }
     }
 
-    /// Returns a description of where the packages come from.
+    /// Returns a description of the source of the packages.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
@@ -118,7 +117,7 @@ impl PackageIndex {
         self.builds
     }
 
-    /// Returns `true` if there are no builds.
+    /// Returns `true` if the number of builds is zero.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.builds == 0
@@ -129,8 +128,8 @@ impl PackageIndex {
         (0..self.builds).map(|rank| self.build(rank))
     }
 
-    /// Returns all builds in a different order, which takes one build from each of sixteen parts in turn. Consecutive
-    /// builds are therefore in different partitions, and can be written concurrently.
+    /// Returns all builds in a different order, which takes one build from each of sixteen parts in turn. Consecutive builds are therefore in different
+    /// partitions and can be written concurrently.
     pub fn builds_interleaved(&self) -> impl Iterator<Item = PackageBuild<'_>> {
         let lane = self.builds.div_ceil(LANES);
         let ranks = (0..lane).flat_map(move |step| (0..LANES).map(move |nth| nth * lane + step));
@@ -145,7 +144,7 @@ impl PackageIndex {
         (self.builds_before(first as u64)..self.builds_before(end as u64)).map(|rank| self.build(rank))
     }
 
-    /// Returns, in order, each section that has builds, with the number of its builds.
+    /// Returns each section that has builds, together with the number of its builds, in order.
     pub fn sections(&self) -> impl Iterator<Item = (&str, u64)> {
         let mut end = 0;
         let sections = self.packages.chunk_by(|left, right| left.section == right.section);
@@ -157,8 +156,8 @@ impl PackageIndex {
         counted.filter(|(_, builds)| *builds > 0)
     }
 
-    /// Returns the number of builds before those of a package. A package's builds are adjacent, and any two packages
-    /// differ by at most one in their number of builds.
+    /// Returns the number of builds before the first build of a package. The builds of a package are adjacent, and the numbers of builds of any two packages
+    /// differ by at most one.
     fn builds_before(&self, package: u64) -> u64 {
         package * self.builds / (self.packages.len().max(1) as u64)
     }
@@ -171,7 +170,7 @@ impl PackageIndex {
 }
 
 fn build(package: &Package, at: u64, number: u64) -> PackageBuild<'_> {
-    // The first builds are scattered over the days of a year. Every further build of a package is one day after the previous one.
+    // The first builds of the packages are scattered over the days of a year. Every further build of a package is one day after the previous one.
     let minutes = seeded::scatter(at) % (365 * 24 * 60) + number * 24 * 60;
     let since = Duration::minutes(i64::try_from(minutes).unwrap_or(i64::MAX));
     PackageBuild {

@@ -1,4 +1,4 @@
-//! Prints the physical layout of an entity declaration: its keys, its properties, and two stored rows.
+//! Prints the physical layout of an entity declaration, which consists of its keys, its properties and two stored rows.
 
 use chrono::SecondsFormat;
 use table_core::query::{KeyRange, TextRange};
@@ -66,7 +66,7 @@ fn pieces(grid: &mut Grid, part: &str, pieces: &[KeyPiece]) {
     }
 }
 
-/// Returns the first two stored rows of this schema as untyped entities, the way any client of the store sees them.
+/// Returns the first two stored rows of this schema as untyped entities, in the form in which any client of the store sees them.
 ///
 /// # Errors
 /// Any error from a query.
@@ -78,13 +78,13 @@ pub async fn golden(store: &impl TableStore, schema: &EntitySchema) -> Result<Gr
     let query = Query::new(KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(prefix) });
     let mut grid = Grid::new(["PartitionKey", "RowKey", "Properties"]);
     let page = match store.query(&TableName::new(schema.table)?, &query, None).await {
-        // If several tables use a schema, none of them has the table name in the schema.
+        // If several tables use one schema, none of them has the table name that the schema declares.
         Err(error) if error.is_table_not_found() => return Ok(grid),
         page => page?,
     };
     for entity in page.rows.iter() {
         let bag = TableEntity::from_entity(entity)?;
-        // Keys of other types may start with the same prefix.
+        // The keys of other types may start with the same prefix.
         let is_of_design =
             schema.properties.iter().all(|property| property.optional || bag.get(property.name).is_some());
         if is_of_design && grid.len() < 2 {
@@ -99,7 +99,7 @@ pub async fn golden(store: &impl TableStore, schema: &EntitySchema) -> Result<Gr
     Ok(grid)
 }
 
-/// Formats a property value for display.
+/// Formats the value of a property for display.
 #[must_use]
 pub fn plain(value: &Value) -> String {
     match value {

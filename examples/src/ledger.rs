@@ -1,4 +1,4 @@
-//! The ledger program. It loads, posts, closes, moves and erases tenants' books, checks their invariants, and prints rates.
+//! The ledger program. It loads, posts, closes, moves and erases the books of tenants, checks their invariants and prints rates.
 
 pub mod books;
 mod check;
@@ -25,16 +25,16 @@ use crate::store::{self, Place, Store};
 
 type Failed = Box<dyn Error>;
 
-/// The names of the tenants. The queries are about the first tenant.
+/// The names of the tenants. The queries concern the first tenant.
 const TENANTS: [&str; 2] = ["contoso", "adatum"];
 const CONTOSO: &str = TENANTS[0];
-/// The number of accounts per tenant. Their balances take up five rows.
+/// The number of accounts of each tenant. Their balances take up five rows.
 const ACCOUNTS: u32 = 1_000;
 
-/// Runs the complete program with `entries` entries, which `tasks` concurrent tasks post.
+/// Runs the complete program with the given number of entries and the given number of concurrent tasks that post entries.
 ///
 /// # Errors
-/// An error if the folder is not empty, and any error from the store.
+/// An error if the folder is not empty, or any error from the store.
 ///
 /// # Panics
 /// Panics if an invariant of the ledger is violated.
@@ -82,12 +82,12 @@ async fn on(store: &Store, entries: u32, tasks: usize) -> Result<(), Failed> {
     one_tenant(store, &books).await
 }
 
-/// Returns today's date, on which entries posted now take effect.
+/// Returns today's date, which is the effective date of entries that are posted now.
 pub(super) fn today() -> NaiveDate {
     ticks::now().date_naive()
 }
 
-/// Returns a draft with `postings` postings, one for every seventh account, starting with account number `first`.
+/// Returns a draft with the given number of postings, made to every seventh account, starting with the account with number `first`.
 fn draft(request: String, effective: NaiveDate, first: u32, postings: u32) -> Draft {
     let line = |at| {
         let account = (first + at * 7) % ACCOUNTS;
@@ -116,7 +116,7 @@ fn per_second(count: u32, seconds: f64) -> u64 {
     (f64::from(count) / seconds.max(1e-9)) as u64
 }
 
-/// Posts entries sequentially, then from concurrent tasks that share accounts, then from concurrent tasks that use different accounts.
+/// Posts entries one after another, then from concurrent tasks that share accounts, and then from concurrent tasks that use different accounts.
 async fn post(books: &Bookkeeping, tasks: usize, count: u32) -> Result<(), Failed> {
     println!("\nPosts of {CONTOSO}");
     let chart = &books.chart(CONTOSO).await?;
@@ -174,7 +174,7 @@ async fn questions(store: &Store, books: &Bookkeeping) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Shows how repeated requests, closed periods, closed accounts and second reversals are handled.
+/// Shows how the ledger handles repeated requests, closed periods, closed accounts and second reversals.
 async fn refusals(books: &Bookkeeping) -> Result<(), Failed> {
     let chart = &books.chart(CONTOSO).await?;
     let manager = books.acting("manager");
@@ -208,7 +208,7 @@ async fn refusals(books: &Bookkeeping) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Attaches a document to an entry, and deletes the oldest years from the audit log.
+/// Attaches a document to an entry and deletes the oldest years from the audit log.
 async fn documents_and_audit(store: &Store, books: &Bookkeeping) -> Result<(), Failed> {
     books.acting("clerk").attach(CONTOSO, 1, vec![7; 2_000_000]).await?;
     let entry = books.entries.get(Entry::key(CONTOSO, 1)).await?.ok_or("loaded")?;
@@ -263,7 +263,7 @@ async fn next_version(store: &Store, old: &Bookkeeping) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Returns a tenant's types and documents, for exports and imports.
+/// Returns the types and documents of a tenant, for exports and imports.
 fn tenant(store: &Store, books: &Bookkeeping, name: &str) -> Result<Tenant, Failed> {
     let tenant =
         Tenant::new().with_entities(&books.entries, Entry::partition(name))?.with_blobs(&books.files)?;

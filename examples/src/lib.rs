@@ -1,8 +1,7 @@
 //! The cookbook, which shows every pattern with real data.
 //!
-//! `cargo run -p examples` imports the [data] into an embedded store, or into an account with `--azure`, and runs the
-//! [recipes]. The other programs in `src/bin` each show a single pattern, in memory, except for the help desk and the
-//! ledger, which are larger.
+//! `cargo run -p examples` imports the [data] into an embedded store, or into an account with `--azure`, and runs the [recipes]. Of the other programs in
+//! `src/bin`, each shows a single pattern in memory. The help desk and the ledger are larger applications.
 
 pub mod cookbook;
 pub mod cost;

@@ -1,4 +1,4 @@
-//! The examples' entities, with one file per dataset. Attributes on the structs declare the keys.
+//! The entities of the examples, with one file per dataset. Attributes on the structs declare the keys.
 
 pub mod airport_growth;
 pub mod airport_levels;

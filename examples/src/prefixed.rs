@@ -1,4 +1,4 @@
-//! Limits a store to the tables whose names have a common prefix, so all tables created by an example in an account can be deleted together.
+//! Limits a store to the tables whose names have a common prefix. All tables that an example has created in an account can then be deleted together.
 
 use std::any::Any;
 use std::fmt;
@@ -7,8 +7,8 @@ use table_core::query::Select;
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage};
 use table_core::{Continuation, EntityKey, Page, Query, Result, TableName, TableStore, Transaction};
 
-/// A store that contains only those tables of another store whose names start with a prefix. Its own table names omit
-/// the prefix; errors contain the full names.
+/// A store that contains only those tables of another store whose names start with a prefix. The table names in this store omit the prefix, but errors contain
+/// the full names.
 #[derive(Clone, Debug)]
 pub struct Prefixed<S> {
     store: S,
@@ -26,7 +26,7 @@ impl<S> Prefixed<S> {
     }
 }
 
-/// Converts a query's continuation so that it belongs to a table with a different name (PAGE-9).
+/// Converts the continuation of a query to one that belongs to a table with a different name (PAGE-9).
 fn moved(place: &Continuation, query: &Query, from: &TableName, to: &TableName) -> Result<Continuation> {
     match place.service_position(from, query) {
         Ok(position) => Ok(Continuation::of_service(to, query, position.clone())),
@@ -34,10 +34,10 @@ fn moved(place: &Continuation, query: &Query, from: &TableName, to: &TableName) 
     }
 }
 
-/// Deletes all tables in a store, and returns their number.
+/// Deletes all tables in a store and returns the number of deleted tables.
 ///
 /// # Errors
-/// Any error from the store. Tables that have already been deleted remain deleted.
+/// Any error from the store. Tables that have already been deleted stay deleted.
 pub async fn delete_tables(store: &impl TableStore) -> Result<usize> {
     let (mut deleted, mut from) = (0, None);
     loop {
@@ -79,7 +79,7 @@ impl<S: TableStore> TableStore for Prefixed<S> {
     async fn list_tables(&self, prefix: &str, from: Option<&str>, top: usize) -> Result<TablePage> {
         let from = from.map(|from| format!("{}{from}", self.prefix));
         let page = self.store.list_tables(&format!("{}{prefix}", self.prefix), from.as_deref(), top).await?;
-        // Table names are case-insensitive, and the prefix is too, so only its length matters.
+        // Table names, including the prefix, are case-insensitive, so only the length of the prefix matters.
         let own = |full: &str| full.get(self.prefix.len()..).unwrap_or_default().to_owned();
         let names =
             page.names.iter().map(|name| TableName::new(&own(name.as_str()))).collect::<Result<_>>()?;

@@ -1,4 +1,4 @@
-//! A recipe of the cookbook: a question about stored data, with its plan, result and cost.
+//! A recipe of the cookbook, which is a question about stored data with its plan, its result and its cost.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::store::Store;
 
 /// A recipe of the cookbook. `I` is the type of the imported data, from which the recipe computes the expected result.
 pub struct Recipe<I: ?Sized> {
-    /// The recipe's name, for `--only`.
+    /// The name of the recipe, as specified with `--only`.
     pub name: &'static str,
     /// The question that the recipe answers.
     pub question: &'static str,
@@ -30,7 +30,7 @@ impl<I: ?Sized> fmt::Debug for Recipe<I> {
 /// The output of a recipe.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The plan of the query, made before the query runs; empty if the recipe is a write.
+    /// The plan of the query, which is made before the query runs. It is empty if the recipe is a write.
     pub plan: String,
     /// The result of the query, as a table.
     pub answer: Grid,

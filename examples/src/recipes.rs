@@ -1,4 +1,4 @@
-//! The recipes for the first input, one file per recipe.
+//! The recipes for the first input, with one file per recipe.
 
 mod access_patterns;
 mod archive;

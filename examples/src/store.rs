@@ -1,4 +1,4 @@
-//! The examples' store: an embedded engine in a folder or in memory, or an account. It meters table calls, and includes queues and blobs.
+//! The store of the examples, which is an embedded engine in a folder or in memory, or an account. It meters calls to tables, and it includes queues and blobs.
 
 #[cfg(feature = "azure")]
 mod account;
@@ -27,15 +27,15 @@ use crate::cost::Cost;
 #[cfg(feature = "azure")]
 pub use account::azure;
 
-/// The file that marks a folder as created by an example.
+/// The name of the file that marks a folder as created by an example.
 const MARK: &str = "README.txt";
 const MARK_TEXT: &str = "This folder was created by the example programs of Tables. It can be deleted.\n";
-/// The name of the engine's folder, inside the example's folder.
+/// The name of the folder of the engine, inside the folder of the example.
 const TABLES: &str = "tables";
-/// The name of the blob folder, inside the example's folder.
+/// The name of the folder for blobs, inside the folder of the example.
 const BLOBS: &str = "blobs";
 
-/// The store that examples and recipes use, whatever its backend. All clones share the meter.
+/// The store that examples and recipes use, regardless of its backend. All clones share the meter.
 #[derive(Clone)]
 pub struct Store {
     tables: Meter<DynTableStore>,
@@ -47,30 +47,30 @@ pub struct Store {
 /// The resources that a run has created in an account. They are deleted at the end of the run.
 #[derive(Default)]
 struct Run {
-    /// The prefix of the run's queue names.
+    /// The prefix of the names of queues in this run.
     prefix: String,
     queues: Mutex<BTreeSet<QueueName>>,
     container: Option<DeleteContainer>,
 }
 
-/// A function that deletes a run's blob container.
+/// A function that deletes the blob container of a run.
 type DeleteContainer = Box<dyn Fn() -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
-/// The location of an example's store.
+/// The location of the store of an example.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// A new temporary folder, which is deleted at the end of the run.
+    /// The store is in a new temporary folder, which is deleted at the end of the run.
     Temporary,
-    /// The given folder, which must be missing or empty. It is kept.
+    /// The store is in the given folder, which must be missing or empty. The folder is kept.
     Folder(PathBuf),
-    /// In memory.
+    /// The store is in memory.
     Memory,
-    /// An account, given by its connection string.
+    /// The store is in an account, given by its connection string.
     Account(String),
 }
 
 impl Place {
-    /// Returns the location selected by command-line options.
+    /// Returns the location that the command-line options select.
     #[must_use]
     pub fn of(path: Option<PathBuf>, memory: bool, account: Option<String>) -> Self {
         match (path, account) {
@@ -82,10 +82,10 @@ impl Place {
     }
 }
 
-/// Opens the store in a folder, which is created if it is missing.
+/// Opens the store in a folder. Creates the folder if it is missing.
 ///
 /// # Errors
-/// `FolderNotOurs` if the folder contains files but was not created by an example; `Io` if a folder cannot be created; any error from [`Engine::open`].
+/// `FolderNotOurs` if the folder contains files but was not created by an example, `Io` if a folder cannot be created, or any error from [`Engine::open`].
 pub fn open(folder: &Path) -> Result<Store> {
     own(folder)?;
     let blobs = folder.join(BLOBS);
@@ -95,7 +95,7 @@ pub fn open(folder: &Path) -> Result<Store> {
     Ok(Store::new(engine.clone(), engine, Arc::new(blobs)))
 }
 
-/// Returns an error if a folder contains files but was not created by an example. Examples must write and delete only in their own folders.
+/// Returns an error if a folder contains files but was not created by an example. Examples must write and delete only in folders that they created.
 fn own(folder: &Path) -> Result<()> {
     let mark = folder.join(MARK);
     if std::fs::read_to_string(&mark).is_ok_and(|text| text == MARK_TEXT) {
@@ -106,10 +106,10 @@ fn own(folder: &Path) -> Result<()> {
     std::fs::write(&mark, MARK_TEXT).map_err(|error| cannot("write", &mark, error))
 }
 
-/// Checks that a folder is empty.
+/// Checks that a folder is empty or missing.
 ///
 /// # Errors
-/// `FolderNotOurs` if the folder is not empty; `Io` if it cannot be read.
+/// `FolderNotOurs` if the folder is not empty, or `Io` if it cannot be read.
 pub fn require_empty(folder: &Path) -> Result<()> {
     let mut entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -151,13 +151,13 @@ impl Store {
         &self.tables
     }
 
-    /// Returns the meter's current reading.
+    /// Returns the current reading of the meter.
     #[must_use]
     pub fn cost(&self) -> Cost {
         Cost::from(&*self.tables.reading())
     }
 
-    /// Returns the tables without the meter, for requests that are not part of a recipe's cost.
+    /// Returns the tables without the meter, for requests that do not count toward the cost of a recipe.
     #[must_use]
     pub const fn unmetered(&self) -> &DynTableStore {
         self.tables.unmetered()
@@ -169,7 +169,7 @@ impl Store {
         &self.queues
     }
 
-    /// Returns a queue name for this run. Its prefix is unique to the run, because an account may contain other queues.
+    /// Returns the name of a queue for this run. The prefix of the name is unique to the run, because an account may contain other queues.
     ///
     /// # Errors
     /// Any error from [`QueueName::new`].
@@ -180,7 +180,7 @@ impl Store {
         Ok(queue)
     }
 
-    /// Returns the blob store: a folder, memory, or a container.
+    /// Returns the blob store, which is a folder, memory or a container.
     #[must_use]
     pub fn blobs(&self) -> Arc<dyn ObjectStore> {
         Arc::clone(&self.blobs)
@@ -189,7 +189,7 @@ impl Store {
     /// Deletes the queues and the container that this run created.
     ///
     /// # Errors
-    /// Any error from the queues and the container. Queues that have already been deleted remain deleted.
+    /// Any error from the queues and the container. Queues that have already been deleted stay deleted.
     pub async fn delete_queues_and_blobs(&self) -> Result<()> {
         let named = std::mem::take(&mut *self.run.queues.lock().unwrap_or_else(PoisonError::into_inner));
         for queue in named {
@@ -217,7 +217,7 @@ impl fmt::Display for Store {
     }
 }
 
-/// The table operations. The meter counts each of them.
+/// The table operations, each of which the meter counts.
 impl TableStore for Store {
     fn capabilities(&self) -> &Capabilities {
         self.tables.capabilities()

@@ -1,6 +1,6 @@
 //! The catalog: table names, stored schemas, and the partitions in the navigation tree.
 //!
-//! The catalog is read when the list of tables is opened. All other pages use the cached catalog, so they send no requests for it.
+//! The catalog is read when the list of tables is opened. All other pages use the cached catalog and send no requests to read it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,7 +22,7 @@ const TREES: usize = 64;
 pub(crate) struct Known {
     /// The names of the tables, without the library's internal tables.
     pub(crate) tables: Vec<TableName>,
-    /// The schemas of all tables, each with its lower-case table name.
+    /// The schemas of all tables, each paired with the name of its table in lower case.
     pub(crate) schemas: Vec<(String, StoredSchema)>,
     /// The stored schemas that this version of the library cannot read.
     pub(crate) unread: Vec<Unread>,
@@ -50,12 +50,12 @@ impl Known {
         Ok(known)
     }
 
-    /// Returns the schemas of one table that this version of the library cannot read.
+    /// Returns the schemas of the given table that this version of the library cannot read.
     pub(crate) fn unread_of(&self, table: &TableName) -> impl Iterator<Item = &Unread> {
         self.unread.iter().filter(|unread| unread.table == table.folded())
     }
 
-    /// Returns the schemas of one table.
+    /// Returns the schemas of the given table.
     pub(crate) fn of<'a>(&'a self, table: &TableName) -> impl Iterator<Item = &'a StoredSchema> + use<'a> {
         let folded = table.folded().to_owned();
         self.schemas.iter().filter(move |(of, _)| *of == folded).map(|(_, schema)| schema)
@@ -65,18 +65,18 @@ impl Known {
 /// The states of a table's indexes, and the time at which they were read.
 type States = (DateTime<Utc>, Vec<IndexState>);
 
-/// The outcome of the last change to several rows in a table.
+/// The outcome of the most recent change to several rows of a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change {
     pub(crate) at: DateTime<Utc>,
-    /// The past participle that describes the change, such as `deleted`.
+    /// The past participle that describes the change to the rows, such as `deleted`.
     pub(crate) verb: &'static str,
     pub(crate) done: usize,
-    /// The number of rows that were not changed, or whose outcome is unknown.
+    /// The number of rows that were not changed or whose outcome is unknown.
     pub(crate) failed: usize,
 }
 
-/// Caches the tables and schemas of a store, and the partition trees and index states of its tables.
+/// Caches the tables and schemas of a store. For each table, also caches the partition tree, the index states and the last change to several rows.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     known: Mutex<Option<Arc<Known>>>,
@@ -86,7 +86,7 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// Returns the tables and schemas, which are read on the first call.
+    /// Returns the tables and schemas. The first call reads them from the store.
     pub(crate) async fn known(&self, store: &DynTableStore) -> Result<Arc<Known>> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match known {
@@ -111,13 +111,13 @@ impl Catalog {
         Ok(known)
     }
 
-    /// Returns the partitions last shown in a table's tree.
+    /// Returns the partitions that were last shown in the tree of a table.
     pub(crate) fn tree(&self, table: &TableName) -> Arc<Vec<Branch>> {
         let trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
         trees.get(table.folded()).cloned().unwrap_or_default()
     }
 
-    /// Caches the partitions shown in a table's tree.
+    /// Caches the partitions shown in the tree of a table.
     pub(crate) fn keep_tree(&self, table: &TableName, branches: &[Branch]) {
         let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
         if trees.len() >= TREES {
@@ -131,12 +131,12 @@ impl Catalog {
         self.states.lock().unwrap_or_else(PoisonError::into_inner).get(table.folded()).cloned()
     }
 
-    /// Returns the outcome of the last change to several rows in a table.
+    /// Returns the outcome of the most recent change to several rows of a table.
     pub(crate) fn change(&self, table: &TableName) -> Option<Change> {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner).get(table.folded()).copied()
     }
 
-    /// Caches the outcome of a change to several rows in a table.
+    /// Caches the outcome of a change to several rows of a table.
     pub(crate) fn keep_change(&self, table: &TableName, change: Change) {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner).insert(table.folded().to_owned(), change);
     }
@@ -151,7 +151,7 @@ impl Catalog {
     }
 }
 
-/// Returns `true` for an internal table of the library.
+/// Returns `true` if the name is that of an internal table of the library.
 fn is_own(name: &str) -> bool {
     [table_core::table::LAYOUTS, table_core::table::OUTBOXES, table_core::table::FEEDS]
         .iter()

@@ -1,10 +1,10 @@
-//! The columns of a grid, one for each property of its rows. A long value is stored in several properties, its chunks, which share one column.
+//! The columns of a grid, one for each property of its rows. A long value is stored in several properties (its chunks), which share one column.
 
 use table_core::limits::{BINARY_BYTES, STRING_UNITS};
 use table_core::schema::ENTITY_TYPE;
 use table_core::{EdmType, TableEntity, Value};
 
-/// The maximum number of chunks in which a value is stored.
+/// The maximum number of chunks in which one value is stored.
 const CHUNKS: usize = 16;
 /// The maximum number of columns in a grid. An entity's own page shows all properties.
 const COLUMNS: usize = 14;
@@ -14,11 +14,11 @@ const COLUMNS: usize = 14;
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) edm: EdmType,
-    /// `true` if a row stores the value in chunks: `Text`, `Text1` and so on.
+    /// `true` if at least one row stores the value in chunks: `Text`, `Text1` and so on.
     pub(crate) is_chunked: bool,
 }
 
-/// Returns the columns for some rows, in the order in which their properties first occur, and the number of columns left out.
+/// Returns the columns for the given rows, in the order in which the properties first occur, and the number of columns that were left out.
 pub(crate) fn of<'a>(rows: impl Iterator<Item = &'a TableEntity> + Clone) -> (Vec<Column>, usize) {
     let mut columns: Vec<Column> = Vec::new();
     for row in rows {
@@ -35,7 +35,7 @@ pub(crate) fn of<'a>(rows: impl Iterator<Item = &'a TableEntity> + Clone) -> (Ve
     (columns, left_out)
 }
 
-/// Returns `true` if a property is a later chunk of a longer value, such as `Text3` of `Text`.
+/// Returns `true` if a property is the second or a later chunk of a longer value, such as the chunk `Text3` of the value `Text`.
 pub(crate) fn is_piece(row: &TableEntity, name: &str) -> bool {
     let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count().min(2);
     (1..=digits).any(|digits| {
@@ -46,8 +46,8 @@ pub(crate) fn is_piece(row: &TableEntity, name: &str) -> bool {
     })
 }
 
-/// Returns the chunks of a value. The first chunk has the value's own name, and only a full chunk is followed by another one. A program's properties `Address`,
-/// `Address1` and `Address2` are therefore three separate values, unless the first two are as long as full chunks.
+/// Returns the chunks of a value. The first chunk has the name of the value, and only a full chunk is followed by another one. Properties of a program that are
+/// named `Address`, `Address1` and `Address2` are therefore three separate values, unless the first two are as long as full chunks.
 fn pieces<'a>(row: &'a TableEntity, name: &str) -> Vec<&'a Value> {
     let mut pieces: Vec<&Value> = row.get(name).into_iter().collect();
     while let Some(last) = pieces.last().filter(|last| pieces.len() < CHUNKS && is_full(last))
@@ -59,8 +59,8 @@ fn pieces<'a>(row: &'a TableEntity, name: &str) -> Vec<&'a Value> {
     pieces
 }
 
-/// Returns `true` if a value is as long as a full chunk, which another chunk may follow. A full text chunk is one code unit shorter if it would otherwise split
-/// a character.
+/// Returns `true` if a value is as long as a full chunk, which another chunk may follow. A full text chunk is one code unit shorter if the last code unit would
+/// otherwise be half of a character.
 fn is_full(value: &Value) -> bool {
     match value {
         Value::Binary(bytes) => bytes.len() == BINARY_BYTES,
@@ -72,7 +72,7 @@ fn is_full(value: &Value) -> bool {
     }
 }
 
-/// Returns a value with all its chunks joined, and the number of chunks.
+/// Joins all chunks of a value. Returns the complete value and the number of chunks.
 pub(crate) fn joined(row: &TableEntity, name: &str) -> Option<(Value, usize)> {
     let pieces = pieces(row, name);
     let (first, rest) = pieces.split_first()?;
@@ -101,7 +101,7 @@ mod tests {
         let names: Vec<_> = columns.iter().map(|column| (column.name.as_str(), column.is_chunked)).collect();
         assert_eq!((names, left_out), (vec![("Text", true), ("Age2", false)], 0));
         assert_eq!(joined(&row, "Text"), Some((Value::from(full + &shorter + "c"), 3)));
-        // A value whose name ends with a number can also have chunks.
+        // A value whose name ends with a digit can also be stored in chunks.
         let row = TableEntity::new("p", "r").unwrap().with("Scan1", vec![7_u8; BINARY_BYTES]);
         let row = row.with("Scan11", vec![8_u8]).with("Scan111", vec![9_u8]);
         let (columns, _) = of([&row].into_iter());

@@ -102,7 +102,7 @@ impl Message for Closed {
     const VERSION: u32 = 1;
 }
 
-/// A mock mail server that rejects every message, so the sample contains failed work.
+/// A mock mail server that rejects every message. The sample therefore contains failed work.
 struct Unreachable;
 
 impl Handler<Closed> for Unreachable {
@@ -116,7 +116,7 @@ impl Handler<Closed> for Unreachable {
 /// Creates the sample store.
 ///
 /// # Errors
-/// Any error from the in-memory engine, which does not occur in practice.
+/// Any error from the in-memory engine. No error occurs in practice.
 ///
 /// ```
 /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -223,7 +223,7 @@ async fn company(engine: &Engine) -> Result<()> {
     Ok(())
 }
 
-/// Inserts rows as a program without a stored schema would.
+/// Inserts rows in the way a program without a stored schema does.
 async fn readings(engine: &Engine, start: DateTime<Utc>) -> Result<()> {
     let table = engine.untyped("SensorReadings")?.create_if_missing().await?;
     for sensor in 1..=4 {
@@ -239,7 +239,7 @@ async fn readings(engine: &Engine, start: DateTime<Utc>) -> Result<()> {
     Ok(())
 }
 
-/// Creates pending and failed work.
+/// Creates pending work and failed work.
 async fn work(engine: &Engine) -> Result<()> {
     let outbox = Outbox::new(engine.clone(), engine.clone(), QueueName::new(QUEUE)?);
     outbox.create_queues().await?;

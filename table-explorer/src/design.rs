@@ -11,16 +11,16 @@ use crate::show;
 /// The height of a node in the diagram, and the gap below it.
 const NODE: usize = 46;
 const GAP: usize = 10;
-/// The widths of the entity's node, the lines, and the nodes of derived rows.
+/// The widths of the entity's node, of the lines that connect the nodes, and of the nodes for derived rows.
 const LEFT: usize = 300;
 const LINES: usize = 70;
 const RIGHT: usize = 390;
-/// The maximum number of characters in a line of a node.
+/// The maximum number of characters in one line of a node.
 const LINE: usize = 46;
 
-/// Returns a line with an entity type's key parts, indexes, copies and feeds.
+/// Returns a line that lists the key parts, indexes, copies and feeds of an entity type.
 ///
-/// `states` is the markup for the states of the indexes, if they are known. It replaces the indexes' names.
+/// `states` is the markup for the states of the indexes, if they are known. It is shown in place of the names of the indexes.
 pub(crate) fn line(schema: &StoredSchema, states: Option<&Markup>) -> Markup {
     let kind = Kind::Entity(schema);
     html! {
@@ -125,7 +125,7 @@ fn clipped(found: &str) -> String {
     if text.chars().count() <= LINE { text } else { text.chars().take(LINE - 1).chain(['…']).collect() }
 }
 
-/// Returns the properties of an entity type, omitting all but the first chunk of each long value.
+/// Returns the properties of an entity type. For a long value stored in chunks, only the first chunk is listed.
 pub(crate) fn properties(schema: &StoredSchema) -> Markup {
     let has = |name: &str| schema.properties.iter().any(|property| property.name == name);
     let is_piece = |name: &str| {

@@ -1,4 +1,4 @@
-//! The explorer for one store, which handles all requests.
+//! The explorer for one store. It handles all requests.
 
 use std::sync::Arc;
 
@@ -38,11 +38,11 @@ impl Explorer {
         Self(Arc::new(State { source, catalog, session, notebook, growth, is_writable }))
     }
 
-    /// Samples the sizes of the store and its tables. Only a store backed by an engine can be sampled.
+    /// Samples the sizes of the store and its tables. Does nothing if the store is not backed by an engine.
     pub(crate) async fn sample(&self) {
         let State { source, catalog, growth, .. } = &*self.0;
         let Some(engine) = &source.engine else { return };
-        // The catalog is read again, so tables that were created in the meantime are also sampled. If the catalog cannot be read, the pages report the error.
+        // The catalog is read again, so new tables are also sampled. If the catalog cannot be read, the pages report the error.
         if let Ok(known) = catalog.read(&source.tables).await {
             growth.sample(source.names(), engine, &known, Utc::now()).await;
         }
@@ -54,7 +54,7 @@ impl Explorer {
         self.0.session.first_path()
     }
 
-    /// Handles a request that was sent to a host, such as `127.0.0.1:8000`.
+    /// Handles a request that was sent to the given host, such as `127.0.0.1:8000`.
     pub async fn handle(&self, request: Request<Bytes>, host: &str) -> Response<Body> {
         route::answer(&self.0, request, host).await
     }

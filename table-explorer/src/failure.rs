@@ -10,7 +10,7 @@ pub(crate) enum Failure {
     /// No page or table exists at this address.
     #[error("{0}")]
     NotFound(String),
-    /// The request has no session, a wrong host or a wrong form token.
+    /// The request has no session, a wrong host or an incorrect form token.
     #[error("{0}")]
     Forbidden(String),
     /// The request is invalid.
@@ -47,7 +47,7 @@ impl Failure {
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::Input(_) => StatusCode::BAD_REQUEST,
             Self::Refused(_) => StatusCode::CONFLICT,
-            // An error that the store reports, and that was not caused by the request, comes from the server behind this one.
+            // An error that the store reports and that the request did not cause. To the browser, this server is a gateway to the store.
             Self::Store(error) => StatusCode::from_u16(error.code().status())
                 .ok()
                 .filter(StatusCode::is_client_error)
@@ -55,7 +55,7 @@ impl Failure {
         }
     }
 
-    /// Returns the code and the rule of an error from the store.
+    /// Returns the code of an error from the store, and the identifier of the violated rule, if any.
     pub(crate) fn code(&self) -> Option<(String, Option<&'static str>)> {
         match self {
             Self::Store(error) => Some((error.code().to_string(), error.rule())),
@@ -63,7 +63,7 @@ impl Failure {
         }
     }
 
-    /// Returns advice about the usual cause of the failure.
+    /// Returns advice on the usual cause of the failure.
     pub(crate) fn next_step(&self) -> Option<&'static str> {
         let Self::Store(error) = self else { return None };
         Some(match error.code() {

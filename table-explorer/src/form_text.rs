@@ -1,6 +1,6 @@
-//! Texts in forms. When a browser sends back a text that it received in a form, it changes some characters.
+//! Text in form fields. A browser changes some characters of the text that it received in a form before it sends the text back.
 
-/// Returns a text as a browser sends it back, following the parsing rules of HTML: each line end becomes a line feed, and U+0000 becomes U+FFFD.
+/// Returns a string as a browser sends it back, following the parsing rules of HTML: each line end becomes a line feed, and U+0000 becomes U+FFFD.
 ///
 /// Apply this function to both the stored and the received text before comparing them.
 pub(crate) fn returned(text: &str) -> String {

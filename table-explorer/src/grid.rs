@@ -1,5 +1,5 @@
-//! The grid that shows the rows of a page in key order. Only rows of the most frequent kind have columns for their properties; each row of another kind is
-//! shown on one line.
+//! The grid that shows the rows of a page in key order. Only the most frequent kind of row has columns for its properties. The properties of every other row
+//! are shown on one line.
 
 use maud::{Markup, html};
 use table_core::TableName;
@@ -13,23 +13,23 @@ use crate::link;
 use crate::mark;
 use crate::show;
 
-/// The maximum number of properties shown for a row whose kind has no columns.
+/// The maximum number of properties shown for a row of a kind that has no columns.
 const INLINE: usize = 6;
 
-/// The rows of a page in the store's order.
+/// The rows of a page, in the order in which the store returned them.
 #[derive(Debug)]
 pub(crate) struct Grid<'a> {
     table: &'a TableName,
     rows: &'a [Keyed<'a>],
     main: Kind<'a>,
-    /// The names of the parts of a `RowKey` of the main kind.
+    /// The names of the parts of the `RowKey` in rows of the main kind.
     parts: Vec<String>,
     columns: Vec<Column>,
     left_out: usize,
     has_partitions: bool,
     has_kinds: bool,
     has_marks: bool,
-    /// The CSS classes of the element around the table.
+    /// The CSS classes of the element that contains the table.
     class: &'static str,
 }
 
@@ -60,17 +60,17 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Adds a checkbox to each row, which selects the row for the form [`mark::FORM`].
+    /// Adds a checkbox to each row. The checkbox selects the row for the form [`mark::FORM`].
     pub(crate) fn with_marks(self, has_marks: bool) -> Self {
         Self { has_marks, ..self }
     }
 
-    /// Makes the rows selectable, so the detail pane shows the selected row.
+    /// Makes the rows selectable. The detail pane then shows the selected row.
     pub(crate) fn with_selection(self) -> Self {
         Self { class: "wrap rows selects", ..self }
     }
 
-    /// Returns the kind of the rows that have columns.
+    /// Returns the kind whose rows have columns.
     pub(crate) const fn main(&self) -> Kind<'a> {
         self.main
     }
@@ -104,7 +104,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the owner of each row, according to its key: for a row of another kind, the row of the main kind to which it belongs.
+    /// Returns the owner of each row, determined by key: a row of another kind may belong to a preceding row of the main kind. A row of the main kind has no
+    /// owner.
     fn owners(&self) -> Vec<Option<&'a Keyed<'a>>> {
         let mut above = None;
         let owner = |row: &'a Keyed<'a>| {
@@ -137,8 +138,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the cells for the key: one for each part, or a single cell for a row of another kind. The first cell contains the link and the raw key. For
-    /// a row shown below its owner, only the parts that the owner's key lacks are shown.
+    /// Returns the cells for the key of a row: one cell for each part, or a single cell for a row of another kind. The first cell contains the link and the raw
+    /// key. If the row is shown below its owner, the parts that it shares with the key of the owner are omitted.
     fn key_cells(&self, row: &Keyed<'_>, address: &str, owner: Option<&Keyed<'_>>) -> Markup {
         let parts: Vec<_> =
             row.row_parts().skip(owner.map_or(0, |owner| owner.row_parts().count())).collect();
@@ -182,7 +183,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the first properties of a row of another kind, on one line.
+    /// Returns the first properties of a row of another kind, formatted as one line.
     fn inline(&self, row: &Keyed<'_>) -> Markup {
         let is_shown = |name: &str| name != ENTITY_TYPE && !columns::is_piece(row.row, name);
         let properties: Vec<_> = row.row.iter().filter(|(name, _)| is_shown(name)).collect();
@@ -197,7 +198,7 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// Returns `true` if the key of `row` consists of the key of `above` and further parts.
+/// Returns `true` if the key of `row` consists of the key of `above` followed by further parts.
 fn is_beneath(row: &Keyed<'_>, above: &Keyed<'_>) -> bool {
     let (key, other) = (row.row.key(), above.row.key());
     let rest = key.row_key.as_str().strip_prefix(other.row_key.as_str());
@@ -206,7 +207,7 @@ fn is_beneath(row: &Keyed<'_>, above: &Keyed<'_>) -> bool {
     has_more && key.partition_key == other.partition_key
 }
 
-/// Returns the kinds of rows, in the order in which they first occur, each with the number of its rows.
+/// Returns the kinds of the given rows, in the order in which they first occur, each with the number of its rows.
 pub(crate) fn counts<'a>(rows: &[Keyed<'a>]) -> Vec<(Kind<'a>, usize)> {
     let mut counts: Vec<(Kind<'a>, usize)> = Vec::new();
     for row in rows {

@@ -1,7 +1,7 @@
 //! The growth of a store: samples of the number of rows and bytes in each table, taken while the explorer runs.
 //!
-//! The size of the store is known without reading it, but counting a table's rows requires reading the table. Tables are read when a page counts their rows;
-//! otherwise, they are read automatically only while the store is small.
+//! The size of the store is known without reading the tables, but counting the rows of a table requires reading it. A table is read when a page counts its
+//! rows. Tables are also read automatically, but only while the store is small.
 
 mod samples;
 
@@ -22,18 +22,18 @@ pub(crate) use samples::{Sample, Samples};
 
 /// The interval between two samples.
 pub(crate) const INTERVAL: std::time::Duration = std::time::Duration::from_secs(60);
-/// The maximum size in bytes of an engine whose tables are read automatically for samples.
+/// The maximum size, in bytes, up to which the tables of an engine are read automatically to sample them.
 pub(crate) const SMALL: u64 = 16 << 20;
-/// The table name under which samples of the entire store are kept. No table can have this name.
+/// The name under which samples of the entire store are kept. No table can have this name.
 pub(crate) const WHOLE: &str = "";
 
 /// Takes samples of the sizes of a store and its tables, and keeps them in a file or in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
     file: JsonFile<Content>,
-    /// The engine's number of writes when its tables were last read. They are read again only if this number has changed.
+    /// The number of writes that the engine had performed when the tables were last read automatically. They are read again only if this number has changed.
     read_at: Mutex<Option<u64>>,
-    /// The error that occurred if the last sample could not be stored.
+    /// The error that occurred when the last sample was stored, if any.
     failure: Mutex<Option<String>>,
 }
 
@@ -47,7 +47,7 @@ impl Growth {
         self.file.path()
     }
 
-    /// Returns the error that occurred if the last sample could not be stored.
+    /// Returns the error that occurred when the last sample was stored, if any.
     pub(crate) fn failure(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -57,7 +57,7 @@ impl Growth {
         self.file.run(move |content| content.of(&store)).await
     }
 
-    /// Samples the size of the store. If the store is small and has been written to since the last sample, also samples the sizes of its tables.
+    /// Samples the size of the store. If the store is small and has been written to since its tables were last read, also samples the size of each table.
     pub(crate) async fn sample(
         &self,
         store: StoreNames,
@@ -85,7 +85,7 @@ impl Growth {
             sizes.extend(of_tables(&known.tables, &counts));
         }
         self.note(store, sizes, now).await?;
-        // If storing the samples failed, the tables are read again for the next samples.
+        // The writes are noted only after the samples were stored. If storing them failed, the tables are read again for the next samples.
         if is_read {
             *self.read_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.grouped_writes);
         }
@@ -116,12 +116,12 @@ impl Growth {
     }
 }
 
-/// Returns the size of an engine: the size of its files, plus the memory used by rows that are not yet in the files.
+/// Returns the size of an engine: the size of its files plus the memory used by rows that are not yet in the files.
 pub(crate) fn bytes(found: &Statistics) -> u64 {
     found.base_bytes.saturating_add(found.memtable_bytes as u64)
 }
 
-/// Counts the tables by reading each of them once, on a blocking thread. A table that was deleted in the meantime has no count.
+/// Counts the rows and bytes of each table by reading it once, on a blocking thread. A table that was deleted in the meantime has no count.
 pub(crate) async fn count(engine: Engine, known: Arc<Known>) -> Result<Vec<Option<TableStatistics>>> {
     let all = move || known.tables.iter().map(|name| engine.table_statistics(name).ok()).collect();
     let counted = tokio::task::spawn_blocking(all).await;

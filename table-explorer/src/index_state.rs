@@ -1,4 +1,4 @@
-//! The states of a table's indexes, and the progress of their backfills (the initial creation of index rows), as recorded with the stored schemas.
+//! The states of the indexes of a table, and the progress of their backfills (the initial creation of index rows), as recorded with the stored schemas.
 
 use maud::{Markup, html};
 use table_core::{TableEntity, Value};
@@ -16,21 +16,21 @@ pub(crate) struct IndexState {
 /// The phase of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The row that stores the schema was not found.
+    /// Unknown, because the row that stores the schema was not found.
     Unknown,
     Ready,
     Disabled,
     /// The backfill has not started.
     Announced,
-    /// The backfill waits until all programs built with an older release are rejected, and then starts to process rows.
+    /// The backfill is waiting until all programs built with an older release are rejected. It processes rows only after that.
     Closing,
-    /// The first of two steps of the backfill: comparing index rows with their entities.
+    /// The first of the two steps of the backfill, which compares index rows with their entities.
     Rows,
-    /// The second of two steps of the backfill: comparing entities with their index rows.
+    /// The second of the two steps of the backfill, which compares entities with their index rows.
     Entities,
 }
 
-/// Returns the phase of an index, as recorded in the row of a stored schema.
+/// Returns the phase of an index, as recorded in the row that stores the schema.
 pub(crate) fn phase(row: &TableEntity, index: &str) -> Phase {
     let note = format!("index {index}");
     let lines = |name: &str| match row.get(name) {
@@ -53,7 +53,7 @@ pub(crate) fn phase(row: &TableEntity, index: &str) -> Phase {
     }
 }
 
-/// Returns a badge for each index.
+/// Returns a badge for each index of the given entity type.
 pub(crate) fn badges(states: &[IndexState], entity: &str) -> Markup {
     html! {
         @for state in states.iter().filter(|state| state.entity == entity) {

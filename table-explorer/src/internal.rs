@@ -2,7 +2,7 @@
 
 use table_inspect::kind::RESERVED;
 
-/// Returns `true` for an internal row of the library that only patterns write, such as recorded work or an entry of a feed. Sequences have a check of their own.
+/// Returns `true` for an internal row that only patterns write, such as recorded work or an entry of a feed. Rows of sequences are checked separately.
 pub(crate) fn is_internal(row_key: &str) -> bool {
     row_key.strip_prefix(RESERVED).is_some_and(|rest| !rest.starts_with("sequence_"))
 }

@@ -10,10 +10,10 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::{Failure, Result};
 
-/// File contents that are read before each use and written after each change. Clones share the contents.
+/// The contents of a file, which is read before each use and written after each change. Clones share the contents.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonFile<T> {
-    /// The path of the file; `None` if the contents are kept in memory and lost when the explorer ends.
+    /// The path of the file; `None` if the contents are kept in memory and are lost when the explorer exits.
     path: Option<PathBuf>,
     content: Arc<Mutex<T>>,
 }
@@ -34,11 +34,11 @@ impl<T: Clone + Default + PartialEq + Serialize + DeserializeOwned + Send + 'sta
         self.path.as_deref()
     }
 
-    /// Runs a function on the contents, on a blocking thread. The file is read first, because another explorer may have changed it, and written if the
-    /// function changed the contents.
+    /// Runs a function on the contents, on a blocking thread. First reads the file, because another explorer may have changed it. Afterwards, writes the file
+    /// if the function changed the contents.
     ///
     /// # Errors
-    /// `Refused` if the file cannot be read or written. A file that cannot be read is never replaced.
+    /// `Refused` if the file cannot be read or written. A file that cannot be read is never overwritten.
     pub(crate) async fn run<R: Send + 'static>(
         &self,
         run: impl FnOnce(&mut T) -> R + Send + 'static,
@@ -71,7 +71,7 @@ fn read<T: Default + DeserializeOwned>(path: &Path) -> io::Result<T> {
 }
 
 /// Waits until no other process is changing the file, by locking a second file in the same folder. Returns `None` if the second file cannot be created, for
-/// example in a folder to which only other users can write; then no process of this user can change the contents either.
+/// example if the user has no permission to write to the folder. In that case, no process of this user can change the contents either.
 fn lock(path: &Path) -> io::Result<Option<File>> {
     let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
     let Ok(file) = folder.and_then(|()| private().truncate(false).open(path.with_extension("lock"))) else {
@@ -80,7 +80,7 @@ fn lock(path: &Path) -> io::Result<Option<File>> {
     file.lock().map(|()| Some(file))
 }
 
-/// Returns options that create a file that only its owner can read.
+/// Returns options for opening a file that only its owner can read. The file is created if it does not exist.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).create(true);
@@ -108,7 +108,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep").join("growth.json");
         std::thread::scope(|scope| {
-            // Each explorer has contents of its own, like a separate process.
+            // Each explorer has separate contents, like a process.
             for explorer in 0..4_u8 {
                 let file = JsonFile::<Vec<u8>>::at(path.clone());
                 scope.spawn(move || (0..20).for_each(|_| file.run_here(|all| all.push(explorer)).unwrap()));

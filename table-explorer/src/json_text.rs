@@ -1,14 +1,14 @@
-//! Indents JSON. Every token is shown as stored: numbers keep their digits, and objects keep the order of their keys and repeated keys.
+//! Indents JSON. Every token is shown as stored: numbers keep their digits, and objects keep the order of their keys, including repeated keys.
 
 use serde::de::IgnoredAny;
 
 /// The maximum number of levels that are indented.
 const LEVELS: usize = 32;
 
-/// Returns JSON with one value on each line.
+/// Returns the given JSON with one value on each line.
 ///
 /// # Errors
-/// The position and the reason if the text is not JSON.
+/// The position and the reason, if the text is not valid JSON.
 pub(crate) fn indented(text: &str) -> serde_json::Result<String> {
     serde_json::from_str::<IgnoredAny>(text)?;
     let mut shown = String::with_capacity(text.len());

@@ -2,7 +2,7 @@
 
 use table_core::{EntityKey, TableName};
 
-/// Returns the address of a page with parameters.
+/// Returns the address of a page with query parameters.
 pub(crate) fn to(path: &str, query: &[(impl AsRef<str>, impl AsRef<str>)]) -> String {
     if query.is_empty() {
         return path.to_owned();
@@ -14,7 +14,7 @@ pub(crate) fn to(path: &str, query: &[(impl AsRef<str>, impl AsRef<str>)]) -> St
     pairs.finish()
 }
 
-/// Returns the address of a table, or of one of its pages.
+/// Returns the address of a table, or of one of its pages if `page` is not empty.
 pub(crate) fn table(table: &TableName, page: &str) -> String {
     if page.is_empty() { format!("/t/{table}") } else { format!("/t/{table}/{page}") }
 }

@@ -1,17 +1,17 @@
-//! Marks: the values of the checkboxes that select rows in a grid. A mark identifies an entity and its version in a submitted form.
+//! Marks, which are the values of the checkboxes that select rows in a grid. In a submitted form, a mark identifies an entity and its version.
 
 use table_core::{ETag, EntityKey, TableEntity};
 
 /// The identifier of the form to which the checkboxes belong.
 pub(crate) const FORM: &str = "marked";
 
-/// Returns the mark of a row, or `None` for a row without a version.
+/// Returns the mark for a row, or `None` if the row has no version.
 pub(crate) fn of(row: &TableEntity) -> Option<String> {
     let (partition_key, row_key) = (row.key().partition_key.as_str(), row.key().row_key.as_str());
     Some(ascii(&serde_json::json!([partition_key, row_key, row.etag()?.to_string()]).to_string()))
 }
 
-/// Escapes characters in JSON strings that could hide text on a page or change its direction.
+/// Escapes all characters in JSON strings that are not ASCII, because some of them could hide text on a page or change its direction.
 fn ascii(json: &str) -> String {
     let mut units = [0; 2];
     json.chars().fold(String::with_capacity(json.len()), |text, character| {
@@ -23,7 +23,7 @@ fn ascii(json: &str) -> String {
     })
 }
 
-/// Parses a mark. Returns `None` for any other string.
+/// Parses a mark. Returns `None` if the string is not a mark.
 pub(crate) fn parse(text: &str) -> Option<(EntityKey, ETag)> {
     let [partition_key, row_key, etag]: [String; 3] = serde_json::from_str(text).ok()?;
     Some((EntityKey::new(partition_key, row_key).ok()?, ETag::parse(&etag).ok()?))

@@ -1,4 +1,4 @@
-//! The notebook: saved queries and recent queries, in memory or in a file.
+//! The notebook of saved queries and recent queries, kept in memory or in a file.
 
 use std::path::PathBuf;
 
@@ -11,21 +11,21 @@ use crate::store_names::StoreNames;
 
 /// The maximum number of queries in the history. Saved queries are kept until a user removes them.
 const HISTORY: usize = 100;
-/// The maximum number of saved queries for each store, and the maximum length of a query in bytes.
+/// The maximum number of saved queries per store, and the maximum length of a query in bytes.
 const SAVED: usize = 1_000;
 const LONGEST: usize = 16_000;
 
 /// A query in the notebook, stored as the URL parameters of its page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Noted {
-    /// The text that identifies the store. Earlier releases stored the name that pages show.
+    /// The string that identifies the store. Earlier releases stored the name that is shown on pages.
     pub(crate) store: String,
     pub(crate) table: String,
     pub(crate) query: String,
     /// The name of a saved query; `None` for a query in the history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
-    /// The time at which the query was saved or last ran.
+    /// The time at which the query was saved or last run.
     pub(crate) at: DateTime<Utc>,
 }
 
@@ -54,10 +54,10 @@ impl Notebook {
             .await
     }
 
-    /// Adds a recent query, or saves a query under a name. Replaces an equal recent query, or the saved query with the same name.
+    /// Adds a recent query, or saves a query under a name. An equal recent query, or a saved query with the same name, is replaced.
     ///
     /// # Errors
-    /// `Input` if a query to save is too long, or if the maximum number of saved queries has been reached.
+    /// `Input` if the query to save is too long, or if the maximum number of saved queries has been reached.
     pub(crate) async fn add(&self, noted: Noted) -> Result<()> {
         if noted.query.len() > LONGEST {
             return match noted.name {
@@ -68,7 +68,7 @@ impl Notebook {
         self.0.run(move |content| content.add(noted)).await?
     }
 
-    /// Removes a saved query or a query from the history, even if an earlier release stored it under the name of the store.
+    /// Removes a query from the saved queries or from the history, including an entry that an earlier release stored under the name of the store.
     pub(crate) async fn remove(&self, store: StoreNames, noted: Noted) -> Result<()> {
         let of_names = [store.identity, store.shown].map(|store| Noted { store, ..noted.clone() });
         let is_removed = move |known: &Noted| of_names.iter().any(|noted| known.is_same(noted));
@@ -99,7 +99,7 @@ impl Content {
 }
 
 impl Noted {
-    /// Returns `true` for saved queries with the same name, and for equal recent queries.
+    /// Returns `true` if both are saved queries of one table with the same name, or both are equal recent queries.
     fn is_same(&self, other: &Self) -> bool {
         let is_same_place = self.store == other.store && self.table == other.table;
         is_same_place && self.name == other.name && (self.name.is_some() || self.query == other.query)

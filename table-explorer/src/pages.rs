@@ -1,4 +1,4 @@
-//! The pages, with one module for each page.
+//! The pages, each in a separate module.
 
 pub(crate) mod bulk;
 pub(crate) mod change;
@@ -59,8 +59,8 @@ impl Context<'_> {
         self.state.source.tables.capabilities().ordered
     }
 
-    /// Returns the indexes, copies and feeds declared for a table, and the schemas that this version of the library cannot read. If the list is not empty, the
-    /// table's entities cannot be changed in the explorer.
+    /// Returns the indexes, copies and feeds declared for a table, followed by the schemas that this version of the library cannot read. If the list is not
+    /// empty, the entities of the table cannot be changed in the explorer.
     pub(crate) fn declared(&self, table: &TableName) -> Vec<String> {
         let unread = self.known.unread_of(table).map(|unread| format!("unreadable schema {}", unread.entity));
         self.known.of(table).flat_map(derived::declared).chain(unread).collect()

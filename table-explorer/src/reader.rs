@@ -1,4 +1,4 @@
-//! Counts the reads for a page, which reports the number of its requests and the number of rows that they read.
+//! Counts the reads for a page. The page then reports how many requests it sent and how many rows the requests read.
 
 mod counted;
 
@@ -11,16 +11,16 @@ use crate::failure::Result;
 
 pub(crate) use counted::Counted;
 
-/// The maximum number of requests that read the first rows of a query.
+/// The maximum number of requests sent to read the first rows of a query.
 const REQUESTS: usize = 24;
 
-/// Reads the rows for one page, and counts the requests.
+/// Reads the rows for one page and counts the requests.
 #[derive(Debug)]
 pub(crate) struct Reader {
     store: Counted,
 }
 
-/// A page of rows, with its cost.
+/// A page of rows together with its cost.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) rows: Vec<TableEntity>,
@@ -29,22 +29,22 @@ pub(crate) struct Found {
     pub(crate) read: u64,
 }
 
-/// The first rows of a query.
+/// The first rows of a query result.
 #[derive(Debug, Default)]
 pub(crate) struct First {
     pub(crate) rows: Vec<TableEntity>,
-    /// `true` if these are all rows of the query.
+    /// `true` if these are all rows of the query result.
     pub(crate) is_all: bool,
 }
 
 impl First {
-    /// Returns `true` if the query certainly has no rows.
+    /// Returns `true` if the query result is known to be empty.
     pub(crate) fn is_none(&self) -> bool {
         self.rows.is_empty() && self.is_all
     }
 }
 
-/// The cost of the requests that a page sent.
+/// The cost of the requests sent for a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
     pub(crate) requests: u64,
@@ -60,12 +60,12 @@ impl Reader {
         self.store.cost()
     }
 
-    /// Returns the store. Its requests are counted for this page.
+    /// Returns the store, wrapped to count its requests for this page.
     pub(crate) fn store(&self) -> Counted {
         self.store.clone()
     }
 
-    /// Returns the store as a [`DynTableStore`]. Its requests are counted for this page.
+    /// Returns the store as a [`DynTableStore`], wrapped to count its requests for this page.
     pub(crate) fn shared(&self) -> DynTableStore {
         DynTableStore::new(self.store())
     }
@@ -75,7 +75,7 @@ impl Reader {
         self.store.count(requests, 0);
     }
 
-    /// Reads one page of a query with one request.
+    /// Reads one page of a query result with one request.
     pub(crate) async fn page(
         &self,
         table: &TableName,
@@ -87,8 +87,8 @@ impl Reader {
         Ok(Found { rows, next: page.continuation, read: page.rows_read.unwrap_or(page.rows.len() as u64) })
     }
 
-    /// Reads the first rows of a query, at most `query.top`, and follows short and empty pages with at most [`REQUESTS`] requests. A query without `top` is
-    /// read to its end.
+    /// Reads the first rows of a query result: at most `query.top` rows, or all rows if `top` is not set. Follows short and empty pages, but stops after
+    /// [`REQUESTS`] requests.
     pub(crate) async fn first(&self, table: &TableName, query: &Query) -> Result<First> {
         let most = query.top.unwrap_or(usize::MAX);
         let mut found = First::default();

@@ -1,4 +1,4 @@
-//! Requests to the explorer, parsed into path, parameters and form.
+//! Requests to the explorer, parsed into a path, parameters and form fields.
 
 use bytes::Bytes;
 use http::{HeaderMap, Method};
@@ -25,7 +25,7 @@ impl Request {
         Self { method: parts.method, path, query, form, headers: parts.headers }
     }
 
-    /// Returns a URL parameter, or `None` if it is missing or empty.
+    /// Returns a URL parameter, or `None` if the parameter is missing or empty.
     pub(crate) fn query(&self, name: &str) -> Option<&str> {
         self.query
             .iter()
@@ -33,7 +33,7 @@ impl Request {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Returns a URL parameter, which may be empty.
+    /// Returns a URL parameter, which may be an empty string.
     ///
     /// # Errors
     /// `Input` if the parameter is missing.
@@ -49,7 +49,7 @@ impl Request {
         self.form.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns all values of a form field, in order.
+    /// Returns all values of a form field in the order in which they were submitted.
     pub(crate) fn fields(&self, name: &str) -> Vec<&str> {
         self.form.iter().filter(|(found, _)| found == name).map(|(_, value)| value.as_str()).collect()
     }

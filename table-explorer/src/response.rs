@@ -1,4 +1,4 @@
-//! Responses: pages, assets, redirects and streams, with security headers.
+//! Responses (pages, assets, redirects and streams) with security headers.
 
 use std::io;
 
@@ -10,10 +10,11 @@ use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 use maud::Markup;
 
-/// The body of a response: complete, or a stream. If a stream fails, an HTTP server must abort the response, so the client does not take it for complete.
+/// The body of a response, which is either complete or a stream. If a stream fails, an HTTP server must abort the response, so the client does not mistake the
+/// body for complete.
 pub type Body = UnsyncBoxBody<Bytes, io::Error>;
 
-/// The content security policy: it forbids inline code, other origins and framing. The referrer policy in [`COMMON`] is not `no-referrer`, because browsers
+/// The content security policy. It forbids inline code, other origins and framing. The referrer policy in [`COMMON`] is not `no-referrer`, because browsers
 /// would then omit the origin when they submit forms.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
     form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -41,7 +42,7 @@ pub(crate) fn page(status: StatusCode, markup: Markup) -> Response<Body> {
     whole(status, "text/html; charset=utf-8", markup.into_string())
 }
 
-/// Returns a redirect to a page, in response to a submitted form or to the session's first address.
+/// Returns a redirect to a page, as the response to a submitted form or to the first address of the session.
 pub(crate) fn see_other(location: &str) -> Response<Body> {
     let mut response = whole(StatusCode::SEE_OTHER, "text/plain; charset=utf-8", "");
     if let Ok(location) = HeaderValue::from_str(location) {

@@ -1,5 +1,5 @@
-//! A selection of rows: the fields of the query form. Only this module reads a selection from a query string and writes it to one, so links, exports, saved
-//! queries and the form itself contain the same selection.
+//! A selection of rows, which consists of the fields of the query form. Only this module converts selections from and to query strings, so links, exports,
+//! saved queries and the form all treat a selection in the same way.
 
 use table_core::TableName;
 use table_core::filter::Comparison;
@@ -8,27 +8,27 @@ use table_inspect::keys;
 
 use crate::link;
 
-/// The default and maximum number of rows on one page.
+/// The default and the maximum number of rows on one page.
 pub(crate) const ROWS: usize = 50;
 const MOST: usize = 1_000;
-/// The prefix of parameters for key parts.
+/// The prefix of the parameters that contain key parts.
 pub(crate) const PART: &str = "part.";
 
-/// A selection of rows. An empty field does not restrict the selection and is not written.
+/// A selection of rows. An empty field does not restrict the selection and is omitted from the query string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Selection {
-    /// The entity type to whose key the parts belong.
+    /// The entity type whose key contains the parts.
     pub(crate) entity: Option<String>,
-    /// The conditions on key parts: the name of the part, and its values as [`keys::PartRequest`] reads them.
+    /// The conditions on key parts, each with the name of the part and its values in the syntax of [`keys::PartRequest`].
     pub(crate) parts: Vec<(String, String)>,
-    /// The range of partition keys, as [`keys::parse_range`] reads it.
+    /// The range of partition keys, in the syntax of [`keys::parse_range`].
     pub(crate) partition: Option<String>,
-    /// The range of row keys, as [`keys::parse_range`] reads it.
+    /// The range of row keys, in the syntax of [`keys::parse_range`].
     pub(crate) row: Option<String>,
     pub(crate) filter: Option<String>,
     pub(crate) select: Option<String>,
     pub(crate) conditions: Vec<Condition>,
-    /// The number of rows on one page.
+    /// The maximum number of rows on one page.
     pub(crate) top: usize,
 }
 
@@ -56,13 +56,13 @@ impl Default for Selection {
 }
 
 impl Selection {
-    /// Returns the selection of all rows of a partition.
+    /// Returns the selection of all rows in a partition.
     pub(crate) fn of_partition(partition_key: &str) -> Self {
         Self { partition: Some(exactly(partition_key)), ..Self::default() }
     }
 
-    /// Reads a selection from the parameters of an address, and ignores all other parameters. If a parameter occurs twice, the first one is used. Parts and
-    /// conditions may occur several times, and all are read.
+    /// Reads a selection from the parameters of an address and ignores all other parameters. If a parameter occurs twice, the first occurrence is used. Key
+    /// parts and conditions may occur several times, and all of them are read.
     pub(crate) fn read<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut read = Self::default();
         let mut fields = Vec::new();
@@ -95,7 +95,7 @@ impl Selection {
         read
     }
 
-    /// Reads a selection from the text of a query string.
+    /// Parses a selection from a query string.
     pub(crate) fn parse(text: &str) -> Self {
         let pairs: Vec<_> = form_urlencoded::parse(text.as_bytes()).collect();
         Self::read(pairs.iter().map(|(name, value)| (&**name, &**value)))
@@ -130,7 +130,7 @@ impl Selection {
         pairs
     }
 
-    /// Returns the parameters as one string. Returns an empty string for the selection of all rows of a table.
+    /// Returns the parameters as a query string. The string is empty if the selection contains all rows of a table.
     pub(crate) fn text(&self) -> String {
         if (Self { entity: None, ..self.clone() }) == Self::default() {
             return String::new();
@@ -138,20 +138,20 @@ impl Selection {
         form_urlencoded::Serializer::new(String::new()).extend_pairs(self.pairs()).finish()
     }
 
-    /// Returns the address of a table's page with this selection and further parameters.
+    /// Returns the address of a page of a table, with this selection and additional parameters.
     pub(crate) fn link(&self, table: &TableName, page: &str, more: &[(&str, &str)]) -> String {
         let mut pairs = self.pairs();
         pairs.extend(more.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())));
         link::to(&link::table(table, page), &pairs)
     }
 
-    /// Returns the values entered for a part.
+    /// Returns the values entered for a key part.
     pub(crate) fn part(&self, name: &str) -> Option<&str> {
         let mut parts = self.parts.iter();
         parts.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, values)| values.as_str())
     }
 
-    /// Returns the selection in readable form, such as `department=Sales Age ge 30`.
+    /// Returns the selection in a readable form, such as `department=Sales Age ge 30`.
     pub(crate) fn words(&self) -> String {
         let mut words: Vec<String> = self.entity.iter().map(|entity| format!("{entity}:")).collect();
         words.extend(self.parts.iter().map(|(name, values)| format!("{name}={values}")));
@@ -169,18 +169,18 @@ impl Selection {
     }
 }
 
-/// Returns the values of a part without surrounding spaces. After `=`, spaces are part of the value.
+/// Returns the values of a key part without surrounding spaces. Spaces after a leading `=` are part of the value and are kept.
 fn written(values: &str) -> &str {
     if values.starts_with('=') { values } else { values.trim() }
 }
 
-/// Returns the string that [`keys::parse_range`] reads as exactly this key. Most keys are written unchanged; the others are written after `=`.
+/// Returns a string that [`keys::parse_range`] parses as exactly this key. Most keys are returned unchanged; the others are prefixed with `=`.
 fn exactly(key: &str) -> String {
     let is_exact = keys::parse_range(key).is_ok_and(|range| range == TextRange::exactly(key));
     if is_exact && !key.is_empty() { key.to_owned() } else { format!("={key}") }
 }
 
-/// The fields of one condition, in the order in which they are read. A field begins the next condition if this condition already has that field or a later one.
+/// The fields of one condition, in the order in which they are read. A field starts the next condition if this condition already has that field or a later one.
 #[derive(Default)]
 struct Fields<'a> {
     property: Option<&'a str>,
@@ -206,7 +206,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns the condition, or `None` if neither the property nor the value was entered.
+    /// Returns the condition, or `None` if neither a property nor a value was entered.
     fn condition(self) -> Option<Condition> {
         let (property, value) = (self.property.unwrap_or_default(), self.value.unwrap_or_default());
         let named = |operator: &Comparison| Some(operator.as_str()) == self.operator;

@@ -1,4 +1,4 @@
-//! The server: a listener and its connections.
+//! The HTTP server, which consists of a listener and its connections.
 
 use std::convert::Infallible;
 use std::io;
@@ -19,7 +19,7 @@ use crate::explorer::Explorer;
 use crate::growth;
 use crate::response::{self, Body};
 
-/// The maximum size of a form in bytes. It is larger than any entity.
+/// The maximum size of a submitted form, in bytes. It is larger than any entity.
 const FORM: usize = 8 << 20;
 
 /// A server for one explorer, with a bound port.
@@ -31,7 +31,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds an address. Use a loopback address, because any program that can reach the server and knows the token can read the store.
+    /// Binds the server to an address. Use a loopback address, because any program that can reach the server and knows the token can read the store.
     ///
     /// # Errors
     /// Any error from the system, for example if the port is in use.
@@ -53,7 +53,8 @@ impl Server {
         format!("http://{}{}", self.address, self.explorer.first_path())
     }
 
-    /// Serves requests until `end` completes, then finishes open requests except streams. Once a minute, samples the sizes of the store and its tables.
+    /// Serves requests until `end` completes, then waits at most one second for open requests to finish. Once a minute, samples the sizes of the store and its
+    /// tables.
     pub async fn serve_until(self, end: impl Future<Output = ()>) {
         let explorer = self.explorer.clone();
         let sampling = async {
@@ -80,7 +81,7 @@ impl Server {
                 () = &mut end => break,
             };
             let Ok((stream, _)) = accepted else {
-                // Usually, the process has no free file descriptor. One becomes free when a connection ends.
+                // The usual cause is that the process has no free file descriptor. One becomes free when a connection ends.
                 tokio::time::sleep(std::time::Duration::from_millis(10)).await;
                 continue;
             };

@@ -1,4 +1,4 @@
-//! A browser session. It starts with a single-use token in the first address and continues with a cookie. Each form contains a further token.
+//! A browser session. It starts with a single-use token in the first address and continues with a cookie. Each form contains another token.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,20 +10,20 @@ use crate::failure::{Failure, Result};
 
 /// The secrets of one explorer process.
 pub(crate) struct Session {
-    /// The token in the first address, or `None` once it has been used.
+    /// The token in the first address, or `None` after it has been used.
     first: Mutex<Option<String>>,
     cookie: String,
     form: String,
 }
 
 impl std::fmt::Debug for Session {
-    /// Formats the session without its secrets.
+    /// Formats the session without revealing its secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Session").finish_non_exhaustive()
     }
 }
 
-/// Returns 244 random bits as text.
+/// Returns a string with 244 random bits.
 fn secret() -> String {
     format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
 }
@@ -44,10 +44,10 @@ impl Session {
         first.as_ref().map_or_else(|| "/".to_owned(), |token| format!("/?token={token}"))
     }
 
-    /// Consumes the token in the first address. Returns the cookie to set if the token is correct and unused.
+    /// Consumes the token in the first address. Returns the cookie to set, or `None` if the token is wrong or has been used.
     ///
-    /// The name of the cookie contains the port of `host`. Explorers that run at the same time have different ports, so their cookies differ. An explorer
-    /// replaces the cookie of an earlier explorer with the same port.
+    /// The name of the cookie contains the port of `host`. Explorers that run at the same time have different ports, so their cookies do not collide. An
+    /// explorer replaces the cookie of an earlier explorer that used the same port.
     pub(crate) fn begin(&self, token: &str, host: &str) -> Option<String> {
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         if !first.as_deref().is_some_and(|expected| is_equal(expected, token)) {
@@ -66,7 +66,7 @@ impl Session {
         pairs.any(|(name, value)| name == own && is_equal(value, &self.cookie))
     }
 
-    /// Returns the token for forms.
+    /// Returns the token that each form contains.
     pub(crate) fn form_token(&self) -> &str {
         &self.form
     }
@@ -89,7 +89,7 @@ impl Session {
     }
 }
 
-/// Returns `true` if a user opens the page. A request without browser headers is treated as opened by a user.
+/// Returns `true` if the request was made because a user opens the page. A request without browser headers is treated as such a request.
 pub(crate) fn is_navigation(headers: &HeaderMap) -> bool {
     let is = |name: &str, expected: &str| headers.get(name).is_none_or(|value| value == expected);
     let is_prefetch =
@@ -97,7 +97,7 @@ pub(crate) fn is_navigation(headers: &HeaderMap) -> bool {
     is("sec-fetch-mode", "navigate") && !is_prefetch("sec-purpose") && !is_prefetch("purpose")
 }
 
-/// Returns the port in the address of the server, such as `127.0.0.1:8000`.
+/// Returns the port in a server address such as `127.0.0.1:8000`.
 fn port(host: &str) -> &str {
     host.rsplit_once(':').map(|(_, port)| port).unwrap_or_default()
 }
@@ -106,7 +106,7 @@ fn cookie_name(host: &str) -> String {
     format!("tables-{}", port(host))
 }
 
-/// Checks that the `Host` header is the host to which the request was sent, which prevents DNS rebinding. A browser omits port 80.
+/// Checks that the `Host` header names the host to which the request was sent, which prevents DNS rebinding. Browsers omit port 80 in this header.
 ///
 /// # Errors
 /// `Forbidden` if the header contains a different host.

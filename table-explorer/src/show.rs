@@ -1,4 +1,4 @@
-//! Formats strings and values for pages. Stored data cannot inject markup or hide characters.
+//! Formats strings and values for pages. Stored data can neither inject markup nor hide characters.
 
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
@@ -8,13 +8,13 @@ use maud::{Markup, html};
 use table_core::{EdmType, Value};
 use table_inspect::value;
 
-/// The maximum number of characters of a string shown in a cell.
+/// The maximum number of characters of a string that a cell shows.
 const CELL: usize = 96;
-/// The maximum number of bytes of a binary value shown in a cell.
+/// The maximum number of bytes of a binary value that a cell shows.
 const BYTES: usize = 8;
 
 /// Characters that are not displayed, or that change the direction of other characters. They are the characters with the Unicode properties
-/// `Default_Ignorable_Code_Point` and `Bidi_Control`, line and paragraph separators, and U+FFFC, with which the library's internal keys begin.
+/// `Default_Ignorable_Code_Point` and `Bidi_Control`, the line and paragraph separators, and U+FFFC, with which the internal keys of the library begin.
 const HIDDEN: [RangeInclusive<char>; 19] = [
     '\u{AD}'..='\u{AD}',
     '\u{34F}'..='\u{34F}',
@@ -37,7 +37,7 @@ const HIDDEN: [RangeInclusive<char>; 19] = [
     '\u{FFF9}'..='\u{FFFB}',
 ];
 
-/// Returns a string in which control characters, and characters that hide text or change its direction, are replaced with their code points.
+/// Returns a string in which control characters, and characters that hide text or change its direction, are replaced by their code points.
 pub(crate) fn text(text: &str) -> String {
     let is_hidden = |character: char| {
         character.is_control() && !matches!(character, '\n' | '\t')
@@ -55,7 +55,7 @@ pub(crate) fn text(text: &str) -> String {
     shown
 }
 
-/// Returns a stored string, isolated from the direction of the surrounding text.
+/// Returns a stored string, isolated from the text direction of its surroundings.
 pub(crate) fn stored(found: &str) -> Markup {
     html! { bdi { (text(found)) } }
 }
@@ -82,7 +82,7 @@ pub(crate) fn age(time: chrono::Duration) -> String {
     }
 }
 
-/// Returns the value of a key part for display, formatted as a time if it is one, and otherwise as text.
+/// Returns the value of a key part for display. A value that is a time is formatted as a time; any other value is shown as text.
 pub(crate) fn part(found: &str) -> Markup {
     match found.parse::<DateTime<Utc>>() {
         Ok(at) if found.len() >= 20 => instant(at),
@@ -90,7 +90,7 @@ pub(crate) fn part(found: &str) -> Markup {
     }
 }
 
-/// Returns a value shortened for a cell. `link` is the address of the complete value.
+/// Returns a value, shortened to fit a cell. `link` is the address of the complete value.
 pub(crate) fn cell(found: &Value, link: &str) -> Markup {
     match found {
         Value::String(text) if text.is_empty() => html! { span.faint { "(empty)" } },
@@ -116,7 +116,7 @@ fn cut(found: &str, link: &str) -> Markup {
     html! { (stored(&beginning)) "… " a.size href=(link) { (characters(count)) } }
 }
 
-/// Returns the CSS class of a cell, which right-aligns numbers.
+/// Returns the CSS class of a cell. The class aligns numbers to the right.
 pub(crate) const fn class(edm: EdmType) -> &'static str {
     match edm {
         EdmType::Int32 | EdmType::Int64 | EdmType::Double => "num",
@@ -125,7 +125,7 @@ pub(crate) const fn class(edm: EdmType) -> &'static str {
     }
 }
 
-/// Returns the name of a type without the prefix `Edm.`.
+/// Returns the name of a type without the `Edm.` prefix.
 pub(crate) fn type_name(edm: EdmType) -> &'static str {
     edm.name().trim_start_matches("Edm.")
 }
@@ -136,12 +136,12 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     texts.join(" ")
 }
 
-/// Formats a number of bytes: `1.4 KB`.
+/// Formats a number of bytes, for example as `1.4 KB`.
 pub(crate) fn size(bytes: usize) -> String {
     scaled(u64::try_from(bytes).unwrap_or(u64::MAX))
 }
 
-/// Formats a number of bytes: `1.4 KB`.
+/// Formats a number of bytes, for example as `1.4 KB`.
 pub(crate) fn scaled(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
     if bytes < 1024 {
@@ -159,12 +159,12 @@ pub(crate) fn scaled(bytes: u64) -> String {
     }
 }
 
-/// Returns a number of characters with its noun.
+/// Returns a number of characters with the noun, such as `5 characters`.
 pub(crate) fn characters(count: usize) -> String {
     count_of(count as u64, "character")
 }
 
-/// Returns a number with its noun: `1 row`, `1,204 rows`.
+/// Returns a number with a noun, such as `1 row` or `1,204 rows`.
 pub(crate) fn count_of(count: u64, noun: &str) -> String {
     let plural = match noun.strip_suffix('y') {
         _ if count == 1 => noun.to_owned(),
@@ -175,7 +175,7 @@ pub(crate) fn count_of(count: u64, noun: &str) -> String {
     format!("{} {plural}", thousands(count))
 }
 
-/// Returns a number with commas between thousands.
+/// Returns a number with commas as thousands separators.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

@@ -1,4 +1,4 @@
-//! The list of a table's partitions in the navigation tree, found by skipping from one partition to the next.
+//! The list of a table's partitions in the navigation tree. Partitions are found by skipping from one partition to the next.
 
 use std::ops::Bound;
 
@@ -12,7 +12,7 @@ use crate::reader::Reader;
 const REQUESTS: usize = 24;
 /// The maximum number of partitions on one page of the tree.
 const PARTITIONS: usize = 200;
-/// The number of keys per request. Partitions with fewer rows are counted completely.
+/// The maximum number of keys per request. A partition with fewer rows is counted completely.
 const KEYS: usize = 100;
 
 /// One partition.
@@ -21,7 +21,7 @@ pub(crate) struct Branch {
     pub(crate) partition_key: String,
     /// The number of rows counted so far.
     pub(crate) rows: usize,
-    /// `true` if all rows were counted.
+    /// `true` if all rows of the partition were counted.
     pub(crate) is_whole: bool,
 }
 
@@ -33,17 +33,17 @@ pub(crate) struct Branches {
     pub(crate) next: Option<Place>,
 }
 
-/// A place in the tree: the lower bound of the partitions, and the position within this range that the store returned with an empty page.
+/// A place in the tree. It consists of the lower bound of the partition keys and, if the store returned an empty page, the continuation within that range.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) lower: Bound<String>,
     pub(crate) from: Option<Continuation>,
 }
 
-/// Reads a page of the partitions that begins at a place.
+/// Reads a page of partitions, starting at the given place.
 ///
-/// A request reads at most 100 keys. If all of them are in one partition, the next request skips the rest of that partition. A partition that begins
-/// inside a page is read again from its start, so even a partition with a million rows costs only one or two requests.
+/// A request reads at most 100 keys. If all of them are in one partition, the next request skips the rest of that partition. A partition that starts in the
+/// middle of a response is read again from its start. Even a partition with a million rows therefore costs only one or two requests.
 pub(crate) async fn branches(
     reader: &Reader,
     table: &TableName,
@@ -76,8 +76,8 @@ pub(crate) async fn branches(
             }
         }
         if !is_last {
-            // The store stopped inside the last partition or just after it. The next request counts that partition from its start, unless it has more
-            // keys than one request returns.
+            // The response ended inside the last partition or just after it. The next request counts that partition again from its start. If the response
+            // contains only that partition, its count is marked as incomplete, and the next request skips the rest of it.
             if found.branches.len() > count + 1 {
                 found.branches.pop();
             } else if let Some(last) = found.branches.last_mut() {

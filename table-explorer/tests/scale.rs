@@ -1,6 +1,6 @@
-//! Tests with large tables: all pages are read to the end, and the server's requests and memory use stay bounded.
+//! Tests with large tables. All pages are read to the end, while the number of requests and the memory use of the server stay bounded.
 //!
-//! `EXPLORER_ROWS` sets the number of rows. The tests measure the memory of their process, so they form a separate program and run sequentially.
+//! `EXPLORER_ROWS` sets the number of rows. The tests measure the memory of their process, so they form a separate program and run one after another.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,14 +21,14 @@ use table_explorer::{Explorer, Source};
 use browser::Browser;
 use counting_store::Counting;
 
-/// A lock that each test holds while it runs, so the tests run one at a time.
+/// A lock that each test holds while it runs. The tests therefore run one at a time.
 static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 fn rows() -> usize {
     std::env::var("EXPLORER_ROWS").ok().and_then(|rows| rows.parse().ok()).unwrap_or(40_000)
 }
 
-/// Inserts rows in groups, one partition per group, with 64 groups at a time.
+/// Inserts rows in transactions, each for one partition, with 64 transactions in flight at a time.
 async fn load(engine: &Engine, table: &TableName, rows: impl Iterator<Item = (String, String)>) {
     let mut rows = rows.peekable();
     while rows.peek().is_some() {
@@ -77,20 +77,20 @@ async fn with(rows: impl Iterator<Item = (String, String)>) -> (Counting, Browse
     (store, browser)
 }
 
-/// Returns the address of the next page, if the page links to one.
+/// Returns the address of the next page, or `None` if the page does not link to one.
 fn next(page: &str) -> Option<String> {
     let tag = page.split("<a ").find(|tag| tag.starts_with("class=\"btn next\" data-next"))?;
     Some(tag.split("href=\"").nth(1)?.split('"').next()?.replace("&amp;", "&"))
 }
 
-/// Returns the resident memory of this process in bytes, if the system reports it.
+/// Returns the resident memory of this process in bytes, or `None` if the system does not report it.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
-/// Reads all pages from an address. Returns the numbers of pages and rows.
+/// Reads all pages, starting at an address. Returns the number of pages and the number of rows.
 async fn scroll(browser: &Browser, first: &str) -> (usize, usize) {
     let (mut pages, mut rows, mut at) = (0, 0, Some(first.to_owned()));
     while let Some(path) = at {
@@ -108,7 +108,7 @@ async fn a_large_partition_takes_one_request_per_page_and_bounded_memory() {
     let rows = rows();
     let (store, browser) = with((0..rows).map(|row| ("all".to_owned(), format!("{row:09}")))).await;
     let path = "/t/Big/p?pk=all&rows=500";
-    // The first pass fills the allocator's pools.
+    // This first read fills the allocator's pools.
     browser.page(path).await;
     store.take();
     let (before, begun) = (resident(), Instant::now());
@@ -145,7 +145,7 @@ async fn a_tree_of_many_partitions_is_read_to_its_end_with_few_requests() {
         begun.elapsed()
     );
     assert_eq!(shown, partitions);
-    // The first page sends one more request, for the sample from which keys are inferred.
+    // The first page sends one more request, to read the sample from which the declaration is inferred.
     assert!(
         requests <= 3 * pages as u64 + 1 && pages <= partitions / 190,
         "{requests} requests for {pages} pages"

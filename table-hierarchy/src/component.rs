@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The value of one level. Values of different types are different keys (EPK-3): the string `1`, the number 1 and a missing value
-/// are three different keys.
+/// The value of one level. Values of different types make different keys (EPK-3): the string `1`, the number 1 and a missing value are three different keys.
 ///
 /// ```
 /// use table_hierarchy::{Component, Epk};
@@ -24,12 +23,12 @@ enum Value<'a> {
 }
 
 impl<'a> Component<'a> {
-    /// The value of a missing property.
+    /// The value for a missing property.
     pub const UNDEFINED: Self = Self(Value::Undefined);
     /// The value `null`.
     pub const NULL: Self = Self(Value::Null);
 
-    /// Creates a string value. The case and the spaces of the string are preserved (EPK-4).
+    /// Creates a string value. Case and spaces are preserved (EPK-4).
     #[must_use]
     pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
         Self(Value::Text(text.into()))
@@ -47,7 +46,7 @@ impl<'a> Component<'a> {
         value.is_finite().then_some(Self(Value::Number(value + 0.0)))
     }
 
-    /// Appends the bytes that are hashed for this value.
+    /// Appends the bytes from which the hash of this value is computed.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         match &self.0 {
             Value::Undefined => out.push(0x00),

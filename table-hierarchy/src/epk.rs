@@ -1,4 +1,4 @@
-//! Effective partition keys: the concatenated hashes of a key's levels, which determine the key's physical partition.
+//! Effective partition keys. The effective partition key is the concatenation of the hashes of a key's levels, and it determines the physical partition.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -9,12 +9,12 @@ use crate::Component;
 use crate::hash::murmur3_x64_128;
 use table_core::{Error, ErrorCode, Result};
 
-/// The size of one level's hash, in bytes.
+/// The size, in bytes, of the hash of one level.
 const WIDTH: usize = 16;
 
-/// The effective partition key of a key or of a prefix of its levels, or a bound between partitions.
+/// The effective partition key of a complete key or of a prefix of its levels, or a bound between physical partitions.
 ///
-/// Bounds can have different lengths. Comparison, equality and hashing ignore trailing zeros (MAP-6, MAP-7).
+/// Bounds can differ in length. Comparison, equality and hashing ignore trailing zeros (MAP-6, MAP-7).
 ///
 /// ```
 /// use table_hierarchy::{Component, Epk};
@@ -36,13 +36,12 @@ enum Bytes {
 }
 
 impl Epk {
-    /// The inclusive start of all effective partition keys: an empty sequence of bytes.
+    /// The inclusive start of all effective partition keys, an empty sequence of bytes.
     pub const START: Self = Self(Bytes::Start);
-    /// The exclusive end of all effective partition keys: `FF`. It is greater than every key, because the first byte of a level's hash is at most `3F` (EPK-6).
+    /// The exclusive end of all effective partition keys, `FF`. It is greater than every key, because the first byte of a level's hash is at most `3F` (EPK-6).
     pub const END: Self = Self(Bytes::End);
 
-    /// Returns the effective partition key of these levels, with one hash for each level (EPK-11). Without levels, the result is
-    /// [`START`](Self::START) (EPK-12).
+    /// Returns the effective partition key of the given levels, with one hash for each level (EPK-11). Without levels, returns [`START`](Self::START) (EPK-12).
     #[must_use]
     pub fn of(levels: &[Component<'_>]) -> Self {
         let mut bytes = Vec::with_capacity(WIDTH * levels.len());
@@ -71,7 +70,7 @@ impl Epk {
         }
     }
 
-    /// Returns the bytes. For a bound after all keys, returns the exclusive end of the hashes instead (EPK-6).
+    /// Returns the bytes or, for a bound after all keys, the exclusive end of the hashes (EPK-6).
     pub(crate) fn inside(&self) -> &[u8] {
         self.as_bytes().min(&[0x40])
     }
@@ -83,9 +82,9 @@ impl Epk {
         bytes.get(..bytes.len() - zeros).unwrap_or_default()
     }
 
-    /// Returns the next effective partition key with `levels` levels: this key plus one, at the full width (MAP-9).
+    /// Returns the next effective partition key with `levels` levels, which is this key plus one at the full width (MAP-9).
     ///
-    /// Returns [`END`](Self::END) if this key is longer, or if it is already the greatest key of that width.
+    /// Returns [`END`](Self::END) if this key is longer than that width, or if it is already the greatest key of that width.
     #[must_use]
     pub fn successor(&self, levels: usize) -> Self {
         let mut bytes = self.significant().to_vec();
@@ -103,7 +102,7 @@ impl Epk {
         Self::END
     }
 
-    /// Returns the exclusive end of the keys with this prefix: the prefix followed by `FF`, because no level's hash starts with `FF` (RT-2).
+    /// Returns the exclusive end of the keys with this prefix, which is the prefix followed by `FF`. No hash of a level starts with `FF` (RT-2).
     pub(super) fn end_of_prefix(&self) -> Self {
         let mut bytes = self.as_bytes().to_vec();
         bytes.push(0xFF);
@@ -111,7 +110,7 @@ impl Epk {
     }
 }
 
-/// Returns the hash of one encoded level. The high word comes first, and its two highest bits are cleared (EPK-6).
+/// Returns the hash of one encoded level. The high word comes first, with its two highest bits cleared (EPK-6).
 fn component(text: &[u8]) -> [u8; WIDTH] {
     let (low, high) = murmur3_x64_128(text);
     let word = (u128::from(high) << 64 | u128::from(low)) & (u128::MAX >> 2);

@@ -1,9 +1,9 @@
-//! MurmurHash3 in its x64 variant with a 128-bit result.
+//! MurmurHash3, the x64 variant with a 128-bit result.
 
 const C1: u64 = 0x87c3_7b91_1142_53d5;
 const C2: u64 = 0x4cf5_ad43_2745_937f;
 
-/// Hashes bytes with seed 0, and returns the two words of the hash, low word first.
+/// Hashes bytes with seed 0. Returns the two words of the hash, low word first.
 pub(super) fn murmur3_x64_128(bytes: &[u8]) -> (u64, u64) {
     let (mut h1, mut h2) = (0_u64, 0_u64);
     let (blocks, tail) = bytes.as_chunks::<16>();
@@ -14,7 +14,7 @@ pub(super) fn murmur3_x64_128(bytes: &[u8]) -> (u64, u64) {
         h2 ^= mix_second(k2);
         h2 = h2.rotate_left(31).wrapping_add(h1).wrapping_mul(5).wrapping_add(0x3849_5ab5);
     }
-    // Padding with zeros changes neither word, because a zero word is mixed to zero.
+    // Padding with zeros changes neither word of the hash, because a zero word is mixed to zero.
     let mut last = [0; 16];
     for (to, from) in last.iter_mut().zip(tail) {
         *to = *from;

@@ -1,4 +1,4 @@
-//! The levels in the string of a PartitionKey. Each level ends with `!`.
+//! The levels in a `PartitionKey` string. Each level ends with `!`.
 
 use std::ops::Bound;
 
@@ -6,10 +6,11 @@ use table_core::key::order;
 use table_core::query::TextRange;
 use table_core::schema::{EntitySchema, KeyPiece};
 
-/// The character that ends a level of a PartitionKey.
+/// The character that ends a level in a `PartitionKey`.
 const END: char = '!';
 
-/// Returns the names of the fields that are levels of an entity's partition key, in order. The list is empty if the PartitionKey is a single level (HPK-42).
+/// Returns the names of the fields that form the levels of an entity's partition key, in order. The list is empty if the `PartitionKey` is a single level
+/// (HPK-42).
 ///
 /// ```
 /// use table_core::Entity;
@@ -24,7 +25,7 @@ const END: char = '!';
 /// ```
 #[must_use]
 pub fn level_names(schema: &EntitySchema) -> Vec<&'static str> {
-    // Every level is one field, and its texts cannot contain the character that ends a level.
+    // Every level consists of one field whose values cannot contain the character that ends a level.
     let level = |pieces: &[KeyPiece]| match pieces {
         [KeyPiece::Field { field, form, .. }, KeyPiece::Literal("!")] if !form.alphabet.contains(END) => {
             Some(*field)
@@ -59,7 +60,7 @@ pub fn common_levels(range: &TextRange) -> Vec<String> {
     prefix.split_terminator(END).map(str::to_owned).collect()
 }
 
-/// Returns `true` if every key that is at most `upper` and above a lower bound with this prefix also has the prefix.
+/// Returns `true` if every key that is above a lower bound with the prefix and does not exceed `upper` also has the prefix.
 fn lies_below(upper: &Bound<String>, prefix: &str) -> bool {
     match upper {
         Bound::Unbounded => false,

@@ -1,9 +1,9 @@
-//! Hierarchical partition keys in Cosmos DB for NoSQL: the hash of a key, and the physical partition that the hash selects.
+//! Hierarchical partition keys in Cosmos DB for NoSQL: the hash of a key and the physical partition that the hash selects.
 //!
-//! A container has one to three levels. A key's [`Epk`] is the concatenation of its levels' hashes. Keys with a common prefix therefore form one range of
-//! hashes ([`EpkRange`]). Physical partitions are ranges that cover all hashes without gaps or overlaps ([`PartitionMap`]). A [`Route`] determines the
-//! partitions that a query touches. From the load of each key, a [`Load`] computes the hot partitions and the next split. This package does not connect to a
-//! service; `table-cosmos` does, and reads the ranges of a live container.
+//! A container has one to three levels. The [`Epk`] of a key is the concatenation of the hashes of its levels. Keys with a common prefix therefore form one
+//! range of hashes ([`EpkRange`]). Physical partitions are ranges that cover all hashes without gaps or overlaps ([`PartitionMap`]). A [`Route`] determines the
+//! partitions that a query touches. A [`Load`] computes the hot partitions and the next split from the load of each key. This package does not connect to a
+//! service. `table-cosmos` does, and it reads the ranges of a live container.
 //!
 //! ```
 //! use table_hierarchy::{Component, Epk, EpkRange, PartitionMap};

@@ -1,8 +1,7 @@
-//! The load of physical partitions: their heat, their shares of the throughput, and the next split.
+//! The load of physical partitions, with their heat, their shares of the throughput and the next split.
 //!
-//! The service divides the throughput of a container evenly among its physical partitions, regardless of their load. The service splits a partition
-//! that contains too much data, and adds partitions if the requested throughput requires them. A hot key causes no split, so it stays hot (HPK-12,
-//! HPK-14).
+//! The service divides the throughput of a container evenly among its physical partitions, regardless of their load. It splits a partition that contains too
+//! much data, and it adds partitions if the requested throughput requires them. A hot key does not cause a split, so it stays hot (HPK-12, HPK-14).
 
 mod orders;
 
@@ -13,25 +12,25 @@ use std::collections::BTreeMap;
 use crate::{Component, Epk, EpkRange, PartitionMap};
 use table_core::Result;
 
-/// The number of bytes in a gigabyte, as counted by the service.
+/// The number of bytes in a gigabyte, as the service counts them.
 const GB: f64 = 1_000_000_000.0;
 
-/// The limits for partition keys and physical partitions.
+/// The limits of partition keys and physical partitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Bounds {
-    /// The maximum size of one partition key in bytes. The service rejects writes that exceed it (LIM-1, HPK-17).
+    /// The maximum size of the data under one partition key, in bytes. The service rejects writes that would exceed it (LIM-1, HPK-17).
     pub logical_bytes: f64,
     /// The maximum number of request units per second for one partition key (LIM-1).
     pub logical_ru: f64,
-    /// The maximum size of a physical partition in bytes. The service splits a partition that exceeds it (HPK-24).
+    /// The maximum size of a physical partition, in bytes. The service splits a partition that exceeds it (HPK-24).
     pub physical_bytes: f64,
     /// The maximum number of request units per second for a physical partition (LIM-2).
     pub physical_ru: f64,
 }
 
 impl Bounds {
-    /// The documented limits: 20 GB per partition key, 50 GB per physical partition, and 10,000 request units per second for both.
+    /// The documented limits: 20 GB per partition key, 50 GB per physical partition, and 10,000 request units per second for each of them.
     pub const SERVICE: Self = Self {
         logical_bytes: 20.0 * GB,
         logical_ru: 10_000.0,
@@ -39,7 +38,7 @@ impl Bounds {
         physical_ru: 10_000.0,
     };
 
-    /// Returns limits with the given sizes and the documented throughput, for examples and tests with little data.
+    /// Returns limits with the given sizes and the documented throughput. They are meant for examples and tests with little data.
     #[must_use]
     pub const fn of_bytes(logical: f64, physical: f64) -> Self {
         Self { logical_bytes: logical, physical_bytes: physical, ..Self::SERVICE }
@@ -49,13 +48,13 @@ impl Bounds {
 /// The load of one partition key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyLoad {
-    /// The values of the key's levels.
+    /// The values of the levels of the key.
     pub levels: Vec<String>,
     /// The number of bytes stored.
     pub bytes: f64,
     /// The number of bytes added per second.
     pub growth: f64,
-    /// The request units used per second.
+    /// The number of request units used per second.
     pub ru: f64,
 }
 
@@ -64,7 +63,7 @@ pub struct KeyLoad {
 pub struct Heat {
     /// The number of the partition.
     pub id: u32,
-    /// The range of effective partition keys in the partition.
+    /// The range of effective partition keys that the partition contains.
     pub range: EpkRange,
     /// The number of partition keys in the partition.
     pub keys: usize,
@@ -72,12 +71,12 @@ pub struct Heat {
     pub bytes: f64,
     /// The number of bytes added per second.
     pub growth: f64,
-    /// The requested request units per second.
+    /// The number of request units requested per second.
     pub ru: f64,
-    /// The available request units per second: an even share of the container's throughput.
+    /// The number of request units available per second, an even share of the throughput of the container.
     pub share: f64,
-    /// The used fraction of the partition's storage or of its share of the throughput, whichever is greater. Above 1, the partition
-    /// is throttled or split.
+    /// The used fraction of the partition's storage or of its share of the throughput, whichever is greater. If it exceeds 1, the partition is throttled or
+    /// split.
     pub full: f64,
 }
 
@@ -86,7 +85,7 @@ pub struct Heat {
 pub enum Cause {
     /// The partition contains too many bytes.
     Storage,
-    /// The requested throughput needs more partitions. Load alone never causes a split.
+    /// The requested throughput requires more partitions. Load alone never causes a split.
     Throughput,
 }
 
@@ -99,11 +98,11 @@ pub struct NextSplit {
     pub cause: Cause,
     /// The time in seconds until the split is due, or 0 if it is already due.
     pub seconds: f64,
-    /// The bound between the two halves, or `None` if the partition contains too much data of a single partition key (LIM-11).
+    /// The bound between the two halves, or `None` if the partition cannot be split because all of its data has the same partition key (LIM-11).
     pub at: Option<Epk>,
 }
 
-/// The load of a container's partition keys, distributed over its physical partitions.
+/// The load of the partition keys in a container, distributed over its physical partitions.
 ///
 /// ```
 /// use table_hierarchy::{Bounds, Cause, Heat, KeyLoad, Load, NextSplit, PartitionMap};
@@ -114,7 +113,7 @@ pub struct NextSplit {
 ///     growth: 1e5,
 ///     ru: 40.0,
 /// };
-/// // One tenant of a hundred users is beyond 20 GB, and no user is.
+/// The data of one tenant with a hundred users exceeds 20 GB. The data of no single user does.
 /// let keys = (0..100).map(|user| key("Microsoft", user, 0.6)).collect();
 /// let mut load = Load::new(PartitionMap::even(1), keys, Bounds::SERVICE);
 /// let next: NextSplit = load.next_split().expect("60 GB are beyond 50");
@@ -131,12 +130,12 @@ pub struct Load {
     /// The load of each key, in the order of the effective partition keys.
     keys: BTreeMap<Epk, KeyLoad>,
     bounds: Bounds,
-    /// The throughput of the container. If it is `None`, each partition is assumed to have the maximum.
+    /// The throughput of the container. If it is `None`, each partition is assumed to have the maximum throughput.
     throughput: Option<f64>,
 }
 
 impl Load {
-    /// Distributes the load of partition keys over the partitions of a map. If a key occurs several times, its loads are added up.
+    /// Distributes the load of partition keys over the partitions of a map. If a key occurs several times, its loads are added.
     #[must_use]
     pub fn new(map: PartitionMap, loads: Vec<KeyLoad>, bounds: Bounds) -> Self {
         let mut keys: BTreeMap<Epk, KeyLoad> = BTreeMap::new();
@@ -158,7 +157,7 @@ impl Load {
 
     /// Sets the throughput of the container, in request units per second.
     ///
-    /// Each physical partition gets an even share. If no throughput is set, each partition is assumed to have the maximum.
+    /// Each physical partition gets an even share. If no throughput is set, each partition is assumed to have the maximum throughput.
     #[must_use]
     pub fn with_throughput(self, ru: f64) -> Self {
         Self { throughput: Some(ru), ..self }
@@ -177,7 +176,7 @@ impl Load {
     /// ```
     /// use table_hierarchy::{Bounds, KeyLoad, Load, PartitionMap};
     ///
-    /// // 1,000 request units a second of one tenant, in a container that has 3,200 on eight partitions.
+    /// One tenant requests 1,000 request units per second, in a container that has 3,200 on eight partitions.
     /// let key = KeyLoad { levels: vec!["contoso".to_owned()], bytes: 0.0, growth: 0.0, ru: 1_000.0 };
     /// let load = Load::new(PartitionMap::even(8), vec![key], Bounds::SERVICE).with_throughput(3_200.0);
     /// assert_eq!((load.share(), load.slowdown()), (400.0, 2.5));
@@ -188,7 +187,8 @@ impl Load {
         (most / self.share()).max(1.0)
     }
 
-    /// Returns the maximum request units per second that the container can serve if the load of all keys grows in proportion (the ceiling of HPK-12).
+    /// Returns the maximum number of request units per second that the container can serve if the load of all keys grows proportionally (the ceiling of
+    /// HPK-12).
     #[must_use]
     pub fn ceiling(&self) -> f64 {
         let heat = self.heat();
@@ -197,7 +197,7 @@ impl Load {
         if most > 0.0 { self.share() * whole / most } else { 0.0 }
     }
 
-    /// Returns the number of different values of the first level.
+    /// Returns the number of distinct values in the first level.
     #[must_use]
     pub fn first_values(&self) -> usize {
         let mut first: Vec<&String> = self.keys.values().filter_map(|load| load.levels.first()).collect();
@@ -235,8 +235,8 @@ impl Load {
         Heat { id, range: range.clone(), keys, bytes, growth, ru, share, full }
     }
 
-    /// Returns the partition keys that use at least this fraction of their limits, fullest first. At 1, the service rejects writes to such a key or
-    /// throttles its requests. A split does not help, but an additional level does (HPK-26).
+    /// Returns the partition keys that use at least the given fraction of their limits, each with its fraction, fullest first. At a fraction of 1, the service
+    /// rejects writes to the key or throttles its requests. A split does not help, but an additional level does (HPK-26).
     #[must_use]
     pub fn near(&self, part: f64) -> Vec<(&KeyLoad, f64)> {
         let mut near: Vec<(&KeyLoad, f64)> = self
@@ -253,10 +253,10 @@ impl Load {
         f64::max(load.bytes / self.bounds.logical_bytes, load.ru / self.bounds.logical_ru.min(self.share()))
     }
 
-    /// Returns the next split, or `None` if no split is due and no partition grows. Partitions that can be split precede partitions that cannot.
+    /// Returns the next split, or `None` if no split is due and no partition grows. Partitions that can be split are chosen before partitions that cannot.
     ///
-    /// If the throughput requires more partitions, the partition with the most data is split, in the middle of its data. Keys without data are divided by their
-    /// number. If every partition has a single key or none, the widest range is halved.
+    /// If the throughput requires more partitions, the partition with the most data is split in the middle of its data. Keys without data are divided by their
+    /// number. If no partition contains more than one key, the widest range is halved.
     #[must_use]
     pub fn next_split(&self) -> Option<NextSplit> {
         let heat = self.heat();
@@ -270,7 +270,7 @@ impl Load {
         self.throughput_split(&heat)
     }
 
-    /// Returns the next split of one partition because of its stored bytes.
+    /// Returns the next split that the stored bytes of a partition cause, or `None` if the partition neither exceeds the limit nor grows.
     fn split_of(&self, heat: &Heat) -> Option<NextSplit> {
         let seconds = if heat.bytes > self.bounds.physical_bytes {
             0.0
@@ -297,13 +297,13 @@ impl Load {
         Some(NextSplit { id, cause: Cause::Throughput, seconds: 0.0, at: Some(at) })
     }
 
-    /// Returns `true` if the requested throughput exceeds the maximum of the current partitions.
+    /// Returns `true` if the throughput of the container exceeds the maximum of its current partitions.
     fn needs_partitions(&self) -> bool {
         let partitions = f64::from(u32::try_from(self.map.partitions().len()).unwrap_or(u32::MAX));
         self.throughput.is_some_and(|ru| ru > partitions * self.bounds.physical_ru)
     }
 
-    /// Returns the key at which a split divides the weight most evenly, with some weight on both sides.
+    /// Returns the key at which a split divides the weight most evenly, with some weight on both sides. Returns `None` if no key does.
     fn middle(&self, range: &EpkRange, weight: impl Fn(&KeyLoad) -> f64) -> Option<Epk> {
         let whole = self.inside(range).map(|(_, load)| weight(load)).fold(0.0, |sum, weight| sum + weight);
         let half = whole / 2.0;
@@ -323,10 +323,11 @@ impl Load {
         best.map(|(_, epk)| epk.clone())
     }
 
-    /// Performs all splits that are due, and returns them. A partition with a single key is never split; [`near`](Self::near) lists such keys.
+    /// Performs all splits that are due and returns them. A partition that is too large because of a single key is not split; [`near`](Self::near) lists such
+    /// keys.
     ///
     /// # Errors
-    /// `InvalidInput` if a bound is outside its partition. This cannot happen, because each bound is computed from its partition.
+    /// `InvalidInput` if a bound is outside its partition. This cannot happen, because each bound is computed from the partition that it splits.
     pub fn settle(&mut self) -> Result<Vec<NextSplit>> {
         let mut made = Vec::new();
         while let Some(split) = self.next_split() {

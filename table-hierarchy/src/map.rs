@@ -1,4 +1,4 @@
-//! Physical partitions: ranges that cover the space of effective partition keys without gaps or overlaps.
+//! Physical partitions, which are ranges that cover the space of effective partition keys without gaps or overlaps.
 
 use crate::{Epk, EpkRange};
 use table_core::{Error, ErrorCode, Result};
@@ -16,13 +16,14 @@ use table_core::{Error, ErrorCode, Result};
 pub struct Partition {
     /// The number of the partition. Numbers are never reused.
     pub id: u32,
-    /// The range of effective partition keys in the partition.
+    /// The range of effective partition keys that the partition contains.
     pub range: EpkRange,
-    /// All partitions that this one was split or merged from (MAP-4).
+    /// All partitions, direct and indirect, from which this one was split or merged (MAP-4).
     pub parents: Vec<u32>,
 }
 
-/// The physical partitions of a container, in order. The first one begins at `Epk::START`, and every other one begins where its predecessor ends (MAP-1).
+/// The physical partitions of a container, in order. The first partition begins at `Epk::START`, and each other partition begins where its predecessor ends
+/// (MAP-1).
 ///
 /// ```
 /// use table_hierarchy::{Component, Epk, PartitionMap};
@@ -45,7 +46,7 @@ pub struct PartitionMap {
 }
 
 impl PartitionMap {
-    /// Creates a map of `count` partitions of equal width, as in a new container. A count of 0 is treated as 1.
+    /// Creates a map of `count` partitions of equal width, like those of a new container. A count of 0 is treated as 1.
     #[must_use]
     pub fn even(count: u32) -> Self {
         let count = count.max(1);
@@ -65,10 +66,10 @@ impl PartitionMap {
         Self { partitions: (0..count).map(partition).collect(), next: count }
     }
 
-    /// Creates a map from the ranges of a live container, in any order.
+    /// Creates a map from the ranges of a live container, which may be in any order.
     ///
     /// # Errors
-    /// `InvalidInput` if the ranges have gaps or overlaps. In this case, read the ranges again (MAP-1).
+    /// `InvalidInput` if the ranges have gaps or overlaps. In that case, read the ranges again (MAP-1).
     pub fn from_ranges(ranges: impl IntoIterator<Item = EpkRange>) -> Result<Self> {
         let mut ranges: Vec<EpkRange> = ranges.into_iter().collect();
         ranges.sort();
@@ -94,7 +95,7 @@ impl PartitionMap {
         &self.partitions
     }
 
-    /// Returns the partition of a key: the last partition that starts at or before the key (MAP-5). A value greater than all keys belongs
+    /// Returns the partition that contains a key, which is the last partition that starts at or before the key (MAP-5). A value greater than all keys belongs
     /// to the last partition.
     #[must_use]
     pub fn locate(&self, epk: &Epk) -> &Partition {
@@ -134,10 +135,10 @@ impl PartitionMap {
         id
     }
 
-    /// Splits a partition in two, and returns the numbers of the new partitions. The second one starts at the given key.
+    /// Splits a partition in two and returns the numbers of the new partitions. The second one starts at the given key.
     ///
     /// # Errors
-    /// `InvalidInput` if the partition does not exist, or if the key is not inside it.
+    /// `InvalidInput` if the partition does not exist or the key is not inside it.
     pub fn split(&mut self, id: u32, at: &Epk) -> Result<(u32, u32)> {
         let position = self.position(id)?;
         let Partition { range, mut parents, .. } = self.partitions[position].clone();
@@ -159,10 +160,10 @@ impl PartitionMap {
         Ok((left, right))
     }
 
-    /// Merges two adjacent partitions, and returns the number of the new partition. `left` must precede `right`.
+    /// Merges two adjacent partitions and returns the number of the new partition. `left` must precede `right`.
     ///
     /// # Errors
-    /// `InvalidInput` if a partition does not exist, or if they are not adjacent.
+    /// `InvalidInput` if one of the partitions does not exist or they are not adjacent.
     pub fn merge(&mut self, left: u32, right: u32) -> Result<u32> {
         let (first, second) = (self.position(left)?, self.position(right)?);
         if second != first + 1 {

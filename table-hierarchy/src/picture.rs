@@ -1,20 +1,20 @@
-//! SVG diagrams of physical partitions. Each state is a bar that shows the ranges in order, coloured by the used fraction.
+//! SVG diagrams of physical partitions. Each state is drawn as a bar that shows the ranges in order, coloured by their used fraction.
 
 use std::fmt::Write as _;
 
 use crate::{Epk, Heat, Load};
 
-/// The width of a bar in the picture.
+/// The width of a bar.
 const WIDTH: f64 = 960.0;
-/// The height of a bar in the picture.
+/// The height of a bar.
 const BAR: f64 = 48.0;
-/// The height of a bar with its caption.
+/// The height of a bar together with its caption.
 const ROW: f64 = 88.0;
-/// The number of possible first bytes of a key. All of them are less than `40`.
+/// The number of possible values for the first byte of a key. All of them are less than `40` (hexadecimal).
 const SPACE: f64 = 64.0;
 
-/// Returns an SVG picture of named states, such as the states before and after a split. A partition's position shows its range of hashes. Its colour shows the
-/// used fraction, from green to red; a partition without keys is grey.
+/// Returns an SVG picture of named states, such as the states before and after a split. The position of a partition shows its range of hashes. Its colour shows
+/// the used fraction, from green to red, and is grey for a partition without keys.
 ///
 /// ```
 /// use table_hierarchy::{Bounds, KeyLoad, Load, PartitionMap, picture};

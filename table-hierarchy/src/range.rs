@@ -30,7 +30,7 @@ impl EpkRange {
         Self { start, end }
     }
 
-    /// Returns the range of the keys that start with a prefix: `[E, E‖FF)` (RT-2). For an empty prefix, this is the range of all keys.
+    /// Returns the range of the keys that start with a prefix, `[E, E‖FF)` (RT-2). For an empty prefix, this is the range of all keys.
     #[must_use]
     pub fn of_prefix(levels: &[Component<'_>]) -> Self {
         let start = Epk::of(levels);
@@ -38,7 +38,7 @@ impl EpkRange {
         Self { start, end }
     }
 
-    /// Returns the range of a single key: `[E, E+1)` at the width of its levels (RT-1, MAP-9).
+    /// Returns the range of a single key, `[E, E+1)` at the width of its levels (RT-1, MAP-9).
     #[must_use]
     pub fn of_key(levels: &[Component<'_>]) -> Self {
         let start = Epk::of(levels);
@@ -46,19 +46,19 @@ impl EpkRange {
         Self { start, end }
     }
 
-    /// Returns the start of the range, which is inclusive.
+    /// Returns the inclusive start of the range.
     #[must_use]
     pub const fn start(&self) -> &Epk {
         &self.start
     }
 
-    /// Returns the end of the range, which is exclusive.
+    /// Returns the exclusive end of the range.
     #[must_use]
     pub const fn end(&self) -> &Epk {
         &self.end
     }
 
-    /// Returns `true` if the range contains no key.
+    /// Returns `true` if the range contains no keys.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.start >= self.end
@@ -70,7 +70,7 @@ impl EpkRange {
         self.start <= *epk && *epk < self.end
     }
 
-    /// Returns the width of the range as a fraction of all keys.
+    /// Returns the width of the range as a fraction of the range of all keys.
     pub(crate) fn width(&self) -> f64 {
         let position = |bound: &Epk| {
             let digits = bound.inside().iter().take(8).rev();
@@ -83,7 +83,7 @@ impl EpkRange {
     pub(crate) fn middle(&self) -> Epk {
         let (start, end) = (self.start.inside(), self.end.inside());
         let digit = |bytes: &[u8], at: usize| u16::from(bytes.get(at).copied().unwrap_or_default());
-        // The result has one more byte, because halving can shift the last bit of a bound into it.
+        // The result has one more byte than the longer bound, because halving can shift the last bit of a bound into that byte.
         let length = start.len().max(end.len()) + 1;
         let mut sum: Vec<u16> = (0..length).map(|at| digit(start, at) + digit(end, at)).collect();
         for at in (1..length).rev() {
@@ -99,7 +99,7 @@ impl EpkRange {
         Epk::from_bytes(halves.collect::<Vec<_>>())
     }
 
-    /// Returns the intersection of two ranges, or `None` if it is empty.
+    /// Returns the intersection of two ranges, or `None` if they do not overlap.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Option<Self> {
         let both = Self {

@@ -1,13 +1,13 @@
-//! Estimates the charges for requests, in request units.
+//! Estimates of the charges for requests, in request units.
 
-/// The data points of the estimate. Each consists of an item's size in kilobytes, the request units for reading it, and the request units for writing it.
+/// The data points of the estimate. Each consists of the size of an item in kilobytes, the request units for reading it and the request units for writing it.
 const POINTS: [(f64, f64, f64); 4] =
     [(1.0, 1.0, 4.95), (16.0, 1.67, 9.52), (128.0, 9.95, 48.19), (1024.0, 145.9, 625.0)];
-/// The minimum and maximum request units that each physical partition adds to a query (LIM-9).
+/// The minimum and the maximum number of request units that each physical partition adds to a query (LIM-9).
 const PER_PARTITION: (f64, f64) = (2.0, 3.0);
 
-/// Returns the request units for a point read of an item. The charge is interpolated between the data points of the estimate. Items smaller than the first data
-/// point cost as much as that point.
+/// Returns the number of request units for a point read of an item. The charge is interpolated between the data points of the estimate. An item smaller than
+/// the first data point costs as much as that point.
 ///
 /// ```
 /// assert_eq!(table_hierarchy::read_units(100), 1.0);
@@ -18,7 +18,7 @@ pub fn read_units(bytes: usize) -> f64 {
     along(bytes, |(size, read, _)| (size, read))
 }
 
-/// Returns the request units for writing an item.
+/// Returns the number of request units for writing an item.
 ///
 /// ```
 /// assert_eq!(table_hierarchy::write_units(1 << 10), 4.95);
@@ -28,7 +28,8 @@ pub fn write_units(bytes: usize) -> f64 {
     along(bytes, |(size, _, write)| (size, write))
 }
 
-/// Returns the minimum and maximum base charge for a query on `partitions` physical partitions, in request units. The results of the query cost extra (LIM-9).
+/// Returns the minimum and the maximum base charge, in request units, for a query on `partitions` physical partitions. The results of the query cost extra
+/// (LIM-9).
 ///
 /// ```
 /// assert_eq!(table_hierarchy::query_units(64), (128.0, 192.0));

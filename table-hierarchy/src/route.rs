@@ -1,4 +1,4 @@
-//! Routes: the physical partitions that a query touches, and the reasons for them.
+//! Routes, which determine the physical partitions that a query touches and the reasons for touching them.
 
 mod any;
 
@@ -7,30 +7,30 @@ use std::fmt;
 use crate::{Component, EpkRange, PartitionMap};
 use table_core::Result;
 
-/// The maximum number of ranges in one query. A level whose values would exceed it does not narrow the ranges, and only filters the results (RT-9).
+/// The maximum number of ranges in one query. A level whose values would exceed this number does not narrow the ranges and only filters the results (RT-9).
 const MOST_RANGES: usize = 256;
 
-/// The condition that a query sets for one level.
+/// The condition that a query sets on one level.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fixed<'a> {
     /// The level has no condition that narrows the ranges. A range of values or a prefix does not narrow them, because hashes do not preserve order (RT-11).
     Not,
-    /// The level has one of these values (RT-8).
+    /// The level has one of the given values (RT-8).
     To(Vec<Component<'a>>),
 }
 
-/// The class of a query. It depends on the levels that the query fixes, not on the current number of partitions (HPK-39).
+/// The class of a query. It depends on the levels that the query fixes and not on the current number of partitions (HPK-39).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RouteClass {
-    /// No partition, because the conditions exclude each other.
+    /// The query touches no partition, because its conditions exclude each other.
     Empty,
-    /// One partition, because every level has one value (RT-1).
+    /// The query touches one partition, because every level has a single value (RT-1).
     SinglePartition,
-    /// At most one partition for each key, because every level has a set of values.
+    /// The query touches at most one partition for each key, because every level has a set of values.
     MultiPoint,
-    /// The partitions of a prefix, because only the first levels are fixed (RT-2).
+    /// The query touches the partitions of a prefix, because only the first levels are fixed (RT-2).
     Targeted,
-    /// Every partition, because the first level is not fixed (RT-3).
+    /// The query touches every partition, because the first level is not fixed (RT-3).
     FanOut,
 }
 
@@ -59,13 +59,13 @@ impl fmt::Display for RouteClass {
 pub struct Touched {
     /// The number of the partition.
     pub id: u32,
-    /// The part of the partition's range that is requested (RT-4).
+    /// The requested part of the partition's range (RT-4).
     pub range: EpkRange,
-    /// `true` if the entire partition is requested, so the request needs no bounds.
+    /// `true` if the entire partition is requested. The request then needs no bounds.
     pub whole: bool,
 }
 
-/// The physical partitions and key ranges that a query reads.
+/// The physical partitions and the key ranges that a query reads.
 ///
 /// ```
 /// use table_hierarchy::{Component, Fixed, PartitionMap, Route, RouteClass};
@@ -82,22 +82,22 @@ pub struct Touched {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route {
-    /// The class that determines the cost of the query.
+    /// The class of the query, which determines its cost.
     pub class: RouteClass,
     /// The number of levels that narrow the ranges.
     pub depth: usize,
-    /// The requested ranges, which are disjoint and in order.
+    /// The requested ranges, disjoint and in order.
     pub ranges: Vec<EpkRange>,
-    /// The touched partitions, in order. A partition occurs twice if two ranges touch it.
+    /// The touched partitions, in order. A partition that is touched by two ranges occurs twice.
     pub touched: Vec<Touched>,
     /// The number of partitions in the container.
     pub total: usize,
-    /// Notes for human readers, such as conditions that do not narrow the query.
+    /// Notes for the user, for example about conditions that do not narrow the query.
     pub reasons: Vec<String>,
 }
 
 impl Route {
-    /// Returns the route of a query. `levels` contains its conditions, starting with the first level.
+    /// Returns the route of a query. `levels` contains the conditions of the query, starting with the first level.
     ///
     /// # Errors
     /// `InvalidInput` if the map has gaps. This cannot happen, because a `PartitionMap` has no gaps.
@@ -141,7 +141,7 @@ impl Route {
         Ok(Self { class, depth, ranges, touched, total: map.partitions().len(), reasons })
     }
 
-    /// Returns the number of different partitions that are touched.
+    /// Returns the number of distinct partitions that the query touches.
     #[must_use]
     pub fn partitions(&self) -> usize {
         let mut ids: Vec<u32> = self.touched.iter().map(|touched| touched.id).collect();
@@ -151,7 +151,7 @@ impl Route {
     }
 }
 
-/// Returns the intersections of the partitions with the ranges.
+/// Returns the intersections of the partitions with the given ranges.
 fn touched(ranges: &[EpkRange], map: &PartitionMap) -> Result<Vec<Touched>> {
     let mut touched = Vec::new();
     for range in ranges {
@@ -165,7 +165,7 @@ fn touched(ranges: &[EpkRange], map: &PartitionMap) -> Result<Vec<Touched>> {
     Ok(touched)
 }
 
-/// Returns the distinct values of a level. Stops when more values have been found than a query can have ranges.
+/// Returns the distinct values of a level. Stops as soon as it has found more values than a query can have ranges.
 fn different<'s, 'a>(values: &'s [Component<'a>]) -> Vec<&'s Component<'a>> {
     let mut found = Vec::new();
     for value in values {
@@ -179,7 +179,7 @@ fn different<'s, 'a>(values: &'s [Component<'a>]) -> Vec<&'s Component<'a>> {
     found
 }
 
-/// Returns the number of levels used, and every combination of one value per level. Stops before the first level that would exceed the maximum number of
+/// Returns the number of levels used, and every combination of one value for each of them. Stops before the first level that would exceed the maximum number of
 /// ranges.
 fn product<'a>(sets: &[&[Component<'a>]], reasons: &mut Vec<String>) -> (usize, Vec<Vec<Component<'a>>>) {
     let mut keys: Vec<Vec<Component<'a>>> = vec![Vec::new()];

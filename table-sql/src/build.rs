@@ -1,4 +1,4 @@
-//! Builds Arrow arrays of property values, row by row.
+//! Builds Arrow arrays of property values row by row.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Builder {
         }
     }
 
-    /// Adds a row without a value.
+    /// Appends a row without a value.
     pub(crate) fn push_null(&mut self) {
         match self {
             Self::Text(builder) => builder.append_null(),
@@ -51,14 +51,14 @@ impl Builder {
         }
     }
 
-    /// Adds a value. Returns `false` if the column cannot represent it.
+    /// Appends a value. Returns `false` if the column cannot represent the value.
     pub(crate) fn push(&mut self, value: ValueRef<'_>) -> bool {
         match (self, value) {
             (Self::Text(builder), ValueRef::String(text)) => builder.append_value(text),
             (Self::Text(builder), ValueRef::Guid(guid)) => builder.append_value(guid.to_string()),
             (Self::Int32(builder), ValueRef::Int32(number)) => builder.append_value(number),
             (Self::Int64(builder), ValueRef::Int64(number)) => builder.append_value(number),
-            // SQL orders a negative NaN before all numbers, but stores treat all NaNs as the same value.
+            // SQL orders a negative NaN before all numbers, but stores treat all NaNs as the same value. Every NaN is therefore stored as the positive one.
             (Self::Double(builder), ValueRef::Double(number)) if number.is_nan() => {
                 builder.append_value(f64::NAN.copysign(1.0));
             }
@@ -92,7 +92,7 @@ impl Builder {
     }
 }
 
-/// Returns the nanoseconds since 1970; `None` outside the years 1678 to 2261.
+/// Converts ticks to nanoseconds since 1970. Returns `None` for times outside the years 1678 to 2261.
 pub(crate) fn nanos(ticks: u64) -> Option<i64> {
     since_1970(ticks)?.checked_mul(100)
 }

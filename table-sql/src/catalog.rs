@@ -1,4 +1,4 @@
-//! The tables of a store as the schema of a DataFusion session. A table is opened when a statement refers to it.
+//! The tables of a store, provided as the schema of a DataFusion session. A table is opened when a statement refers to it.
 
 use std::sync::Arc;
 
@@ -13,23 +13,24 @@ use crate::table::StoreTable;
 /// The options of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlOptions {
-    /// The number of rows whose properties become columns in addition to the properties of stored schemas; `None` for all rows.
+    /// The number of rows that are sampled to find properties that the stored schemas do not declare; `None` to sample all rows.
     pub sample: Option<usize>,
-    /// `true` to announce the key order to DataFusion. A statement then fails if SQL order differs from the store's order because of characters above U+FFFF.
+    /// `true` to announce the key order to DataFusion. A statement then fails if characters above U+FFFF make the order of SQL differ from the order of the
+    /// store.
     pub key_order: bool,
 }
 
 impl Default for SqlOptions {
-    /// Returns the default options: a sample of 10,000 rows, and an announced key order.
+    /// Returns the default options, which sample 10,000 rows and announce the key order.
     fn default() -> Self {
         Self { sample: Some(10_000), key_order: true }
     }
 }
 
-/// Creates a session with the tables of a store. Names are case-sensitive even without quotes.
+/// Creates a session for the tables of a store. Names are case-sensitive even without quotes.
 ///
 /// # Errors
-/// `External`, with the error from the store, if a request fails.
+/// `External`, containing the error from the store, if a request fails.
 pub async fn session(store: &DynTableStore, options: &SqlOptions) -> Result<SessionContext> {
     let mut config = SessionConfig::new();
     config.options_mut().sql_parser.enable_ident_normalization = false;
@@ -44,7 +45,7 @@ pub async fn session(store: &DynTableStore, options: &SqlOptions) -> Result<Sess
     Ok(session)
 }
 
-/// Returns the names of all tables.
+/// Returns the names of all tables in the store.
 async fn names(store: &DynTableStore) -> Result<Vec<String>> {
     let (mut names, mut from) = (Vec::new(), None);
     loop {

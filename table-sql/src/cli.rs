@@ -40,10 +40,10 @@ pub struct TablesSql {
     no_key_order: bool,
 }
 
-/// Runs the statement and writes its rows to `out`. Keeps the entire result in memory.
+/// Runs the statement and writes the resulting rows to `out`. The entire result is kept in memory.
 ///
 /// # Errors
-/// `Usage` if the statement is invalid or would write; any error from the store.
+/// `Usage` if the statement is invalid or would write, or any error from the store.
 pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
     let store = command.store.open(Purpose::Read).await?;
     let sample = (command.sample > 0).then_some(command.sample);
@@ -61,7 +61,7 @@ pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     if command.output == Format::Table && names == ["plan_type", "plan"] {
-        // A plan has several lines, but a cell cannot.
+        // A plan has several lines, but a cell of a table has only one.
         for row in &rows {
             writeln!(out, "{}", row.join("\n").trim_end()).map_err(Failure::file("-"))?;
         }
@@ -71,7 +71,7 @@ pub async fn run(command: &TablesSql, out: &mut dyn Write) -> Result<Exit> {
     Ok(if rows.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
-/// Returns the rows of a batch as strings. An absent value is an empty string.
+/// Returns the rows of a batch as strings. A missing value becomes an empty string.
 fn texts(batch: &RecordBatch) -> Result<Vec<Vec<String>>, DataFusionError> {
     let options = FormatOptions::default();
     let columns = batch.columns().iter().map(|column| ArrayFormatter::try_new(column, &options));
@@ -80,7 +80,8 @@ fn texts(batch: &RecordBatch) -> Result<Vec<Vec<String>>, DataFusionError> {
     Ok((0..batch.num_rows()).map(row).collect())
 }
 
-/// Converts the error of a statement to a failure: an error from the store, or an invalid statement. Joins and aggregates wrap a table's error.
+/// Converts the error of a statement to a failure, which is either an error from the store or an invalid statement. Joins and aggregates wrap the error of a
+/// table.
 fn failure(error: &DataFusionError) -> Failure {
     match error.find_root() {
         DataFusionError::External(cause) => match cause.downcast_ref::<table_core::Error>() {

@@ -1,4 +1,4 @@
-//! The columns of a table: their names, types, and the sources of their values.
+//! The columns of a table, with their names, their types and the sources of their values.
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, TimeUnit};
 use table_core::EdmType;
@@ -17,17 +17,17 @@ pub(crate) enum Kind {
     Int64,
     Double,
     Boolean,
-    /// A column of times in nanoseconds.
+    /// The type of a column of times in nanoseconds.
     Nanos,
-    /// A column of times in microseconds. Finer fractions are truncated.
+    /// The type of a column of times in microseconds. Finer fractions are truncated.
     Micros,
-    /// A column of GUIDs as strings.
+    /// The type of a column of GUIDs, represented as strings.
     Guid,
     Binary,
 }
 
 impl Kind {
-    /// Returns the type of a property's column.
+    /// Returns the type of the column for a property.
     pub(crate) const fn of(edm: EdmType, is_distant: bool) -> Self {
         match edm {
             EdmType::String => Self::Text,
@@ -42,9 +42,9 @@ impl Kind {
         }
     }
 
-    /// Returns the type of a key part's column.
+    /// Returns the type of the column for a key part.
     pub(crate) fn of_part(codec: &str, form: &Form) -> Self {
-        // If digits have a sign, users cannot read their complement as a number.
+        // A descending part with signed digits is a string, because users cannot read the complement of the digits as a number.
         let is_digits = codec.starts_with("digits(")
             || (codec.starts_with("desc(digits(") && !form.alphabet.contains('-'));
         let is_ticks = matches!(codec, "ticks" | "desc(ticks)")
@@ -78,7 +78,7 @@ pub(crate) enum Source {
     PartitionKey,
     RowKey,
     Timestamp,
-    /// A part of a key, by its [label](crate::parts::label).
+    /// A part of a key, identified by its [label](crate::parts::label).
     Part(String),
     /// The values of a property that have the given type.
     Property(String, EdmType),
@@ -103,12 +103,13 @@ impl Column {
     }
 }
 
-/// Returns the Arrow schema for the columns.
+/// Returns the Arrow schema of the given columns.
 pub(crate) fn schema(columns: &[Column]) -> Schema {
     Schema::new(columns.iter().map(Column::field).collect::<Vec<_>>())
 }
 
-/// Returns the columns of the keys, the Timestamp and the key parts. `names` contains the part names by label, and `properties` the property columns.
+/// Returns the columns for the keys, the `Timestamp` and the key parts. `names` contains the names of the parts, indexed by label. `properties` contains the
+/// columns for properties.
 pub(crate) fn of_keys(schemas: &[StoredSchema], names: &[String], properties: &[Column]) -> Vec<Column> {
     let mut columns = vec![
         Column::new("PartitionKey", Kind::Text, Source::PartitionKey),
@@ -121,7 +122,7 @@ pub(crate) fn of_keys(schemas: &[StoredSchema], names: &[String], properties: &[
         let Some(part) = label.parse().ok().and_then(|label: usize| names.get(label)) else { continue };
         let source = Source::Part(label.to_owned());
         match columns.iter_mut().find(|column| column.source == source) {
-            // If several kinds of entities encode a part differently, the column contains the part's text.
+            // If several kinds of entities encode a part differently, the column contains the text of the part.
             Some(column) if column.kind != kind => column.kind = Kind::Text,
             Some(_) => {}
             None => {

@@ -13,7 +13,7 @@ pub(crate) struct Condition<'a> {
     pub(crate) test: Test<'a>,
 }
 
-/// The kind of a comparison, with its constant.
+/// The kind of a comparison together with its constant.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Test<'a> {
     Compare(Comparison, &'a ScalarValue),
@@ -21,7 +21,7 @@ pub(crate) enum Test<'a> {
 }
 
 impl<'a> Condition<'a> {
-    /// Returns the condition if the expression is a single condition; otherwise, `None`.
+    /// Returns the condition that the expression represents, or `None` if the expression is not a single condition.
     pub(crate) fn of(expression: &'a Expr, columns: &'a [Column]) -> Option<Self> {
         match expression {
             Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
@@ -53,7 +53,7 @@ impl<'a> Condition<'a> {
         }
     }
 
-    /// Returns conditions that every selected row satisfies: each condition in a conjunction or a range, or a single condition.
+    /// Returns conditions that every selected row satisfies. They are the conditions of a conjunction, the two bounds of a range, or a single condition.
     pub(crate) fn all(expression: &'a Expr, columns: &'a [Column]) -> Vec<Self> {
         match expression {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
@@ -103,10 +103,10 @@ pub(crate) fn text(value: &ScalarValue) -> Option<&str> {
     }
 }
 
-/// Returns `true` if SQL and the store order all strings in the same way relative to this one.
+/// Returns `true` if SQL and the store order this string in the same way relative to every other string.
 ///
-/// SQL compares code points, and a store compares UTF-16 units. The orders differ only between two characters of which one is above U+FFFF and the other is at
-/// or above U+E000. They agree if the constant contains only characters below U+E000.
+/// SQL compares code points, and a store compares UTF-16 code units. The two orders differ only between a character above U+FFFF and a character from U+E000 to
+/// U+FFFF. They agree if this string contains only characters below U+E000.
 pub(crate) fn is_portable(text: &str) -> bool {
     text.chars().all(|character| character < '\u{E000}')
 }

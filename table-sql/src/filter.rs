@@ -1,6 +1,6 @@
 //! Converts conditions on properties into a filter that the store evaluates.
 //!
-//! A filter never matches fewer rows than its expression. It may match more, because DataFusion evaluates the expression again.
+//! A filter matches every row that satisfies its expression. It may match other rows as well, because DataFusion evaluates the expression again.
 
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use datafusion::scalar::ScalarValue;
@@ -11,10 +11,10 @@ use table_core::{Filter, Value, ticks};
 use crate::column::{Column, Kind, Source};
 use crate::condition::{Condition, Test, is_portable, named, text};
 
-/// The maximum number of values in an `IN` list that is sent to the store as a filter.
+/// The maximum number of values in an `IN` list that is sent to the store in a filter.
 const LIST: usize = 10;
 
-/// Returns a filter that is true for every row that satisfies the expression; `None` if the store cannot evaluate any part of it.
+/// Returns a filter that matches every row that satisfies the expression. Returns `None` if the store cannot evaluate any part of the expression.
 pub(crate) fn filter(expression: &Expr, columns: &[Column]) -> Option<Filter> {
     match expression {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
@@ -63,7 +63,7 @@ fn flag(column: &Column) -> Option<Filter> {
     }
 }
 
-/// Returns the name that filters use for a column; `None` for key parts.
+/// Returns the name by which filters refer to a column, or `None` for a key part.
 fn name_of(column: &Column) -> Option<String> {
     Some(match &column.source {
         Source::PartitionKey => "PartitionKey".to_owned(),
@@ -87,14 +87,14 @@ fn compare(column: &Column, operator: Comparison, value: &ScalarValue) -> Option
         (Kind::Boolean, ScalarValue::Boolean(Some(truth))) if is_equality => {
             (operator, Value::Boolean(*truth))
         }
-        // In SQL, NaN is greater than every number, and -0 can be less than 0. The service differs in both cases.
+        // In SQL, NaN is greater than every number, and -0 can be less than 0. The service behaves differently in both cases.
         (Kind::Double, ScalarValue::Float64(Some(number))) if number.is_finite() => match operator {
             Eq | Le => (operator, Value::Double(*number)),
             Lt => (Le, Value::Double(*number)),
             Ne | Gt | Ge => return None,
         },
         (Kind::Nanos, ScalarValue::TimestampNanosecond(Some(nanos), _)) => (operator, instant(*nanos)?),
-        // A constant is not sent if it spells the GUID differently than the column.
+        // The constant is sent only if it spells the GUID as the column does.
         (Kind::Guid, value) if operator == Eq => {
             let text = text(value)?;
             let guid = text.parse().ok().map(Value::Guid)?;
@@ -105,7 +105,7 @@ fn compare(column: &Column, operator: Comparison, value: &ScalarValue) -> Option
     Some(Filter::compare(name_of(column)?, operator, value))
 }
 
-/// Returns the time if it is a whole number of ticks.
+/// Converts a time to a value. Returns `None` if the time is not a whole number of ticks.
 fn instant(nanos: i64) -> Option<Value> {
     let count = (nanos % 100 == 0).then(|| ticks::UNIX_EPOCH.checked_add_signed(nanos / 100))??;
     (count >= ticks::EDM_MIN).then(|| ticks::to_datetime(count).map(Value::DateTime))?

@@ -16,11 +16,11 @@ use crate::parts;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) keys: KeyRange,
-    /// The schema that all selected rows must match, because conditions refer to its parts.
+    /// The schema that all selected rows must match, because the conditions refer to key parts that only this schema has.
     pub(crate) schema: Option<usize>,
 }
 
-/// Returns the range that contains all rows that satisfy the conditions.
+/// Returns a key range that contains all rows that satisfy the conditions.
 pub(crate) fn range(schemas: &[StoredSchema], conditions: &[Condition<'_>]) -> Range {
     let mut keys = KeyRange::ALL;
     for condition in conditions {
@@ -33,7 +33,7 @@ pub(crate) fn range(schemas: &[StoredSchema], conditions: &[Condition<'_>]) -> R
     let on_parts = conditions.iter().any(|condition| is_null_free(condition));
     let mut candidates: Vec<(usize, KeyRange)> = Vec::new();
     for (at, schema) in schemas.iter().enumerate().filter(|_| on_parts) {
-        // Rows that lack a part have no value for it, so they never satisfy a condition on it.
+        // A row that lacks a part has no value for it, so the row never satisfies a condition on that part.
         if conditions.iter().all(|condition| has_part(schema, condition)) {
             candidates.push((at, of_parts(schema, conditions)));
         }
@@ -49,7 +49,7 @@ pub(crate) fn range(schemas: &[StoredSchema], conditions: &[Condition<'_>]) -> R
     Range { keys, schema: None }
 }
 
-/// Returns `true` for a condition on a key part. Rows without the part never satisfy such a condition.
+/// Returns `true` for a condition on a key part. A row without that part never satisfies the condition.
 const fn is_null_free(condition: &Condition<'_>) -> bool {
     matches!(condition.column.source, Source::Part(_))
 }
@@ -60,7 +60,7 @@ fn has_part(schema: &StoredSchema, condition: &Condition<'_>) -> bool {
     pieces.any(|source| keys::name_of(source) == name)
 }
 
-/// Returns the range of keys that satisfy a condition on the complete key.
+/// Returns the range of the keys that satisfy a condition on the complete key.
 fn of_text(test: &Test<'_>) -> TextRange {
     match test {
         Test::StartsWith(prefix) if is_portable(prefix) => TextRange::prefix(prefix),
@@ -74,7 +74,7 @@ fn of_text(test: &Test<'_>) -> TextRange {
     }
 }
 
-/// Returns the range for the conditions on parts: single values of the first parts of each key, and a range of the next part.
+/// Returns the key range for conditions on parts. In each key, the range has single values for the first parts and a range for the next part.
 fn of_parts(schema: &StoredSchema, conditions: &[Condition<'_>]) -> KeyRange {
     let mut requests = Vec::new();
     for pieces in [&schema.partition_key, &schema.row_key] {
@@ -97,8 +97,8 @@ fn of_parts(schema: &StoredSchema, conditions: &[Condition<'_>]) -> KeyRange {
     keys::key_range_of_sources(schema, &requests).unwrap_or(KeyRange::ALL)
 }
 
-/// Returns `true` if keys sort by this part regardless of the pieces after it. Otherwise a value can sort after a longer value that begins with it: in keys
-/// such as `name_id`, `ab_` sorts after `abZ_`.
+/// Returns `true` if keys sort by this part regardless of the pieces after it. Otherwise, a value can sort after a longer value that begins with it. For
+/// example, in keys of the form `name_id`, `ab_` sorts after `abZ_`.
 fn keeps_order(form: &Form, next: Option<&StoredPiece>) -> bool {
     form.is_fixed()
         || match next {
@@ -111,7 +111,7 @@ fn keeps_order(form: &Form, next: Option<&StoredPiece>) -> bool {
         }
 }
 
-/// Returns `true` if the request and the other requests together describe a key range. If not, for example because the part cannot have the value,
+/// Returns `true` if the request and the other requests together describe a key range. If they do not, for example because the value is invalid for the part,
 /// DataFusion evaluates the condition.
 fn is_possible(schema: &StoredSchema, others: &[PartRequest], (request, _): &(PartRequest, bool)) -> bool {
     let mut all = others.to_vec();
@@ -119,7 +119,7 @@ fn is_possible(schema: &StoredSchema, others: &[PartRequest], (request, _): &(Pa
     keys::key_range_of_sources(schema, &all).is_ok()
 }
 
-/// A part of a key in one schema.
+/// A part of a key according to one schema.
 struct Part<'a> {
     label: &'a str,
     codec: &'a str,
@@ -129,7 +129,7 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Returns the request for the part, and `true` if it selects a single value.
+    /// Returns the request for the part, together with `true` if it selects a single value. Returns `None` if no condition restricts the part.
     fn request(&self, conditions: &[&Condition<'_>]) -> Option<(PartRequest, bool)> {
         let (mut low, mut high) = (None, None);
         for condition in conditions {
@@ -138,7 +138,7 @@ impl Part<'_> {
                     let value = self.shown(condition.column.kind, constant)?;
                     return Some((PartRequest::exactly(self.label, &value), true));
                 }
-                // The range includes both ends. If the condition excludes an end, DataFusion removes its rows.
+                // The range includes both ends. If the condition excludes an end, DataFusion removes the rows at that end.
                 Test::Compare(Comparison::Ge | Comparison::Gt, constant) => {
                     low = self.bound(condition.column.kind, constant).or(low);
                 }
@@ -159,8 +159,8 @@ impl Part<'_> {
         Some((request, false))
     }
 
-    /// Returns a constant as the bound of a key range; `None` if SQL and the store disagree about which values sort before the constant, as they do about
-    /// numbers and instants that SQL reads as strings.
+    /// Returns a constant as the bound of a key range. Returns `None` if SQL and the store disagree about which values sort before the constant, for example
+    /// for numbers and instants that SQL reads as strings.
     fn bound(&self, kind: Kind, constant: &ScalarValue) -> Option<String> {
         let value = self.shown(kind, constant)?;
         let agrees = kind != Kind::Text || keys::sorts_as_shown(self.codec) && is_portable(&value);
@@ -186,13 +186,13 @@ impl Part<'_> {
     }
 }
 
-/// Returns the parts of a row key that determine the order of the rows in a partition, each with `true` if its order is descending.
+/// Returns the parts of a row key that determine the order of the rows in a partition. Each part is paired with `true` if its order is descending.
 pub(crate) fn order(schema: &StoredSchema) -> Vec<(String, bool)> {
     let mut parts = Vec::new();
     for piece in &schema.row_key {
         let StoredPiece::Part { source, codec, form } = piece else { continue };
         let is_descending = codec.starts_with("desc(") || codec.starts_with("inverted(");
-        // Strings of different lengths are ordered together with the parts that follow them.
+        // A part of variable length is ordered together with the parts that follow it, so the list ends before this part.
         if !form.ordered || !form.is_fixed() {
             break;
         }

@@ -9,10 +9,10 @@
 //! | a part of the keys, by its name in the stored schema | `bigint` for padded digits, a timestamp for ticks, and a string for all other parts |
 //! | a property | its type; GUIDs are strings; times are in microseconds if some are outside the years 1678 to 2261 |
 //!
-//! A property with values of several types has a column for each type: the column of the most frequent type has the property's name, and the others have a
-//! suffix, such as `Age@String`. A key part with the same name as a property has the suffix `@key`. If several key parts encode the same field differently, the
-//! part that determines the field has the field's name, and the other parts have the codec's name as a suffix, such as `id@bucket`. Names are case-sensitive
-//! even without quotes.
+//! A property with values of several types has one column for each type. The column of the most frequent type has the name of the property, and the others have
+//! a suffix, such as `Age@String`. A key part with the same name as a property has the suffix `@key`. If several key parts encode the same field differently,
+//! the part from which the field can be decoded has the name of the field. The other parts have the name of the codec as a suffix, such as `id@bucket`. Names
+//! are case-sensitive even without quotes.
 //!
 //! The columns are determined by the stored schemas and by a [sample](SqlOptions::sample) of the rows. A statement that reads a property fails at the first row
 //! whose value has a type that no sampled row had. A condition on the property may exclude such a row before it is read.
@@ -21,11 +21,11 @@
 //! All `NaN`s are treated as one value, which is greater than every number.
 //!
 //! # Requests
-//! - Equality, ranges and prefixes (`LIKE 'ada%'`) of keys and key parts become a key range.
-//! - Comparisons of properties become a filter that the store evaluates. DataFusion evaluates every condition again, because SQL and the service
-//!   differ in details, such as `NaN`. A comparison is not sent if the service could omit rows that SQL includes.
-//! - Only the properties that the statement uses are requested. Pages are read one at a time, when the statement needs them.
-//! - If the store returns rows in key order, DataFusion knows this, so `ORDER BY PartitionKey, RowKey` does not sort.
+//! - Equality comparisons, ranges and prefixes (`LIKE 'ada%'`) of keys and key parts become a key range.
+//! - Comparisons of properties become a filter that the store evaluates. DataFusion evaluates every condition again, because SQL and the service differ in
+//!   details, such as `NaN`. A comparison is not sent if the service could omit rows that SQL includes.
+//! - Only the properties that the statement uses are requested. Each page is read when the statement needs it.
+//! - If the store returns rows in key order, DataFusion uses this order, so `ORDER BY PartitionKey, RowKey` does not sort.
 //!
 //! `EXPLAIN` shows the class of the query and its requests, and `EXPLAIN ANALYZE` shows the number of requests that were sent.
 //!

@@ -1,4 +1,4 @@
-//! Announces the order of a scan's rows to DataFusion.
+//! Announces to DataFusion the order in which a scan returns rows.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use table_core::schema::StoredSchema;
 use crate::column::{Column, Kind, Source};
 use crate::keys::{self, Range};
 
-/// Returns the DataFusion plan properties of a scan whose rows are in key order.
+/// Returns the orderings of a scan whose rows are in key order, as DataFusion plan properties.
 pub(crate) fn properties(
     schema: &SchemaRef,
     columns: &[Column],
@@ -21,15 +21,15 @@ pub(crate) fn properties(
     let sorted = |source: &Source, descending: bool| {
         let at = columns.iter().position(|column| column.source == *source)?;
         let column = columns.get(at)?;
-        // The text of a part does not sort like the part itself.
+        // The text of a part does not sort in the same order as the part.
         let is_text = matches!(source, Source::Part(_)) && column.kind == Kind::Text;
-        // None of these columns contains nulls, so the SQL default for the position of nulls is used.
+        // None of these columns contains nulls, so the default position of nulls in SQL is used.
         let options = SortOptions { descending, nulls_first: descending };
         (!is_text).then(|| PhysicalSortExpr::new(Arc::new(Reference::new(&column.name, at)), options))
     };
     let mut orders: Vec<Vec<PhysicalSortExpr>> = Vec::new();
     let both = [Source::PartitionKey, Source::RowKey];
-    // A projection may omit the last columns of an order, but not the first ones.
+    // A projection may omit the last columns of an ordering, but not its first ones.
     orders.push(both.iter().map_while(|source| sorted(source, false)).collect());
     if range.keys.partition_key.single().is_some() {
         orders.extend(sorted(&Source::RowKey, false).map(|one| vec![one]));

@@ -1,4 +1,4 @@
-//! Key parts: a label for the column of each part, and the values of a row's parts.
+//! Key parts, with a label for the column of each part and with the values of the parts in a row.
 
 use std::cmp::Reverse;
 
@@ -9,14 +9,14 @@ use table_inspect::keys;
 
 use crate::column::Kind;
 
-/// The name prefixes of codecs that lose information, so the field cannot be computed from the part.
+/// The prefixes of the names of codecs that lose information. The field cannot be computed from a part with such a codec.
 const DERIVED: [&str; 6] = ["bucket(", "hash(", "truncate(", "folded(", "replaced(", "first("];
 
-/// Replaces the source of each key part with a label, and returns the column names by label. Labels are the numbers from 0. Sorts the schemas with the most
-/// literal characters first: a row that matches several schemas has the parts of the first one.
+/// Replaces the source of each key part with a label and returns the column names, indexed by label. Labels are numbers that start at 0. Sorts the schemas by
+/// the number of literal characters, most first, because a row that matches several schemas has the parts of the first one.
 ///
-/// Parts of the same field have the same label if they have the same codec. If a schema encodes a field in several ways, the name of the field belongs to the
-/// encoding that determines the field, and the others have a suffix: a bucket of `id` is `id@bucket`.
+/// Parts of the same field have the same label if they have the same codec. If a schema encodes a field in several ways, the encoding from which the field can
+/// be decoded gets the name of the field. The others get a suffix, such as `id@bucket` for a bucket of `id`.
 pub(crate) fn label(schemas: &mut [StoredSchema]) -> Vec<String> {
     schemas.sort_by_key(|schema| Reverse(literal_length(schema)));
     let mut names: Vec<String> = Vec::new();
@@ -46,7 +46,7 @@ fn literal_length(schema: &StoredSchema) -> usize {
     schema.partition_key.iter().chain(&schema.row_key).map(length).sum()
 }
 
-/// Returns the column names of a schema's parts, in the order of the parts.
+/// Returns the column names for the parts of a schema, in the order of the parts.
 fn names_of(schema: &StoredSchema) -> Vec<String> {
     let parts: Vec<(&str, &str)> =
         schema.partition_key.iter().chain(&schema.row_key).filter_map(part_of).collect();
@@ -65,7 +65,7 @@ fn names_of(schema: &StoredSchema) -> Vec<String> {
     parts.iter().map(name).collect()
 }
 
-/// Returns the name and the codec of a part, or `None` for a literal.
+/// Returns the name and the codec of a key part, or `None` for a literal.
 fn part_of(piece: &StoredPiece) -> Option<(&str, &str)> {
     match piece {
         StoredPiece::Literal(_) => None,
@@ -73,17 +73,17 @@ fn part_of(piece: &StoredPiece) -> Option<(&str, &str)> {
     }
 }
 
-/// The parts of a row's keys.
+/// The parts of the keys of one row.
 #[derive(Debug)]
 pub(crate) struct Parts {
     /// The position of the schema that the row matches.
     pub(crate) schema: usize,
-    /// The label of each part, and its value as users read it.
+    /// The label and the value of each part. The value is in the format in which users read it.
     values: Vec<(String, String)>,
 }
 
 impl Parts {
-    /// Returns the parts of a row under the first schema that can have written its keys and its `EntityType`. Returns `None` if none can.
+    /// Returns the parts of a row according to the first schema that can have written its keys and its `EntityType`, or `None` if no schema can.
     pub(crate) fn of(schemas: &[StoredSchema], entity: EntityRef<'_>) -> Option<Self> {
         let find = |(schema, stored): (usize, &StoredSchema)| {
             let is_kind = stored.kind.as_ref().is_none_or(|kind| is_of_kind(entity, kind));
@@ -92,7 +92,7 @@ impl Parts {
         schemas.iter().enumerate().find_map(find)
     }
 
-    /// Returns the value of a part as users read it.
+    /// Returns the value of a part in the format in which users read it.
     pub(crate) fn get(&self, label: &str) -> Option<&str> {
         self.values.iter().find(|(known, _)| known == label).map(|(_, value)| value.as_str())
     }
@@ -102,8 +102,8 @@ fn is_of_kind(entity: EntityRef<'_>, kind: &str) -> bool {
     matches!(entity.row.find(ENTITY_TYPE, &mut 0), Ok(Some(ValueRef::String(found))) if found == kind)
 }
 
-/// Returns the labels and values of a row's parts. Returns `None` unless the schema writes exactly these keys for the values, because a condition on a value is
-/// converted to the key that the schema writes.
+/// Returns the labels and values of the parts in a row. Returns `None` unless the schema writes exactly these keys for the values, because a condition on a
+/// value is converted to the key that the schema writes.
 fn values(schema: &StoredSchema, entity: EntityRef<'_>) -> Option<Vec<(String, String)>> {
     let keys = [(&schema.partition_key, entity.partition_key), (&schema.row_key, entity.row_key)];
     let mut values: Vec<(String, String)> = Vec::new();
@@ -128,7 +128,7 @@ fn values(schema: &StoredSchema, entity: EntityRef<'_>) -> Option<Vec<(String, S
     are_written.then_some(values)
 }
 
-/// Returns the integer that a part's text represents. After the sign of a negative integer, each digit `d` is written as 9 − `d`.
+/// Returns the integer that the text of a part represents. After the sign of a negative integer, each digit `d` is written as 9 − `d`.
 pub(crate) fn integer(text: &str) -> Option<i64> {
     match text.strip_prefix('-') {
         None => text.parse().ok(),
@@ -138,7 +138,7 @@ pub(crate) fn integer(text: &str) -> Option<i64> {
     }
 }
 
-/// Returns the digits of an integer as users write them, for an encoding with `width` digits after the sign; see [`integer`].
+/// Returns the digits of an integer in the format in which users write them, for an encoding with `width` digits after the sign. See [`integer`].
 pub(crate) fn digits(number: i64, width: usize) -> String {
     if number < 0 {
         format!("-{}", complement(&format!("{:0>width$}", number.unsigned_abs())))
@@ -147,7 +147,7 @@ pub(crate) fn digits(number: i64, width: usize) -> String {
     }
 }
 
-/// Replaces each digit with 9 minus the digit.
+/// Replaces each digit with 9 minus that digit.
 fn complement(digits: &str) -> String {
     let distance = |digit: char| digit.to_digit(10).and_then(|digit| char::from_digit(9 - digit, 10));
     digits.chars().map(|digit| distance(digit).unwrap_or(digit)).collect()

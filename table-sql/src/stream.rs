@@ -1,4 +1,4 @@
-//! Streams the rows of a scan: reads pages from the store and converts them to batches.
+//! Streams the rows of a scan by reading pages from the store and converting them to batches.
 
 use std::sync::Arc;
 
@@ -27,9 +27,9 @@ pub(crate) struct Scanned {
     pub(crate) schema: SchemaRef,
     /// The stored schemas of the table.
     pub(crate) schemas: Vec<StoredSchema>,
-    /// The only schema that rows may match, or `None` for all rows. Rows of other schemas are omitted.
+    /// The only schema that rows may match, or `None` for all rows. Rows that match another schema are omitted.
     pub(crate) only: Option<usize>,
-    /// `true` if the key parts of each row are needed, because a column shows a part or because rows of other schemas are omitted.
+    /// `true` if the key parts of each row are needed, because a column contains a part or because rows of other schemas are omitted.
     pub(crate) needs_parts: bool,
     /// `true` if the key order was announced to DataFusion.
     pub(crate) is_ordered: bool,
@@ -41,7 +41,7 @@ pub(crate) struct Position {
     pub(crate) scanned: Arc<Scanned>,
     from: Option<Continuation>,
     is_over: bool,
-    /// The number of rows that may still be returned before the limit is reached.
+    /// The number of rows that can still be returned before the limit is reached.
     left: usize,
     last: Option<(String, String)>,
     requests: Count,
@@ -53,7 +53,7 @@ impl Position {
         Self { scanned, from: None, is_over: left == 0, left, last: None, requests }
     }
 
-    /// Reads the next page that contains rows; `None` at the end.
+    /// Reads the next page that contains rows. Returns `None` after the last page.
     pub(crate) async fn next(mut self) -> Result<Option<(RecordBatch, Self)>> {
         while !self.is_over {
             let scanned = self.scanned.clone();
@@ -95,7 +95,7 @@ impl Position {
         Ok(RecordBatch::try_new_with_options(scanned.schema.clone(), arrays, &options)?)
     }
 
-    /// Returns an error if rows are not in SQL order. This order differs from the store's order for keys with characters above U+FFFF.
+    /// Returns an error if a row is not in SQL order. The order of SQL differs from that of the store for keys with characters above U+FFFF.
     fn check_order(&mut self, entity: EntityRef<'_>) -> Result<()> {
         if !self.scanned.is_ordered {
             return Ok(());
@@ -155,14 +155,14 @@ impl Scanned {
         Ok(())
     }
 
-    /// Returns `true` if the table has a column for values of this property and type.
+    /// Returns `true` if the table has a column for values of the given property and type.
     fn knows(&self, name: &str, edm: EdmType) -> bool {
         let is_it = |column: &Column| matches!(&column.source, Source::Property(known, of) if known == name && *of == edm);
         self.columns.iter().chain(&self.all).any(is_it)
     }
 }
 
-/// Adds the value of a key part, given as users read it.
+/// Appends the value of a key part, which is given in the format in which users read it.
 fn push_part(
     column: &Column,
     builder: &mut Builder,

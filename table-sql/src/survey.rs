@@ -22,7 +22,7 @@ struct Seen {
     name: String,
     /// The number of values of each type, in the order of [`EdmType::ALL`].
     types: [u64; 8],
-    /// `true` if a value is a time that nanoseconds cannot represent.
+    /// `true` if at least one value is a time that cannot be represented in nanoseconds.
     is_distant: bool,
 }
 
@@ -34,7 +34,7 @@ impl Survey {
         }
     }
 
-    /// Adds the properties of the first rows of a table, or of all rows if no limit is given.
+    /// Adds the properties of the first rows of a table, or of all rows if `limit` is `None`.
     pub(crate) async fn sample(
         &mut self,
         store: &DynTableStore,
@@ -42,7 +42,7 @@ impl Survey {
         limit: Option<usize>,
     ) -> Result<()> {
         let (mut from, mut left) = (None, limit.unwrap_or(usize::MAX));
-        // A continuation token is valid only for one query, so all pages are requested with the same size.
+        // A continuation token is valid only for one query, so all pages are requested with the same maximum number of rows.
         let top = Some(store.capabilities().top.min(left));
         let query = Query { top, ..Query::new(KeyRange::ALL) };
         while left > 0 {
@@ -80,7 +80,7 @@ impl Survey {
         }
     }
 
-    /// Returns the columns of the table. `names` contains the names of the key parts by label.
+    /// Returns the columns of the table. `names` contains the names of the key parts, indexed by label.
     pub(crate) fn columns(&self, schemas: &[StoredSchema], names: &[String]) -> Vec<Column> {
         let mut properties = Vec::new();
         for seen in &self.properties {

@@ -21,7 +21,7 @@ use crate::stream::Scanned;
 use crate::survey::Survey;
 use crate::{filter, keys, order, parts};
 
-/// The maximum length of a filter that is sent to the store. The service limits the length of a URL, in which one character can be encoded as three.
+/// The maximum length of a filter that is sent to the store. The service limits the length of a URL, in which one character can take up three.
 const FILTER_BYTES: usize = 8 << 10;
 
 /// A DataFusion table provider for one table of a store.
@@ -29,7 +29,7 @@ const FILTER_BYTES: usize = 8 << 10;
 pub struct StoreTable {
     store: DynTableStore,
     table: TableName,
-    /// The stored schemas, with [labels](parts::label) as the names of key parts.
+    /// The stored schemas, in which the sources of key parts are replaced by [labels](parts::label).
     schemas: Vec<StoredSchema>,
     columns: Vec<Column>,
     schema: SchemaRef,
@@ -37,10 +37,10 @@ pub struct StoreTable {
 }
 
 impl StoreTable {
-    /// Opens a table, and determines its columns from its stored schemas and from a sample of its rows.
+    /// Opens a table and determines its columns from its stored schemas and a sample of its rows.
     ///
     /// # Errors
-    /// `External`, with the error from the store, such as `TableNotFound`, if a request fails.
+    /// `External` if a request fails. It contains the error from the store, such as `TableNotFound`.
     pub async fn open(store: &DynTableStore, table: &TableName, options: &SqlOptions) -> Result<Self> {
         let external = |error: table_core::Error| DataFusionError::External(Box::new(error));
         let schemas = table_inspect::keys::schemas(store, table).await;
@@ -58,7 +58,7 @@ impl StoreTable {
         Ok(Self { store: store.clone(), table: table.clone(), schemas, columns, schema, is_ordered })
     }
 
-    /// Returns `true` if the store can evaluate a condition at least in part.
+    /// Returns `true` if the store can evaluate at least a part of a condition.
     fn is_used(&self, expression: &Expr) -> bool {
         let conditions = Condition::all(expression, &self.columns);
         let is_key = |condition: &Condition<'_>| {
@@ -67,7 +67,7 @@ impl StoreTable {
         conditions.iter().any(is_key) || filter::filter(expression, &self.columns).is_some()
     }
 
-    /// Returns the filter for the conditions that the key range does not cover.
+    /// Returns the filter for the conditions that the key range does not express completely.
     fn filter(&self, expressions: &[Expr]) -> Option<Filter> {
         let is_key = |expression: &&Expr| {
             let condition = Condition::of(expression, &self.columns);
@@ -80,7 +80,7 @@ impl StoreTable {
     }
 }
 
-/// Returns the properties that a query for these columns requests, plus the `EntityType` property if `needs_kind`.
+/// Returns the properties to request in a query for the given columns. If `needs_kind` is `true`, the property `EntityType` is also requested.
 fn select(columns: &[Column], needs_kind: bool) -> Select {
     let name = |column: &Column| match &column.source {
         Source::Property(name, _) => Some(name.clone()),
@@ -133,15 +133,15 @@ impl TableProvider for StoreTable {
         let needs_parts = range.schema.is_some() || columns.iter().any(is_part);
         let needs_kind = needs_parts && self.schemas.iter().any(|schema| schema.kind.is_some());
         let mut query = Query { select: select(&columns, needs_kind), ..Query::new(range.keys.clone()) };
-        // All properties are read if a request cannot contain their names, for example because they are too many.
+        // All properties are requested if a request cannot contain their names, for example because it would contain too many.
         if query.check(most).is_err() {
             query.select = Select::All;
         }
-        // DataFusion evaluates the conditions again, so limiting the rows that are read could return too few rows.
+        // DataFusion evaluates the conditions again. A limit on the rows that are read could therefore return too few rows.
         let limit = limit.filter(|_| filters.is_empty());
         query.top = limit.filter(|limit| (1..most).contains(limit));
         query.filter = self.filter(filters).filter(|filter| filter.to_string().len() <= FILTER_BYTES);
-        // A filter that the service would refuse, such as one on a property whose name is a keyword, is left to DataFusion.
+        // If the service would reject the filter, for example because a property is named like a keyword, DataFusion evaluates the conditions.
         if query.check(most).is_err() {
             query.filter = None;
         }

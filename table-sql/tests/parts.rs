@@ -1,4 +1,4 @@
-//! Tests of conditions on key parts in many encodings: a statement must have the same result on a store as on the same rows in memory.
+//! Tests of conditions on key parts in many encodings. A statement must have the same result on a store as on the same rows in memory.
 
 mod common;
 
@@ -13,7 +13,7 @@ use proptest::test_runner::{Config, TestRunner};
 use table_core::{DynTableStore, Engine, Entity, TableEntity, TableName, TableStoreExt};
 use table_sql::{SqlOptions, StoreTable, session};
 
-/// A number with a sign, and a bucket of the number.
+/// An entity with a signed number and a bucket of that number.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Parts")]
 #[partition_key("s", bucket(number, 4))]
@@ -23,7 +23,7 @@ struct Signed {
     number: i32,
 }
 
-/// A text that ends before a literal which sorts between letters, and a number that is too long for a column of integers.
+/// An entity with a string that is followed by a literal which sorts between letters, and with a number that is too long for a column of integers.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Parts", allow(hot_partition, reason = "a few rows"))]
 #[partition_key("names")]
@@ -34,7 +34,7 @@ struct Named {
     id: u64,
 }
 
-/// A text with escapes, and a time.
+/// An entity with a string that is stored with escapes, and with a time.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Parts", allow(hot_partition, reason = "a few rows"))]
 #[partition_key("mail")]
@@ -44,7 +44,7 @@ struct Mail {
     sent: DateTime<Utc>,
 }
 
-/// Parts in descending order that SQL reads in their encoding.
+/// An entity with parts in descending order, which SQL reads in their encoded form.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Parts", allow(hot_partition, reason = "a few rows"))]
 #[partition_key("days")]
@@ -54,7 +54,7 @@ struct Day {
     place: u32,
 }
 
-/// A number that one kind of entity stores as digits and the other kind as text.
+/// An entity that stores a number as text. Another kind of entity in the table stores the same number as digits.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Parts", allow(hot_partition, reason = "a few rows"))]
 #[partition_key("loose")]
@@ -94,7 +94,7 @@ async fn store() -> DynTableStore {
     for id in ["", "050", "50", "6", "7 a"] {
         loose.insert(&Loose { id: id.to_owned() }).await.unwrap();
     }
-    // Keys that fit a schema but that it never writes.
+    // Keys that match a schema but that the schema never writes.
     let plain = engine.untyped("Parts").unwrap();
     for (partition, row) in [
         ("mail", "\"A!0635244192001234567"),
@@ -109,7 +109,7 @@ async fn store() -> DynTableStore {
     DynTableStore::new(engine)
 }
 
-/// Returns a comparison of a part of one kind of entity.
+/// Returns a comparison of a part of the given kind of entity.
 fn comparison(kind: usize) -> BoxedStrategy<String> {
     let operator = || prop::sample::select(vec!["=", "=", "<>", "<", "<=", ">", ">="]);
     let of = |column: &'static str, constants: Vec<String>| {
@@ -216,14 +216,14 @@ async fn a_limit_of_a_scan_with_conditions_limits_no_row_that_satisfies_them() {
         batches.iter().map(|batch| batch.num_rows()).sum::<usize>()
     };
     for number in NUMBERS {
-        // The scan returns all numbers, and the first one may be the one that the condition excludes.
+        // The scan returns all numbers. With a limit of 1, it could return only the row that the condition excludes.
         let conditions = [ident("number").not_eq(lit(i64::from(number)))];
         assert_eq!(rows(&conditions, Some(1)).await, NUMBERS.len());
     }
     assert_eq!(rows(&[], Some(1)).await, 1);
 }
 
-/// Any text.
+/// An entity whose row key can be any string.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Overlap", allow(hot_partition, reason = "a few rows"))]
 #[partition_key("p")]
@@ -232,7 +232,7 @@ struct Anything {
     title: String,
 }
 
-/// A number, whose row key is also a title.
+/// An entity with a number. Its row key is also a valid key of [`Anything`].
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Overlap", allow(hot_partition, reason = "a few rows"))]
 #[partition_key("p")]
@@ -260,7 +260,7 @@ async fn a_row_that_fits_several_schemas_has_the_parts_of_the_one_with_most_lite
     }
 }
 
-/// An entity of a kind.
+/// An entity of the kind `Cat`.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Kinds", kind = "Cat", allow(hot_partition, reason = "a few rows"))]
 #[partition_key("p")]
@@ -270,7 +270,7 @@ struct Cat {
     cat: u32,
 }
 
-/// An entity of another kind, with keys of the same form.
+/// An entity of the kind `Dog`, whose keys have the same form as those of [`Cat`].
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Kinds", kind = "Dog", allow(hot_partition, reason = "a few rows"))]
 #[partition_key("p")]
@@ -298,7 +298,7 @@ async fn the_kind_of_a_row_determines_its_parts() {
     }
 }
 
-/// The types of the columns do not depend on the order of the schemas.
+/// Tests that the types of the columns do not depend on the order of the schemas.
 #[tokio::test]
 async fn a_part_that_two_kinds_encode_differently_is_a_string() {
     let table = StoreTable::open(&store().await, &TableName::new("Parts").unwrap(), &SqlOptions::default())
@@ -312,7 +312,7 @@ async fn a_part_that_two_kinds_encode_differently_is_a_string() {
     );
 }
 
-/// A row with a number that is too long for a column of integers.
+/// An entity with a number that is too long for a column of integers.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Long")]
 #[partition_key(team)]

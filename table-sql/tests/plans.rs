@@ -11,7 +11,7 @@ async fn open() -> SessionContext {
     session(&common::store().await, &SqlOptions::default()).await.unwrap()
 }
 
-/// Returns the plan of a statement.
+/// Returns the plan of a statement as text.
 async fn plan(session: &SessionContext, statement: &str) -> String {
     let batches = session.sql(statement).await.unwrap().collect().await.unwrap();
     pretty_format_batches(&batches).unwrap().to_string()
@@ -49,7 +49,7 @@ async fn keys_and_prefixes_become_ranges_and_properties_filters() {
         "EXPLAIN SELECT Age FROM Company WHERE PartitionKey = 'Sales' AND RowKey LIKE 'empid_0001%'",
     )
     .await;
-    // `_` stands for any character, so the prefix ends before it.
+    // In a `LIKE` pattern, `_` matches any character, so this pattern does not become a prefix.
     assert!(shown.contains("partition scan on Company"), "{shown}");
     let shown =
         plan(&session, "EXPLAIN SELECT Age FROM Company WHERE PartitionKey = 'Sales' AND RowKey LIKE 'emp%'")

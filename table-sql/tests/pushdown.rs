@@ -1,4 +1,4 @@
-//! Tests of random conditions that the store evaluates: a statement must have the same result on a store as on the same rows in memory.
+//! Tests of random conditions that the store evaluates. A statement must have the same result on a store as on the same rows in memory.
 
 mod common;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use table_core::{DynTableStore, Engine, Entity, TableEntity, TableStoreExt, Value};
 
-/// A row whose keys consist of parts.
+/// An entity whose keys consist of several parts.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Mixture")]
 #[partition_key(group)]
@@ -21,7 +21,7 @@ struct Row {
 
 const TEXTS: [&str; 9] = ["", "a", "ab", "b", "é", "\u{d7ff}", "\u{e000}", "\u{ffff}", "\u{10000}"];
 
-/// Returns a store with values that compare in unusual ways, and with properties of several types.
+/// Returns a store that contains values with unusual comparison behaviour and properties with values of several types.
 async fn store() -> DynTableStore {
     let engine = Engine::in_memory();
     let rows = engine.table::<Row>().create_if_missing().await.unwrap();
@@ -66,7 +66,7 @@ async fn store() -> DynTableStore {
 }
 
 fn text() -> impl Strategy<Value = String> {
-    // No key contains a control character, but a constant can.
+    // A key cannot contain a control character, but a constant can.
     let texts = TEXTS.into_iter().chain(["a\u{1}", "a\u{1}z"]).collect::<Vec<_>>();
     prop::sample::select(texts).prop_map(|text| format!("'{text}'"))
 }

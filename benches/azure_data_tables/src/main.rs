@@ -1,4 +1,4 @@
-//! A program that measures the `azure_data_tables` crate. It reads its work line by line: `insert 600` requests about 600 ms of inserts.
+//! Measures the `azure_data_tables` crate. The program reads requests for work line by line: `insert 600` requests inserts for about 600 ms.
 
 use std::cell::Cell;
 use std::error::Error;
@@ -19,7 +19,7 @@ const AT_ONCE: usize = 32;
 const ENTITIES: u32 = 10_000;
 const READ: &str = "ReadingsToRead";
 
-/// A reading whose times remain strings. The other clients parse times, which takes more work.
+/// A reading whose times are kept as strings. The other clients parse times, which takes more work.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Reading {
@@ -42,7 +42,7 @@ struct Reading {
     at: String,
 }
 
-/// A serde module for 64-bit integers, which are strings in the service's JSON.
+/// A serde module for 64-bit integers, which the service represents as strings in JSON.
 mod text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
@@ -147,7 +147,7 @@ impl Client {
     }
 }
 
-/// Returns the CPU time used by the threads of this process, in nanoseconds.
+/// Returns the CPU time that the running threads of this process have used, in nanoseconds.
 fn busy() -> Outcome<u64> {
     let mut nanos = 0;
     for task in std::fs::read_dir("/proc/self/task")? {

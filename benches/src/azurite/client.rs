@@ -1,29 +1,29 @@
-//! Defines the workloads of all clients, and the result of a round.
+//! The workloads that every client runs, and the result of one round.
 
 use std::time::Duration;
 
 use crate::Outcome;
 use crate::harness::Rate;
 
-/// The maximum number of concurrent requests in pipelined inserts.
+/// The maximum number of concurrent requests for pipelined inserts.
 pub const AT_ONCE: usize = 32;
 /// The table that all clients read. It has one partition with [`ENTITIES`] entities, which are inserted before the measurements.
 pub const READ: &str = "ReadingsToRead";
-/// The number of entities in the table [`READ`], which is ten pages.
+/// The number of entities in the table [`READ`]. They fill ten pages.
 pub const ENTITIES: u32 = 10_000;
 
 /// A workload whose rate is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Sequential inserts of one entity each.
+    /// Inserts of single entities, one after another.
     Insert,
-    /// Inserts with [`AT_ONCE`] concurrent requests.
+    /// Inserts of single entities with [`AT_ONCE`] concurrent requests.
     Pipelined,
-    /// Transactions with 100 inserts each.
+    /// Transactions of 100 inserts each.
     Batch,
     /// Point reads.
     Get,
-    /// Reads of a page of 1,000 entities, which are decoded.
+    /// Reads of pages of 1,000 entities, including decoding.
     Page,
 }
 
@@ -31,7 +31,7 @@ impl Work {
     /// All workloads.
     pub const ALL: [Self; 5] = [Self::Insert, Self::Pipelined, Self::Batch, Self::Get, Self::Page];
 
-    /// Returns the name of the workload in the line-based protocol that clients in separate processes use.
+    /// Returns the name of the workload in the line-based protocol used with clients in separate processes.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -43,9 +43,9 @@ impl Work {
         }
     }
 
-    /// Returns the lowest acceptable ratio of `table-azure` to the other clients, by elapsed time and by CPU time.
+    /// Returns the lowest acceptable ratio of `table-azure` to another client, both by elapsed time and by CPU time.
     ///
-    /// For a single request, Azurite uses most of the elapsed time, so the clients can differ only slightly.
+    /// For a single request, Azurite uses most of the elapsed time, so the ratio between clients can only be close to 1.
     #[must_use]
     pub const fn least(self) -> f64 {
         match self {
@@ -55,7 +55,7 @@ impl Work {
         }
     }
 
-    /// Returns the name of the workload as shown in the results table.
+    /// Returns the name of the workload as shown in the table of results.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -68,20 +68,20 @@ impl Work {
     }
 }
 
-/// The result of one client's round.
+/// The result of one round of one client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Done {
-    /// The number of operations and their elapsed time.
+    /// The number of operations and the elapsed time.
     pub rate: Rate,
-    /// The CPU time used by the client's process.
+    /// The CPU time that the client's process used.
     pub busy: Duration,
 }
 
-/// Returns the CPU time used so far by this process's running threads.
+/// Returns the CPU time that the running threads of this process have used so far.
 pub fn busy() -> Outcome<Duration> {
     let mut nanos = 0;
     for task in std::fs::read_dir("/proc/self/task")? {
-        // A thread may end while the list is being read.
+        // A thread may end while the list of threads is being read.
         let text = std::fs::read_to_string(task?.path().join("schedstat")).unwrap_or_default();
         nanos += text.split(' ').next().and_then(|nanos| nanos.parse().ok()).unwrap_or(0);
     }

@@ -1,4 +1,4 @@
-//! Counts the connections that are opened for concurrent requests.
+//! Counts the connections that `table-azure` opens for concurrent requests.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use crate::azurite::server::Server;
 use crate::report::{Report, Target};
 
 const REQUESTS: u32 = 1_000;
-/// The number of connections allowed in addition to one per concurrent request. A task returns a connection to hyper's pool when the connection
-/// is ready for its next request, which may be shortly after the caller has received its response. A request sent before that finds no
-/// idle connection and opens another one. It uses whichever connection is free first, and both are kept. After a while, the pool has a
-/// spare connection and opens no more: for 1 and 32 concurrent requests, 3 and 34 connections were counted.
+/// The number of connections allowed in addition to one per concurrent request. A task returns a connection to hyper's pool once the connection is ready for
+/// its next request. This can be shortly after the caller has received the response. A request sent before then finds no idle connection and opens another one.
+/// It uses the connection that is free first, and both connections are kept. After a while, the pool has a spare connection and opens no more. With 1 and 32
+/// concurrent requests, 3 and 34 connections were counted.
 const SPARE: u32 = 4;
 
-/// Counts the connections opened by 1 and by many concurrent requests, and adds the numbers to the report.
+/// Counts the connections opened for one request at a time and for many concurrent requests, and adds the counts to the report.
 pub fn measure(server: &Server, report: &mut Report) -> Outcome<()> {
     for (work, at_once) in [(Work::Insert, 1), (Work::Pipelined, u32::try_from(AT_ONCE)?)] {
         let most = at_once + SPARE;

@@ -1,4 +1,4 @@
-//! Controls a client in a separate process, which reads its work line by line.
+//! Controls a client that runs in a separate process and reads requests for work line by line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -8,8 +8,8 @@ use crate::Outcome;
 use crate::azurite::client::{Done, Work};
 use crate::harness::Rate;
 
-/// A client in a separate process. The line `insert 600` requests about 600 ms of inserts. The client answers `operations nanoseconds busy-nanoseconds`,
-/// or an error message.
+/// A client in a separate process. The line `insert 600` requests inserts for about 600 ms. The client replies with `operations nanoseconds busy-nanoseconds`
+/// or with an error message.
 #[derive(Debug)]
 pub struct External {
     name: &'static str,
@@ -27,13 +27,13 @@ impl External {
         Ok(Self { name, process, input, output })
     }
 
-    /// Returns the name of the client in the table of results.
+    /// Returns the name of the client as shown in the table of results.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Lets the client perform `work` for about `time`.
+    /// Makes the client perform `work` for about the given time.
     pub fn work(&mut self, work: Work, time: Duration) -> Outcome<Done> {
         writeln!(self.input, "{} {}", work.word(), time.as_millis())?;
         self.input.flush()?;

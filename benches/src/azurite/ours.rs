@@ -1,4 +1,4 @@
-//! Measures `table-azure` with typed entities, the typed handle and default options.
+//! Measures `table-azure` with typed entities, the typed table handle and default options.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,10 +15,10 @@ use crate::azurite::client::{AT_ONCE, Done, ENTITIES, READ, Work, busy};
 use crate::data::{Random, Reading, number, site};
 use crate::harness::Rate;
 
-/// The number of the partition that contains the entities to read.
+/// The number of the partition that contains the entities for reads.
 const PARTITION: u32 = 0;
 
-/// A client of one server.
+/// A client for one server.
 #[derive(Debug)]
 pub struct Ours {
     runtime: Runtime,
@@ -30,7 +30,7 @@ pub struct Ours {
 }
 
 impl Ours {
-    /// Creates a client. Creates the table `table` for inserts if it does not exist.
+    /// Creates a client. Also creates the table with the given name, into which entities are inserted, if it does not exist.
     pub fn new(connection_string: &str, table: &str) -> Outcome<Self> {
         let client = AzureTables::from_connection_string(connection_string)?;
         let runtime = Runtime::new()?;
@@ -40,7 +40,7 @@ impl Ours {
         Ok(Self { runtime, written, read, next: AtomicU32::new(0) })
     }
 
-    /// Creates the table for reads, and inserts the entities into it.
+    /// Creates the table for reads and inserts its entities.
     pub fn fill(&self) -> Outcome<()> {
         self.runtime.block_on(async {
             self.read.store().create_table_if_missing(&TableName::new(READ)?).await?;
@@ -59,7 +59,7 @@ impl Ours {
         Reading { site: site(index / 1_000), number: index, ..Reading::at(index % 4_000) }
     }
 
-    /// Performs `work` for about `time`.
+    /// Performs `work` for about the given time.
     pub fn work(&self, work: Work, time: Duration) -> Outcome<Done> {
         let (before, start) = (busy()?, Instant::now());
         let operations = self.runtime.block_on(self.operations(work, || start.elapsed() < time))?;
@@ -67,7 +67,7 @@ impl Ours {
         Ok(Done { rate: Rate { operations, elapsed }, busy: busy()?.saturating_sub(before) })
     }
 
-    /// Makes the given number of inserts, sequentially or pipelined. Returns the elapsed time.
+    /// Makes the given number of inserts, either sequentially or pipelined. Returns the elapsed time.
     pub fn inserts(&self, work: Work, inserts: u64) -> Outcome<Duration> {
         let (start, mut left) = (Instant::now(), inserts);
         let more = || {
@@ -78,7 +78,7 @@ impl Ours {
         Ok(start.elapsed())
     }
 
-    /// Performs operations of kind `work` while `more` returns `true`, but at least one. Returns the number of operations.
+    /// Performs operations of the given kind while `more` returns `true`, but always at least one. Returns the number of operations.
     async fn operations(&self, work: Work, mut more: impl FnMut() -> bool) -> Outcome<u64> {
         let mut operations = 0;
         if work == Work::Pipelined {
@@ -123,7 +123,7 @@ impl Ours {
         Ok(())
     }
 
-    /// Reads the first page, or the page after a continuation token.
+    /// Reads the first page, or the page at a continuation token. Returns the token of the next page.
     async fn page(&self, from: Option<&Continuation>) -> Outcome<Option<Continuation>> {
         let query = self.read.query(Reading::partition(site(PARTITION)));
         let query = match from {
@@ -134,7 +134,7 @@ impl Ours {
         if page.items.len() == 1_000 { Ok(page.continuation) } else { Err("the page is short".into()) }
     }
 
-    /// Reads all pages one by one, and calls `work` after each page. Returns the elapsed time.
+    /// Reads all pages one by one and calls `work` after each page. Returns the elapsed time.
     pub fn one_by_one(&self, mut work: impl FnMut()) -> Outcome<Duration> {
         let start = Instant::now();
         self.runtime.block_on(async {
@@ -148,7 +148,7 @@ impl Ours {
         })
     }
 
-    /// Reads all pages as a stream of entities, and calls `work` at the first entity of each page. Returns the elapsed time.
+    /// Reads all pages as a stream of entities and calls `work` at the first entity of each page. Returns the elapsed time.
     pub fn streamed(&self, mut work: impl FnMut()) -> Outcome<Duration> {
         let start = Instant::now();
         let mut seen = 0_u32;

@@ -1,4 +1,4 @@
-//! Compares pipelined with sequential inserts, on a local server and on one with the latency of another region.
+//! Compares pipelined inserts with sequential inserts, both on a local server and on a server with the latency of another region.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use crate::harness::{Contender, Figure, alternate};
 use crate::options::Options;
 use crate::report::{Report, Target};
 
-/// The latency added to each request to simulate a server in a neighbouring region.
+/// The latency that is added to each request to simulate a server in a neighbouring region.
 const FAR: Duration = Duration::from_millis(10);
-/// The target for the ratio of pipelined to sequential inserts.
+/// The target for the ratio of pipelined inserts to sequential inserts.
 const TIMES: f64 = 4.0;
-/// The fraction of time for which a server's request thread must be busy to be considered the bottleneck.
+/// The fraction of time for which the request thread of a server must be busy to count as the bottleneck.
 const LIMIT: f64 = 0.9;
 
-/// Measures the inserts, and adds the ratios to the report.
+/// Measures the inserts and adds the ratios to the report.
 pub fn measure(server: &Server, options: &Options, report: &mut Report) -> Outcome<()> {
     let direct = server.connection_string();
     runtime("insert", &Ours::new(&direct, "ReadingsNear")?, server, options, report)?;

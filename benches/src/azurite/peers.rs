@@ -1,4 +1,4 @@
-//! Runs the other clients, each in a separate process, and compares `table-azure` with them.
+//! Runs each of the other clients in a separate process and compares `table-azure` with them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const PYTHON: &str = "azure-data-tables (Python)";
 const SCRIPT: &str = include_str!("../../azure_data_tables_python/client.py");
 const REQUIREMENTS: &str = include_str!("../../azure_data_tables_python/requirements.txt");
 
-/// Starts the clients that can run on this machine. The report lists the clients that cannot.
+/// Starts the clients that can run on this machine. Clients that cannot are listed in the report.
 pub fn start(server: &Server, report: &mut Report) -> Vec<External> {
     let mut started = Vec::new();
     for (name, command) in [(CRATE, build()), (PYTHON, install())] {
@@ -43,12 +43,12 @@ fn key(connection_string: &str) -> Outcome<String> {
     Ok(rest.split(';').next().unwrap_or_default().to_owned())
 }
 
-/// Returns cargo's target folder, in which Azurite is also installed.
+/// Returns the target folder of cargo, in which Azurite is also installed.
 fn target() -> Outcome<PathBuf> {
     Ok(tests::azurite::install()?.parent().ok_or("no target folder")?.to_owned())
 }
 
-/// Builds the program that measures the crate. It has its own workspace, so normal builds do not compile the crate's dependencies.
+/// Builds the program that measures the crate. The program has a separate workspace, so normal builds do not compile the dependencies of the crate.
 fn build() -> Outcome<Command> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("azure_data_tables");
     let target = target()?.join("azure-data-tables");
@@ -89,11 +89,11 @@ fn run(mut command: Command) -> Outcome<()> {
     if status.success() { Ok(()) } else { Err(format!("`{name}` failed: {status}").into()) }
 }
 
-/// The results of one client, one per round.
+/// The results of one client, with one value per round.
 struct Reached {
     name: &'static str,
     rates: Vec<f64>,
-    /// The operations per second of processor time used by the client.
+    /// The number of operations per second of CPU time that the client used.
     efficiencies: Vec<f64>,
 }
 
@@ -104,7 +104,7 @@ impl Reached {
     }
 }
 
-/// Measures one kind of work with all clients in turn. Each round starts with a different client.
+/// Measures one kind of work with each client in turn. Each round starts with a different client.
 pub fn measure(
     work: Work,
     ours: &Ours,

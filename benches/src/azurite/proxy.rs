@@ -1,4 +1,4 @@
-//! A proxy that counts the connections to a server, and adds network-like latency to requests.
+//! A proxy that counts the connections to a server and adds network latency to requests.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Starts a proxy that forwards to `server`. Data from clients is delayed by `delay`.
+    /// Starts a proxy that forwards to `server`. Data from clients is delayed by the given time.
     pub fn before(server: String, delay: Duration) -> Outcome<Self> {
         let runtime = Runtime::new()?;
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
@@ -43,7 +43,7 @@ impl Proxy {
         self.accepted.load(Ordering::Relaxed)
     }
 
-    /// Returns the connection string `direct` with the address of the server replaced with the address of the proxy.
+    /// Returns the connection string `direct` with the address of the server replaced by the address of the proxy.
     #[must_use]
     pub fn connection_string(&self, direct: &str, server: &str) -> String {
         direct.replace(server, &self.address.to_string())

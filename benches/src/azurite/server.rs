@@ -1,4 +1,4 @@
-//! Starts Azurite, and measures the load of the thread that handles its requests.
+//! Starts Azurite and measures the load of the thread that handles its requests.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::Outcome;
 #[derive(Debug)]
 pub struct Server(AzuriteServer);
 
-/// The times for which the server's request thread has run and waited since it started.
+/// The times for which the request thread of a server has run and waited since it started.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     at: Instant,
@@ -20,7 +20,7 @@ pub struct Load {
     waited: Duration,
 }
 
-/// The load of the server's request thread during an interval.
+/// The load of the request thread of a server during an interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
     /// The fraction of the interval for which the thread was running.
@@ -41,14 +41,14 @@ impl Server {
         self.0.connection_string()
     }
 
-    /// Returns the host and port of the server's table service.
+    /// Returns the host and port of the table service.
     pub fn address(&self) -> Outcome<String> {
         let text = self.connection_string();
         let (_, rest) = text.split_once("TableEndpoint=http://").ok_or("no table service")?;
         Ok(rest.split('/').next().unwrap_or_default().to_owned())
     }
 
-    /// Returns the load of the server's request thread, which is the first thread of its process.
+    /// Returns the load of the request thread, which is the first thread of the server's process.
     pub fn load(&self) -> Outcome<Load> {
         let text = std::fs::read_to_string(format!("/proc/{}/schedstat", self.0.process_id()))?;
         let mut fields = text.split_whitespace().map(|field| field.parse().map(Duration::from_nanos));
@@ -58,7 +58,7 @@ impl Server {
 }
 
 impl Load {
-    /// Returns the load during the interval since an earlier reading.
+    /// Returns the load during the interval that started at an earlier reading.
     #[must_use]
     pub fn since(self, earlier: Self) -> Share {
         let all = (self.at - earlier.at).as_secs_f64().max(1e-9);

@@ -1,4 +1,4 @@
-//! Draws recorded results over time as bar charts: `history [PROGRAM] [TEXT]` shows the measurements whose names contain `TEXT`.
+//! Draws recorded results over time as bar charts. `history [PROGRAM] [TEXT]` shows the measurements whose names contain `TEXT`.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -23,7 +23,7 @@ fn run() -> Outcome<()> {
     let mut arguments = std::env::args().skip(1);
     let program = arguments.next().unwrap_or_else(|| "ratios".into());
     let text = arguments.next().unwrap_or_default();
-    // The ratios of one row to different peers form separate series.
+    // The ratios of one measurement to different peers form separate series.
     let mut series: BTreeMap<(String, String), Vec<Entry>> = BTreeMap::new();
     for entry in record::read(&record::file(&program))? {
         let peer = entry.peer.split(' ').next().unwrap_or_default().to_owned();
@@ -48,7 +48,7 @@ fn run() -> Outcome<()> {
     Ok(())
 }
 
-/// Draws one bar per run. The bar's height is relative to the highest ratio.
+/// Draws one bar for each run. The height of a bar is relative to the highest ratio.
 fn draw(entries: &[Entry]) -> String {
     let highest = entries.iter().filter_map(|entry| entry.ratio).fold(0.0, f64::max);
     let bar = |entry: &Entry| {

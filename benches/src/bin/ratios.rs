@@ -1,4 +1,4 @@
-//! Prints the table of performance ratios, and fails if a target is missed.
+//! Prints the table of performance ratios and fails if a target is missed.
 
 use std::process::ExitCode;
 use std::time::Instant;

@@ -1,5 +1,5 @@
-//! The ledger implemented with the patterns. Each post is one unit of work; balances and monthly sums are properties ("slots") of rows shared by 200
-//! accounts.
+//! The ledger implemented with the patterns. Each post is one unit of work. Balances and monthly sums are properties ("slots") of rows, each of which is shared
+//! by 200 accounts.
 
 mod model;
 
@@ -22,13 +22,13 @@ use crate::report::OURS;
 
 use model::{AuditTrail, Balances, Entry, MonthSums, Opened, Posted, Posting, Request, SLOTS};
 
-/// The maximum number of entries per transaction while loading.
+/// The maximum number of entries in one transaction during a load.
 const BATCH: usize = 10;
 
 type Store = WithParticipants<Engine>;
 type Work = UnitOfWork<Store, NoOutbox>;
 
-/// The ledger, in an engine.
+/// The ledger stored in an engine.
 #[derive(Debug)]
 pub struct Ours {
     engine: Engine,
@@ -39,7 +39,7 @@ pub struct Ours {
     months: SeriesTable<MonthSums, Store>,
 }
 
-/// The reason for which an entry is rejected.
+/// The reason why an entry is rejected.
 #[derive(Debug)]
 enum Refused {
     /// The tenant does not exist.
@@ -48,9 +48,9 @@ enum Refused {
     Period,
     /// The account is closed, or its balance is not zero.
     Account(u32),
-    /// The request's id was already used for a different entry.
+    /// The id of the request was already used for a different entry.
     OtherRequest,
-    /// The store failed.
+    /// The store returned an error.
     Store(Error),
 }
 
@@ -75,7 +75,7 @@ impl std::fmt::Display for Refused {
 impl std::error::Error for Refused {}
 
 impl Ours {
-    /// Creates a ledger in a new folder, and creates the tenant's books.
+    /// Creates a ledger in a new folder, including the books of the tenant.
     pub fn create(folder: &Path) -> Outcome<Self> {
         let ledger = Self::open(folder)?;
         let opened = Opened { tenant: TENANT.to_owned(), closed_until: FIRST.pred_opt().unwrap_or(FIRST) };
@@ -132,12 +132,12 @@ impl Ours {
     }
 }
 
-/// Returns the row and the slot in it that contain an account's balance.
+/// Returns the row that contains the balance of an account, and the slot in that row.
 const fn place(account: u32) -> (u32, usize) {
     (account / SLOTS, (account % SLOTS) as usize)
 }
 
-/// Adds an entry and all resulting changes to a unit of work.
+/// Adds an entry and all changes that result from it to a unit of work.
 async fn add(unit: &mut Work, draft: &Draft, number: u32) -> Result<(), Refused> {
     let Draft { request, effective, reference, lines } = draft;
     let tenant = || TENANT.to_owned();
@@ -194,7 +194,7 @@ impl Books for Ours {
         Ok(())
     }
 
-    /// Loads entries without waiting for the disk. One sync at the end makes all of them durable.
+    /// Loads entries without waiting for the disk. A sync at the end makes all of them durable.
     fn load(&self, drafts: Vec<Draft>) -> Outcome<()> {
         for batch in drafts.chunks(BATCH) {
             self.post(batch.to_vec())?;
@@ -267,7 +267,7 @@ impl Reader for &Ours {
     }
 }
 
-/// Creates a ledger in a new folder. Its posts do not wait for the disk; [`Books::load`] syncs once at its end.
+/// Creates a ledger in a new folder. Its posts do not wait for the disk; [`Books::load`] syncs once, at its end.
 pub fn relaxed(folder: &Path) -> Outcome<Ours> {
     drop(Ours::create(folder)?);
     Ours::on(Engine::builder().durability(Durability::Relaxed).open(folder)?)

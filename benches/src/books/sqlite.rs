@@ -1,5 +1,5 @@
-//! The ledger implemented with `rusqlite`: prepared statements, WAL, `synchronous=FULL`, WITHOUT ROWID. Each post is a transaction on a shared connection,
-//! as in most programs. Alternatively, a committer thread commits the pending posts of all threads together.
+//! The ledger implemented with `rusqlite`, using prepared statements, WAL, `synchronous=FULL` and WITHOUT ROWID. Each post is a transaction on a shared
+//! connection, as in most programs. Alternatively, a committer thread commits the pending posts of all threads together.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -47,10 +47,10 @@ const STATEMENT: &str =
 const TRIAL: &str = "SELECT account, SUM(cents) FROM months WHERE tenant = ?1 AND month < ?2
     GROUP BY account HAVING SUM(cents) <> 0";
 
-/// The number of entries per transaction while loading.
+/// The number of entries in one transaction during a load.
 const BATCH: usize = 1_000;
 
-/// A database with the ledger, and its committer thread.
+/// A database that contains the ledger, and its committer thread.
 #[derive(Debug)]
 pub struct SqliteBooks {
     path: PathBuf,
@@ -69,7 +69,7 @@ fn date(day: i64) -> NaiveDate {
 }
 
 impl SqliteBooks {
-    /// Creates a ledger in a new folder, and creates the tenant's books.
+    /// Creates a ledger in a new folder, including the books of the tenant.
     pub fn create(folder: &Path) -> Outcome<Self> {
         std::fs::create_dir_all(folder)?;
         let ledger = Self::open(folder)?;
@@ -88,12 +88,12 @@ impl SqliteBooks {
     }
 }
 
-/// The ledger with a committer thread, which commits all waiting posts together.
+/// The ledger with a committer thread that commits all waiting posts together.
 #[derive(Debug)]
 pub struct Grouped<'a>(pub &'a SqliteBooks);
 
 impl Grouped<'_> {
-    /// The name of this implementation in the table of results.
+    /// The name of this implementation as shown in the table of results.
     pub const NAME: &'static str = "rusqlite, grouped";
 
     /// Posts entries in one durable transaction, which may also contain the posts of other threads.
@@ -109,7 +109,7 @@ fn commit(connection: &Connection, jobs: &mut dyn Iterator<Item = Vec<Draft>>) -
     Ok(replies)
 }
 
-/// Posts all entries of a job atomically.
+/// Posts all entries of one job atomically.
 fn post(connection: &Connection, drafts: &[Draft]) -> Outcome<()> {
     connection.prepare_cached("SAVEPOINT job")?.execute([])?;
     let done = drafts.iter().try_for_each(|draft| add(connection, draft));
@@ -166,7 +166,7 @@ fn add(connection: &Connection, draft: &Draft) -> Outcome<()> {
     Ok(())
 }
 
-/// Checks that a repeated request has the same postings as the entry posted for it.
+/// Checks that a repeated request has the same postings as the entry that was posted for it.
 fn is_same(connection: &Connection, entry: u32, draft: &Draft) -> Outcome<()> {
     let mut lines = connection.prepare_cached(
         "SELECT account, cents FROM postings WHERE tenant = ?1 AND entry = ?2 ORDER BY line",
@@ -198,7 +198,7 @@ impl Books for SqliteBooks {
     }
 
     fn reader(&self) -> Outcome<Box<dyn Reader + '_>> {
-        // A separate connection, which lives until the end of the run because statements borrow it.
+        // The reader has a separate connection. It lives until the end of the run, because the prepared statements borrow it.
         let connection: &'static Connection = Box::leak(Box::new(connect(&self.path, CACHE)?));
         Ok(Box::new(Prepared {
             connection,

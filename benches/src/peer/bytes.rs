@@ -15,7 +15,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Returns a key in the format of the engine's keys: table number, partition key and row key.
+    /// Returns a key in the format of the engine's keys, which consist of a table number, a partition key and a row key.
     pub fn key(&mut self, site: &str, number: u32) -> Outcome<&[u8]> {
         self.text.clear();
         self.text.push_str("reading_");
@@ -29,7 +29,7 @@ impl Buffer {
     }
 }
 
-/// An encoded key and its encoded row.
+/// An encoded key together with its encoded row.
 pub type Pair = (Vec<u8>, Vec<u8>);
 
 /// Encodes the key and the row of a reading.
@@ -39,12 +39,12 @@ pub fn pair(reading: &Reading) -> Outcome<Pair> {
     Ok((key, reading.to_row()?.as_bytes().to_vec()))
 }
 
-/// Encodes the keys and the rows of several readings.
+/// Encodes the keys and rows of several readings.
 pub fn pairs(readings: &[Reading]) -> Outcome<Vec<Pair>> {
     readings.iter().map(pair).collect()
 }
 
-/// Reads every byte, as fast as possible. Otherwise, a value might never be loaded from memory.
+/// Reads every byte, as fast as possible. Without this, a value might never be loaded from memory.
 #[must_use]
 pub fn read(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();

@@ -1,4 +1,4 @@
-//! Appends 4 KiB and calls `fdatasync`: the highest rate that a single durable writer could reach.
+//! Appends blocks of 4 KiB and calls `fdatasync` after each one. This is the highest rate that a single durable writer could reach.
 
 use std::fs::File;
 use std::io::Write;
@@ -14,15 +14,15 @@ pub struct Appender {
 }
 
 impl Appender {
-    /// The name of this contender in the table of results.
+    /// The name of this contender as shown in the table of results.
     pub const NAME: &str = "fdatasync of 4 KiB";
 
-    /// Creates a file.
+    /// Opens a file, creating it if it does not exist.
     pub fn create(path: &Path) -> Outcome<Self> {
         Ok(Self { file: File::options().create(true).append(true).open(path)?, block: vec![0x5A; 4096] })
     }
 
-    /// Appends a block of 4 KiB, and syncs the file.
+    /// Appends a block of 4 KiB and syncs the file.
     pub fn append(&mut self) -> Outcome<()> {
         self.file.write_all(&self.block)?;
         Ok(self.file.sync_data()?)

@@ -1,4 +1,4 @@
-//! The `fjall` crate with encoded rows and keys. A committer thread combines the writers' jobs into batches.
+//! The `fjall` crate with encoded rows and keys. A committer thread combines the jobs of the writers into batches.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::peer::committer::Committer;
 
 /// A database of encoded readings, and its committer thread.
 pub struct Fjall {
-    // Dropped first, because its thread also uses the database.
+    // This field is dropped first, because the thread also uses the database.
     committer: Committer<Vec<Pair>>,
     keyspace: Keyspace,
     database: Database,
@@ -24,7 +24,7 @@ impl std::fmt::Debug for Fjall {
 }
 
 impl Fjall {
-    /// The name of this contender in the table of results.
+    /// The name of this contender as shown in the table of results.
     pub const NAME: &str = "fjall, raw bytes";
 
     /// Opens a database with the given cache size, creating it if it does not exist.
@@ -44,7 +44,7 @@ impl Fjall {
         Ok(Self { committer, keyspace, database })
     }
 
-    /// Fills the empty database with the first `entities` readings.
+    /// Fills the database, which must be empty, with the first `entities` readings.
     pub fn load(&self, entities: u32) -> Outcome<()> {
         let mut ingestion = self.keyspace.start_ingestion()?;
         for index in 0..entities {
@@ -60,13 +60,13 @@ impl Fjall {
         self.committer.submit(pairs(readings)?)
     }
 
-    /// Reads the bytes of one reading. `buffer` is reused for the key.
+    /// Reads all bytes of one reading. `buffer` is reused to encode the key.
     pub fn get(&self, site: &str, number: u32, buffer: &mut Buffer) -> Outcome<u64> {
         let value = self.keyspace.get(buffer.key(site, number)?)?.ok_or("the entity is gone")?;
         Ok(read(&value))
     }
 
-    /// Reads the bytes of all readings in a partition. Returns their number, and a checksum of their bytes.
+    /// Reads all bytes of the readings in a partition. Returns the number of readings and a checksum of their bytes.
     pub fn page(&self, site: &str) -> Outcome<(u32, u64)> {
         let (mut from, mut to) = (Buffer::default(), Buffer::default());
         let (mut entities, mut bytes) = (0, 0_u64);

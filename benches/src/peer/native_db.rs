@@ -12,7 +12,7 @@ use crate::Outcome;
 use crate::data::{PARTITION, Reading};
 use crate::peer::{CACHE, Peer, Reader, See};
 
-/// A reading with a compound primary key, as a `native_db` type.
+/// A reading with a compound primary key, declared as a `native_db` type.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[native_model(id = 1, version = 1)]
 #[native_db]
@@ -22,7 +22,7 @@ struct Stored {
     reading: Properties,
 }
 
-/// The primary key: the partition name followed by the number, encoded as bytes that sort in this order.
+/// The primary key, which consists of the partition name and the number, encoded as bytes that sort in this order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Place {
     site: String,
@@ -112,7 +112,7 @@ impl NativeDb {
     pub fn create(path: &Path) -> Outcome<Self> {
         let mut models = Models::new();
         models.define::<Stored>()?;
-        // The models must outlive the database, so they live until the end of the run.
+        // The models must outlive the database, so they are leaked and live until the end of the run.
         let models: &'static Models = Box::leak(Box::new(models));
         Ok(Self { database: Builder::new().set_cache_size(CACHE).create(models, path)? })
     }
@@ -152,7 +152,7 @@ impl Peer for NativeDb {
     }
 }
 
-/// A reader that begins a transaction for each read, so it sees all earlier writes, like the readers of the other libraries.
+/// A reader that begins a transaction for each read. Like the readers of the other libraries, it therefore sees all earlier writes.
 struct Transactions<'a> {
     database: &'a Database<'static>,
 }

@@ -1,4 +1,4 @@
-//! The `redb` crate with encoded rows and keys, read from one snapshot. It shows the highest rate that the engine's reads could reach.
+//! The `redb` crate with encoded rows and keys, which are read from one snapshot. It shows the highest rate that reads in the engine could reach.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("readings"
 /// A database of encoded readings, and its committer thread.
 #[derive(Debug)]
 pub struct RawRedb {
-    // Dropped first, because its thread also uses the database.
+    // This field is dropped first, because the thread also uses the database.
     committer: Committer<Vec<Pair>>,
     database: Arc<Database>,
 }
 
 impl RawRedb {
-    /// The name of this contender in the table of results.
+    /// The name of this contender as shown in the table of results.
     pub const NAME: &str = "redb, raw bytes";
 
     /// Opens a database with the given cache size, creating it if it does not exist.
@@ -61,14 +61,14 @@ impl RawRedb {
         self.committer.submit(pairs(readings)?)
     }
 
-    /// Returns a snapshot of the current state.
+    /// Returns a snapshot of the current state of the database.
     pub fn snapshot(&self) -> Outcome<Snapshot> {
         let table = self.database.begin_read()?.open_table(TABLE)?;
         Ok(Snapshot { table, _database: Arc::clone(&self.database) })
     }
 }
 
-/// The state of the database at one point in time.
+/// The state of the database at one moment.
 #[derive(Debug)]
 pub struct Snapshot {
     table: ReadOnlyTable<&'static [u8], &'static [u8]>,
@@ -77,13 +77,13 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads the bytes of one reading. `buffer` is reused for the key.
+    /// Reads all bytes of one reading. `buffer` is reused to encode the key.
     pub fn get(&self, site: &str, number: u32, buffer: &mut Buffer) -> Outcome<u64> {
         let value = self.table.get(buffer.key(site, number)?)?.ok_or("the entity is gone")?;
         Ok(read(value.value()))
     }
 
-    /// Reads the bytes of all readings in a partition. Returns their number, and a checksum of their bytes.
+    /// Reads all bytes of the readings in a partition. Returns the number of readings and a checksum of their bytes.
     pub fn page(&self, site: &str) -> Outcome<(u32, u64)> {
         let (mut from, mut to) = (Buffer::default(), Buffer::default());
         let (mut entities, mut bytes) = (0, 0_u64);

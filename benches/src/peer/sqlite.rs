@@ -1,4 +1,5 @@
-//! `SQLite` through `rusqlite`: prepared statements, WAL, `synchronous=FULL`, WITHOUT ROWID. A committer thread combines the writers' jobs into one commit.
+//! `SQLite` through `rusqlite`, with prepared statements, WAL, `synchronous=FULL` and WITHOUT ROWID. A committer thread combines the jobs of the writers into
+//! one commit.
 
 use std::path::{Path, PathBuf};
 
@@ -25,11 +26,11 @@ const FILTER: &str = "SELECT * FROM readings WHERE site = ?1 AND level = ?2 ORDE
 #[derive(Debug)]
 struct Job {
     readings: Vec<Reading>,
-    /// `true` if existing readings are replaced; otherwise, they cause an error.
+    /// `true` to replace existing readings, `false` to fail if a reading exists.
     replaces: bool,
 }
 
-/// A database with its committer thread and any number of readers.
+/// A database with a committer thread and any number of readers.
 #[derive(Debug)]
 pub struct Sqlite {
     path: PathBuf,
@@ -38,7 +39,7 @@ pub struct Sqlite {
     committer: Committer<Job>,
 }
 
-/// Connects to a database with the given cache size. Commits are durable.
+/// Connects to a database with the given cache size. Commits on the connection are durable.
 pub(crate) fn connect(path: &Path, cache: usize) -> Outcome<Connection> {
     let connection = Connection::open(path)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -48,7 +49,7 @@ pub(crate) fn connect(path: &Path, cache: usize) -> Outcome<Connection> {
 }
 
 impl Sqlite {
-    /// The name of this contender in the table of results.
+    /// The name of this contender as shown in the table of results.
     pub const NAME: &str = "rusqlite";
 
     /// Opens a database with the given cache size, creating it if it does not exist.
@@ -73,7 +74,7 @@ fn commit(connection: &Connection, jobs: &mut dyn Iterator<Item = Job>) -> Outco
     Ok(replies)
 }
 
-/// Writes a job's readings atomically. A single statement is atomic; several statements need a savepoint.
+/// Writes the readings of a job atomically. A single statement is atomic; several statements need a savepoint.
 fn apply(connection: &Connection, job: &Job) -> Outcome<()> {
     let several = job.readings.len() > 1;
     if several {
@@ -129,7 +130,7 @@ impl Peer for Sqlite {
     }
 
     fn reader(&self) -> Outcome<Box<dyn Reader + '_>> {
-        // A separate connection, which lives until the end of the run because statements borrow it.
+        // The reader has a separate connection. It lives until the end of the run, because the prepared statements borrow it.
         let connection: &'static Connection = Box::leak(Box::new(connect(&self.path, self.cache)?));
         Ok(Box::new(Prepared {
             get: connection.prepare(GET)?,

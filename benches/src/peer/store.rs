@@ -1,4 +1,4 @@
-//! The storage libraries compared in a full run, behind one trait.
+//! The storage libraries that a full run compares, behind a common trait.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -27,10 +27,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All libraries, the engine first.
+    /// All libraries, with the engine first.
     pub const ALL: [Self; 4] = [Self::Tables, Self::Fjall, Self::Redb, Self::Sqlite];
 
-    /// Returns the name of the contender in the table of results.
+    /// Returns the name of the library as shown in the table of results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// Returns the name of the library's folder.
+    /// Returns the name of the folder in which the library stores its data.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl Kind {
         }
     }
 
-    /// Opens a library's database in a folder, with the given cache size.
+    /// Opens the database of a library in a folder, with the given cache size.
     pub fn open(self, folder: &Path, cache: usize) -> Outcome<Box<dyn Store>> {
         std::fs::create_dir_all(folder)?;
         Ok(match self {
@@ -66,23 +66,22 @@ impl Kind {
 
 /// An open database in a full run.
 pub trait Store: Sync {
-    /// Fills the empty store with the first `entities` readings.
+    /// Fills the store, which must be empty, with the first `entities` readings.
     fn load(&self, entities: u32) -> Outcome<()>;
 
-    /// Inserts or replaces readings in one transaction, which is durable when the call returns. The engine requires that all readings are in the same
-    /// partition.
+    /// Inserts or replaces readings in one transaction, which is durable when the call returns. The engine requires all readings to be in the same partition.
     fn replace(&self, readings: Vec<Reading>) -> Outcome<()>;
 
     /// Returns a reader for one thread.
     fn look(&self) -> Outcome<Box<dyn Look + '_>>;
 }
 
-/// A reader. Depending on the library, it decodes each reading or only reads all its bytes.
+/// A reader. Depending on the library, it either decodes each reading or only reads all bytes of it.
 pub trait Look {
-    /// Reads one existing reading.
+    /// Reads one reading, which must exist.
     fn get(&mut self, site: &str, number: u32) -> Outcome<()>;
 
-    /// Reads the readings in a partition, and returns their number.
+    /// Reads the readings in a partition. Returns the number of readings.
     fn page(&mut self, site: &str) -> Outcome<u32>;
 }
 
@@ -144,7 +143,7 @@ impl Store for RawRedb {
     }
 }
 
-/// A reader of redb. A single reading is read from the snapshot taken when the reader was created, which is fastest; a page is read from a new snapshot.
+/// A reader of redb. A single reading is read from the snapshot taken when the reader was created, which is fastest. A page is read from a new snapshot.
 struct RedbReader<'a> {
     redb: &'a RawRedb,
     snapshot: Snapshot,

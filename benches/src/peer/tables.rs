@@ -1,4 +1,4 @@
-//! The embedded engine with typed entities, the typed handle, and default options except for the cache size.
+//! The embedded engine with typed entities, the typed table handle and, except for the cache size, default options.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,22 +14,22 @@ use crate::report::OURS;
 
 /// The number of threads that load a table.
 const LOADERS: usize = 16;
-/// The number of entities per transaction while loading.
+/// The number of entities in one transaction during a load.
 const BATCH: usize = 100;
 
-/// An engine with one table of readings.
+/// An engine with a table of readings.
 #[derive(Debug)]
 pub struct Tables {
     table: Table<Reading, Engine>,
 }
 
 impl Tables {
-    /// Opens a folder with the given cache size, and creates the table if it does not exist.
+    /// Opens a folder with the given cache size. Creates the table of readings if it does not exist.
     pub fn open(folder: &Path, cache: usize) -> Outcome<Self> {
         Self::of(&Engine::builder().cache_bytes(cache).open(folder)?)
     }
 
-    /// Creates the table of readings in an engine.
+    /// Creates the table of readings in an engine if it does not exist.
     pub fn of(engine: &Engine) -> Outcome<Self> {
         Ok(Self::in_table(block_on(engine.table::<Reading>().create_if_missing())?))
     }
@@ -46,7 +46,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Inserts or replaces readings in one partition, in one transaction.
+    /// Inserts or replaces readings, all in one partition, in one transaction.
     pub fn replace(&self, readings: &[Reading]) -> Outcome<()> {
         let Some(first) = readings.first() else { return Ok(()) };
         let mut transaction = self.table.transaction(first)?;

@@ -1,7 +1,7 @@
-//! Measures how fast a new index is backfilled over existing rows, and compares the cost per row in a large table with that in a small one.
+//! Measures how fast a new index is backfilled over existing rows, and compares the cost per row in a large table with the cost per row in a small one.
 //!
-//! For the first row of results, the engine does not sync each transaction, so the cost per row consists of CPU time and journal writes. The second row,
-//! shown for information only, is the additional cost of durable transactions. It depends on the disk, and on how many transactions share a sync.
+//! In the first row of results, the engine does not sync each transaction, so the cost per row consists of CPU time and journal writes. The second row, shown
+//! for information only, is the additional cost of durable transactions. It depends on the disk and on the number of transactions that share a sync.
 
 use std::time::Instant;
 
@@ -22,7 +22,7 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// A [`Reading`](crate::data::Reading) as declared by a later release, with an index.
+/// A [`Reading`](crate::data::Reading) as a later release declares it, with an index.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Readings", schema_name = "Reading")]
 #[partition_key(site)]
@@ -43,10 +43,10 @@ struct Indexed {
     at: DateTime<Utc>,
 }
 
-/// The number of entities in the backfill in which every transaction is synced.
+/// The number of entities in the backfill that syncs every transaction.
 const SYNCED: u32 = 20_000;
 
-/// Measures backfills of small and large tables, and adds the rates to the report.
+/// Measures backfills of small and large tables and adds the rates to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let sizes = [("large", stage.options.entities), ("small", stage.small())];
     let built = |(name, entities)| build(stage, name, entities, Durability::Relaxed);
@@ -63,7 +63,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Backfills the index of a new table in its own folder, and returns the rate.
+/// Backfills the index of a new table in a separate folder. Returns the rate.
 pub(crate) fn build(
     stage: &Stage,
     name: &'static str,
@@ -82,7 +82,7 @@ pub(crate) fn build(
     Ok(Figure::new(name, vec![rate.per_second()]))
 }
 
-/// Checks that the index is readable and contains one entry per entity.
+/// Checks that the index is ready and contains one entry for each entity.
 fn check(indexed: &Entities<Indexed, Engine>, entities: u32) -> Outcome<()> {
     if block_on(indexed.states())? != [("ByDevice", IndexState::Ready)] {
         return Err("the index is not ready after its backfill".into());

@@ -12,9 +12,9 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// The number of checkpoints. Before each one, a tenth of the entities is replaced.
+/// The number of checkpoints. Before each of them, a tenth of the entities is replaced.
 const CHECKPOINTS: u32 = 30;
-/// The suffix of the row files in the base.
+/// The suffix of the names of row files in the base.
 const BASE: &str = ".rows";
 /// The number of threads that replace entities.
 const WRITERS: u32 = 8;

@@ -1,4 +1,4 @@
-//! Measures encoding and decoding an entity with ten properties, compared with the same struct as JSON.
+//! Measures the encoding and decoding of an entity with ten properties, compared with JSON for the same struct.
 
 use std::hint::black_box;
 
@@ -14,7 +14,7 @@ use crate::stage::Stage;
 const BATCH: u32 = 256;
 const JSON: &str = "serde_json";
 
-/// Measures the times, and adds them to the report.
+/// Measures the times and adds them to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let reading = Reading::at(17);
     let (key, row, json) = (reading.key_of()?, reading.to_row()?, serde_json::to_vec(&reading)?);

@@ -1,5 +1,5 @@
-//! Measures a read of the first remaining entity in a partition whose earlier entities were all deleted, a receive from a queue that has already delivered
-//! many messages, and the number of bytes that an idle engine writes.
+//! Measures three things: a read of the first remaining entity in a partition whose earlier entities have all been deleted, a receive from a queue that has
+//! already delivered many messages, and the number of bytes that an idle engine writes.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -20,16 +20,16 @@ use crate::stage::Stage;
 
 /// The number of operations per transaction.
 const BATCH: u32 = 100;
-/// The number of reads per result.
+/// The number of reads that are averaged for each result.
 const READS: u32 = 200;
-/// The number of rounds. In each, both queues are measured in turn.
+/// The number of rounds. In each round, both queues are measured in turn.
 const ROUNDS: usize = 15;
-/// The time limit within which merges must remove deleted rows from the base.
+/// The time within which merges must have removed deleted rows from the base.
 const SECONDS: Duration = Duration::from_secs(3);
 /// The duration for which an idle engine is observed.
 const IDLE: Duration = Duration::from_secs(2);
 
-/// Measures reads after deletions, queue operations and idle writes, and adds the results to the report.
+/// Measures reads after deletions, queue operations and the writes of an idle engine, and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let (count, folder) = (stage.options.entities, stage.folder.inside("deletions"));
     let options = EngineOptions::new().durability(Durability::Relaxed);
@@ -52,7 +52,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Waits until the engine has nothing left to merge, and returns its statistics.
+/// Waits until the engine has nothing left to merge. Returns its statistics.
 fn settled(engine: &Engine) -> Outcome<Statistics> {
     let mut before = engine.statistics()?;
     loop {
@@ -90,7 +90,7 @@ fn first_entity(engine: &Engine, count: u32, report: &mut Report) -> Outcome<()>
     Ok(())
 }
 
-/// Writes or deletes entities 0 to `count` (exclusive) in batches.
+/// Writes or deletes the entities with numbers from 0 to `count` (exclusive), in batches.
 fn write(engine: &Engine, table: &TableName, count: u32, kind: impl Fn() -> OperationKind) -> Outcome<()> {
     let numbers: Vec<u32> = (0..count).collect();
     for batch in numbers.chunks(BATCH as usize) {
@@ -104,7 +104,7 @@ fn write(engine: &Engine, table: &TableName, count: u32, kind: impl Fn() -> Oper
     Ok(())
 }
 
-/// Returns the mean time of reading a table's first entity.
+/// Returns the average time of reading the first entity of a table.
 fn head(engine: &Engine, table: &TableName) -> Outcome<Duration> {
     let mut query = Query::new(KeyRange::partition("p"));
     query.top = Some(1);
@@ -155,7 +155,7 @@ fn queue_head(engine: &Engine, count: u32, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the mean time of putting and receiving a message.
+/// Returns the average time of putting and receiving a message.
 fn put_and_receive(engine: &Engine, queue: &QueueName) -> Outcome<Duration> {
     let start = Instant::now();
     for number in 0..READS {

@@ -1,4 +1,4 @@
-//! Measures dropping a table with many entities, compared with dropping one with few. A drop needs one sync, whose duration can vary by a factor of forty,
+//! Measures dropping a table with many entities, compared with dropping a table with few. A drop needs one sync, whose duration can vary by a factor of forty,
 //! so the fastest of several drops are compared. Work that grows with the number of entities would still be visible.
 
 use std::time::Instant;
@@ -19,7 +19,7 @@ use crate::stage::Stage;
 /// The number of tables of each size.
 const TABLES: u32 = 5;
 
-/// Measures the drops, and adds the ratio of the fastest ones to the report.
+/// Measures the drops and adds the ratio of the fastest ones to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let engine = Engine::open(stage.folder.join("drop"))?;
     let sizes =
@@ -36,7 +36,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     settle()?;
     let mut rates = sizes.map(|(name, _)| (name, Vec::new()));
     for turn in 0..tables.len() {
-        // The large and the small tables alternate.
+        // Drops of large, middle and small tables alternate.
         let size = turn % sizes.len();
         let index = size * TABLES as usize + turn / sizes.len();
         let (Some((name, table)), Some((_, rates))) = (tables.get(index), rates.get_mut(size)) else {

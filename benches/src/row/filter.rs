@@ -1,4 +1,4 @@
-//! Measures a filter on a property over a partition scan: 1 % of a thousand entities match.
+//! Measures a partition scan with a filter on a property that 1 % of a thousand entities match.
 
 use std::hint::black_box;
 
@@ -8,7 +8,7 @@ use crate::harness::{Contender, alternate, repeat_busy};
 use crate::report::{Report, Target};
 use crate::stage::Stage;
 
-/// Measures the filtered scans with all compared libraries, and adds the rates to the report.
+/// Measures filtered scans in every library under comparison and adds the rates to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let mut contenders = Vec::new();
     for peer in stage.peers() {

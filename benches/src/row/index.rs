@@ -1,5 +1,5 @@
-//! Measures entities with two indexes in the same partition: inserts compared with inserts of plain entities, and lookups through an index
-//! compared with point gets.
+//! Measures entities with two indexes in the same partition. Inserts are compared with inserts of plain entities, and lookups through an index are compared
+//! with point gets.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,13 +18,13 @@ use crate::peer::tables::Tables;
 use crate::report::{OURS, Report, Target};
 use crate::stage::Stage;
 
-/// The number of entities in the table for lookups.
+/// The number of entities in the table that lookups read.
 const ENTITIES: u32 = 100_000;
 const WRITERS: usize = 16;
 const PLAIN: &str = "plain entities";
 const POINT: &str = "point get";
 
-/// A reading with two indexes, which copy it to rows with different keys.
+/// A reading with two indexes, each of which copies it to rows with different keys.
 #[derive(Clone, Debug, Entity)]
 #[entity(table = "Tagged")]
 #[partition_key(site)]
@@ -69,7 +69,7 @@ fn tag(number: u32) -> String {
     format!("dev-{number:08x}")
 }
 
-/// Measures inserts and lookups, and adds the ratios to the report.
+/// Measures inserts and lookups and adds the ratios to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let engine = Engine::open(stage.folder.join("indexed"))?;
     let tagged = block_on(engine.entities::<Tagged>().create_if_missing())?;
@@ -100,10 +100,10 @@ fn look_ups(
     tagged: &Entities<Tagged, Engine>,
     all: &[Tagged],
 ) -> Outcome<()> {
-    // After this checkpoint, lookups read the base, as they usually do in a store that has existed for a while.
+    // After this checkpoint, lookups read from the base, as they usually do in a store that has existed for a while.
     block_on(tagged.table().store().checkpoint())?;
     let turn = AtomicU64::new(0);
-    // A stride that reaches every entity in an order that a cache cannot exploit.
+    // This stride reaches every entity, in an order from which a cache cannot profit.
     let next = || {
         let turn = usize::try_from(turn.fetch_add(1, Ordering::Relaxed)).unwrap_or_default();
         all.get(turn * 7_919 % all.len()).ok_or("there are no entities")

@@ -6,7 +6,7 @@ use crate::peer::fdatasync::Appender;
 use crate::report::{Report, Target};
 use crate::stage::Stage;
 
-/// Measures the inserts with all compared libraries, and adds the rates to the report.
+/// Measures the inserts in every library under comparison and adds the rates to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     for writers in [1, 4, 16, 64] {
         let mut contenders = Vec::new();
@@ -17,7 +17,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
         }
         let mut appender = Appender::create(&stage.folder.join("append"))?;
         contenders.push(Contender::new(Appender::NAME, move |time| repeat(time, 1, || appender.append())));
-        // Each round takes twice the usual time.
+        // Each round takes twice as long as usual.
         let figures = alternate(contenders, stage.options.rounds, stage.options.time * 2)?;
         let (fdatasync, rusqlite, native_db) = match writers {
             1 => (Target::AtLeast(0.8), Target::Shown, Target::Shown),

@@ -1,4 +1,4 @@
-//! Measures encoding compound keys into a reused buffer, compared with formatting the same text with `format!`.
+//! Measures the encoding of compound keys into a reused buffer, compared with formatting the same text with `format!`.
 
 use std::hint::black_box;
 
@@ -14,7 +14,7 @@ use crate::stage::Stage;
 const BATCH: u32 = 1_024;
 const FORMAT: &str = "format!";
 
-/// Measures the encodings, and adds the times to the report.
+/// Measures the encodings and adds the times to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let (id, year) = (223_u32, 2_012_u16);
     let at = ticks::now();
@@ -59,7 +59,7 @@ fn same(encode: impl Fn(&mut String) -> Outcome<()>, formatted: &str) -> Outcome
     Ok(key == formatted)
 }
 
-/// Encodes the key of an employee's yearly review (PAT-CK).
+/// Encodes the key of a yearly review of an employee (PAT-CK).
 #[inline]
 fn review(id: u32, year: u16, key: &mut String) -> Outcome<()> {
     key.push_str("empid_");

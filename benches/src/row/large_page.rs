@@ -1,4 +1,4 @@
-//! Measures reads of pages of 1,000 entities in a table with ten times the usual number of entities, before any updates.
+//! Measures reads of pages of 1,000 entities, in a table with ten times the usual number of entities in which no entity has been updated.
 
 use crate::Outcome;
 use crate::data::{PARTITION, Random, site};
@@ -7,7 +7,7 @@ use crate::large::Large;
 use crate::peer::store::Kind;
 use crate::report::{Report, Target, short};
 
-/// Measures the pages with all compared libraries, and adds the rates to the report.
+/// Measures the reads in every library under comparison and adds the rates to the report.
 pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     let stores: Vec<_> =
         Kind::ALL.into_iter().map(|kind| Ok((kind, large.open(kind)?))).collect::<Outcome<_>>()?;

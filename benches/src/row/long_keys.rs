@@ -1,4 +1,4 @@
-//! Measures the bytes on disk for entities with long keys, compared with `SQLite`.
+//! Measures the bytes on disk of entities with long keys, compared with `SQLite`.
 
 use pollster::block_on;
 use rusqlite::{Connection, params};
@@ -16,12 +16,12 @@ use crate::stage::Stage;
 
 /// The number of characters in a `PartitionKey`.
 const KEY: usize = 500;
-/// The number of entities per partition and per transaction.
+/// The number of entities in each partition and in each transaction.
 const PARTITION: u32 = 100;
-/// The value stored in each entity.
+/// The value that each entity stores.
 const VALUE: [u8; 20] = [7; 20];
 
-/// Measures the sizes, and adds their ratio to the report.
+/// Measures the sizes and adds their ratio to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let (count, folder) = (stage.small(), stage.folder.inside("long-keys"));
     let engine = EngineOptions::new().durability(Durability::Relaxed).open(folder.join("engine"))?;

@@ -5,7 +5,7 @@ use crate::child::{self, CACHE, RECENT};
 use crate::report::{Report, Target, short};
 use crate::stage::Stage;
 
-/// Measures the memory use, and adds it to the report with its limit.
+/// Measures the memory use and adds it to the report, together with its limit.
 #[expect(clippy::cast_precision_loss, reason = "bytes are shown with three digits")]
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let entities = stage.large();

@@ -1,4 +1,4 @@
-//! Measures how long after a change its effect is applied through the outbox, at a fixed rate of changes.
+//! Measures the time from a change until its effect has been applied through the outbox, at a fixed rate of changes.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -28,13 +28,13 @@ use crate::stage::Stage;
 
 /// The number of changes per second.
 const PACE: u32 = 1_000;
-/// The number of threads that make changes. Each thread waits for the disk.
+/// The number of threads that make changes. Each of them waits for the disk.
 const WRITERS: usize = 64;
-/// The number of worker threads. Each thread waits for the disk.
+/// The number of worker threads. Each of them waits for the disk.
 const WORKERS: usize = 64;
-/// The pause of a worker that finds no work.
+/// The pause of a worker that has found no work.
 const IDLE: Duration = Duration::from_millis(10);
-/// The maximum time to wait, after the last change, until all changes have taken effect.
+/// The maximum time to wait for all changes to take effect after the last change was made.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The message that each change sends. Its handler records that the change has taken effect.
 #[derive(Serialize, Deserialize)]
@@ -47,7 +47,7 @@ impl Message for Made {
 
 type Outbox = table_patterns::outbox::Outbox<Engine, Engine>;
 
-/// The time in ticks from each change's `Timestamp` until its effect. If two workers process a change, the first effect counts.
+/// The time, in ticks, from the `Timestamp` of each change until its effect. If two workers process a change, the first effect counts.
 #[derive(Clone, Debug, Default)]
 struct Lags(Arc<Mutex<HashMap<RowKey, u64>>>);
 
@@ -56,7 +56,7 @@ impl Lags {
         look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns all delays and their 99th percentile, expressed as rates (the reciprocal of the delay).
+    /// Returns all delays, and the 99th percentile of the delays. Both are expressed as rates (the reciprocal of a delay).
     fn figures(&self) -> [Figure; 2] {
         let mut lags: Vec<u64> = self.with(|lags| lags.values().copied().collect());
         lags.sort_unstable();
@@ -67,7 +67,7 @@ impl Lags {
         [Figure::new("all", lags.iter().map(rate).collect()), Figure::new("late", late)]
     }
 
-    /// Waits until `wanted` changes have taken effect.
+    /// Waits until the given number of changes have taken effect.
     fn wait_for(&self, wanted: u32) -> Outcome<()> {
         let start = Instant::now();
         while self.with(|lags| lags.len()) < usize::try_from(wanted)? {
@@ -91,12 +91,12 @@ impl Handler<Made> for Seen {
     }
 }
 
-/// Measures the times, and adds them to the report.
+/// Measures the times and adds them to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let engine = Engine::open(stage.folder.join("outbox"))?;
     let tables = Tables::of(&engine)?;
     let mirror = block_on(engine.table_named::<Reading>("Mirror")?.create_if_missing())?;
-    // Each thread does only one thing at a time, so it can sleep itself.
+    // Each thread does only one thing at a time, so waiting can block the thread.
     let pace = Runtime::new().sleep_by(|time| async move { thread::sleep(time) }.boxed());
     let outbox = Outbox::with_runtime(engine.clone(), engine, QueueName::new("changes")?, pace.clone());
     block_on(outbox.create_queues())?;
@@ -124,7 +124,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let pace = Rate { operations: PACE.into(), elapsed: Duration::from_secs(1) };
     let rates = [("made", made), ("wanted", pace)];
     let rates = rates.map(|(name, rate)| Figure::new(name, vec![rate.per_second()]));
-    // This is shown for information only, because a busy machine cannot run so many threads, and would miss a target for that reason alone.
+    // This row is shown for information only. A busy machine cannot run so many threads, and would miss a target for that reason alone.
     report.compare_figures(&format!("{work}: the pace"), &rates, Target::Shown);
     for (what, lag) in ["median", "99th of 100"].into_iter().zip(lags.figures()) {
         let figures = [lag, Figure::new("insert", vec![alone])];
@@ -137,7 +137,7 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Inserts a reading together with an outbox intent to insert it into the mirror table, and notifies the workers.
+/// Inserts a reading together with an outbox intent that inserts it into the mirror table, and then notifies the workers.
 fn change(
     outbox: &Outbox,
     table: &Table<Reading, Engine>,
@@ -154,7 +154,7 @@ fn change(
     Ok(())
 }
 
-/// Runs `operation` `operations` times at the rate [`PACE`]. A run starts late if no thread is free.
+/// Runs an operation the given number of times at the rate [`PACE`]. If no thread is free, the next run starts late.
 fn paced(operations: u32, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome<Rate> {
     let (next, start) = (AtomicU32::new(0), Instant::now());
     thread::scope(|scope| {
@@ -175,7 +175,7 @@ fn paced(operations: u32, operation: impl Fn() -> Outcome<()> + Sync) -> Outcome
     Ok(Rate { operations: operations.into(), elapsed: start.elapsed() })
 }
 
-/// Checks that the mirror table contains one entity per change.
+/// Checks that the mirror table contains one entity for each change.
 fn check(mirror: &Table<Reading, Engine>, partitions: u32, wanted: u32) -> Outcome<()> {
     let mut found = 0;
     for partition in 0..partitions {

@@ -1,5 +1,5 @@
-//! Measures reading a page of 1,000 decoded entities. An entire partition is read and its entities are returned one by one; for the engine, the list
-//! returned by `page` is measured, too.
+//! Measures reading a page of 1,000 decoded entities. An entire partition is read, and its entities are returned one by one. For the engine, the list that
+//! `page` returns is measured as well.
 
 use std::hint::black_box;
 
@@ -15,7 +15,7 @@ use crate::stage::Stage;
 /// The name of the contender that returns a page as a list.
 const LIST: &str = "tables, `page` as a list";
 
-/// Measures the pages with all compared libraries, and adds the rates to the report.
+/// Measures the reads in every library under comparison and adds the rates to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let mut contenders = Vec::new();
     for peer in stage.peers() {

@@ -1,5 +1,6 @@
-//! Measures dropping a period with many entities, compared with dropping one with few; each period has its own table. The engine does not sync each change,
-//! because the time for syncs would hide any growth with the number of entities. The fastest of several drops are compared, as in [`drop`](super::drop).
+//! Measures dropping a period with many entities, compared with dropping a period with few. Each period has a separate table. The engine does not sync each
+//! change, because the time for syncs would hide any growth with the number of entities. The fastest of several drops are compared, as in
+//! [`drop`](super::drop).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,7 +34,7 @@ impl Periodic for Reading {
     }
 }
 
-/// Measures the drops, and adds the ratio of the fastest ones to the report.
+/// Measures the drops and adds the ratio of the fastest ones to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let engine = Engine::builder().durability(Durability::Relaxed).open(stage.folder.join("periods"))?;
     let first: DateTime<Utc> = "2014-04-23T00:00:00Z".parse()?;
@@ -48,19 +49,19 @@ pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
         .with_clock(Clock::new(move || clock.load(Ordering::Relaxed)))
         .retain(2 * PERIODS);
     let sizes = [("large", stage.options.entities), ("small", FEW)];
-    // The large and the small periods alternate.
+    // Large and small periods alternate.
     set(2 * PERIODS)?;
     block_on(periods.prepare())?;
     for (days, (_, entities)) in (0..2 * PERIODS).zip(sizes.into_iter().cycle()) {
         let table = periods.table_of(day(days)?)?;
-        // Full transactions fill the table quickly. The times of the readings are not in the period, but a drop ignores them.
+        // Full transactions fill the table quickly. The times of the readings are outside the period, but a drop ignores them.
         Tables::in_table(block_on(table.create_if_missing())?).load(entities)?;
     }
     settle()?;
     let mut rates = sizes.map(|(name, _)| (name, Vec::new()));
     for days in 0..2 * PERIODS {
         let name = periods.name_of(day(days)?)?;
-        // One day later, one more period has expired.
+        // One day later, another period has expired.
         set(2 * PERIODS + days + 1)?;
         let start = Instant::now();
         let dropped = block_on(periods.expire())?;

@@ -1,4 +1,4 @@
-//! Measures reads of one decoded entity by its key, at random positions.
+//! Measures point reads of decoded entities at random positions.
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate, repeat_busy};
@@ -9,7 +9,7 @@ use crate::stage::Stage;
 
 const BATCH: u32 = 64;
 
-/// Measures the reads with all compared libraries, and adds the rates to the report.
+/// Measures the reads in every library under comparison and adds the rates to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let mut contenders = Vec::new();
     for peer in stage.peers() {

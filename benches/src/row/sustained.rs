@@ -1,6 +1,6 @@
-//! Measures continuous random updates by 32 writers in durable transactions of ten rows. The engine requires all ten rows to be in one partition; the other
-//! libraries write to random rows, as applications would. For information, they are also measured with ten rows in one partition; such transactions modify
-//! fewer pages.
+//! Measures continuous random updates by 32 writers in durable transactions of ten rows. The engine requires all ten rows to be in one partition. The other
+//! libraries write to random rows, as applications would. For information, they are also measured with ten rows in one partition, because such transactions
+//! modify fewer pages.
 
 use std::time::{Duration, Instant};
 
@@ -12,10 +12,10 @@ use crate::peer::store::Kind;
 use crate::report::{Report, Target, short};
 use crate::sustained::{Figures, Rows, Work};
 
-/// A library, its results, and the time to reopen it and read the first entity after its process was killed.
+/// A library, its results, and the time to reopen its folder and read the first entity after its process was killed.
 struct Measured(Kind, Figures, Duration);
 
-/// Measures the updates and the reopening, and adds the results to the report.
+/// Measures the updates and the reopening and adds the results to the report.
 pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     let mut all = Vec::new();
     for kind in Kind::ALL {
@@ -62,7 +62,7 @@ pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Updates entities continuously in one library, and returns the results.
+/// Updates entities continuously in one library. Returns the results.
 fn updated(large: &Large, kind: Kind, rows: Rows) -> Outcome<Figures> {
     settle()?;
     Work::new(large, kind, rows, large.options.sustained)?.measured()

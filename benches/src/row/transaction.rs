@@ -1,11 +1,11 @@
-//! Measures durable transactions, each with a hundred inserts into one partition, by one writer.
+//! Measures durable transactions by one writer. Each of them makes a hundred inserts into one partition.
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate, repeat};
 use crate::report::{Report, Target};
 use crate::stage::Stage;
 
-/// Measures the transactions with all compared libraries, and adds the rates to the report.
+/// Measures the transactions in every library under comparison and adds the rates to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let mut contenders = Vec::new();
     for peer in stage.peers() {

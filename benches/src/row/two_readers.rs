@@ -1,4 +1,4 @@
-//! Measures the gain from a second reading thread, for point gets and pages, on the engine and on raw redb.
+//! Measures how much a second reading thread increases the rate of point gets and pages, for the engine and for raw redb.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::report::{Report, Target};
 /// One read operation.
 type Work = fn(&mut dyn Look, &mut Random, u32) -> Outcome<()>;
 
-/// Measures the reads, and adds the ratios to the report.
+/// Measures the reads and adds the ratios to the report.
 pub fn measure(large: &Large, report: &mut Report) -> Outcome<()> {
     let stores = [Kind::Tables, Kind::Redb].map(|kind| large.open(kind));
     let [ours, theirs] = stores;
@@ -58,7 +58,7 @@ fn page(look: &mut dyn Look, random: &mut Random, warm: u32) -> Outcome<()> {
     if read == PARTITION { Ok(()) } else { Err("the page is short".into()) }
 }
 
-/// Repeats an operation on `readers` threads, and returns the rate.
+/// Repeats an operation on the given number of threads. Returns the rate.
 fn read(store: &dyn Store, readers: u64, time: Duration, batch: u32, work: Work, warm: u32) -> Outcome<Rate> {
     std::thread::scope(|scope| {
         let one = |seed| -> Outcome<Rate> {

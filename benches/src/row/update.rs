@@ -1,5 +1,5 @@
-//! Measures the rate of a reader, alone and during conditional updates. An update reads an entity, changes it, and writes it unless another writer changed
-//! it.
+//! Measures the rate of a reader, once alone and once during conditional updates. An update reads an entity, changes it, and writes it unless another writer
+//! has changed it in the meantime.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,7 +13,7 @@ use crate::peer::tables::Tables;
 use crate::report::{Report, Target};
 use crate::stage::Stage;
 
-/// Measures the reader's rates, and adds their ratio to the report.
+/// Measures both rates of the reader and adds their ratio to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let tables = &stage.tables;
     let mut alone = read(stage, tables)?;

@@ -1,4 +1,4 @@
-//! Measures a materialised view: a rebuild compared with an index backfill, and the rate at which the view processes a change feed.
+//! Measures a materialised view. A rebuild is compared with an index backfill, and the rate at which the view processes a change feed is measured.
 
 use std::time::Instant;
 
@@ -30,7 +30,7 @@ struct Totals {
     levels: i64,
 }
 
-/// A view with the totals of each site, over the readings that all compared libraries store.
+/// A view with the totals of each site, computed from the readings that all libraries under comparison store.
 struct Sites;
 
 impl View for Sites {
@@ -55,7 +55,7 @@ struct Followed {
     at: DateTime<Utc>,
 }
 
-/// The same view as [`Sites`], over readings whose changes are recorded in a feed.
+/// The same view as [`Sites`], computed from readings whose changes are recorded in a feed.
 struct Following;
 
 impl View for Following {
@@ -68,16 +68,16 @@ impl View for Following {
     }
 }
 
-/// The number of rebuilds. Each is followed by a backfill.
+/// The number of rebuilds, each of which is followed by a backfill.
 const ROUNDS: usize = 3;
-/// The number of changes in the feed that the view follows.
+/// The number of changes in the feed that the view reads.
 const CHANGES: u32 = 20_000;
-/// The number of partitions in which changes are made.
+/// The number of partitions in which entities are changed.
 const SITES: u32 = 20;
-/// The target number of changes per second that the view processes.
+/// The number of changes per second that the view should process.
 const WANTED: u64 = 5_000;
 
-/// Measures rebuilds and the processing of a feed, and adds the results to the report.
+/// Measures rebuilds and the processing of a feed and adds the results to the report.
 pub fn measure(stage: &Stage, report: &mut Report) -> Outcome<()> {
     let entities = stage.options.entities;
     let (mut views, mut indexes) = (Vec::new(), Vec::new());

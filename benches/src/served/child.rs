@@ -1,4 +1,4 @@
-//! Runs servers in separate processes: `table-server` in memory, or its HTTP stack alone with a constant response.
+//! Runs servers in separate processes. A server is either `table-server` with data in memory, or its bare HTTP stack with a constant response.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -27,15 +27,15 @@ pub const CONSTANT: &str = "constant";
 #[derive(Debug)]
 pub struct Server {
     process: Child,
-    /// The first line of the server's output: a connection string or an address.
+    /// The first line of the server's output, which is a connection string or an address.
     pub line: String,
 }
 
 impl Server {
-    /// Starts this program as a server and waits until it listens.
+    /// Starts this program as a server and waits until the server listens.
     pub fn start(word: &str) -> Outcome<Self> {
         let mut command = Command::new(std::env::current_exe()?);
-        // The child reads a pipe of this process, so it ends when this process ends.
+        // The standard input of the child is a pipe of this process, so the child ends when this process ends.
         command.args([CHILD, word]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = Self { process: command.spawn()?, line: String::new() };
         let stdout = server.process.stdout.take().ok_or("the server has no output")?;

@@ -1,4 +1,4 @@
-//! A client connection that puts load on a server. It prepares and sends requests and reads responses, reusing its buffers.
+//! A client connection that puts load on a server. It prepares and sends requests and reads responses in buffers that it reuses.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -13,11 +13,11 @@ use crate::served::request::{Sent, Writer};
 pub enum Wait {
     /// The connection sleeps until the operating system wakes it.
     Asleep,
-    /// The connection polls, so the wake-up time is not measured. Only one connection at a time can do this.
+    /// The connection polls, so the time of waking up is not measured. Only one connection at a time can wait in this way.
     Awake,
 }
 
-/// The maximum number of bytes per read.
+/// The maximum number of bytes read at once.
 const CHUNK: usize = 64 << 10;
 
 /// An open connection to a server.
@@ -31,7 +31,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects to a server. `scheme` is the signature scheme of the service.
+    /// Connects to a server. `scheme` is the signature scheme of the service to which requests are sent.
     pub fn open(address: &str, key: &AccountKey, scheme: Scheme, wait: Wait) -> Outcome<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -54,14 +54,14 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends a request and waits for the response. Returns its status and body.
+    /// Sends a request and waits for the response. Returns the status and the body of the response.
     pub fn exchange(&mut self, sent: &Sent<'_>) -> Outcome<(u16, &[u8])> {
         self.prepare(sent)?;
         self.send()?;
         self.answer()
     }
 
-    /// Reads the response to the request that was sent. Returns its status and body.
+    /// Reads the response to the request that was sent last. Returns the status and the body of the response.
     pub fn answer(&mut self) -> Outcome<(u16, &[u8])> {
         self.filled = 0;
         let end = self.past(0, b"\r\n\r\n")?;
@@ -85,7 +85,7 @@ impl Connection {
         Ok((status, self.read.get(end..body_end).unwrap_or_default()))
     }
 
-    /// Reads all chunks of a body, joins them at offset `start`, and returns the end of the joined data.
+    /// Reads all chunks of a body and joins them at offset `start`. Returns the end of the joined data.
     fn chunks(&mut self, start: usize) -> Outcome<usize> {
         let (mut at, mut end) = (start, start);
         loop {
@@ -101,7 +101,7 @@ impl Connection {
         }
     }
 
-    /// Reads until `mark` occurs after `start`, and returns the offset of the byte after it.
+    /// Reads until `mark` occurs after `start`. Returns the offset of the byte that follows `mark`.
     fn past(&mut self, start: usize, mark: &[u8]) -> Outcome<usize> {
         let mut from = start;
         loop {

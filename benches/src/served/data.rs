@@ -1,4 +1,4 @@
-//! The tables from which the load reads: different numbers of entities and partitions.
+//! The tables that the load reads. They differ in their numbers of entities and partitions.
 
 use std::fmt::Write;
 
@@ -10,21 +10,21 @@ use crate::served::load;
 use crate::served::request::Sent;
 use crate::served::work::{Place, check};
 
-/// The shape of a table: how many entities and partitions it has.
+/// The shape of a table, which consists of the number of its entities and the number of its partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The name of the table.
     pub table: &'static str,
-    /// The name of the shape in the report.
+    /// The name of the shape as shown in the report.
     pub title: &'static str,
     /// The number of entities.
     pub entities: u32,
-    /// The number of partitions. All partitions have the same number of entities.
+    /// The number of partitions, all of which have the same number of entities.
     pub partitions: u32,
 }
 
 impl Shape {
-    /// All shapes, smallest table first.
+    /// All shapes, in ascending order of the number of entities.
     pub const ALL: [Self; 4] = [
         Self { table: "Few10k", title: "10k in 10 partitions", entities: 10_000, partitions: 10 },
         Self { table: "Many10k", title: "10k in 100 partitions", entities: 10_000, partitions: 100 },
@@ -32,26 +32,26 @@ impl Shape {
         Self { table: "Many100k", title: "100k in 1,000 partitions", entities: 100_000, partitions: 1_000 },
     ];
 
-    /// Returns the keys of entity `index`.
+    /// Returns the keys of the entity with the given index.
     #[must_use]
     pub fn key(&self, index: u32) -> (String, String) {
         (partition(index % self.partitions), row(index / self.partitions))
     }
 }
 
-/// Returns the `PartitionKey` of partition `number`.
+/// Returns the `PartitionKey` of the partition with the given number.
 #[must_use]
 pub fn partition(number: u32) -> String {
     format!("p{number:05}")
 }
 
-/// Returns the `RowKey` of row `number`.
+/// Returns the `RowKey` of the row with the given number.
 #[must_use]
 pub fn row(number: u32) -> String {
     format!("{number:07}")
 }
 
-/// Returns an entity as a JSON body.
+/// Returns the JSON body of an entity.
 #[must_use]
 pub fn entity(partition: &str, row: &str, number: u32) -> String {
     format!(
@@ -62,7 +62,7 @@ pub fn entity(partition: &str, row: &str, number: u32) -> String {
     )
 }
 
-/// Returns the body of a transaction that inserts entities into `partition`.
+/// Returns the body of a transaction that inserts entities into the given partition.
 #[must_use]
 pub fn transaction(
     place: &Place,
@@ -85,10 +85,10 @@ pub fn transaction(
     body + "--changeset_c--\r\n--batch_b--\r\n"
 }
 
-/// The media type of a transaction's body.
+/// The media type of the body of a transaction.
 pub const MULTIPART: &str = "multipart/mixed; boundary=batch_b";
 
-/// Creates the table for a shape, and inserts its entities over eight connections.
+/// Creates the table for a shape and inserts its entities over eight connections.
 pub fn fill(place: &Place, shape: &Shape) -> Outcome<()> {
     create(place, shape.table)?;
     let rows = shape.entities / shape.partitions;
@@ -115,12 +115,12 @@ pub const fn batch<'a>(path: &'a str, body: &'a str) -> Sent<'a> {
     Sent { method: "POST", path, query: "", media_type: MULTIPART, body }
 }
 
-/// Sends a transaction, and checks the response.
+/// Sends a transaction and checks that it succeeded.
 pub fn post(place: &Place, connection: &mut Connection, body: &str) -> Outcome<()> {
     done(connection.exchange(&batch(&format!("{}/$batch", place.account_path), body))?)
 }
 
-/// Checks that a transaction succeeded. Its own status is in the response body.
+/// Checks that a transaction succeeded. The status of the transaction is in the body of the response.
 pub fn done(answer: (u16, &[u8])) -> Outcome<()> {
     check(answer, 202)?;
     if answer.1.windows(12).any(|window| window == b"HTTP/1.1 204") { Ok(()) } else { check(answer, 204) }

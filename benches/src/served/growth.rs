@@ -1,4 +1,4 @@
-//! Compares operations in a partition of a million entities with operations in a partition of ten thousand.
+//! Compares operations in a partition with a million entities with the same operations in a partition with ten thousand.
 
 use crate::Outcome;
 use crate::harness::{Contender, alternate};
@@ -12,12 +12,12 @@ use crate::served::worker;
 const SMALL: Shape = Shape { table: "Small", title: "10k in one partition", entities: 10_000, partitions: 1 };
 const GREAT: Shape =
     Shape { table: "Great", title: "1M in one partition", entities: 1_000_000, partitions: 1 };
-/// The highest acceptable ratio of the time per operation in the large partition to that in the small one.
+/// The highest acceptable ratio of the time per operation in the large partition to the time per operation in the small one.
 const GROWTH: f64 = 1.3;
 /// The number of concurrent connections.
 const CONNECTIONS: usize = 8;
 
-/// Measures the operations in both partitions, and adds the ratios to the report.
+/// Measures the operations in both partitions and adds the ratios to the report.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let server = Server::start(child::SERVE)?;
     let place = Place::new(&server.line)?;

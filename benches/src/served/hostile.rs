@@ -1,4 +1,4 @@
-//! Measures a well-behaved client's latency while many connections are open that never send a request with a valid signature.
+//! Measures the latency of a well-behaved client while many other connections are open that never send a request with a valid signature.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -17,23 +17,23 @@ use crate::served::load::Done;
 use crate::served::work::{Place, Work};
 use crate::served::worker;
 
-/// The number of hostile connections per kind that send little and then wait.
+/// The number of connections for each kind of hostile connection that sends little and then waits.
 const NEIGHBOURS: usize = 1_000;
 /// The number of connections used by the well-behaved client.
 const CONNECTIONS: usize = 8;
-/// The highest acceptable ratio of the 99th percentile latency with hostile connections to that without them.
+/// The highest acceptable ratio of the 99th percentile of the latency with hostile connections to that without them.
 const TIMES: f64 = 3.0;
-/// The number of hostile connections per kind that send continuously.
+/// The number of connections for each kind of hostile connection that sends continuously.
 const FLOODS: usize = 20;
-/// The number of messages per write of a connection that sends repeatedly.
+/// The number of messages that a connection that sends repeatedly puts into each write.
 const REPEATED: usize = 200;
 /// The HTTP/2 connection preface, followed by an empty `SETTINGS` frame.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 /// The number of streams per HTTP/2 connection, which is the server's limit.
 const STREAMS: u32 = 256;
 
-/// Measures the latency for each kind of hostile connection, and adds the ratios to the report. Unsigned requests with a body show that the server verifies
-/// the signature before it admits the request and reads its body. Connections that send without pause show that unverified work is rate-limited.
+/// Measures the latency for each kind of hostile connection and adds the ratios to the report. Unsigned requests with a body show that the server verifies the
+/// signature before it admits the request and reads its body. Connections that send without pause show that unverified work is rate-limited.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let server = Server::start(child::SERVE)?;
     let (place, shape) = (Place::new(&server.line)?, &Shape::ALL[0]);
@@ -62,16 +62,16 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// A kind of hostile connection, distinguished by the data that it sends.
+/// A kind of hostile connection. The kinds differ in the data that they send.
 #[derive(Clone, Debug)]
 struct Kind {
     title: &'static str,
     number: usize,
     /// The bytes that a connection sends when it opens.
     first: Vec<u8>,
-    /// The bytes that the connection then sends repeatedly. If empty, one connection is closed and reopened after each pause.
+    /// The bytes that the connection then sends repeatedly. If this is empty, one connection is closed and reopened after each pause.
     repeated: Vec<u8>,
-    /// The pause between writes, or between reopened connections.
+    /// The pause between two writes, or between two reopened connections.
     pause: Duration,
     target: Target,
 }
@@ -110,8 +110,8 @@ fn kinds(target: &str) -> [Kind; 7] {
         Kind {
             number: FLOODS,
             pause: Duration::ZERO,
-            // The kernel's cost of a connection, and a thread that opens connections without pause, delay the client of any server on two cores:
-            // docs/server.md compares the server with a program that only accepts and closes.
+            // The kernel's cost of a connection and a thread that opens connections without pause delay the client of any server on two cores. docs/server.md
+            // compares the server with a program that only accepts and closes connections.
             target: Target::Shown,
             ..silent("unsigned requests, each over a new connection", &request)
         },
@@ -156,23 +156,23 @@ impl Neighbours {
     }
 }
 
-/// A hostile connection.
+/// A hostile connection and its progress.
 struct Hostile {
     stream: TcpStream,
-    /// The number of bytes of `repeated` that have already been sent.
+    /// The number of bytes of `repeated` that have already been sent in the current repetition.
     sent: usize,
 }
 
 impl Hostile {
     fn connect(address: &str, first: &[u8]) -> std::io::Result<Self> {
         let mut stream = TcpStream::connect(address)?;
-        // The server may already have closed the connection.
+        // The server may already have closed the connection, so an error is ignored.
         let _ = stream.write_all(first);
         stream.set_nonblocking(true)?;
         Ok(Self { stream, sent: 0 })
     }
 
-    /// Sends as many bytes as the connection accepts, and discards the responses. Returns `false` if the server has closed the connection.
+    /// Sends as many bytes as the connection accepts and discards the responses. Returns `false` if the server has closed the connection.
     fn send(&mut self, repeated: &[u8]) -> bool {
         let waits = |error: &std::io::Error| error.kind() == ErrorKind::WouldBlock;
         let read = self.stream.read(&mut [0; 8 << 10]);
@@ -192,15 +192,16 @@ impl Drop for Neighbours {
     }
 }
 
-/// Returns the bytes of an HTTP/2 connection: the preface, an empty `SETTINGS` frame, and for each stream the headers of an unsigned request without its body.
+/// Returns the bytes of an HTTP/2 connection: the preface, an empty `SETTINGS` frame and, for each stream, the headers of an unsigned request without its body.
 fn streams(target: &str) -> Vec<u8> {
     let mut bytes = PREFACE.to_vec();
-    // The encoded headers are `:method: POST`, `:scheme: http`, and as literals `:path` and `:authority: a` (RFC 7541). Each length fits into a byte.
+    // The encoded headers are `:method: POST` and `:scheme: http`, followed by the literals `:path` and `:authority: a` (RFC 7541). Each length fits into a
+    // byte.
     let mut head = vec![0x83, 0x86, 0x04, u8::try_from(target.len()).unwrap_or(0)];
     head.extend_from_slice(target.as_bytes());
     head.extend_from_slice(&[0x01, 1, b'a']);
     for stream in (0..STREAMS).map(|index| 2 * index + 1) {
-        // A HEADERS frame with END_HEADERS, without END_STREAM.
+        // A HEADERS frame with the flag END_HEADERS but without END_STREAM.
         bytes.extend_from_slice(&[0, 0, u8::try_from(head.len()).unwrap_or(0), 0x01, 0x04]);
         bytes.extend_from_slice(&stream.to_be_bytes());
         bytes.extend_from_slice(&head);

@@ -1,4 +1,4 @@
-//! Runs an operation on many concurrent connections, and measures the time of each run.
+//! Runs an operation on many concurrent connections and measures the time of each run.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 use crate::Outcome;
 use crate::harness::Rate;
 
-/// The results of a load: the rate, and the time of each operation.
+/// The results of a load, with the rate and the time of each operation.
 #[derive(Debug)]
 pub struct Done {
-    /// The number of operations, and the total elapsed time.
+    /// The number of operations and the total elapsed time.
     pub rate: Rate,
     /// The time of each operation in microseconds, in ascending order.
     pub micros: Vec<u32>,
 }
 
 impl Done {
-    /// Returns the latency within which `per_thousand` of every thousand operations completed.
+    /// Returns the latency within which `per_thousand` out of every thousand operations completed.
     #[must_use]
     pub fn quantile(micros: &[u32], per_thousand: usize) -> u32 {
         micros
@@ -27,7 +27,7 @@ impl Done {
     }
 }
 
-/// Repeats `operation` on `connections` concurrent connections for about `time`. `open` creates the worker for a connection.
+/// Repeats `operation` on the given number of concurrent connections for about the given time. `open` creates the worker for a connection.
 pub fn run<W>(
     connections: usize,
     time: Duration,
@@ -67,7 +67,7 @@ where
     Ok(Done { rate: Rate { operations: micros.len() as u64, elapsed }, micros })
 }
 
-/// Distributes the items in `pieces` among connections, and processes all of them.
+/// Distributes the items in `pieces` among connections and processes all of them.
 pub fn share<P: Sync, W: Send>(
     connections: usize,
     pieces: &[P],

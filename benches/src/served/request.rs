@@ -13,9 +13,9 @@ use crate::Outcome;
 pub struct Sent<'a> {
     /// The method.
     pub method: &'static str,
-    /// The path below the account, as it is sent.
+    /// The path below the account, exactly as it is sent.
     pub path: &'a str,
-    /// The query string, as it is sent.
+    /// The query string, exactly as it is sent.
     pub query: &'a str,
     /// The media type of the body.
     pub media_type: &'static str,
@@ -44,7 +44,7 @@ impl Sent<'_> {
     }
 }
 
-/// The headers shared by all requests with the same method and media type.
+/// The headers that all requests with the same method and media type share.
 #[derive(Debug)]
 struct Form {
     method: &'static str,
@@ -64,13 +64,13 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Creates a writer for requests to a server. `scheme` is the signature scheme of the service.
+    /// Creates a writer for requests to a server. `scheme` is the signature scheme of the service to which requests are sent.
     #[must_use]
     pub fn new(address: &str, key: &AccountKey, scheme: Scheme) -> Self {
         Self { host: address.to_owned(), key: key.clone(), scheme, forms: Vec::new(), out: Vec::new() }
     }
 
-    /// Encodes a request. It overwrites the previous request in the buffer.
+    /// Encodes a request and overwrites the previous request in the buffer.
     pub fn write(&mut self, sent: &Sent<'_>) -> Outcome<()> {
         let form = self.form(sent)?;
         let Some(Form { map, lines, .. }) = self.forms.get(form) else { return Err("a form is lost".into()) };
@@ -91,13 +91,13 @@ impl Writer {
         Ok(())
     }
 
-    /// Returns the bytes of the last encoded request.
+    /// Returns the bytes of the request that was encoded last.
     #[must_use]
     pub fn written(&self) -> &[u8] {
         &self.out
     }
 
-    /// Returns the index of the shared headers for requests with this method and media type. They are created on first use.
+    /// Returns the index of the headers shared by requests with this method and media type. The headers are created on first use.
     fn form(&mut self, sent: &Sent<'_>) -> Outcome<usize> {
         let media_type = if sent.body.is_empty() { "" } else { sent.media_type };
         let same = |form: &Form| form.method == sent.method && form.media_type == media_type;
@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// Checks a request's signature as a server does.
+    /// Checks the signature of a request as a server does.
     fn verified(text: &str, scheme: Scheme, key: &AccountKey) {
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         let mut lines = head.split("\r\n");

@@ -1,4 +1,4 @@
-//! Measures the time from starting the server program to its first response.
+//! Measures the time from the start of the server program until its first response.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use crate::served::connection::{Connection, Wait};
 use crate::served::request::Sent;
 use crate::served::work::check;
 
-/// The time limit for the first response.
+/// The time within which the first response must arrive.
 const BOUND: Duration = Duration::from_secs(1);
 
-/// The server program, started as a user would. It is stopped when this value is dropped.
+/// The server program, started in the way a user starts it. It is stopped when this value is dropped.
 struct Program(Child);
 
 impl Drop for Program {
@@ -29,7 +29,7 @@ impl Drop for Program {
     }
 }
 
-/// Measures several starts with data in memory on a free port, and compares the median with the time until Azurite listens.
+/// Measures several starts with data in memory on a free port. Compares the median with the time until Azurite listens.
 pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     let program = build()?;
     let mut times = (0..options.rounds).map(|_| start(&program)).collect::<Outcome<Vec<_>>>()?;
@@ -49,7 +49,7 @@ pub fn measure(options: &Options, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Builds `table-server`, in the same folder as this program, and returns its path.
+/// Builds `table-server` in the folder of this program. Returns the path of the built program.
 fn build() -> Outcome<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let profile = if cfg!(debug_assertions) { "dev" } else { "bench" };
@@ -63,9 +63,9 @@ fn build() -> Outcome<PathBuf> {
     Ok(own.parent().ok_or("this program has no folder")?.join(name))
 }
 
-/// Starts the program and sends requests until one returns the list of tables. Returns the elapsed time.
+/// Starts the program and sends requests until one of them returns the list of tables. Returns the elapsed time.
 fn start(program: &Path) -> Outcome<Duration> {
-    // The port was free just before. If the server chose the port, it would have to be read from the server's output.
+    // This port was free a moment ago. If the server chose its port, the port would have to be read from the output of the server.
     let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
     let begun = Instant::now();
     let mut command = Command::new(program);

@@ -1,4 +1,4 @@
-//! The workloads of servers, and the address of a server.
+//! The workloads for servers, and the address of a server.
 
 use std::sync::atomic::AtomicU32;
 
@@ -8,18 +8,18 @@ use crate::Outcome;
 use crate::served::connection::{Connection, Wait};
 use crate::served::request::Sent;
 
-/// The address of a server, and its account.
+/// The address and the account of a server.
 #[derive(Debug)]
 pub struct Place {
     /// The host and port of the table service.
     pub tables: String,
     /// The host and port of the queue service.
     pub queues: String,
-    /// The account as a path segment, with its leading slash.
+    /// The account as a path segment with a leading slash.
     pub account_path: String,
-    /// The account's key.
+    /// The key of the account.
     pub key: AccountKey,
-    /// A counter from which unused keys are derived.
+    /// A counter from which keys for new entities are derived.
     pub(super) fresh: AtomicU32,
 }
 
@@ -58,7 +58,7 @@ pub enum Work {
     Batch,
     /// A page of 1,000 entities, from one partition or from the entire table.
     Page,
-    /// A query for entities in a partition with a given property value, which one in a hundred has.
+    /// A query for the entities in a partition that have a given property value. One in a hundred entities has this value.
     Filter,
     /// Putting, receiving and deleting a message.
     Queue,
@@ -83,7 +83,7 @@ impl Work {
         }
     }
 
-    /// Returns the name of the workload in the report.
+    /// Returns the name of the workload as shown in the report.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -109,7 +109,7 @@ impl Work {
     }
 }
 
-/// Checks the status of a response. Any other status than `expected` is an error, which ends the run.
+/// Checks the status of a response. Any status other than `expected` is an error, which ends the run.
 pub fn check((status, body): (u16, &[u8]), expected: u16) -> Outcome<()> {
     if status == expected {
         return Ok(());
@@ -120,7 +120,7 @@ pub fn check((status, body): (u16, &[u8]), expected: u16) -> Outcome<()> {
 /// The name of the queue used by [`Work::Queue`].
 pub const QUEUE: &str = "ratios";
 
-/// Creates the queue.
+/// Creates the queue that [`Work::Queue`] uses.
 pub fn create_queue(place: &Place) -> Outcome<()> {
     let mut connection = Connection::open(&place.queues, &place.key, Scheme::Storage, Wait::Asleep)?;
     let path = format!("{}/{QUEUE}", place.account_path);

@@ -1,4 +1,4 @@
-//! A worker that performs one kind of work on one server, over one connection.
+//! A worker that performs one kind of work on one server over one connection.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use crate::served::load::{self, Done};
 use crate::served::request::Sent;
 use crate::served::work::{Place, QUEUE, Work, check};
 
-/// Measures the rate over `connections` connections for about `time`. A single connection is measured with a client that busy-waits and again with one that
-/// sleeps, and the better result counts: a sleeping client leaves both cores to a server that needs them, and a busy-waiting client wakes a single-threaded
-/// server sooner. If `any` is `true`, every response is accepted.
+/// Measures the rate over the given number of connections for about the given time. A single connection is measured once with a client that busy-waits and once
+/// with a client that sleeps, and the better result counts. A sleeping client leaves both cores to a server that needs them, and a busy-waiting client wakes a
+/// single-threaded server sooner. If `any` is `true`, every response is accepted.
 pub fn ask(
     work: Work,
     (place, any): (&Place, bool),
@@ -35,8 +35,8 @@ pub fn ask(
     Ok(if awake.rate.per_second() > asleep.rate.per_second() { awake } else { asleep })
 }
 
-/// A worker for one connection. It encodes and signs its next request while the server processes the previous one, so the measurement does not
-/// include the client's own work.
+/// A worker for one connection. It encodes and signs its next request while the server processes the previous one. The measurement therefore does not include
+/// the work of the client.
 #[derive(Debug)]
 pub struct Worker<'a> {
     work: Work,
@@ -49,7 +49,7 @@ pub struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    /// Opens the connection of worker `number`.
+    /// Opens the connection of the worker with the given number.
     pub fn open(
         work: Work,
         place: &'a Place,
@@ -62,7 +62,7 @@ impl<'a> Worker<'a> {
         Ok(Self { work, place, shape, connection, random, any: false, is_prepared: false })
     }
 
-    /// Makes the worker accept every response if `any` is `true`, as needed for a server that sends a constant response.
+    /// Makes the worker accept every response if `any` is `true`. This is needed for a server that sends a constant response.
     #[must_use]
     pub fn accepting_any(self, any: bool) -> Self {
         Self { any, ..self }
@@ -113,7 +113,7 @@ impl<'a> Worker<'a> {
             }
             Work::Page => {
                 let path = format!("{}()", table());
-                // A partition that fills an entire page is read with a filter on its key.
+                // If a partition fills an entire page, a random partition is read with a filter on its key.
                 let query = if self.shape.entities / self.shape.partitions >= 1_000 {
                     let partition = data::partition(self.random.below(self.shape.partitions));
                     format!("$filter=PartitionKey%20eq%20'{partition}'&$top=1000")
@@ -148,13 +148,13 @@ impl<'a> Worker<'a> {
         format!("{}/{}(PartitionKey='{partition}',RowKey='{row}')", place.account_path, shape.table)
     }
 
-    /// Returns a partition that no other work reads, and the first of `rows` unused row numbers in it.
+    /// Returns a partition that no other kind of work reads, and the first of `rows` consecutive unused row numbers in it.
     fn fresh(&self, rows: u32) -> (String, u32) {
         let first = self.place.fresh.fetch_add(rows, Ordering::Relaxed);
         (format!("q{:05}", first / rows % self.shape.partitions), first)
     }
 
-    /// Sends the requests that follow a put: a receive, and a delete with the pop receipt from its response.
+    /// Sends the requests that follow a put, which are a receive and a delete with the pop receipt from its response.
     fn message(&mut self) -> Outcome<()> {
         let path = format!("{}/{QUEUE}/messages", self.place.account_path);
         self.write("GET", &path, "visibilitytimeout=60", "")?;
@@ -165,7 +165,7 @@ impl<'a> Worker<'a> {
         check(answer, 200)?;
         let text = std::str::from_utf8(answer.1)?;
         let inside = |name: &str| text.split(name).nth(1).and_then(|rest| rest.split('<').next());
-        // On Azurite, two concurrent receives may miss an existing message.
+        // On Azurite, two concurrent receives may both miss an existing message.
         if let (Some(id), Some(receipt)) = (inside("<MessageId>"), inside("<PopReceipt>")) {
             let (path, query) = (format!("{path}/{id}"), format!("popreceipt={}", percent::encode(receipt)));
             self.write("DELETE", &path, &query, "")?;

@@ -1,4 +1,4 @@
-//! Checks that the code of other libraries on the comparison page is taken from programs that compile.
+//! Tests that the code of other libraries on the comparison page is copied from programs that compile.
 
 use std::fs;
 

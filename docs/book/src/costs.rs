@@ -1,7 +1,7 @@
-//! Checks that the tables in the Cost sections contain the counts measured in actual runs.
+//! Tests that the tables in the Cost sections contain the counts measured in actual runs.
 //!
-//! A page contains a table between `<!-- counted: NAME -->` and `<!-- end -->`. The test for NAME runs each call on a metered engine in memory,
-//! and fails if a count differs from the table. `TABLES_UPDATE=1 cargo test -p book costs` updates the tables.
+//! A page contains a table between `<!-- counted: NAME -->` and `<!-- end -->`. The test for NAME runs each call on a metered in-memory engine and fails if a
+//! count differs from the table. `TABLES_UPDATE=1 cargo test -p book costs` updates the tables.
 
 mod opening;
 mod outbox;
@@ -23,7 +23,7 @@ use queues::CountedQueues;
 
 type Outcome = Result<(), Error>;
 
-/// A metered store whose clock advances only on request, and the rows of the table counted so far.
+/// A metered store with a clock that advances only on request, together with the rows of the table that have been counted so far.
 struct Counted {
     store: Meter<Engine>,
     queues: CountedQueues,
@@ -40,7 +40,7 @@ impl Counted {
         Self { store, queues, now, rows: rows.to_owned() }
     }
 
-    /// Returns a runtime that uses the store's clock and does not wait on delays.
+    /// Returns a runtime that uses the clock of the store and never waits.
     fn runtime(&self) -> Runtime {
         Runtime::new().clock(clock(&self.now)).sleep_by(|_| Box::pin(async {})).seed(1)
     }
@@ -49,19 +49,19 @@ impl Counted {
         self.now.fetch_add(seconds * 10_000_000, Ordering::Relaxed);
     }
 
-    /// Starts counting for a call.
+    /// Starts counting the requests of a call.
     fn start(&self) {
         self.store.take();
         self.queues.take();
     }
 
-    /// Stops counting. Returns the numbers of table requests, written entities, and queue requests.
+    /// Stops counting. Returns the number of requests to tables, the number of written entities and the number of requests to queues.
     fn take(&self) -> [u64; 3] {
         let counts = self.store.take();
         [counts.requests, counts.operations, self.queues.take()]
     }
 
-    /// Stops counting, and adds the counts as a row for `call`.
+    /// Stops counting and adds the counts to the table as the row for `call`.
     fn row(&mut self, call: &str) {
         let counts = self.take();
         self.push(call, counts);
@@ -71,7 +71,7 @@ impl Counted {
         let _ = writeln!(self.rows, "| {call} | {requests} | {written} | {queues} |");
     }
 
-    /// Checks that the table `name` on a page equals the counted rows.
+    /// Checks that the table with the given name on a page equals the counted rows.
     fn hold(self, page: &str, name: &str) {
         let text = read(page);
         let start = format!("<!-- counted: {name} -->\n");
@@ -87,7 +87,7 @@ fn clock(now: &Arc<AtomicU64>) -> Clock {
     Clock::new(move || now.load(Ordering::Relaxed))
 }
 
-/// Runs a case until it ends.
+/// Runs one case to its end.
 fn run(case: impl Future<Output = Outcome>) {
     pollster::block_on(case).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Checks the numbers of crates stated in the README and the book.
+//! Tests that the README and the book state the correct numbers of crates.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::pages::{read, root};
 
-/// Returns how many packages are compiled for a package with default features on this platform, including the package itself.
+/// Returns the number of packages that are compiled for a package with default features on this platform, including the package itself.
 fn count(package: &str) -> usize {
     let mut command = Command::new(env!("CARGO"));
     command.args(["tree", "--offline", "--locked", "-e", "normal,build", "--prefix", "none", "-p", package]);

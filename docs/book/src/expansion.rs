@@ -1,4 +1,4 @@
-//! Checks that the page "The code that the derive generates" equals the snapshot in the macro's tests.
+//! Tests that the page "The code that the derive generates" equals the snapshot in the tests of the macro.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Checks that the page about keys states the stored forms correctly, and that the page about custom codecs states a codec law correctly.
+//! Tests that the page about keys states the stored forms correctly, and that the page about custom codecs states a codec law correctly.
 
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use table_patterns::key::codec::{Alphabet, Form, KeyCodec, laws};
@@ -6,7 +6,7 @@ use table_patterns::{Entity, Error, ErrorCode, Result};
 
 use crate::pages::read;
 
-/// Returns the RowKey of an entity whose row key consists of one field in the given form.
+/// Returns the `RowKey` of an entity whose row key consists of one field in the given form.
 macro_rules! row_key {
     ($value:ident: $type:ty = $given:expr, $($form:tt)*) => {{
         #[derive(Entity)]
@@ -85,7 +85,7 @@ fn the_page_of_keys_states_the_stored_forms() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// The codec on the page about custom codecs, without its check of the characters.
+/// The codec on the page about custom codecs, but without the check of the characters.
 enum Unchecked {}
 
 impl KeyCodec<u64> for Unchecked {

@@ -1,4 +1,4 @@
-//! Checks that each promise in a "Guarantee" section is followed by a comment that names its tests, and that these tests exist.
+//! Tests that each promise in a "Guarantee" section is followed by a comment that names its tests, and that these tests exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::pages::{pages, read, root};
 
-/// Comments that are accepted instead of test names.
+/// The comments that are accepted in place of test names.
 const OTHERS: [&str; 2] = ["tests: the sample -->", "no test: not a promise -->"];
 
-/// Adds the names of the functions in all sources below a folder to `names`.
+/// Adds the names of the functions in all source files below a folder to `names`.
 fn functions(folder: &Path, names: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -23,14 +23,14 @@ fn functions(folder: &Path, names: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns the promises in a page's "Guarantee" section: its paragraphs and list items.
+/// Returns the promises in the "Guarantee" section of a page, which are its paragraphs and list items.
 fn promises(text: &str) -> Vec<String> {
     let section = text.split("\n## Guarantee\n").nth(1).and_then(|rest| rest.split("\n## ").next());
     let points = section.unwrap_or_default().replace("\n- ", "\n\n- ");
     points.split("\n\n").map(str::trim).filter(|promise| !promise.is_empty()).map(str::to_owned).collect()
 }
 
-/// Returns an error message if a promise names no tests or unknown tests.
+/// Returns an error message if a promise names no test or names an unknown test.
 fn fault(promise: &str, functions: &BTreeSet<String>, errors: &str) -> Option<String> {
     let Some((_, comment)) = promise.split_once("<!-- ") else {
         return Some(format!("names no test: {promise}"));
@@ -70,7 +70,7 @@ fn each_promise_names_its_tests() {
     for page in pages() {
         let text = read(&page);
         assert_eq!(text.matches("<!--").count(), text.matches("-->").count(), "{page}: ends of comments");
-        // In other sections comments are optional, but the tests that they name must exist.
+        // In other sections, comments are optional, but the tests that they name must exist.
         let comments = text.split("<!-- tests: ").skip(1).filter_map(|rest| rest.split_once(" -->"));
         let comments = comments.map(|(comment, _)| format!("<!-- tests: {comment} -->"));
         for promise in promises(&text).into_iter().chain(comments) {

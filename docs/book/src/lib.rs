@@ -1,10 +1,10 @@
-//! Tests of the book: code samples, pictures, cost tables, links.
+//! Tests of the code samples, pictures, cost tables and links in the book.
 //!
-//! `mdbook build docs/book` renders the chapters in this folder and the reference pages in `docs`. `cargo test -p book` compiles and runs every
-//! code sample as a reader would copy it, and compares pictures and cost tables with the committed ones. `TABLES_UPDATE=1 cargo test -p book` updates
-//! pictures and tables.
+//! `mdbook build docs/book` renders the chapters in this folder and the reference pages in `docs`. `cargo test -p book` compiles and runs every code sample as
+//! a reader would copy it, and compares the pictures and cost tables with the committed ones. `TABLES_UPDATE=1 cargo test -p book` updates the pictures and
+//! tables.
 
-// A reader who copies a sample sees its warnings.
+// Warnings in a sample are errors, because a reader who copies the sample would see them.
 #![doc(test(attr(deny(warnings))))]
 
 #[cfg(test)]
@@ -37,7 +37,7 @@ mod ratios;
 mod samples;
 #[cfg(test)]
 mod targets;
-// The sample of `unique.md` with its tests.
+// The sample of `unique.md` and its tests.
 #[cfg(test)]
 mod unique;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Checks that the page about limits contains the values of the constants in the code.
+//! Tests that the page about limits states the values of the constants in the code.
 
 use table_patterns::limits::{
     BINARY_BYTES, ENTITY_BYTES, KEY_UNITS_PORTABLE, Limits, PAGE_ENTITIES, PROPERTIES, PROPERTY_NAME_UNITS,

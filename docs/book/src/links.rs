@@ -1,11 +1,11 @@
-//! Tests of the links and pictures in all pages, and of the summary.
+//! Tests of the links and pictures on all pages, and of the summary.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use crate::pages::{docs, pages, read, root};
 
-/// Returns the targets of the links and pictures in a Markdown text, except for those in code.
+/// Returns the targets of the links and pictures in Markdown text, except for those in code.
 fn targets(text: &str) -> Vec<String> {
     let prose = text.split("```").step_by(2).flat_map(|part| part.split('`').step_by(2));
     let behind = prose.flat_map(|part| part.split("](").skip(1));
@@ -39,7 +39,7 @@ fn every_link_resolves_to_a_file_and_a_heading() {
             let path = if file.is_empty() { page.clone() } else { folder.join(file) };
             let has_heading =
                 |text: String| text.lines().any(|line| line.starts_with('#') && anchor(line) == heading);
-            // A picture is not text.
+            // A picture has no headings and is not read as text.
             let is_found = if heading.is_empty() {
                 path.exists()
             } else {
@@ -62,7 +62,7 @@ fn every_page_is_in_the_summary_once() {
     assert_eq!(set, pages());
 }
 
-/// The first chapter must be in the summary's folder, because mdBook renders it as `index.html` there, and its relative links would break otherwise.
+/// Tests that the first chapter is in the folder of the summary. mdBook renders it as `index.html` in that folder, so its relative links would break otherwise.
 #[test]
 fn the_first_chapter_is_in_the_folder_of_the_summary() {
     assert_eq!(targets(&read("SUMMARY.md")).first().map(String::as_str), Some("introduction.md"));

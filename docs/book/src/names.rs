@@ -1,4 +1,4 @@
-//! Checks that each package or program that a text names exists.
+//! Tests that each package or program that is named in the sources and pages exists.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::pages::root;
 
-/// Adds each name such as `table-core` in code within the sources and pages below a folder to `names`.
+/// Adds each name such as `table-core` that occurs in code in the sources and pages below a folder to `names`.
 fn add_names(folder: &Path, names: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -29,7 +29,7 @@ fn add_names(folder: &Path, names: &mut BTreeSet<String>) {
 fn each_named_package_or_program_exists() {
     let mut names = BTreeSet::new();
     add_names(&root(), &mut names);
-    // A recipe, and the program of `table-sql`.
+    // `table-scan` is a recipe, and `tables-sql` is the program of `table-sql`.
     names.retain(|name| !matches!(name.as_str(), "table-scan" | "tables-sql"));
     assert!(names.len() > 10, "{names:?}");
     names.retain(|name| !root().join(name).join("Cargo.toml").exists());

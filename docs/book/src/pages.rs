@@ -1,4 +1,4 @@
-//! Finds and reads the pages of the book, for tests.
+//! Finds and reads the pages of the book for tests.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,12 +9,12 @@ pub(crate) fn docs() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// Returns the path of the repository's root.
+/// Returns the path of the root of the repository.
 pub(crate) fn root() -> PathBuf {
     docs().parent().unwrap().to_owned()
 }
 
-/// Returns the Markdown files below `docs` except the summary, with the paths that the summary uses.
+/// Returns the Markdown files below `docs` except for the summary, as paths in the form that the summary uses.
 pub(crate) fn pages() -> BTreeSet<String> {
     let mut pages = BTreeSet::new();
     for folder in ["", "book/", "decisions/", "designs/", "rules/"] {

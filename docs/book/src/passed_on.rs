@@ -1,4 +1,4 @@
-//! Checks a statement on the page about copies: copied properties can be copied further.
+//! Tests a statement on the page about copies, which says that copied properties can be copied further.
 
 use table_patterns::copies::CopyRelation;
 use table_patterns::outbox::Outbox;
@@ -60,7 +60,7 @@ impl CopyRelation for OfAgent {
     }
 }
 
-/// A relation that copies two properties from a ticket: one of the ticket's own, and one that the ticket has copied from an agent.
+/// A relation that copies two properties from a ticket. One was set on the ticket, and the ticket has copied the other from an agent.
 struct OfTicket;
 
 impl CopyRelation for OfTicket {
@@ -108,7 +108,7 @@ async fn check() -> Result<()> {
     let line = lines.get(Line::key("contoso")).await?.unwrap();
     assert_eq!((ticket.agent_name.as_deref(), line.agent_name.as_deref()), (Some("Ben"), Some("Ben")));
 
-    // A change of the ticket itself is followed.
+    // A change to the ticket is applied to the copies as well.
     tickets.update(Ticket::key("contoso"), |ticket| ticket.title = "It hums".into()).await?;
     worker.run_until_idle().await?;
     let line = lines.get(Line::key("contoso")).await?.unwrap();

@@ -1,7 +1,7 @@
-//! Draws pictures of keys from the declarations that the chapters show, and checks them.
+//! Draws pictures of keys from the declarations that the chapters show, and tests them.
 //!
-//! Each file in this folder contains the declaration for one picture, its rows, and the rows that a query reads. The test fails if the chapter shows
-//! a different declaration, or if the committed picture differs from the drawn one.
+//! Each file in this folder contains the declaration for one picture, its rows, and the rows that a query reads. The test fails if the chapter shows a
+//! different declaration or if the committed picture differs from the drawn one.
 
 mod alarms;
 mod draw;
@@ -17,9 +17,9 @@ use table_patterns::schema::EntitySchema;
 
 use crate::pages::{docs, hold, read};
 
-/// A picture of rows in key order.
+/// A picture that shows rows in key order.
 struct Picture<'a> {
-    /// The name of the picture's file, without `.svg`.
+    /// The name of the picture's file, without the extension `.svg`.
     name: &'a str,
     /// The path of the chapter that shows the picture.
     chapter: &'a str,
@@ -31,7 +31,7 @@ struct Picture<'a> {
 }
 
 impl Picture<'_> {
-    /// Checks that the chapter shows the declaration, and that the committed picture equals the drawn one.
+    /// Checks that the chapter shows the declaration and that the committed picture equals the drawn one.
     fn check(self) {
         let start = self.source.find("#[derive(Entity").expect("the file declares an entity");
         let rest = &self.source[start..];

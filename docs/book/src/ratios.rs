@@ -1,4 +1,4 @@
-//! Checks that the ratios in the README equal the results of the last recorded benchmark runs.
+//! Tests that the ratios in the README equal the results of the last recorded benchmark runs.
 //!
 //! `TABLES_UPDATE=1 cargo test -p book ratios` updates the table in the README.
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::pages::{hold, root};
 
-/// The rows of the table: the name of the measured work in the records, and the peer. Ratios below 1 are included for each kind of work.
+/// The rows of the table, each with the name of the measured work in the records and the name of the peer. Ratios below 1 are included for each kind of work.
 const ROWS: [(&str, &str); 13] = [
     ("typed point get, decoded", "redb, raw bytes"),
     ("typed point get, decoded", "rusqlite"),
@@ -26,9 +26,9 @@ const ROWS: [(&str, &str); 13] = [
     ("ledger: 50 lines of a statement", "rusqlite"),
 ];
 
-/// Returns the last recorded entry for a row of the table.
+/// Returns the last recorded entry for the given row of the table.
 fn last<'a>(entries: &'a [Value], work: &str, peer: &str) -> &'a Value {
-    // The figure of the peer follows its name.
+    // In a record, the name of the peer is followed by its figure.
     let is_of = |entry: &&Value| {
         let name = entry["peer"].as_str().unwrap().strip_prefix(peer);
         entry["work"] == work

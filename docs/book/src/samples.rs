@@ -1,14 +1,14 @@
-//! Tests that each sample in the book is a complete program, exactly as it is shown and copied.
+//! Tests that each sample in the book is a complete program in the form in which it is shown and copied.
 //!
-//! `cargo test -p book` compiles and runs the samples as documentation tests. A documentation test hides lines that begin with `# ` and adds a
-//! missing `main`, but a reader who copies the sample gets neither. These tests therefore reject samples that need either.
+//! `cargo test -p book` compiles and runs the samples as documentation tests. A documentation test hides lines that begin with `# ` and adds a `main` function
+//! if it is missing, but a reader who copies the sample gets neither. These tests therefore reject samples that need one of them.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use crate::pages::{docs, pages, read, root};
 
-/// The packages that a sample may use. "First steps" tells the reader to add them; the page about the web API adds `axum`.
+/// The packages that a sample may use. "First steps" tells the reader to add them. The page about the web API adds `axum`.
 const PACKAGES: [&str; 12] = [
     "axum",
     "chrono",
@@ -24,7 +24,8 @@ const PACKAGES: [&str; 12] = [
     "core",
 ];
 
-/// The pages whose samples are compiled in other packages, each with the files that contain the same code, in the order of the page.
+/// The pages whose samples are compiled in other packages. Each page is listed with the files that contain the same code, in the order in which the page shows
+/// them.
 const ELSEWHERE: [(&str, &[&str]); 3] = [
     ("book/unique.md", &["docs/book/src/unique.rs"]),
     ("book/web.md", &["examples/web/src/main.rs"]),

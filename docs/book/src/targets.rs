@@ -1,4 +1,4 @@
-//! Checks that the page about operations lists the targets of all tracing spans and events.
+//! Tests that the page about operations lists the targets of all tracing spans and events.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::pages::{read, root};
 
-/// Adds the tracing targets named in the sources below a folder to `targets`.
+/// Adds the tracing targets in the source files below a folder to `targets`.
 fn collect(folder: &Path, targets: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

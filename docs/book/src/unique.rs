@@ -70,7 +70,7 @@ impl<S: TableStore + Clone> Users<S> {
         if is_used || found.expires.is_some_and(|expires| now < expires) {
             return Ok(None);
         }
-        // The ETag refuses this if another registration committed first.
+        // This fails if another registration has replaced the reservation in the meantime.
         match self.logins.replace(&mine, found.etag()).await {
             Ok(etag) => Ok(Some(etag)),
             Err(error) if error.is_precondition_failed() => Ok(None),
@@ -101,12 +101,12 @@ impl<S: TableStore + Clone> Users<S> {
             }
             let now = self.logins.get(Reservation::key(&user.login)).await?;
             if let Some(now) = now.filter(|now| now.is_of(user)) {
-                // Another attempt of this registration changed it. The user is written again:
-                // an attempt that was refused earlier may be about to delete it.
+                // Another attempt of this registration changed the reservation. The user is written
+                // again, because an attempt that was refused earlier may be about to delete the user.
                 reserved = now.etag().clone();
                 continue;
             }
-            // The reservation expired, and another user has it.
+            // The reservation has expired, and another user has taken it over.
             return match self.users.delete(User::key(&user.tenant, user.id), written).await {
                 Err(error) if !error.is_not_found() => Err(error),
                 _ => Ok(false),
@@ -144,19 +144,19 @@ async fn main() -> Result<()> {
     assert_eq!(meter.take().requests, 3);
     assert!(users.register(&ada, now).await?); // repeated after a lost response
 
-    // The same login in another tenant.
+    // A user of another tenant requests the same login.
     meter.take();
     assert!(!users.register(&user("adatum", 7, "ada"), now).await?);
     assert_eq!(meter.take().requests, 3);
 
-    // A program stopped between the reservation and the user: free after five minutes.
+    // A program stops before it writes the user. The login is free after five minutes.
     let lost = user("contoso", 2, "grace");
     let reserved = users.reserve(&lost, now).await?.expect("free");
     let grace = user("adatum", 8, "grace");
     assert!(!users.register(&grace, now).await?);
     assert!(users.register(&grace, now + TimeDelta::minutes(6)).await?);
 
-    // The first program continues after all: it is refused, and its user is deleted again.
+    // The first program then continues. It is refused, and the user that it writes is deleted.
     assert!(!users.finish(&lost, reserved).await?);
     assert!(users.users.get(User::key("contoso", 2)).await?.is_none());
 

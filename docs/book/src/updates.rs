@@ -1,4 +1,4 @@
-//! Checks statements on the page about writing: the requests that `update` makes, and the properties that it keeps.
+//! Tests statements on the page about writing, which concern the requests that `update` makes and the properties that it keeps.
 
 use table_advice::meter::Meter;
 use table_patterns::{BlockOn, Engine, Entity, EntityStore, Result, TableStoreExt};
@@ -15,7 +15,7 @@ struct Note {
     text: Option<String>,
 }
 
-/// The entity as declared by a program that knows fewer properties.
+/// The entity as declared by a program that knows only some of its properties.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Notes")]
 #[partition_key(owner)]
@@ -27,7 +27,7 @@ struct Heading {
     title: Option<String>,
 }
 
-/// The entity with all its properties, each of them optional.
+/// The entity with all of its properties, each of which is optional.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Notes")]
 #[partition_key(owner)]

@@ -24,7 +24,7 @@ async fn main() -> table_patterns::Result<()> {
     let store = Engine::open("helpdesk.db")?;
     let tickets = store.entities::<Ticket>().create_if_missing().await?;
 
-    // The index is new and the rows are not: it can be queried after its backfill.
+    // The index is new but the rows are not, so it can be queried only after its backfill.
     let report =
         tickets.backfill::<TicketByStatus>().assume_no_older_programs().run().await?;
     println!("{} tickets were read", report.scanned);

@@ -56,7 +56,7 @@ async fn main() -> table_patterns::Result<()> {
     let store = Engine::open("helpdesk.db")?;
     let tickets = store.entities::<Ticket>().create_if_missing().await?;
 
-    // Closing and its comment are one transaction.
+    // The ticket is closed and the comment is written in one transaction.
     let ticket = tickets.get(Ticket::key("contoso", 1)).await?.expect("from step 2");
     let mut unit = tickets.unit(Ticket::partition("contoso"))?;
     unit.update(&ticket, |ticket| ticket.status = Some(Status::Closed))?;
@@ -64,7 +64,7 @@ async fn main() -> table_patterns::Result<()> {
     unit.insert(&Comment { tenant: "contoso".into(), ticket: 1, number: 1, text })?;
     unit.commit().await?;
 
-    // A ticket and its comments are one request.
+    // One request reads the ticket and its comments.
     let group: TicketWithComments =
         tickets.table().read_group(Ticket::key("contoso", 1)).await?;
     assert_eq!((group.ticket.status, group.comments.len()), (Some(Status::Closed), 1));

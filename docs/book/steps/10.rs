@@ -93,12 +93,12 @@ async fn main() -> Result<()> {
     let tickets =
         store.entities_with_outbox::<Ticket, _>(outbox.clone()).create_if_missing().await?;
 
-    // Index rows agree with the tickets, and nothing waits or failed.
+    // The index rows agree with the tickets, and no work is waiting or has failed.
     assert!(tickets.check().run().await?.is_clean());
     let backlog = outbox.backlog().await?;
     assert_eq!((backlog.waiting, backlog.poison), (0, 0));
 
-    // A backup, and a drill: restore it, verify it, ask a question.
+    // Make a backup. As a drill, restore it, verify it and query it.
     store.backup("helpdesk.backup").await?;
     store.close().await?;
     Engine::restore("helpdesk.backup", "helpdesk.restored")?;

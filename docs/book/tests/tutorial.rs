@@ -1,4 +1,4 @@
-//! Tests that the ten programs in the tutorial run, in order and on one folder.
+//! Tests that the ten programs in the tutorial run in order and on the same folder.
 
 use std::{env, fs};
 

@@ -1,4 +1,4 @@
-//! The reservation protocol: how a transaction attempts to commit, and how it waits for other processes' reservations.
+//! The reservation protocol, which determines how a transaction attempts to commit and how it waits for the reservations of other processes.
 
 use crate::fairness::world::{
     Died, Found, LONGEST, LOSSES, MOST_ATTEMPTS, MOST_DELETED, MOST_EXPIRED, MS, PAUSE, Program, Reservation,
@@ -25,7 +25,7 @@ impl World {
         Ok(found)
     }
 
-    /// Deletes other processes' reservations, up to the limit for one transaction.
+    /// Deletes reservations of other processes, up to the limit for one transaction.
     async fn delete(
         &self,
         program: &Program,
@@ -42,12 +42,12 @@ impl World {
         self.request(program, transaction, delete).await
     }
 
-    /// Returns `true` if a process has stopped waiting because several reservations in a row have expired while it waited for them.
+    /// Returns `true` if the process no longer waits, because several consecutive reservations expired while it was waiting for them.
     fn is_tired(&self, program: &Program) -> bool {
         self.holds(TIRES) && program.expired.get() >= MOST_EXPIRED
     }
 
-    /// Returns the reservation that a transaction must wait for, if any.
+    /// Returns the reservation for which the transaction must wait, if any.
     fn ahead(&self, program: &Program, transaction: &Transaction, found: &Found) -> Option<Reservation> {
         if !self.holds(WAITS) || (!self.holds(IN_ORDER) && transaction.own.is_some()) {
             return None;
@@ -60,7 +60,7 @@ impl World {
         first.filter(|first| transaction.own != Some(first.key())).copied()
     }
 
-    /// Waits until the transaction's own reservation comes first, or until it has no other reservation to wait for.
+    /// Waits until the transaction's own reservation comes first or no other reservation is left to wait for.
     async fn wait(
         &self,
         program: &Program,
@@ -71,7 +71,7 @@ impl World {
         let start = self.now();
         while let Some(first) = self.ahead(program, transaction, &found) {
             if seen.is_none_or(|seen| seen.key() != first.key()) {
-                // Another process has deleted the previous reservation. The reservation's owner would have done so sooner.
+                // The previous reservation is gone. Its owner would have deleted it sooner, so another process has deleted it.
                 if seen.is_some_and(|seen| waited >= seen.hold / 2) {
                     program.expired.set(program.expired.get() + 1);
                 }
@@ -103,7 +103,7 @@ impl World {
             let looking = self.now();
             found = self.look(program, transaction).await?;
             read = (self.now() - looking).clamp(MS, PAUSE);
-            // The process measures time by its own clock, which may be too fast or too slow.
+            // The process measures time with its own clock, which may be too fast or too slow.
             waited += (self.now() - paused) * program.speed / 100;
             if self.now() - start > MOST_EXPIRED * LONGEST {
                 program.expired.set(MOST_EXPIRED);
@@ -124,7 +124,7 @@ impl World {
         let apart = self.below(program.latency / 2 + 1);
         if self.random.one_in(2) {
             let read = self.request(program, transaction, row).await?;
-            // The other request was sent at the same time. Its response arrives by this time at the latest.
+            // The other request was sent at the same time. Its response has arrived by now.
             self.sleep(apart).await;
             let found = found(&mut self.store.borrow_mut());
             return Ok((read, found));
@@ -176,7 +176,7 @@ impl World {
     ) -> Result<bool, Died> {
         let own = transaction.own.filter(|_| self.holds(DELETES));
         if own.is_some() && !program.may_delete {
-            // The transaction includes deleting the reservation, so all of it is refused.
+            // The transaction includes the deletion of its reservation, so the entire transaction is refused.
             self.request(program, transaction, |_| ()).await?;
             program.refusals.set(program.refusals.get() + 1);
             if program.refusals.get() > 1 {
@@ -205,7 +205,7 @@ impl World {
         Ok(committed.is_some())
     }
 
-    /// Writes a reservation. If it is the first one, also changes the row's version, so other transactions notice it.
+    /// Writes a reservation. The first reservation in the partition also changes the version of the row, so other transactions notice it.
     async fn reserve(&self, program: &Program, transaction: &mut Transaction) -> Result<(), Died> {
         let found = self.look(program, transaction).await?;
         let owner = program.number;
@@ -251,8 +251,8 @@ impl World {
             transaction.hold = hold.clamp(SHORTEST, LONGEST);
             let backoff = (MS << transaction.lost.min(7)).min(100 * MS);
             self.sleep(backoff / 2 + self.below(backoff / 2)).await;
-            // After a reservation has changed the row's version, the next attempt may be refused although no other
-            // process has written. It is repeated to find out.
+            // After a reservation has changed the version of the row, the next attempt may be refused although no other process has written. The attempt is
+            // repeated to find out.
             let is_disturbed = !std::mem::take(&mut transaction.has_touched);
             let reserves = transaction.own.is_none() || is_disturbed;
             if transaction.lost >= LOSSES && reserves && self.holds(RESERVES) {

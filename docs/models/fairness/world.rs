@@ -16,24 +16,24 @@ pub(super) const LOSSES: usize = 3;
 /// The shortest and the longest hold of a reservation.
 pub(super) const SHORTEST: u64 = 200 * MS;
 pub(super) const LONGEST: u64 = 5_000 * MS;
-/// The number of consecutive reservations that may expire while a process waits for them. Then the process stops waiting.
+/// The number of consecutive reservations that may expire while a process waits for them, after which the process stops waiting.
 pub(super) const MOST_EXPIRED: u64 = 4;
-/// The maximum number of reservations per read, and per delete.
+/// The maximum number of reservations in one read, and the maximum number in one delete.
 pub(super) const MOST_READ: usize = 128;
 pub(super) const MOST_DELETED: usize = 100;
-/// The maximum delay between two checks of the reservations.
+/// The maximum time between two reads of the reservations.
 pub(super) const PAUSE: u64 = 32 * MS;
-/// The simulated time after which a run is considered stuck.
+/// The simulated time after which a run counts as stuck.
 pub(super) const HORIZON: u64 = 120_000 * MS;
 
 #[derive(Clone, Copy)]
 pub(super) struct Reservation {
     pub(super) number: u64,
-    /// A random number. It distinguishes the reservation from others with the same `number`.
+    /// A random number that distinguishes the reservation from others with the same `number`.
     pub(super) id: u64,
     pub(super) owner: usize,
     pub(super) hold: u64,
-    /// The time at which the reservation was written, according to its process's clock.
+    /// The time at which the reservation was written, according to the clock of its process.
     pub(super) date: i64,
 }
 
@@ -54,24 +54,24 @@ pub(super) struct Program {
     /// The maximum pause between two transactions of the process.
     pub(super) think: u64,
     pub(super) transactions: usize,
-    /// The difference between the process's clock and the true time.
+    /// The difference between the clock of the process and the true time.
     pub(super) ahead: i64,
     /// The speed of the process's clock, as a percentage of the true speed.
     pub(super) speed: u64,
-    /// The number of the request at which the process pauses, and the number of the one at which it dies.
+    /// The number of the request at which the process pauses, and the number of the request at which it dies.
     pub(super) pauses_at: Option<u64>,
     pub(super) dies_at: Option<u64>,
     pub(super) requests: Cell<u64>,
-    /// The row's version after the process's last transaction, or `None` if it is unknown.
+    /// The version of the row after the last transaction of the process, or `None` if it is unknown.
     pub(super) known: Cell<Option<u64>>,
-    /// `true` if another process has written the row since this process's previous transaction.
+    /// `true` if another process has written the row since the previous transaction of this process.
     pub(super) is_shared: Cell<bool>,
     pub(super) passed: RefCell<BTreeSet<(u64, u64)>>,
-    /// `true` if the process's credential permits deletes.
+    /// `true` if the credential of the process permits deletes.
     pub(super) may_delete: bool,
-    /// The number of commits refused because of the process's credential.
+    /// The number of commits that were refused because of the credential of the process.
     pub(super) refusals: Cell<u64>,
-    /// The number of consecutive reservations that have expired while the process waited for them.
+    /// The number of consecutive reservations that expired while the process was waiting for them.
     pub(super) expired: Cell<u64>,
 }
 
@@ -79,10 +79,10 @@ pub(super) struct Program {
 #[derive(Default)]
 pub(super) struct Transaction {
     pub(super) lost: usize,
-    /// The number and id of the transaction's own reservation, if it has one.
+    /// The number and the id of the transaction's own reservation, if it has one.
     pub(super) own: Option<(u64, u64)>,
     pub(super) hold: u64,
-    /// `true` if the transaction's reservation has changed the row's version since the last attempt.
+    /// `true` if the reservation of the transaction has changed the version of the row since the last attempt.
     pub(super) has_touched: bool,
     pub(super) has_paused: bool,
 }
@@ -90,7 +90,7 @@ pub(super) struct Transaction {
 #[derive(Default)]
 pub(super) struct Schedule {
     pub(super) now: u64,
-    /// The times at which the waiting processes continue, in order.
+    /// The times at which the waiting processes continue, in ascending order.
     pub(super) due: BTreeSet<(u64, u64, usize)>,
     pub(super) count: u64,
     pub(super) running: usize,
@@ -103,30 +103,30 @@ pub(super) struct World {
     pub(super) schedule: Rc<RefCell<Schedule>>,
     pub(super) random: Random,
     pub(super) removed: Option<usize>,
-    /// `true` if another program has left reservations that it will never delete.
+    /// `true` if another program has left reservations that it never deletes.
     pub(super) is_hostile: bool,
 }
 
-/// The error of a request whose process has died.
+/// The error returned by a request if its process has died.
 pub(super) struct Died;
 
-/// The first reservations in key order, as returned by one request.
+/// The first reservations in key order, as one request returns them.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) first: Vec<Reservation>,
-    /// `true` if no further reservations exist.
+    /// `true` if no further reservation exists.
     pub(super) is_whole: bool,
 }
 
 impl Found {
-    /// Returns `true` unless it is certain that the reservation does not exist.
+    /// Returns `true` unless the reservation certainly does not exist.
     pub(super) fn may_contain(&self, key: (u64, u64)) -> bool {
         !self.is_whole || self.first.iter().any(|known| known.key() == key)
     }
 }
 
 impl Reservation {
-    /// Returns `true` if the row has a different format and is not a reservation.
+    /// Returns `true` if the row has a different format and is therefore not a reservation.
     pub(super) const fn is_odd(&self) -> bool {
         self.hold == 0
     }
@@ -164,7 +164,7 @@ impl World {
         poll_fn(|_| if std::mem::take(&mut is_first) { Poll::Pending } else { Poll::Ready(()) }).await;
     }
 
-    /// Sends a process's request. `act` applies it to the store.
+    /// Sends a request of a process. `act` applies the request to the store.
     pub(super) async fn request<T>(
         &self,
         program: &Program,

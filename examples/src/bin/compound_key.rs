@@ -1,4 +1,4 @@
-//! A compound key: a query can fix the leading parts of the key (PAT-CK).
+//! A compound key. A query can fix the leading parts of the key (PAT-CK).
 
 use table_core::{Engine, Entity, Result, TableStoreExt};
 
@@ -27,12 +27,12 @@ async fn run() -> Result<()> {
         reviews.insert(&Review { department: "Sales".to_owned(), employee, year, rating }).await?;
     }
 
-    // If all parts are known, the query is a point query. The key is exactly the text in the pattern catalogue.
+    // If all parts are known, the query is a point query. The key has exactly the form shown in the pattern catalogue.
     let key = Review::key("Sales", 123, 2012);
     assert_eq!(key.key()?.row_key.as_str(), "empid_000123_2012");
     assert_eq!(reviews.get(key).await?.map(|review| review.rating), Some(5));
 
-    // If only the first part is known, the query is a range query. If the second part is known too, the range is smaller.
+    // If only the first part is known, the query is a range query. If the second part is also known, the range is smaller.
     let of_123 = reviews.query(Review::rows("Sales").employee_is(123));
     println!("{}", of_123.plan()?);
     assert_eq!(of_123.collect().await?.len(), 3);

@@ -1,4 +1,4 @@
-//! Runs the cookbook: imports real data into a store, and runs one recipe after another.
+//! Runs the cookbook: imports real data into a store and runs one recipe after another.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     block_on(cookbook::run(&options, &mut std::io::stdout().lock()))?
 }
 
-/// Waits for a future inside a tokio runtime, which the client for an account's blobs requires.
+/// Runs a future inside a tokio runtime, which the client for the blobs of an account requires.
 #[cfg(feature = "azure")]
 fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Error>> {
     Ok(tokio::runtime::Runtime::new()?.block_on(future))

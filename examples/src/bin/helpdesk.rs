@@ -1,4 +1,4 @@
-//! Runs the help desk, an application that combines many patterns on one entity. It loads, queries, changes and checks its data.
+//! Runs the help desk, an application that combines many patterns for one entity. The program loads, queries, changes and checks its data.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Waits for a future inside a tokio runtime, which the client for an account's blobs requires.
+/// Runs a future inside a tokio runtime, which the client for the blobs of an account requires.
 #[cfg(feature = "azure")]
 fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Error>> {
     Ok(tokio::runtime::Runtime::new()?.block_on(future))

@@ -1,4 +1,5 @@
-//! Runs the ledger, an accounting application for several tenants. It loads, posts, closes, moves and erases books, checks their invariants, and prints rates.
+//! Runs the ledger, an accounting application for several tenants. The program loads, posts, closes, moves and erases books, checks their invariants and prints
+//! rates.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -42,7 +43,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Waits for a future inside a tokio runtime, which the client for an account's blobs requires.
+/// Runs a future inside a tokio runtime, which the client for the blobs of an account requires.
 #[cfg(feature = "azure")]
 fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Error>> {
     Ok(tokio::runtime::Runtime::new()?.block_on(future))

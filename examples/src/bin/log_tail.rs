@@ -1,4 +1,4 @@
-//! A log tail: descending times sort the newest entry first (PAT-LOG).
+//! A log tail. Times in descending order sort the newest entry first (PAT-LOG).
 
 use std::error::Error;
 
@@ -13,7 +13,7 @@ struct Expense {
     #[digits(6)]
     employee: u32,
     at: DateTime<Utc>,
-    /// A number that distinguishes claims made at the same time (PAT-LOG-4).
+    /// A number that distinguishes claims that were made at the same time (PAT-LOG-4).
     #[digits(3)]
     number: u16,
     cents: i64,
@@ -35,14 +35,14 @@ async fn run() -> Result<(), Box<dyn Error>> {
     expenses.bulk().insert_all((0..30).flat_map(|day| [claim(day, 1), claim(day, 2)])).await?;
     assert_eq!(claim(0, 1).key_of()?.row_key.as_str(), "2519954698939999999_001");
 
-    // The three newest entries take one request, which reads three rows, however long the log is.
+    // The three newest entries take one request, which reads three rows regardless of the length of the log.
     let newest = expenses.query(Expense::partition(123)).page_size(3);
     println!("{}", newest.plan()?);
     let page = newest.page().await?;
     let found: Vec<Expense> = page.items.into_iter().map(Versioned::into_value).collect();
     assert_eq!(found, [claim(29, 1), claim(29, 2), claim(28, 1)]);
 
-    // A time range is a key range. The library swaps its bounds, because the times are in descending order.
+    // A time range is a key range. The library swaps the bounds of the range, because the times are in descending order.
     let two_days = expenses.query(Expense::rows(123).at(claim(3, 1).at..=claim(4, 1).at)).collect().await?;
     assert_eq!(two_days, [claim(4, 1), claim(4, 2), claim(3, 1), claim(3, 2)]);
     Ok(())

@@ -1,4 +1,4 @@
-//! Optimistic concurrency: a write succeeds only if the stored entity still has the version that was read (IMP-2, CON-3).
+//! Optimistic concurrency. A write succeeds only if the stored entity still has the version that was read (IMP-2, CON-3).
 
 use futures_util::future::join;
 use table_core::{Engine, Entity, IfMatch, Result, TableStoreExt};
@@ -29,7 +29,7 @@ async fn run() -> Result<()> {
     assert!(refused.is_precondition_failed());
     println!("{refused}");
 
-    // `update` reads, changes and writes, and retries after a conflict, so no change is lost.
+    // `update` reads, changes and writes the entity, and retries after a conflict, so no change is lost.
     let add = |cents| accounts.update(Account::key("ada", "savings"), move |account| account.cents += cents);
     let (one, other) = join(add(5), add(7)).await;
     one?;

@@ -1,4 +1,4 @@
-//! Paging: a page ends with a continuation token, a string with which another process can read the next page (DQ-12).
+//! Paging. A page ends with a continuation token, which is a string with which another process can read the next page (DQ-12).
 
 use std::error::Error;
 
@@ -30,18 +30,18 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let Some(continuation) = first.continuation else { panic!("150 orders are left") };
     let stored: String = continuation.to_string();
 
-    // Another process can later continue with only the same query and the token's text.
+    // Later, another process needs only the same query and the text of the token to continue.
     let orders = store.table::<Order>();
     let query = orders.query(Order::partition("contoso")).page_size(100);
     let second = query.page_from(&stored.parse::<Continuation>()?).await?;
     assert_eq!(second.items.first().map(|order| order.number), Some(101));
 
-    // A different query refuses this token (PAGE-9).
+    // A different query rejects this token (PAGE-9).
     let other = orders.query(Order::partition("fabrikam")).page_size(100);
     let Err(refused) = other.page_from(&stored.parse()?).await else { panic!("a token of another query") };
     println!("{refused}");
 
-    // If no token needs to be stored, a stream reads the pages one after another.
+    // If no token has to be stored, a stream reads the pages one after another.
     assert_eq!(orders.query(Order::partition("contoso")).collect().await?.len(), 250);
     Ok(())
 }

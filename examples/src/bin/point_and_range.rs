@@ -1,4 +1,4 @@
-//! Point and range queries, whose cost is proportional to the number of rows returned (DQ-2, DQ-3).
+//! Point and range queries. Their cost is proportional to the number of rows returned (DQ-2, DQ-3).
 
 use table_core::{Engine, Entity, Result, TableStoreExt};
 
@@ -27,13 +27,13 @@ async fn run() -> Result<()> {
     assert_eq!(jane.map(|jane| jane.name.clone()).as_deref(), Some("Jane"));
     assert_eq!(employees.get(Employee::key("Sales", 200)).await?, None);
 
-    // The numbers have leading zeros, because keys must sort like the numbers (DQ-10).
+    // The numbers have leading zeros, because keys must sort in the same order as the numbers (DQ-10).
     let hundreds = employees.query(Employee::rows("Sales").id(100..=199));
     println!("{}", hundreds.plan()?);
     let names: Vec<String> = hundreds.collect().await?.into_iter().map(|employee| employee.name).collect();
     assert_eq!(names, ["Adam", "Jane"]);
 
-    // A number with too many digits is reported before a request is sent, and never becomes a key that sorts incorrectly.
+    // A number with too many digits is reported before a request is sent. It never becomes a key that sorts incorrectly.
     let Err(too_long) = employees.get(Employee::key("Sales", 1_000_000)).await else { panic!("six digits") };
     println!("{too_long}");
     Ok(())

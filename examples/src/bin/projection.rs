@@ -1,4 +1,4 @@
-//! A projection: a struct with fewer fields than the entity, which the compiler checks against the entity (DQ-13).
+//! A projection, which is a struct with fewer fields than the entity. The compiler checks it against the entity (DQ-13).
 
 use table_core::{Engine, Entity, Projection, Result, TableStoreExt};
 
@@ -37,7 +37,7 @@ async fn run() -> Result<()> {
     };
     employees.insert(&ada).await?;
 
-    // The photo is not transferred.
+    // The photo is not transferred by this query.
     let query = employees.query(Employee::partition("Sales")).project::<Name>();
     println!("{}", query.plan()?);
     let names = query.collect().await?;

@@ -1,4 +1,4 @@
-//! Scans: a filter reads the entire partition; a table scan reads every partition and requires a reason (DQ-4, DQ-5).
+//! Scans. A query with a filter reads the entire partition. A table scan reads every partition and requires a reason (DQ-4, DQ-5).
 
 use table_core::{Engine, Entity, Result, TableStoreExt};
 
@@ -30,14 +30,14 @@ async fn run() -> Result<()> {
         employees.insert(&Employee { department, id, last_name, age }).await?;
     }
 
-    // The filter reads three rows and returns one.
+    // The query reads three rows and returns the one that matches the filter.
     let old_jones = Employee::LAST_NAME.eq("Jones").and(Employee::AGE.ge(60));
     let query = employees.query(Employee::partition("Sales")).filter(old_jones);
     println!("{}", query.plan()?);
     let page = query.page().await?;
     assert_eq!((page.items.len(), page.rows_read), (1, Some(3)));
 
-    // `query` requires a partition. `scan` does not, but it requires a reason and a limit, which it never exceeds silently.
+    // `query` requires a partition. `scan` does not, but it requires a reason and a limit. A scan that exceeds the limit fails.
     let scan = employees.scan("count all Joneses").max_rows(1_000).filter(Employee::LAST_NAME.eq("Jones"));
     assert_eq!(scan.for_each(|jones| println!("{}", jones.id)).await?, 3);
     let Err(bounded) = employees.scan("a bound too low").max_rows(2).collect().await else {

@@ -1,4 +1,4 @@
-//! Entity group transactions: operations on one partition that are applied atomically (EGT-9).
+//! Entity group transactions, which apply operations on one partition atomically (EGT-9).
 
 use table_core::{Engine, Entity, IfMatch, Result, TableStoreExt};
 
@@ -25,7 +25,7 @@ async fn run() -> Result<()> {
     opening.insert(&account("ada", "savings", 100))?.insert(&account("ada", "wallet", 0))?;
     assert_eq!(opening.commit().await?.len(), 2);
 
-    // The second operation fails, so the first one has no effect. The error reports which operation failed (IMP-3).
+    // The second operation fails, so the first one has no effect. The error contains the position of the failed operation (IMP-3).
     let mut transfer = accounts.transaction(Account::partition("ada"))?;
     transfer.replace(&account("ada", "savings", 40), IfMatch::Any)?;
     transfer.replace(&account("ada", "shares", 60), IfMatch::Any)?;
@@ -35,7 +35,7 @@ async fn run() -> Result<()> {
     let savings = accounts.get(Account::key("ada", "savings")).await?;
     assert_eq!(savings.map(|savings| savings.cents), Some(100));
 
-    // Adding an operation on another partition, or one operation too many, to the transaction is an error.
+    // An operation on another partition, or one operation too many, cannot be added to the transaction.
     let mut full = accounts.transaction(Account::partition("ada"))?;
     let Err(stranger) = full.insert(&account("bob", "wallet", 1)) else { panic!("another partition") };
     println!("{stranger}");

@@ -5,9 +5,9 @@ use serde::Deserialize;
 /// One airport.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Airport {
-    /// The unique code: three or four capital letters and digits.
+    /// The unique code, which consists of three or four capital letters and digits.
     ///
-    /// The source calls this property `iata`, but airfields without airline service have a local identifier instead, such as `00M`.
+    /// In the source, this property is called `iata`, but airfields without airline service have a local identifier, such as `00M`, in its place.
     pub iata: String,
     /// The name of the airport, which may contain a slash.
     pub name: String,

@@ -6,9 +6,9 @@ use serde::Deserialize;
 /// One seismic event.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Earthquake {
-    /// The unique identifier: the code of the seismic network, followed by that network's identifier for the event, in lower-case letters and digits.
+    /// The unique identifier, in lower-case letters and digits. It consists of the code of the seismic network and the identifier of the event in that network.
     pub id: String,
-    /// The time at which the event began, to the millisecond. No two events have the same time.
+    /// The time at which the event began, with a precision of one millisecond. No two events have the same time.
     pub time: DateTime<Utc>,
     /// The magnitude on a logarithmic scale. It can be negative.
     pub magnitude: f64,
@@ -18,7 +18,7 @@ pub struct Earthquake {
     pub latitude: f64,
     /// The longitude in degrees east. It is negative west of Greenwich.
     pub longitude: f64,
-    /// The depth in kilometres below the network's reference level. It can be negative, because the ground may be above this level.
+    /// The depth in kilometres below the reference level of the network. It can be negative, because the ground may be above this level.
     pub depth: f64,
     /// The cause: `earthquake`, `explosion` or `quarry blast`.
     pub kind: String,
@@ -26,7 +26,7 @@ pub struct Earthquake {
     pub network: String,
 }
 
-/// Returns all events, latest first.
+/// Returns all events, with the latest event first.
 pub fn load() -> Result<Vec<Earthquake>, csv::Error> {
     super::parse(include_str!("../../data/earthquakes.csv"))
 }

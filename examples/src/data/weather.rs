@@ -22,7 +22,7 @@ pub struct DailyWeather {
     pub weather: String,
 }
 
-/// Returns all days in both cities: first Seattle, then New York, each in date order. No day is missing.
+/// Returns the weather of all days, first in Seattle and then in New York, each in date order. No day is missing.
 pub fn load() -> Result<Vec<DailyWeather>, csv::Error> {
     super::parse(include_str!("../../data/weather.csv"))
 }

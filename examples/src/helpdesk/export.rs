@@ -1,4 +1,4 @@
-//! Exports one tenant's data: tickets, comments and agents, one line of JSON each.
+//! Exports the data of one tenant (tickets, comments and agents) as lines of JSON.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -21,7 +21,7 @@ pub(super) struct Exported {
     pub(super) tickets: u32,
 }
 
-/// Writes all entities of a tenant to a file, one by one. Index rows are omitted, because an import recreates them.
+/// Writes all entities of a tenant to a file one by one. Index rows are omitted, because an import creates them again.
 pub(super) async fn tenant(store: &Store, tenant: &str, file: &Path) -> Result<Exported, Failed> {
     let mut file = BufWriter::new(File::create(file)?);
     let mut exported = Exported::default();

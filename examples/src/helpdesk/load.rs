@@ -1,4 +1,4 @@
-//! Loads agents, and tickets with comments. The units of work (transactions of several entities) that write tickets also allocate their numbers.
+//! Loads agents, and tickets with comments. The units of work (transactions over several entities) that write tickets also allocate the ticket numbers.
 
 use std::time::Instant;
 
@@ -13,8 +13,8 @@ use crate::helpdesk::{AGENTS, Agents, Desk, Failed, TENANTS, Tickets, rate};
 use crate::model::helpdesk::{Agent, Comment, Status, Ticket};
 use crate::store::Store;
 
-/// The number of tickets per unit of work. Each ticket takes six operations: the ticket, three index rows, a feed entry
-/// and a reference to its agent. A unit of work also contains a condition on each agent, and some comments.
+/// The number of tickets in each unit of work. Each ticket takes six operations: the ticket, three index rows, a feed entry and a reference to its agent. A
+/// unit of work also contains a condition on each agent, and some comments.
 const UNIT: u32 = 13;
 
 /// Returns the sequence that allocates ticket numbers.
@@ -22,7 +22,7 @@ pub(super) fn numbers(tickets: &Tickets) -> Result<GaplessSequence<Ticket, WithP
     GaplessSequence::new(tickets, "ticket")
 }
 
-/// Returns the time at which the ticket with this number is opened.
+/// Returns the time at which the ticket with the given number is opened.
 pub(super) fn created(from: DateTime<Utc>, number: u32) -> DateTime<Utc> {
     from + Duration::minutes(i64::from(number) * 7)
 }

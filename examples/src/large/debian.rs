@@ -1,4 +1,4 @@
-//! Reads this machine's Debian package index.
+//! Reads the Debian package index of this machine.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
@@ -9,10 +9,10 @@ use super::Package;
 
 const LISTS: &str = "/var/lib/apt/lists";
 const INSTALLED: &str = "/var/lib/dpkg/status";
-/// The apt helper program that reads index files, even compressed ones.
+/// The helper program of apt that reads index files, including compressed ones.
 const HELPER: &str = "/usr/lib/apt/apt-helper";
 
-/// Returns the name of the index and all its packages; `None` if the machine is not a Debian system or has no readable index.
+/// Returns the name of the index and all packages in it, or `None` if the machine is not a Debian system or has no readable index.
 #[must_use]
 pub fn load() -> Option<(String, Vec<Package>)> {
     available().or_else(installed)
@@ -36,7 +36,7 @@ fn installed() -> Option<(String, Vec<Package>)> {
     (!packages.is_empty()).then(|| (INSTALLED.to_owned(), packages))
 }
 
-/// Returns `true` if a file in apt's lists folder is a package index.
+/// Returns `true` if a file in the lists folder of apt is a package index.
 #[must_use]
 pub fn is_index(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -62,7 +62,7 @@ fn read(path: &Path) -> io::Result<Vec<Package>> {
     packages
 }
 
-/// Parses paragraphs of `Field: value` lines, separated by empty lines. Paragraphs without a name, version or section are skipped.
+/// Parses paragraphs of `Field: value` lines that are separated by empty lines. Paragraphs without a name, version or section are skipped.
 ///
 /// # Errors
 /// Any error from the reader.
@@ -93,7 +93,7 @@ struct Paragraph {
 
 impl Paragraph {
     fn line(&mut self, line: &str) {
-        // A line that starts with a blank continues the previous field. No field that continues is needed here.
+        // A line that starts with a blank continues the previous field. None of the fields needed here has such lines.
         let Some((field, value)) = line.split_once(": ") else { return };
         let place = match field {
             "Package" => &mut self.name,

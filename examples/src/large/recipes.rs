@@ -1,4 +1,4 @@
-//! The recipes for the larger input. They ask the same kinds of questions as those for the first input.
+//! The recipes for the larger input. They answer the same kinds of questions as the recipes for the first input.
 
 mod heterogeneous;
 mod keyed;
@@ -25,12 +25,12 @@ pub const ALL: &[Recipe<PackageIndex>] = &[
     heterogeneous::HETEROGENEOUS,
 ];
 
-/// Returns a build from the middle of the index, for recipes about a single build.
+/// Returns a build from the middle of the index, for recipes that concern a single build.
 fn middle(index: &PackageIndex) -> PackageBuild<'_> {
     index.build(index.len() / 2)
 }
 
-/// Returns a section of medium size.
+/// Returns a section with a medium number of builds.
 fn middling_section(index: &PackageIndex) -> &str {
     let mut sections: Vec<_> = index.sections().collect();
     sections.sort_by_key(|(_, builds)| *builds);

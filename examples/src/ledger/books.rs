@@ -1,4 +1,4 @@
-//! The ledger's operations on accounts, entries, reversals and closings. Balances and statements are in the `reports` module.
+//! The operations of the ledger on accounts, entries, reversals and closings. Balances and statements are in the `reports` module.
 
 mod reports;
 
@@ -21,30 +21,30 @@ use crate::model::ledger::{
 };
 use crate::store::Store;
 
-/// The name under which the documents' blobs are stored.
+/// The name under which the blobs of documents are stored.
 const FILES: &str = "ledger";
 
-/// The store with a participant that writes the audit log together with each change.
+/// The store with a participant that writes a line to the audit log together with each change.
 pub(super) type Audited = WithParticipants<Store>;
-/// A unit of work (one transaction of several entities) on the ledger.
+/// A unit of work (one transaction over several entities) on the ledger.
 type Work = UnitOfWork<Audited, table_patterns::entities::NoOutbox>;
 
 /// The reason why a request is refused.
 #[derive(Debug)]
 pub enum Refused {
-    /// The entry has fewer than 2 or more than 50 postings, or they do not sum to zero.
+    /// The entry has fewer than 2 or more than 50 postings, or its postings do not sum to zero.
     Unbalanced,
-    /// The tenant or an account does not exist, or the accounts have different currencies.
+    /// The tenant or an account does not exist, or the accounts of the entry have different currencies.
     Unknown,
     /// The account is closed, or cannot be closed because its balance is not zero.
     Account(u32),
     /// The period is closed.
     Period,
-    /// The request's id has already been used for a different entry.
+    /// The id of the request has already been used for a different entry.
     OtherRequest,
     /// The entry has already been reversed.
     Reversed,
-    /// The store failed.
+    /// The store returned an error.
     Store(Error),
 }
 
@@ -71,7 +71,7 @@ type Result<T, E = Refused> = std::result::Result<T, E>;
 /// An entry that has not been posted yet.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// The request's id, chosen by the client. A repeated request returns the response to the first one.
+    /// The id of the request, which the client chooses. A repeated request returns the response to the first one.
     pub request: String,
     /// The day on which the entry takes effect.
     pub effective: NaiveDate,
@@ -81,10 +81,10 @@ pub struct Draft {
     pub lines: Vec<Line>,
 }
 
-/// The accounts of a tenant, with their currencies, which never change.
+/// The accounts of a tenant with their currencies, which never change.
 pub type Chart = BTreeMap<u32, String>;
 
-/// The ledger of all tenants. They share a table.
+/// The ledgers of all tenants, which share a table.
 #[derive(Clone, Debug)]
 pub struct Bookkeeping {
     /// The handle for entries. It also commits all units of work.
@@ -99,7 +99,7 @@ pub struct Bookkeeping {
     numbers: Arc<GaplessSequence<Entry, Audited>>,
 }
 
-/// Returns the row and the slot that contain an account's balance.
+/// Returns the row that contains the balance of an account, and the slot in that row.
 const fn slot(account: u32) -> (u32, usize) {
     (account / SLOTS, (account % SLOTS) as usize)
 }
@@ -110,7 +110,7 @@ fn month(day: NaiveDate) -> u32 {
 }
 
 impl Bookkeeping {
-    /// Opens the ledger, and creates its table if it is missing.
+    /// Opens the ledger. Creates its table if it does not exist.
     ///
     /// # Errors
     /// Any error from the store.
@@ -138,10 +138,10 @@ impl Bookkeeping {
         Self { entries, files, ..self.clone() }
     }
 
-    /// Creates a tenant's books.
+    /// Creates the books of a tenant.
     ///
     /// # Errors
-    /// `EntityAlreadyExists` if the tenant already has books; any error from the store.
+    /// `EntityAlreadyExists` if the tenant already has books, or any error from the store.
     pub async fn open_books(&self, tenant: &str, closed_until: NaiveDate) -> Result<()> {
         let books = Books { tenant: tenant.to_owned(), closed_until };
         let opened = self.entries.transaction(Entry::partition(tenant), async move |unit| {
@@ -151,7 +151,7 @@ impl Bookkeeping {
         opened.await.map(drop)
     }
 
-    /// Returns a tenant's accounts with their currencies.
+    /// Returns the accounts of a tenant with their currencies.
     ///
     /// # Errors
     /// Any error from the store.
@@ -163,10 +163,10 @@ impl Bookkeeping {
     /// Posts entries in one transaction and returns their numbers. A repeated request returns the numbers from the first response.
     ///
     /// # Errors
-    /// A [`Refused`] with the reason. Nothing is posted.
+    /// A [`Refused`] with the reason, in which case nothing is posted.
     pub async fn post(&self, tenant: &str, chart: &Chart, drafts: &[Draft]) -> Result<Vec<u32>> {
         drafts.iter().try_for_each(|draft| check(chart, &draft.lines))?;
-        // The returned future owns everything it captures, so a server can run it in a task.
+        // The returned future owns everything that it captures, so a server can run it in a task.
         let (books, tenant, drafts) = (self.clone(), tenant.to_owned(), drafts.to_vec());
         let posted = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
             books.post_in(unit, &tenant, &drafts).await
@@ -199,10 +199,10 @@ impl Bookkeeping {
         Ok(answers.into_iter().flatten().collect())
     }
 
-    /// Reverses an entry, which is possible only once. The entry and its reversal then refer to each other.
+    /// Reverses an entry and returns the number of the reversal. An entry can be reversed only once. The entry and its reversal then refer to each other.
     ///
     /// # Errors
-    /// A [`Refused`] with the reason. Nothing is posted.
+    /// A [`Refused`] with the reason, in which case nothing is posted.
     pub async fn reverse(&self, tenant: &str, number: u32, effective: NaiveDate) -> Result<u32> {
         let (numbers, tenant) = (Arc::clone(&self.numbers), tenant.to_owned());
         let reversed = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
@@ -228,7 +228,7 @@ impl Bookkeeping {
     /// Permanently closes all days up to and including `until`.
     ///
     /// # Errors
-    /// A [`Refused`] with the reason. Nothing is closed.
+    /// A [`Refused`] with the reason, in which case nothing is closed.
     pub async fn close(&self, tenant: &str, until: NaiveDate) -> Result<()> {
         let tenant = tenant.to_owned();
         let closed = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
@@ -239,10 +239,10 @@ impl Bookkeeping {
         closed.await.map(drop)
     }
 
-    /// Closes an account. Its balance must be zero.
+    /// Closes an account, whose balance must be zero.
     ///
     /// # Errors
-    /// A [`Refused`] with the reason. The account stays open.
+    /// A [`Refused`] with the reason, in which case the account stays open.
     pub async fn close_account(&self, tenant: &str, account: u32) -> Result<()> {
         let ((page, at), tenant) = (slot(account), tenant.to_owned());
         let closed = self.entries.transaction(Entry::partition(&tenant), async move |unit| {
@@ -285,7 +285,7 @@ fn empty(tenant: &str, page: u32) -> Balances {
     Balances { tenant: tenant.to_owned(), page, closed: BTreeSet::new() }
 }
 
-/// Adds an entry to a unit of work, with its postings, its request, and the balances and sums that it changes.
+/// Adds an entry to a unit of work, together with its postings, its request, and the balances and sums that it changes.
 async fn add(
     unit: &mut Work,
     tenant: &str,

@@ -1,4 +1,4 @@
-//! Checks the invariants of a tenant's ledger.
+//! Checks the invariants of the ledger of a tenant.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,8 @@ use crate::ledger::books::Bookkeeping;
 use crate::ledger::{ACCOUNTS, Failed, today};
 use crate::model::ledger::{Entry, Posting, Request};
 
-/// Checks a tenant's books: numbers have no gaps, entries sum to zero, balances equal the sums of their postings, and
-/// indexes match their entries. Each entry has a line in the audit log, and either has a request or reverses another
-/// entry.
+/// Checks the books of a tenant: numbers have no gaps, entries sum to zero, balances equal the sums of their postings, and indexes match their entries. Each
+/// entry has a line in the audit log, and it either has a request or reverses another entry.
 pub(super) async fn tenant(books: &Bookkeeping, tenant: &str) -> Result<(), Failed> {
     let entries = books.entries.query(Entry::rows(tenant)).collect().await?;
     let (mut sums, mut postings) = (BTreeMap::<u32, i64>::new(), 0);

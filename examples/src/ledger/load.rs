@@ -1,4 +1,4 @@
-//! Loads accounts and entries. The units of work (transactions of several entities) that write entries also allocate their numbers.
+//! Loads accounts and entries. The units of work (transactions over several entities) that write entries also allocate the entry numbers.
 
 use std::time::Instant;
 
@@ -16,12 +16,11 @@ pub(super) const FIRST: NaiveDate = match NaiveDate::from_ymd_opt(2024, 3, 1) {
 };
 /// The number of days over which the loaded entries are distributed.
 const DAYS: u32 = 700;
-/// The number of entries per unit of work. Each entry takes seven operations: the entry, two index rows, two postings,
-/// its request and a line in the audit log. A unit of work also writes up to four rows of sums for each page of
-/// accounts, the books, the sequence and the feed.
+/// The number of entries in each unit of work. Each entry takes seven operations: the entry, two index rows, two postings, its request and a line in the audit
+/// log. A unit of work also writes up to four rows of sums for each page of accounts, the books, the sequence and the feed.
 const UNIT: usize = 10;
 
-/// Creates the books of all tenants, and loads entries into them.
+/// Creates the books of all tenants and loads entries into them.
 pub(super) async fn load(books: &Bookkeeping, count: u32) -> Result<(), Failed> {
     for tenant in TENANTS {
         books.open_books(tenant, FIRST.pred_opt().unwrap_or(FIRST)).await?;
@@ -56,7 +55,7 @@ pub(super) async fn load(books: &Bookkeeping, count: u32) -> Result<(), Failed> 
     Ok(())
 }
 
-/// Returns the entry to load at position `at`. All entries in a unit of work use accounts whose balances share a row.
+/// Returns the entry to load at the given position. All entries in a unit of work use accounts whose balances share a row.
 fn entry(at: u32) -> Draft {
     let page = at / 10 % 5;
     let day = FIRST.checked_add_days(Days::new(u64::from(at % DAYS))).unwrap_or(FIRST);

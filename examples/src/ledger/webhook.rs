@@ -1,4 +1,4 @@
-//! Calls a tenant's webhook: delivers the changes in the tenant's feed in order and at least once, each with an idempotency key.
+//! Calls the webhook of a tenant. The changes in the feed of the tenant are delivered in order and at least once, each with an idempotency key.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::ledger::books::Bookkeeping;
 use crate::ledger::{CONTOSO, Failed};
 use crate::model::ledger::Entry;
 
-/// A receiver that stores each call under its idempotency key, so a repeated call has no effect.
+/// A receiver that stores each call under its idempotency key. A repeated call therefore has no effect.
 #[derive(Default)]
 struct Receiver {
     calls: u32,
@@ -23,7 +23,7 @@ impl Receiver {
     }
 }
 
-/// Delivers all changes in a tenant's feed. The sender fails once before storing its cursor, so one page is delivered twice.
+/// Delivers all changes in the feed of a tenant. The sender fails once before it stores its cursor, so one page is delivered twice.
 pub(super) async fn follow(books: &Bookkeeping) -> Result<(), Failed> {
     let (feed, table, tenant) =
         (books.entries.feed(), books.entries.table().name()?, PartitionKey::new(CONTOSO)?);

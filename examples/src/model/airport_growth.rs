@@ -1,4 +1,4 @@
-//! Airports in two versions of a program. Only the second version can look up airports by city.
+//! Airports as declared by two versions of a program. Only the second version can look up airports by city.
 
 /// The first version, without an index.
 pub mod first {

@@ -1,4 +1,4 @@
-//! Airports in two tables: one with a partition per state, and one with a partition per city.
+//! Airports in two tables. One table has a partition for each state, and the other has a partition for each city.
 
 use table_core::{Entity, Projection};
 
@@ -37,8 +37,8 @@ pub struct AirportName {
     pub city: String,
 }
 
-/// An airport, in the partition of its city. The city's name may contain a slash, which is escaped because keys cannot
-/// contain slashes. Example key: (`Jonesboro`, `ARG`).
+/// An airport, in the partition of its city. The name of the city may contain a slash, which is escaped because keys cannot contain slashes. Example key:
+/// (`Jonesboro`, `ARG`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AirportsByCity")]
 #[partition_key(escaped(city))]

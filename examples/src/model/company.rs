@@ -1,4 +1,4 @@
-//! The company in the pattern catalogue: employees with their reviews (PAT-CK) and expense claims (PAT-LOG).
+//! The company in the pattern catalogue, which consists of employees with their reviews (PAT-CK) and expense claims (PAT-LOG).
 
 use chrono::{DateTime, Utc};
 use table_core::Entity;
@@ -25,7 +25,7 @@ pub struct Employee {
     pub email: String,
 }
 
-/// An employee's review for one year. It sorts after the employee. Example key: (`Sales`, `empid_000123_2012`).
+/// The review of an employee for one year. It sorts after the employee. Example key: (`Sales`, `empid_000123_2012`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Company")]
 #[partition_key(department)]
@@ -47,7 +47,7 @@ pub struct Review {
     pub comments: String,
 }
 
-/// An employee's expense claim. The latest claim sorts first. Example key: (`empid_000123`, `2519954698939999999_001`).
+/// An expense claim of an employee. The latest claim sorts first. Example key: (`empid_000123`, `2519954698939999999_001`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "EmployeeExpense")]
 #[partition_key("empid_", employee)]
@@ -58,7 +58,7 @@ pub struct Expense {
     pub employee: u32,
     /// The time of the claim.
     pub at: DateTime<Utc>,
-    /// A number that distinguishes claims made at the same time.
+    /// A number that distinguishes claims that were made at the same time.
     #[digits(3)]
     pub number: u16,
     /// The amount in cents.
@@ -89,7 +89,7 @@ pub fn employees() -> Vec<Employee> {
     ]
 }
 
-/// Returns all reviews of the company's employees.
+/// Returns all reviews of the employees of the company.
 #[must_use]
 pub fn reviews() -> Vec<Review> {
     let review = |employee, year, manager_rating, peer_rating, comments: &str| Review {
@@ -108,10 +108,10 @@ pub fn reviews() -> Vec<Review> {
     ]
 }
 
-/// Returns all expense claims, earliest first.
+/// Returns all expense claims, with the earliest claim first.
 #[must_use]
 pub fn expenses() -> Vec<Expense> {
-    // Two claims are made per day, at the same time, starting at 2014-07-31T18:21:46Z.
+    // Two claims are made on each day at the same time, starting at 2014-07-31T18:21:46Z.
     let first = DateTime::from_timestamp(1_406_830_906, 0).unwrap_or_default();
     (0..30u16)
         .map(|nth| Expense {

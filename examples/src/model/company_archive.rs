@@ -1,10 +1,10 @@
-//! Current and former employees: one entity type, stored in two tables (PAT-EC).
+//! Current and former employees. They have one entity type, which is stored in two tables (PAT-EC).
 
 use table_core::Entity;
 
 use crate::model::company;
 
-/// An employee, stored first in the table `Current` and later in the table `Archive`. Example key: (`Sales`, `000456`).
+/// An employee, who is stored first in the table `Current` and later in the table `Archive`. Example key: (`Sales`, `000456`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Current")]
 #[partition_key(department)]

@@ -1,8 +1,8 @@
-//! A badge, stored in the partition of its employee: a one-to-one relationship (IMP-6).
+//! A badge that is stored in the partition of its employee. This is a one-to-one relationship (IMP-6).
 
 use table_core::Entity;
 
-/// An employee's badge. Example key: (`Sales`, `empid_000123-badge`).
+/// The badge of an employee. Example key: (`Sales`, `empid_000123-badge`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Company")]
 #[partition_key(department)]

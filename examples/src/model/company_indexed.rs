@@ -1,6 +1,6 @@
-//! Employees that can be looked up by e-mail address, with an index in the employee's own partition or in another one (PAT-INTRA, PAT-INTER).
+//! Employees that can be looked up by e-mail address through an index, either in the employee's own partition or in another one (PAT-INTRA, PAT-INTER).
 
-/// An index in the same partition. Example keys: (`Sales`, `empid_000223`) for an employee, (`Sales`, `email_jonesj@contoso.com`) for the index row.
+/// An index in the same partition. Example keys: (`Sales`, `empid_000223`) for an employee and (`Sales`, `email_jonesj@contoso.com`) for its index row.
 pub mod intra {
     use table_core::Entity;
 
@@ -29,7 +29,7 @@ pub mod intra {
     }
 }
 
-/// An index in another partition. Example keys: (`empid_Sales`, `000223`) for an employee, (`email_Sales`, `jonesj@contoso.com`) for the index row.
+/// An index in another partition. Example keys: (`empid_Sales`, `000223`) for an employee and (`email_Sales`, `jonesj@contoso.com`) for its index row.
 pub mod inter {
     use table_core::Entity;
 

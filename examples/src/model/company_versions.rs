@@ -1,6 +1,6 @@
-//! The company's employees as declared by later versions of the program.
+//! The employees of the company as declared by later versions of the program.
 
-/// A version that adds a nickname, a wider type for the age, and an index by e-mail address. Old rows remain readable, and need one backfill.
+/// A version that adds a nickname, a wider type for the age, and an index by e-mail address. Old rows remain readable, but require one backfill.
 pub mod next {
     use table_core::Entity;
 
@@ -30,7 +30,7 @@ pub mod next {
     }
 }
 
-/// A version whose employee numbers have eight digits, so the rows must be moved to new keys.
+/// A version in which employee numbers have eight digits. The rows must therefore be moved to new keys.
 pub mod wider {
     use table_core::Entity;
 

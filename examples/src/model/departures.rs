@@ -1,4 +1,4 @@
-//! Airports and the routes that start there, stored next to each other in one table because they are read together (PAT-CK).
+//! Airports and the routes that start there. They are stored next to each other in one table, because they are read together (PAT-CK).
 
 use std::collections::HashMap;
 
@@ -8,8 +8,8 @@ use table_core::{Entity, EntityGroup};
 use crate::data::airports;
 use crate::model::routes::Route;
 
-/// An airport, in the partition of its state. Example key: (`WA`, `from_SEA_`). Airport codes have three or four
-/// characters, so each is terminated by a `_`.
+/// An airport, in the partition of its state. Example key: (`WA`, `from_SEA_`). Airport codes have three or four characters, so each code is terminated by a
+/// `_`.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Departures")]
 #[partition_key(state)]
@@ -30,18 +30,18 @@ pub struct Origin {
 #[partition_key(state)]
 #[row_key("from_", origin, "_to_", destination)]
 pub struct Departure {
-    /// The departure airport's state, as in [`Origin`].
+    /// The state of the departure airport, as in [`Origin`].
     pub state: String,
-    /// The departure airport's code.
+    /// The code of the departure airport.
     #[without('_')]
     pub origin: String,
-    /// The arrival airport's code.
+    /// The code of the arrival airport.
     pub destination: String,
     /// The number of flights in 2008.
     pub flights: i32,
 }
 
-/// An airport with all its departures, read by one range query.
+/// An airport with all of its departures, which are read by one range query.
 #[derive(EntityGroup, Clone, Debug)]
 #[entity_group(under = Origin)]
 pub struct OriginWithDepartures {
@@ -51,7 +51,7 @@ pub struct OriginWithDepartures {
     pub departures: Many<Departure>,
 }
 
-/// Returns one entity for each route, in the partition of the departure airport's state.
+/// Returns one entity for each route, in the partition of the state of the departure airport.
 #[must_use]
 pub fn departures(routes: &[Route]) -> Vec<Departure> {
     let departure = |route: &Route| Departure {
@@ -63,7 +63,7 @@ pub fn departures(routes: &[Route]) -> Vec<Departure> {
     routes.iter().map(departure).collect()
 }
 
-/// Returns one entity for each departure airport. The airport's routes are in the same partition.
+/// Returns one entity for each departure airport. The routes of the airport are in the same partition.
 #[must_use]
 pub fn origins(routes: &[Route], airports: &[airports::Airport]) -> Vec<Origin> {
     let names: HashMap<&str, &str> =

@@ -1,4 +1,4 @@
-//! Earthquakes in one table per day, so tables older than a week can be dropped.
+//! Earthquakes in one table per day. Tables older than a week can be dropped.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -11,7 +11,7 @@ use table_patterns::periods::{Period, PeriodTables, Periodic};
 use crate::data::earthquakes as source;
 use crate::store::Store;
 
-/// A seismic event, stored in its day's table (PAT-HVD). Example: the key (`us`, `0636535600000000000_us1000chhc`) in the table `EarthquakesOf20180207`.
+/// A seismic event, stored in the table of its day (PAT-HVD). Example: the key (`us`, `0636535600000000000_us1000chhc`) in the table `EarthquakesOf20180207`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "EarthquakesOf")]
 #[partition_key(network)]
@@ -44,7 +44,7 @@ impl From<&source::Earthquake> for EarthquakeOfDay {
     }
 }
 
-/// Returns a handle for the daily tables. Its clock shows the time of the latest event.
+/// Returns a handle for the daily tables. The clock of the handle shows the time of the latest event.
 #[must_use]
 pub fn tables<S>(store: S, events: &[source::Earthquake]) -> PeriodTables<EarthquakeOfDay, S> {
     let latest =
@@ -52,7 +52,7 @@ pub fn tables<S>(store: S, events: &[source::Earthquake]) -> PeriodTables<Earthq
     PeriodTables::new(store).retain(7).precreate(0).with_clock(Clock::new(move || latest))
 }
 
-/// Writes each event to the table for its day.
+/// Writes each event to the table of its day.
 ///
 /// # Errors
 /// Any error from the store.

@@ -1,12 +1,12 @@
-//! Earthquakes with two alternative keys: by hour, or by network and region (PAT-ANTI-1).
+//! Earthquakes with two alternative keys, of which one starts with the hour and the other with the network and region (PAT-ANTI-1).
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use table_core::Entity;
 
 use crate::data::earthquakes as source;
 
-/// An event, in the partition of the hour in which it was written. At any given time, all writers write to the same
-/// partition. Example key: (`2018020623`, `us1000chhc`).
+/// An event, in the partition of the hour in which it was written. At any time, all writers write to the same partition. Example key: (`2018020623`,
+/// `us1000chhc`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "EarthquakesByHour",
@@ -37,7 +37,7 @@ pub struct RegionalEarthquake {
     /// The code of the network that reported the event.
     #[without('_')]
     pub network: String,
-    /// The region, taken from the end of the location's description.
+    /// The region, taken from the end of the description of the location.
     pub region: String,
     /// The time at which the event was written.
     pub time: DateTime<Utc>,
@@ -49,25 +49,25 @@ pub struct RegionalEarthquake {
     pub place: String,
 }
 
-/// Returns the region at the end of an earthquake's location, such as `Taiwan` in `22km NNE of Hualian, Taiwan`.
+/// Returns the region at the end of the location of an earthquake, such as `Taiwan` in `22km NNE of Hualian, Taiwan`.
 #[must_use]
 pub fn region(event: &source::Earthquake) -> &str {
     event.place.rsplit_once(", ").map_or(event.place.as_str(), |(_, region)| region)
 }
 
 impl HourlyEarthquake {
-    /// Returns an entity for the event as if it had been written at `time`.
+    /// Returns an entity for the event, as if the event had been written at `time`.
     #[must_use]
     pub fn at(event: &source::Earthquake, time: DateTime<Utc>) -> Self {
         let source::Earthquake { id, magnitude, place, .. } = event.clone();
-        // The key refuses a time that is not on the hour.
+        // The key rejects a time that is not on the hour.
         let hour = time.duration_trunc(TimeDelta::hours(1)).unwrap_or(time);
         Self { hour, time, id, magnitude, place }
     }
 }
 
 impl RegionalEarthquake {
-    /// Returns an entity for the event as if it had been written at `time`.
+    /// Returns an entity for the event, as if the event had been written at `time`.
     #[must_use]
     pub fn at(event: &source::Earthquake, time: DateTime<Utc>) -> Self {
         let region = region(event).to_owned();

@@ -1,11 +1,11 @@
-//! Earthquakes as a log of events. The row key is the log pattern's stamp.
+//! Earthquakes as a log of events. The row key is the stamp of the log pattern.
 
 use table_core::{Entity, Result};
 use table_patterns::log_tail::LogStamp;
 
 use crate::data::earthquakes as source;
 
-/// A seismic event in its network's log (PAT-LOG). Example key: (`us`, `2518818038575999999_fffffffffffff977`).
+/// A seismic event in the log of its network (PAT-LOG). Example key: (`us`, `2518818038575999999_fffffffffffff977`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "EarthquakeLog")]
 #[partition_key(network)]
@@ -13,7 +13,7 @@ use crate::data::earthquakes as source;
 pub struct LoggedEarthquake {
     /// The code of the network that reported the event.
     pub network: String,
-    /// The time at which the event began, and the event's index in the input, which distinguishes events with the same time (PAT-LOG-4).
+    /// The time at which the event began, together with the index of the event in the input. The index distinguishes events with the same time (PAT-LOG-4).
     pub stamp: LogStamp,
     /// The identifier of the event.
     pub id: String,
@@ -23,10 +23,10 @@ pub struct LoggedEarthquake {
     pub place: String,
 }
 
-/// Returns the events as log entries in input order, latest first.
+/// Returns the events as log entries in the order of the input, with the latest event first.
 ///
 /// # Errors
-/// An error if a time is outside the range of ticks, which does not happen with this input.
+/// An error if a time is outside the range of ticks. This does not happen with this input.
 pub fn log(events: &[source::Earthquake]) -> Result<Vec<LoggedEarthquake>> {
     let entry = |(place_in_input, event): (usize, &source::Earthquake)| {
         let tie = u64::try_from(events.len() - place_in_input).unwrap_or_default();

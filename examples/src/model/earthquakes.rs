@@ -1,11 +1,11 @@
-//! Earthquakes in the logs of the seismic networks that reported them, latest first.
+//! Earthquakes in the logs of the seismic networks that reported them, with the latest earthquake first.
 
 use chrono::{DateTime, Utc};
 use table_core::Entity;
 
 use crate::data::earthquakes as source;
 
-/// A seismic event in its network's log (PAT-LOG). Example key: (`us`, `2518818038575999999_us1000chhc`).
+/// A seismic event in the log of its network (PAT-LOG). Example key: (`us`, `2518818038575999999_us1000chhc`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Earthquakes")]
 #[partition_key(network)]

@@ -1,4 +1,4 @@
-//! The help desk's entities (tenants with agents, tickets and comments) and its queries.
+//! The entities of the help desk (tenants with agents, tickets and comments) and its queries.
 
 pub mod next;
 
@@ -40,17 +40,17 @@ pub enum Status {
 pub struct Ticket {
     /// The name of the tenant, a customer of the service.
     pub tenant: String,
-    /// The number of the ticket. A tenant's tickets are numbered consecutively, without gaps.
+    /// The number of the ticket. The tickets of a tenant are numbered consecutively, without gaps.
     #[digits(6)]
     pub number: u32,
-    /// The ticket's status.
+    /// The status of the ticket.
     pub status: Status,
     /// The priority, where 1 is the most urgent.
     pub priority: i32,
     /// The number of the agent who works on the ticket.
     #[digits(4)]
     pub agent: Option<u32>,
-    /// The agent's name, copied from the agent.
+    /// The name of the agent, copied from the agent.
     pub agent_name: Option<String>,
     /// The time at which the ticket was opened.
     pub created: DateTime<Utc>,
@@ -62,7 +62,7 @@ pub struct Ticket {
     pub attachment: Option<BlobRef>,
 }
 
-/// A line in a list of tickets. Index rows contain these properties.
+/// A line in a list of tickets. Index rows contain the properties of this line.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Ticket)]
 pub struct TicketLine {
@@ -85,14 +85,14 @@ pub struct Comment {
     /// The number of the ticket.
     #[digits(6)]
     pub ticket: u32,
-    /// The comment's number within its ticket, counted from 1.
+    /// The number of the comment within its ticket, counted from 1.
     #[digits(4)]
     pub number: u32,
     /// The text of the comment.
     pub text: String,
 }
 
-/// A ticket with its comments. They are stored in one range of rows.
+/// A ticket with its comments. Their rows form one range.
 #[derive(EntityGroup, Debug)]
 #[entity_group(under = Ticket)]
 pub struct TicketWithComments {
@@ -102,7 +102,7 @@ pub struct TicketWithComments {
     pub comments: Many<Comment>,
 }
 
-/// All entity types in a tenant's partition. A read of tickets skips the comments between them.
+/// All entity types in the partition of a tenant. A read of tickets skips the comments between them.
 #[derive(EntitySet, Clone, Debug, PartialEq)]
 pub enum HelpDesk {
     /// A ticket.
@@ -125,16 +125,16 @@ pub enum HelpDesk {
 pub struct Agent {
     /// The name of the tenant.
     pub tenant: String,
-    /// The agent's number within the tenant.
+    /// The number of the agent within the tenant.
     #[digits(4)]
     pub id: u32,
-    /// The agent's name. It is copied to the agent's tickets.
+    /// The name of the agent. It is copied to the tickets of the agent.
     pub name: String,
     /// The e-mail address, which is unique within the tenant.
     pub email: String,
 }
 
-/// The numbers of a tenant's tickets, kept up to date by a view. Example key: (`contoso`, `sums`).
+/// The numbers of open tickets and of all tickets of a tenant, which a view keeps up to date. Example key: (`contoso`, `sums`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "HelpDeskSums")]
 #[partition_key(tenant)]
@@ -191,7 +191,7 @@ impl View for TicketsAnHour {
     }
 }
 
-/// An entry in the audit log, stored in its day's table.
+/// An entry in the audit log, stored in the table of its day.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDeskAudit")]
 #[partition_key(tenant)]
@@ -216,7 +216,7 @@ impl Periodic for AuditEntry {
     }
 }
 
-/// A message about a closed ticket. Its handler notifies the customer and writes an entry to the audit log.
+/// A message about a closed ticket. The handler of the message notifies the customer and writes an entry to the audit log.
 #[derive(Serialize, Deserialize, Debug)]
 pub struct Closed {
     /// The name of the tenant.
@@ -245,7 +245,7 @@ pub struct Mail {
     pub ticket: u32,
 }
 
-/// A participant that runs with each change. If a change closes a ticket, it adds an intent (recorded work) with a [`Closed`] message.
+/// A participant that runs with each change. If a change closes a ticket, the participant adds an intent (recorded work) with a [`Closed`] message.
 #[derive(Clone, Copy, Debug)]
 pub struct Notifies;
 
@@ -267,7 +267,7 @@ impl Participant<Ticket> for Notifies {
     }
 }
 
-/// The relation that copies an agent's name to the agent's tickets.
+/// The relation that copies the name of an agent to the agent's tickets.
 #[derive(Debug)]
 pub struct Assignee;
 

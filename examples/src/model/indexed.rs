@@ -4,9 +4,8 @@ use table_core::{Entity, Projection};
 
 use crate::data::airports as source;
 
-/// An airport, in the partition of its state. Its index row by code is in a partition for that code, and its index row
-/// by city is in the state's partition. Example keys: (`USA_WA`, `iata_SEA`), (`code_SEA`, `airport`) and (`USA_WA`,
-/// `city_Seattle!SEA`).
+/// An airport, in the partition of its state. Its index row by code is in a partition for that code, and its index row by city is in the partition of the
+/// state. Example keys: (`USA_WA`, `iata_SEA`), (`code_SEA`, `airport`) and (`USA_WA`, `city_Seattle!SEA`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "IndexedAirports")]
 #[partition_key(country, "_", state)]
@@ -31,7 +30,7 @@ pub struct Airport {
     pub longitude: f64,
 }
 
-/// A line in the list of a city's airports. The index rows contain the name, and their key contains the city.
+/// A line in the list of the airports of a city. The index rows contain the name, and their keys contain the city.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Airport)]
 pub struct CityAirport {

@@ -1,6 +1,6 @@
-//! The ledger's entities: tenants with accounts, journal entries and balances. Each tenant has one partition.
+//! The entities of the ledger: tenants with accounts, journal entries and balances. Each tenant has one partition.
 //!
-//! An entry with 50 postings fits into one transaction, because a row contains the balances of 200 accounts, one per slot.
+//! An entry with 50 postings fits into one transaction, because one row contains the balances of 200 accounts, with one slot for each account.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use table_patterns::series::Series;
 use table_patterns::slot_names;
 use table_patterns::unit::UnitShare;
 
-/// The number of accounts whose balances share one row.
+/// The number of accounts whose balances are stored in one row.
 pub const SLOTS: u32 = 200;
 
-/// The state of a tenant's books. Every posting reads it. Example key: (`contoso`, `books`).
+/// The state of the books of a tenant. Every post reads it. Example key: (`contoso`, `books`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -51,31 +51,31 @@ pub enum Kind {
 pub struct Account {
     /// The name of the tenant.
     pub tenant: String,
-    /// The account number. A tenant's accounts are numbered consecutively. The number determines the row and slot of the balance.
+    /// The number of the account. The accounts of a tenant are numbered consecutively. The number determines the row and the slot of the balance.
     #[digits(6)]
     pub number: u32,
     /// The code of the account, which is unique within the tenant.
     pub code: String,
-    /// The account's name.
+    /// The name of the account.
     pub name: String,
     /// The currency. All accounts in an entry must have the same currency.
     pub currency: String,
-    /// The account's kind.
+    /// The kind of the account.
     pub kind: Kind,
     /// The number of the parent account, if any.
     pub parent: Option<u32>,
 }
 
-/// A posting as stored in its entry.
+/// A posting, as stored in its entry.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The account number.
+    /// The number of the account.
     pub account: u32,
     /// The amount in cents. Debits are positive, and credits are negative.
     pub cents: i64,
 }
 
-/// A journal entry. It never changes, except that a reversal adds a reference to itself. Example key: (`contoso`, `entry_00000042`).
+/// A journal entry. It never changes, except that its reversal adds a reference to the reversal. Example key: (`contoso`, `entry_00000042`).
 #[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", feed, set = Ledger)]
@@ -86,7 +86,7 @@ pub struct Line {
 pub struct Entry {
     /// The name of the tenant.
     pub tenant: String,
-    /// The entry number. A tenant's entries are numbered consecutively, without gaps.
+    /// The number of the entry. The entries of a tenant are numbered consecutively, without gaps.
     #[digits(8)]
     pub number: u32,
     /// The day on which the entry takes effect.
@@ -97,7 +97,7 @@ pub struct Entry {
     pub reference: String,
     /// A note about the entry.
     pub memo: String,
-    /// The sum of the entry's debits in cents.
+    /// The sum of the debits of the entry, in cents.
     pub volume: i64,
     /// The number of the entry that this entry reverses, if any.
     pub reverses: Option<u32>,
@@ -111,17 +111,17 @@ pub struct Entry {
     pub attachment: Option<BlobRef>,
 }
 
-/// A line in a list of entries. Index rows contain these properties.
+/// A line in a list of entries. Index rows contain the properties of this line.
 #[derive(Projection, Clone, Debug, PartialEq)]
 #[projection(of = Entry)]
 pub struct EntryLine {
-    /// The entry number.
+    /// The number of the entry.
     pub number: u32,
-    /// The sum of the entry's debits in cents.
+    /// The sum of the debits of the entry, in cents.
     pub volume: i64,
 }
 
-/// A line in an account's statement. The newest line sorts first. Example key: (`contoso`, `posting_000017_…`).
+/// A line in the statement of an account. The newest line sorts first. Example key: (`contoso`, `posting_000017_…`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -129,12 +129,12 @@ pub struct EntryLine {
 pub struct Posting {
     /// The name of the tenant.
     pub tenant: String,
-    /// The account number.
+    /// The number of the account.
     #[digits(6)]
     pub account: u32,
     /// The day on which the entry takes effect.
     pub effective: NaiveDate,
-    /// The entry number.
+    /// The number of the entry.
     #[digits(8)]
     pub entry: u32,
     /// The position of the posting within the entry.
@@ -146,7 +146,7 @@ pub struct Posting {
     pub reference: String,
 }
 
-/// The current balances of 200 of a tenant's accounts. Example key: (`contoso`, `balances_0000`).
+/// The current balances of 200 accounts of a tenant. Example key: (`contoso`, `balances_0000`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -154,10 +154,10 @@ pub struct Posting {
 pub struct Balances {
     /// The name of the tenant.
     pub tenant: String,
-    /// The row's number: the number of its first account, divided by 200.
+    /// The number of the row, which is the number of its first account divided by 200.
     #[digits(4)]
     pub page: u32,
-    /// The closed accounts among the row's 200 accounts.
+    /// The closed accounts among the 200 accounts of the row.
     #[property(json)]
     pub closed: BTreeSet<u32>,
 }
@@ -167,7 +167,7 @@ impl Series for Balances {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// One month's totals for 200 of a tenant's accounts. Example key: (`contoso`, `month_0000_2026_03`).
+/// The totals of one month for 200 accounts of a tenant. Example key: (`contoso`, `month_0000_2026_03`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -175,7 +175,7 @@ impl Series for Balances {
 pub struct MonthSums {
     /// The name of the tenant.
     pub tenant: String,
-    /// The row's number: the number of its first account, divided by 200.
+    /// The number of the row, which is the number of its first account divided by 200.
     #[digits(4)]
     pub page: u32,
     /// The number of whole months since year 0.
@@ -188,7 +188,7 @@ impl Series for MonthSums {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// A completed client request. It is stored so that a repeated request gets the same response. Example key: (`contoso`, `request_…`).
+/// A completed request of a client. It is stored to give a repeated request the same response. Example key: (`contoso`, `request_…`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger", set = Ledger)]
 #[partition_key(tenant)]
@@ -196,11 +196,11 @@ impl Series for MonthSums {
 pub struct Request {
     /// The name of the tenant.
     pub tenant: String,
-    /// The request's id, chosen by the client.
+    /// The id of the request, which the client chooses.
     pub id: String,
     /// The number of the entry that the request posted.
     pub entry: u32,
-    /// The requested postings.
+    /// The postings that the client requested.
     #[property(json)]
     pub lines: Vec<Line>,
 }
@@ -225,7 +225,7 @@ pub struct Audit {
     pub change: String,
 }
 
-/// All entity types in a tenant's partition.
+/// All entity types in the partition of a tenant.
 #[derive(EntitySet, Clone, Debug, PartialEq)]
 pub enum Ledger {
     /// The state of the books.
@@ -234,11 +234,11 @@ pub enum Ledger {
     Account(Account),
     /// An entry.
     Entry(Entry),
-    /// A line in a statement.
+    /// A line in the statement of an account.
     Posting(Posting),
     /// The balances of 200 accounts.
     Balances(Balances),
-    /// One month's totals for 200 accounts.
+    /// The totals of one month for 200 accounts.
     MonthSums(MonthSums),
     /// A completed request.
     Request(Request),
@@ -249,14 +249,14 @@ pub enum Ledger {
     Other(TableEntity),
 }
 
-/// The number of operations for an entry with 50 postings whose accounts are in five rows: the entry and its request, a
-/// line in the audit log, the books, the sequence, the feed, the balances and the monthly sums. Compilation fails if
-/// the number exceeds the limit for a transaction.
+/// The number of operations for an entry with 50 postings whose accounts are in five rows. The operations write the entry and its request, a line in the audit
+/// log, the postings, the books, the sequence, the feed, the balances and the monthly sums. Compilation fails if the number exceeds the limit for a
+/// transaction.
 pub const LARGEST: usize =
     Entry::INSERT + Request::INSERT + Audit::INSERT + 50 * Posting::INSERT + 2 + 2 + 2 * 5;
 const _: () = assert!(LARGEST <= 100);
 
-/// A participant that adds a line to the audit log with each change to an entity.
+/// A participant that adds a line to the audit log for each change to an entity.
 #[derive(Clone, Copy, Debug)]
 pub struct AuditTrail;
 
@@ -291,14 +291,14 @@ macro_rules! audited {
 }
 audited! { Books Account Entry }
 
-/// The next version of the ledger. Its entries have a cost center, and an index by cost center.
+/// The next version of the ledger, in which entries have a cost center and an index by cost center.
 pub mod next {
     use super::{
         Account, Audit, Balances, BlobRef, Books, DateTime, Entity, EntitySet, Line, MonthSums, NaiveDate,
         Posting, Projection, Request, TableEntity, Utc,
     };
 
-    /// A journal entry, with a cost center.
+    /// A journal entry that has a cost center.
     #[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Ledger", feed, set = Ledger)]
@@ -310,7 +310,7 @@ pub mod next {
     pub struct Entry {
         /// The name of the tenant.
         pub tenant: String,
-        /// The entry number. A tenant's entries are numbered consecutively, without gaps.
+        /// The number of the entry. The entries of a tenant are numbered consecutively, without gaps.
         #[digits(8)]
         pub number: u32,
         /// The day on which the entry takes effect.
@@ -321,7 +321,7 @@ pub mod next {
         pub reference: String,
         /// A note about the entry.
         pub memo: String,
-        /// The sum of the entry's debits in cents.
+        /// The sum of the debits of the entry, in cents.
         pub volume: i64,
         /// The number of the entry that this entry reverses, if any.
         pub reverses: Option<u32>,
@@ -337,17 +337,17 @@ pub mod next {
         pub cost_center: Option<String>,
     }
 
-    /// A line in the list of a cost center's entries.
+    /// A line in the list of the entries of a cost center.
     #[derive(Projection, Clone, Debug, PartialEq)]
     #[projection(of = Entry)]
     pub struct CenterLine {
-        /// The entry number.
+        /// The number of the entry.
         pub number: u32,
-        /// The sum of the entry's debits in cents.
+        /// The sum of the debits of the entry, in cents.
         pub volume: i64,
     }
 
-    /// All entity types in a tenant's partition.
+    /// All entity types in the partition of a tenant.
     #[derive(EntitySet, Clone, Debug, PartialEq)]
     pub enum Ledger {
         /// The state of the books.
@@ -356,11 +356,11 @@ pub mod next {
         Account(Account),
         /// An entry.
         Entry(Entry),
-        /// A line in a statement.
+        /// A line in the statement of an account.
         Posting(Posting),
         /// The balances of 200 accounts.
         Balances(Balances),
-        /// One month's totals for 200 accounts.
+        /// The totals of one month for 200 accounts.
         MonthSums(MonthSums),
         /// A completed request.
         Request(Request),

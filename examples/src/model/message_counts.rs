@@ -4,7 +4,7 @@ use chrono::NaiveDate;
 use table_core::Entity;
 use table_patterns::series::{self, Series};
 
-/// An employee's hourly message counts for one day, in the properties `Hour00` to `Hour23`. Example key: (`000123`, `20140423`).
+/// The hourly message counts of an employee for one day, in the properties `Hour00` to `Hour23`. Example key: (`000123`, `20140423`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "MessageCounts")]
 #[partition_key(employee)]

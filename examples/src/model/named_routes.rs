@@ -1,4 +1,4 @@
-//! Routes with the names of both airports. The names are copied from the airports and are updated when they change (PAT-DEN).
+//! Routes that contain the names of both airports. The names are copied from the airports and are updated when the airports change (PAT-DEN).
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -31,23 +31,23 @@ pub struct NamedAirport {
     pub city: String,
 }
 
-/// A route, in the partition of its departure airport, with both airports' names. Example key: (`SEA`, `LAX`).
+/// A route, in the partition of its departure airport, with the names of both airports. Example key: (`SEA`, `LAX`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "NamedRoutes", copies_from(Origin, Destination))]
 #[partition_key(origin)]
 #[row_key(destination)]
 pub struct NamedRoute {
-    /// The departure airport's code.
+    /// The code of the departure airport.
     pub origin: String,
-    /// The arrival airport's code.
+    /// The code of the arrival airport.
     pub destination: String,
     /// The number of flights in 2008.
     pub flights: i32,
-    /// The departure airport's name, copied from the airport.
+    /// The name of the departure airport, copied from the airport.
     pub origin_name: Option<String>,
-    /// The arrival airport's name, copied from the airport.
+    /// The name of the arrival airport, copied from the airport.
     pub destination_name: Option<String>,
-    /// The arrival airport's city, copied from the airport.
+    /// The city of the arrival airport, copied from the airport.
     pub destination_city: Option<String>,
 }
 
@@ -106,8 +106,8 @@ impl CopyRelation for Destination {
     }
 }
 
-/// The handles for airports and routes, with an outbox that records name changes. The outbox's queue is in memory; if a
-/// message is lost, the copies are updated later.
+/// The handles for airports and routes, with an outbox that records name changes. The queue of the outbox is in memory. If a message is lost, the copies are
+/// updated later.
 pub struct NamedRoutes<S> {
     /// The handle for airports, whose names are copied.
     pub airports: Entities<NamedAirport, S, Outbox<S, Engine>>,
@@ -127,7 +127,7 @@ impl<S: TableStore + Clone + 'static> NamedRoutes<S> {
         Ok(Self { airports: Entities::from(outbox.clone()), routes: Entities::from(outbox.clone()), outbox })
     }
 
-    /// Runs a worker until it has processed all recorded changes.
+    /// Runs a worker until all recorded changes have been processed.
     ///
     /// # Errors
     /// Any error from the queue.
@@ -143,7 +143,7 @@ impl<S> std::fmt::Debug for NamedRoutes<S> {
     }
 }
 
-/// Returns one state's routes with their airports' names, in input order.
+/// Returns the routes of one state with the names of their airports, in the order of the input.
 #[must_use]
 pub fn named(routes: &[Route], airports: &[airports::Airport]) -> Vec<NamedRoute> {
     let by_code: BTreeMap<&str, &airports::Airport> =
@@ -163,7 +163,7 @@ pub fn named(routes: &[Route], airports: &[airports::Airport]) -> Vec<NamedRoute
     routes.iter().filter(|route| route.state == STATE).filter_map(named).collect()
 }
 
-/// Writes the airports of these routes, then the routes with the copied names.
+/// Writes the airports of these routes, and then the routes with the copied names.
 ///
 /// # Errors
 /// Any error from the store.
@@ -190,7 +190,7 @@ pub async fn import(
     }
     for route in &routes {
         match handles.routes.insert(route).await {
-            // An earlier import has written the airport, and a recipe may have changed its name since then.
+            // An earlier import has already written the route, and a recipe may have changed the name of an airport since then.
             Err(error) if error.is_already_exists() => {
                 handles.routes.settle_copies(NamedRoute::key(&route.origin, &route.destination)).await?;
             }

@@ -1,9 +1,9 @@
-//! The builds of Debian packages, the cookbook's larger input.
+//! The builds of Debian packages, which are the larger input of the cookbook.
 
 use chrono::{DateTime, Utc};
 use table_core::{Entity, Projection};
 
-/// A build of a package, in the partition of its section. Section names such as `non-free/libs` are escaped. Example key: (`libs`, `build_zlib1g_000007`).
+/// A build of a package, in the partition of its section. A section name such as `non-free/libs` is escaped. Example key: (`libs`, `build_zlib1g_000007`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "PackageBuilds")]
 #[partition_key(escaped(section))]
@@ -11,10 +11,10 @@ use table_core::{Entity, Projection};
 pub struct Build {
     /// The name of the section.
     pub section: String,
-    /// The package's name. Debian's rules do not allow a `_` in it.
+    /// The name of the package. The rules of Debian do not allow a `_` in it.
     #[without('_')]
     pub package: String,
-    /// The build's number within its package, counted from 1.
+    /// The number of the build within its package, counted from 1.
     #[digits(7)]
     pub number: u32,
     /// The version of the package.
@@ -49,7 +49,7 @@ pub struct Section {
     pub builds: i64,
 }
 
-/// A package's first build, in the log of its section (PAT-LOG).
+/// The first build of a package, in the log of its section (PAT-LOG).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "PackageLog")]
 #[partition_key(escaped(section))]
@@ -73,7 +73,7 @@ pub struct FirstBuild {
 pub struct Import {
     /// The name of the table.
     pub table: String,
-    /// A description of where the imported rows come from.
+    /// A description of the source of the imported rows.
     pub source: String,
     /// The number of imported builds.
     pub builds: i64,

@@ -1,4 +1,4 @@
-//! Airline routes. Their compound key contains two airports.
+//! Airline routes, whose compound key contains two airports.
 
 use std::collections::HashMap;
 
@@ -12,18 +12,18 @@ use crate::data::{airports, routes as source};
 #[partition_key(state)]
 #[row_key(origin, "_", destination)]
 pub struct Route {
-    /// The departure airport's state, or `unknown` for four airports.
+    /// The state of the departure airport, or `unknown` for four airports.
     pub state: String,
-    /// The departure airport's code. In the key, a `_` terminates it, so the code cannot contain a `_`.
+    /// The code of the departure airport. In the key, it is terminated by a `_`, so it cannot contain a `_`.
     #[without('_')]
     pub origin: String,
-    /// The arrival airport's code.
+    /// The code of the arrival airport.
     pub destination: String,
     /// The number of flights in 2008.
     pub flights: i32,
 }
 
-/// Returns all routes with their departure states. Within a state, the routes are in key order.
+/// Returns all routes with their departure states. Within each state, the routes are in key order.
 #[must_use]
 pub fn routes(routes: &[source::Route], airports: &[airports::Airport]) -> Vec<Route> {
     let states: HashMap<&str, &str> =

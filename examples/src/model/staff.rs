@@ -1,4 +1,4 @@
-//! Two entity types in one table, identified by the prefix of the row key (PAT-HET).
+//! Two entity types in one table, which the prefix of the row key identifies (PAT-HET).
 
 use table_core::Entity;
 
@@ -27,11 +27,11 @@ pub struct Employee {
 #[partition_key(department)]
 #[row_key("DEPARTMENT_", code)]
 pub struct Department {
-    /// The name of the department, as in the employees' keys.
+    /// The name of the department, as in the keys of its employees.
     pub department: String,
     /// The name of the department in capital letters.
     pub code: String,
-    /// The name of the department for display.
+    /// The name of the department, as displayed.
     pub department_name: String,
     /// The number of employees in the department.
     pub employee_count: i32,

@@ -1,4 +1,4 @@
-//! The flights per airport: a view that follows the routes' change feed (IMP-6).
+//! The flights at each airport, in a view that applies the change feed of the routes (IMP-6).
 
 use std::error::Error;
 
@@ -19,18 +19,18 @@ const STATES: [&str; 3] = ["ID", "OR", "WA"];
 #[partition_key(state)]
 #[row_key(origin, "_", destination)]
 pub struct WatchedRoute {
-    /// The departure airport's state.
+    /// The state of the departure airport.
     pub state: String,
-    /// The departure airport's code.
+    /// The code of the departure airport.
     #[without('_')]
     pub origin: String,
-    /// The arrival airport's code.
+    /// The code of the arrival airport.
     pub destination: String,
     /// The number of flights in 2008.
     pub flights: i32,
 }
 
-/// An airport's numbers of departures and arrivals, kept up to date by a view. Example key: (`SEA`, `Traffic`).
+/// The numbers of departures and arrivals at an airport, which a view keeps up to date. Example key: (`SEA`, `Traffic`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "AirportTraffic")]
 #[partition_key(airport)]
@@ -75,7 +75,7 @@ pub fn watched(routes: &[Route]) -> Vec<WatchedRoute> {
     .collect()
 }
 
-/// Returns an airport's traffic, computed directly from the routes.
+/// Returns the traffic of an airport, computed directly from the routes.
 #[must_use]
 pub fn counted(routes: &[WatchedRoute], airport: &str) -> AirportTraffic {
     let flights = |is_it: fn(&WatchedRoute, &str) -> bool| {
@@ -90,7 +90,7 @@ pub fn counted(routes: &[WatchedRoute], airport: &str) -> AirportTraffic {
     }
 }
 
-/// Writes the routes, and builds the view from them.
+/// Writes the routes and builds the view from them.
 ///
 /// # Errors
 /// Any error from the store.
@@ -100,7 +100,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     table.bulk().insert_or_replace_all(watched(routes)).await?;
     let view = ViewTable::<Traffic, _>::new(store.clone()).create_if_missing().await?;
     view.rebuild().run().await?;
-    // Each state gets one change, so the feeds' cursors exist in the first run as in every later run.
+    // Each state gets one change. The cursors of the feeds therefore exist in the first run, as they do in every later run.
     let changes = store.entities::<WatchedRoute>().with_feed(Feed::new(store.clone()));
     let watched = watched(routes);
     for state in STATES {
@@ -113,7 +113,7 @@ pub async fn import(store: &Store, routes: &[Route]) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Deletes the feed entries that the view has applied. The feeds have no other reader.
+/// Deletes the feed entries that the view has applied. The feeds have no other readers.
 ///
 /// # Errors
 /// Any error from the store.

@@ -1,4 +1,4 @@
-//! Daily weather, with one row per day in calendar order.
+//! Daily weather, with one row for each day in calendar order.
 
 use chrono::NaiveDate;
 use table_core::Entity;

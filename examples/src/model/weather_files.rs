@@ -1,4 +1,4 @@
-//! A year of weather as a file. The file is in a blob, because it is too large for an entity that is often read.
+//! The weather of a year as a file. The file is stored in a blob, because it is too large for an entity that is read often.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use table_patterns::large::{BlobRef, Large};
 
 use crate::data::weather as source;
 
-/// One year of weather in a city, with the address of a file that contains its days (PAT-LARGE). Example key: (`Seattle`, `2014`).
+/// The weather in a city in one year, with the address of a file that contains the days (PAT-LARGE). Example key: (`Seattle`, `2014`).
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "WeatherFiles")]
 #[partition_key(location)]
@@ -21,12 +21,12 @@ pub struct WeatherFile {
     pub year: u16,
     /// The number of days in the file.
     pub days: i32,
-    /// The address of the file's blob.
+    /// The address of the blob that contains the file.
     #[blob]
     pub file: Option<BlobRef>,
 }
 
-/// Returns the content of a year's file, with one line per day.
+/// Returns the content of the file for a year, with one line per day.
 #[must_use]
 pub fn csv(weather: &[source::DailyWeather], location: &str, year: i32) -> String {
     let mut text = "date,precipitation,temp_max,temp_min,wind,weather\n".to_owned();

@@ -1,4 +1,4 @@
-//! The rain of a month, with one slot per day.
+//! The rain in a month, with one slot for each day.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -10,7 +10,7 @@ use table_patterns::series::{self, Series, SeriesRow, SeriesTable};
 use crate::data::weather as source;
 use crate::store::Store;
 
-/// A city's rain in one month, in millimetres per day, in the properties `Day01` to `Day31` (PAT-SER). Example key: (`Seattle`, `20120101`).
+/// The rain in a city in one month, in millimetres per day, in the properties `Day01` to `Day31` (PAT-SER). Example key: (`Seattle`, `20120101`).
 #[derive(Entity, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[entity(table = "RainByMonth")]
 #[partition_key(location)]
@@ -33,7 +33,7 @@ impl From<&source::DailyWeather> for RainMonth {
     }
 }
 
-/// Writes the rain of every month, as one row per city and month.
+/// Writes the rain of every month. Each row contains one month in one city.
 ///
 /// # Errors
 /// Any error from the store.

@@ -1,11 +1,11 @@
-//! Daily weather reports. A feed records their changes.
+//! Daily weather reports, whose changes are recorded in a feed.
 
 use chrono::NaiveDate;
 use table_core::Entity;
 
 use crate::data::weather as source;
 
-/// The rain on one day as reported by a station, which may correct the report later. Example key: (`Seattle`, `20150101`).
+/// The rain on one day as reported by a station. The station may correct the report later. Example key: (`Seattle`, `20150101`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WeatherReports")]
 #[partition_key(location)]

@@ -1,4 +1,4 @@
-//! The rain of a year: 366 properties, which need two rows.
+//! The rain in a year, which has 366 properties and needs two rows.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -9,7 +9,7 @@ use table_patterns::wide::{Wide, WideStore};
 use crate::data::weather as source;
 use crate::store::Store;
 
-/// A city's rain in one year, in millimetres per day (PAT-WIDE). Example keys of its two rows: (`Seattle`, `2012_01`) and (`Seattle`, `2012_02`).
+/// The rain in a city in one year, in millimetres per day (PAT-WIDE). Example keys of the two rows: (`Seattle`, `2012_01`) and (`Seattle`, `2012_02`).
 #[derive(Wide, Clone, Debug, PartialEq)]
 #[entity(table = "RainByYear")]
 #[partition_key(location)]
@@ -20,12 +20,12 @@ pub struct RainYear {
     /// The year.
     #[digits(4)]
     pub year: u16,
-    /// The rain on each day. The 366th value is empty except in leap years.
+    /// The rain on each day. The 366th value is `None` except in leap years.
     #[slots("Day", 1..=366)]
     pub days: Vec<Option<f64>>,
 }
 
-/// Returns the rain of all years in all cities.
+/// Returns the rain of all years and all cities.
 #[must_use]
 pub fn years(weather: &[source::DailyWeather]) -> Vec<RainYear> {
     let mut years: BTreeMap<(String, u16), Vec<Option<f64>>> = BTreeMap::new();
@@ -40,7 +40,7 @@ pub fn years(weather: &[source::DailyWeather]) -> Vec<RainYear> {
     years.into_iter().map(|((location, year), days)| RainYear { location, year, days }).collect()
 }
 
-/// Writes the rain of every year, as one wide entity per city and year.
+/// Writes the rain of every year. Each wide entity contains one year in one city.
 ///
 /// # Errors
 /// Any error from the store.

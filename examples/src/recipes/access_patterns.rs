@@ -1,4 +1,4 @@
-//! Access patterns: all queries of an application, each with its maximum cost class and its plan.
+//! Access patterns, which list all queries of an application, each with its maximum cost class and its plan.
 
 use table_core::query::Plan;
 use table_core::{Entity, Result, TableStoreExt};
@@ -30,7 +30,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert!(!expected.is_empty());
     assert!(found.iter().map(|airport| &airport.name).eq(expected.iter().map(|airport| &airport.name)));
 
-    // The list is available as data. Here, it is printed as a table with each query's plan and maximum cost class.
+    // The list is available as data. Here, it is printed as a table with the plan and the maximum cost class of each query.
     let plans = [
         airports.plan(AirportQuestions::airport("WA", "SEA"))?,
         airports.plan(AirportQuestions::by_code("SEA"))?,

@@ -1,5 +1,5 @@
-//! Archiving: one transaction records a change together with outbox entries for other tables. Workers process the
-//! entries, and mark entries that keep failing as poison (PAT-EC).
+//! Archiving. One transaction records a change together with outbox entries for other tables. Workers process the entries, and mark entries that keep failing
+//! as poison (PAT-EC).
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, inputs| Box::pin(run(store, inputs)),
 };
 
-/// A message that tells payroll about an employee's last day.
+/// A message that informs payroll of an employee's last day.
 #[derive(Serialize, Deserialize)]
 struct LastDay {
     employee: u32,
@@ -35,7 +35,7 @@ impl Message for LastDay {
     const VERSION: u32 = 1;
 }
 
-/// A stand-in for an external system. Its calls must be idempotent (PAT-EC-2); setting an employee's last day is.
+/// A stand-in for an external system. Its calls must be idempotent (PAT-EC-2), and setting the last day of an employee is.
 struct Payroll;
 
 impl Handler<LastDay> for Payroll {
@@ -53,7 +53,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let outbox = Outbox::new(store.clone(), store.queues().clone(), store.queue("archive")?);
     prepare(&current, &archived, &outbox, inputs).await?;
 
-    // One transaction writes the change and two intents (recorded work), so neither exists without the other (PAT-EC-8).
+    // One transaction writes the change and two intents (recorded work), so the change never exists without the intents or vice versa (PAT-EC-8).
     let leaver = current.get(CurrentEmployee::key("Sales", 456)).await?;
     let Some(leaver) = leaver else { panic!("employee 456 works here") };
     let leaving = CurrentEmployee { has_left: true, ..leaver.value().clone() };
@@ -67,7 +67,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     outbox.record(&mut sales, &Intent::of(key.row_key.clone()).step(told))?;
     outbox.submit(current.name()?, sales).await?;
 
-    // The worker has no handler for payroll. It retries failed steps; after three attempts, they become poison (PAT-EC-4).
+    // The worker has no handler for payroll. It retries the failed step; after three attempts, the step becomes poison (PAT-EC-4).
     let now = Backoff { initial: Duration::ZERO, max: Duration::ZERO };
     let idle = Duration::from_millis(20);
     let options = WorkerOptions {
@@ -114,7 +114,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         )))
 }
 
-/// Puts all employees of Sales into `Current`, deletes employee 456 from `Archive`, and clears the queues of earlier runs.
+/// Inserts all employees of Sales into `Current`, deletes employee 456 from `Archive`, and clears the queues of earlier runs.
 async fn prepare(
     current: &Table<CurrentEmployee, Store>,
     archived: &Table<CurrentEmployee, Store>,

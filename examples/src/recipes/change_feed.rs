@@ -1,4 +1,4 @@
-//! Change feeds: all changes in a partition are read in order, starting from a stored position (PAT-EC-8).
+//! Change feeds. All changes in a partition are read in order, starting from a stored position (PAT-EC-8).
 
 use std::collections::BTreeMap;
 
@@ -28,12 +28,12 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let (table, seattle) = (reports.name()?, PartitionKey::new("Seattle")?);
     let feed = Feed::new(store.clone());
     let end = |entries: &[table_patterns::feed::FeedEntry]| entries.last().map(|entry| entry.cursor.clone());
-    // The entries of an earlier run are deleted.
+    // The feed entries of an earlier run are deleted.
     if let Some(last) = end(&feed.read(table, &seattle, &Cursor::default(), usize::MAX).await?) {
         feed.trim(table, &seattle, &last).await?;
     }
 
-    // The station writes each report and its feed entry in one transaction. The first report is wrong; it is corrected at the end.
+    // The station writes each report and its feed entry in one transaction. The first report is wrong, and is corrected at the end.
     let january = |day: &&crate::data::weather::DailyWeather| {
         day.location == "Seattle" && (day.date.year(), day.date.month()) == (2015, 1)
     };
@@ -50,7 +50,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         feed.submit(table, change, &[entry]).await?;
     }
 
-    // Each reader keeps a model of the rows, and stores its position as a string.
+    // Each reader keeps a model of the rows and stores its position as a string.
     let mut rain: BTreeMap<String, f64> = BTreeMap::new();
     let mut answer = Grid::new(["Reader", "#Changes", "Last", "#Days known", "#Millimetres"]);
     let mut stored = to_text(&Cursor::default())?;

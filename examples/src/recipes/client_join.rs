@@ -1,4 +1,4 @@
-//! Client-side joins: a range query for routes, followed by concurrent point reads of their destinations (IMP-6, IMP-5).
+//! Client-side joins. A range query for routes is followed by concurrent point reads of their destinations (IMP-6, IMP-5).
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let from_spokane = routes.query(Route::rows("WA").origin_is("GEG"));
     let plan = from_spokane.plan()?;
     let legs = from_spokane.collect().await?;
-    // Eight lookups run concurrently. Each one is a point query through the index by code.
+    // Eight lookups run concurrently. Each of them is a point query through the index by code.
     let found = airports.get_many(legs.iter().map(|leg| Airport::by_code(&leg.destination))).await?;
 
     let known: BTreeMap<&str, _> =
@@ -36,7 +36,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
 
     let mut answer = Grid::new(["To", "Airport", "City", "#Flights"]);
     for (leg, airport) in legs.iter().zip(&found) {
-        // A join must handle missing rows: four airports are not in the data.
+        // A join must handle missing rows. In this case, four airports are missing from the data.
         let (name, city) = airport.as_deref().map_or(("unknown", ""), |it| (&it.name, &it.city));
         let flights = thousands(leg.flights.unsigned_abs().into());
         answer.row([leg.destination.as_str(), name, city, &flights]);

@@ -1,4 +1,4 @@
-//! Compound keys: all rows with the same first key part form one range (PAT-CK).
+//! Compound keys. All rows with the same first key part form one range (PAT-CK).
 
 use table_core::{Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! Estimates the cost of a design before it is deployed: each query in requests and money, and a test that limits the cost (PAT-ANTI-3).
+//! Estimates the cost of a design before it is deployed. It shows the cost of each query in requests and money, and a test that limits this cost (PAT-ANTI-3).
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ const BY_CODE: &str = "airport by code";
 const OF_STATE: &str = "airports of a state";
 const CHANGE: &str = "change an airport";
 
-/// Example prices. For a real estimate, use your provider's current prices for your region.
+/// Example prices. For a real estimate, use the current prices of your provider in your region.
 const PRICES: &str =
     r#"{ "currency": "USD", "per_10k_reads": 0.0004, "per_10k_writes": 0.0005, "per_gib_read": 0.08 }"#;
 
@@ -39,7 +39,7 @@ fn run(inputs: &Inputs) -> Result<Report> {
         panic!("a scan of 3,364 airports is four pages")
     };
 
-    // A rate of 50 per second is 129.6 million in 30 days. A scan takes four requests, because each request reads a thousand rows.
+    // 50 queries per second are 129.6 million in 30 days. A scan takes four requests, because each request reads at most a thousand rows.
     let (one, four) = (indexed.pattern(BY_CODE)?, scanned.pattern(BY_CODE)?);
     assert_eq!((thousands_a_month(one.per_month(one.reads)), indexed.requests(BY_CODE)?), (129_600, 1));
     assert_eq!((thousands_a_month(four.per_month(four.reads)), scanned.requests(BY_CODE)?), (4 * 129_600, 4));
@@ -75,13 +75,13 @@ fn run(inputs: &Inputs) -> Result<Report> {
         .note(format!("A test that allows one request rejects the second design: {dear}")))
 }
 
-/// Formats a number of requests per month, in thousands.
+/// Returns a number of requests per month, rounded to thousands.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some millions")]
 fn thousands_a_month(requests: f64) -> u64 {
     (requests / 1_000.0).round() as u64
 }
 
-/// Simulates two minutes of timetable queries. Airports are queried in proportion to their numbers of flights.
+/// Simulates two minutes of timetable queries. Each airport is queried in proportion to its number of flights.
 fn dry_run(inputs: &Inputs, has_index: bool) -> Result<Advice> {
     let mut flights: HashMap<&str, i32> = HashMap::new();
     for route in &inputs.routes {

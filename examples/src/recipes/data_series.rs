@@ -1,4 +1,4 @@
-//! Data series: the values for all days of a month are properties of one entity (PAT-SER).
+//! Data series. The values for all days of a month are properties of one entity (PAT-SER).
 
 use chrono::{Datelike, NaiveDate};
 use table_core::{Entity, Result, TableStoreExt};

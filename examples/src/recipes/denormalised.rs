@@ -1,4 +1,4 @@
-//! Denormalisation: routes contain copies of their airports' names, and an airport is renamed (PAT-DEN).
+//! Denormalisation. Routes contain copies of the names of their airports, and an airport is renamed (PAT-DEN).
 
 use table_core::{Entity, IfMatch, Result};
 
@@ -23,7 +23,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let from = |origin: &str| routes.table().query(NamedRoute::partition(origin));
     let plan = from("SEA").plan()?;
 
-    // The row contains both names, so a single request is enough.
+    // Each row contains both names, so a single request is enough.
     let before = store.cost();
     let found = from("SEA").collect().await?;
     let asked = (store.cost() - before).requests;
@@ -32,7 +32,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let expected: Vec<_> = all.iter().filter(|route| is_of(route, "SEA")).cloned().collect();
     assert_eq!((&found, asked), (&expected, 1));
 
-    // The name is written only to the airport. The copies in its routes are updated afterwards.
+    // The new name is written only to the airport. The copies in its routes are updated afterwards.
     let before = store.cost();
     let rename = |airport: &mut NamedAirport| NEW_NAME.clone_into(&mut airport.name);
     airports.update(NamedAirport::key("SEA"), rename).await?;

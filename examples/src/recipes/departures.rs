@@ -1,4 +1,4 @@
-//! Reads related lists in one query: an airport with all its departures (PAT-CK-1).
+//! Reads related lists with one query: an airport with all of its departures (PAT-CK-1).
 
 use table_core::{Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! Keys from arbitrary strings: invalid characters are escaped, and decoding returns the original string (KEY-3).
+//! Keys made from arbitrary strings. Invalid characters are escaped, and decoding returns the original string (KEY-3).
 
 use table_core::{Entity, Result, TableStoreExt};
 

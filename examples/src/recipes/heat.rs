@@ -1,4 +1,5 @@
-//! Compares the heat (load per partition) of two layouts before any table exists: one with a time as key, one with a compound key (PAT-ANTI-1).
+//! Compares the heat (load per partition) of two layouts before any table exists. One layout has a time as its key, and the other has a compound key
+//! (PAT-ANTI-1).
 
 use std::collections::HashMap;
 
@@ -72,7 +73,7 @@ fn run(inputs: &Inputs) -> Result<Report> {
     })
 }
 
-/// Writes every event several times, earliest first, at the simulated times. The simulation passes the end of an hour.
+/// Writes each event several times at simulated times, starting with the earliest event. The simulated time passes the end of an hour.
 fn dry_run(layout: &str, inputs: &Inputs, write: Write) -> Result<DryRun> {
     let events: Vec<Earthquake> = inputs.earthquakes.iter().rev().cloned().collect();
     let start = DateTime::from_timestamp(1_517_961_595, 0).unwrap_or_default();

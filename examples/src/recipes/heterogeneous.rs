@@ -1,4 +1,4 @@
-//! Partitions with several types: rows of two known types and an unknown one are read as one enum (PAT-HET-4 to PAT-HET-6).
+//! Partitions with several types. Rows of two known types and of an unknown type are read as one enum (PAT-HET-4 to PAT-HET-6).
 
 use table_core::{Entity, EntitySet, IfMatch, Result, Selection, TableEntity, TableStoreExt, Value};
 
@@ -16,7 +16,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, _| Box::pin(run(store)),
 };
 
-/// The types of rows in the partition. A key prefix identifies each type; the compiler checks that the prefixes are unambiguous.
+/// The types of rows in the partition. A key prefix identifies each type, and the compiler checks that the prefixes are unambiguous.
 #[derive(EntitySet, Debug, PartialEq)]
 enum Member {
     Department(Department),
@@ -44,7 +44,7 @@ async fn run(store: &Store) -> Result<Report> {
     assert_eq!(known, expected);
     assert!(unknown.key() == robot.key() && unknown.iter().eq(robot.iter()), "kept, and reported");
 
-    // The EmployeeCount of every entity that has one is incremented; all other properties remain unchanged (PAT-HET-5).
+    // The `EmployeeCount` of every entity that has one is incremented. All other properties remain unchanged (PAT-HET-5).
     let bags = rows.query(Selection::partition("Sales")).collect().await?;
     let counted: Vec<_> = bags.iter().filter(|bag| bag.get("EmployeeCount").is_some()).collect();
     assert_eq!(counted.len(), 1);

@@ -1,4 +1,4 @@
-//! Slots with concurrent writers: every increment is counted (PAT-SER-2, PAT-SER-3).
+//! Slots with concurrent writers. Every increment is counted (PAT-SER-2, PAT-SER-3).
 
 use std::time::Duration;
 
@@ -31,10 +31,10 @@ async fn run(store: &Store) -> Result<Report> {
         of_earlier => of_earlier?,
     }
     let counts = SeriesTable::new(table);
-    counts.set(&day, 8, 3).await?; // one slot, by a merge; the other 23 stay as they are
+    counts.set(&day, 8, 3).await?; // writes one slot with a merge, which leaves the other 23 unchanged
 
-    // Four writers run concurrently. A writer that loses a race reads the row again and retries. The number of retries
-    // varies between runs, so these requests are not metered.
+    // Four writers run concurrently. A writer that loses a race reads the row again and retries. The number of retries varies between runs, so these requests
+    // are not metered.
     let patient = Retry::new(10_000, Duration::from_millis(1), Duration::from_millis(20));
     let server = || SeriesTable::new(store.unmetered().table::<MessageDay>()).with_retry(patient.clone());
     let (servers, day) = ([server(), server(), server(), server()], &day);

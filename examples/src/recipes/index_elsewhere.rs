@@ -1,4 +1,4 @@
-//! An index in another partition: the outbox updates it after its entities, and the result type shows that results may be stale (PAT-INTER).
+//! An index in another partition. The outbox updates the index after its entities, and the result type shows that results may be stale (PAT-INTER).
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
 };
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
-    store.unmetered().table::<Employee>().delete_table().await?; // the table of an earlier run
+    store.unmetered().table::<Employee>().delete_table().await?; // deletes the table of an earlier run
     let outbox = Outbox::new(store.clone(), store.queues().clone(), store.queue("directory")?);
     outbox.create_queues().await?;
     outbox.queues().clear(outbox.queue()).await?;
@@ -36,7 +36,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         worker.metrics().longest_lag
     };
 
-    // Each insert also records, in the same transaction, that an index row must be written (PAT-EC-8).
+    // In the same transaction, each insert also records that an index row must be written (PAT-EC-8).
     let sales = inputs.employees.iter().filter(|employee| employee.department == "Sales");
     for employee in sales.cloned() {
         let crate::model::company::Employee { department, id, first_name, last_name, age, email } = employee;
@@ -49,8 +49,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         let mut cells = vec![step.to_owned()];
         let mut verified = "nobody".to_owned();
         for address in ["jonesj@contoso.com", "jane@contoso.com"] {
-            // A copy's type does not dereference to the entity: the caller must either accept that the copy may be
-            // stale, or read the entity (PAT-INTER-5).
+            // A copy does not dereference to the entity. The caller must either accept that the copy may be stale or read the entity (PAT-INTER-5).
             let Some(copy) = employees.get_eventual(by_email(address)).await? else {
                 cells.push("nobody".to_owned());
                 continue;

@@ -1,4 +1,4 @@
-//! Manages an index: it is added to existing rows, completed by a backfill, and checked for damage done by another tool (PAT-INTRA, DQ-1).
+//! The life of an index. It is added to existing rows, completed by a backfill, and checked for damage done by another tool (PAT-INTRA, DQ-1).
 
 use table_core::index::Index;
 use table_core::{Entity, Error, ErrorCode, IfMatch, Result, TableEntity, TableStoreExt};
@@ -20,7 +20,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
 };
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
-    // This is the first version of the program, with its rows.
+    // The first version of the program writes its rows.
     store.unmetered().table::<first::Airport>().delete_table().await?; // the table of an earlier run, with its stored schema
     let old = store.table::<first::Airport>().create_if_missing().await?;
     let nevada: Vec<Airport> =
@@ -31,7 +31,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     };
     old.bulk().insert_all(nevada.iter().map(as_first)).await.map_err(|stopped| stopped.source)?;
 
-    // The second version updates the index from its first write on, but reads it only once it is complete.
+    // The second version updates the index from its first write, but reads the index only after it is complete.
     let airports = store.entities::<Airport>().create_if_missing().await?;
     let las_vegas = || Airport::by_city("NV", "Las Vegas");
     let mut answer = Grid::new(["Step", "Index", "Airports of Las Vegas"]);
@@ -55,7 +55,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert_eq!(found, expected);
     answer.row(["backfilled", "ready", &codes(&found)]);
 
-    // Another tool deletes a copy, and writes a copy for an airport that does not exist.
+    // Another tool deletes one copy and writes a copy for an airport that does not exist.
     let copy_of = |airport: &Airport| Ok::<_, Error>(AirportByCity::entry(airport)?.map(|copy| copy.key));
     let ghost = Airport { iata: "XXX".to_owned(), ..expected[0].clone() };
     let (Some(lost), Some(stray)) = (copy_of(&expected[0])?, copy_of(&ghost)?) else {
@@ -65,7 +65,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     rows.delete(&lost, IfMatch::Any).await?;
     let ghost = TableEntity::from(stray.clone()).with("Name", "Ghost").with("City", "Las Vegas");
     rows.insert(&ghost).await?;
-    let broken = airports.check().run().await?; // a dry run: it changes nothing
+    let broken = airports.check().run().await?; // a dry run, which changes nothing
     let mut kinds: Vec<_> =
         broken.findings.iter().map(|finding| (finding.kind, finding.at.row_key.as_str())).collect();
     kinds.sort_by_key(|(_, at)| *at);

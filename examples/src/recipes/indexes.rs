@@ -1,4 +1,4 @@
-//! Indexes: lookups that the primary key does not support read copies stored under other keys (PAT-INTRA, PAT-INTER).
+//! Indexes. Lookups that the primary key does not support read copies that are stored under other keys (PAT-INTRA, PAT-INTER).
 
 use table_core::{Entity, Result, TableStoreExt};
 
@@ -29,19 +29,19 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         wanted.into_iter().map(shown).collect::<Vec<_>>()
     };
 
-    // A point lookup: each code has its own partition, with a complete copy of the airport.
+    // This is a point lookup. Each code has a separate partition with a complete copy of the airport.
     let by_code = Airport::by_code("SEA");
     let seattle = airports.get(by_code.clone()).await?.map(table_core::Versioned::into_value);
     let expected = inputs.airports.iter().find(|airport| airport.iata == "SEA").map(Airport::from);
     assert_eq!(seattle, expected);
 
-    // A range query for the copies with one value, which include the name.
+    // This range query reads the copies with one value. The copies include the name.
     let houston = airports.query(Airport::by_city("USA", "TX", "Houston")).project::<CityAirport>();
     let plan = houston.plan()?;
     let houston = houston.collect().await?;
     assert_eq!(houston, of_texas(|city| city == "Houston"));
 
-    // A range query over several values.
+    // This range query covers several values.
     let saints = airports.query(Airport::by_city_rows("USA", "TX").city_prefix("San "));
     let saints = saints.project::<CityAirport>().collect().await?;
     assert_eq!(saints, of_texas(|city| city.starts_with("San ")));

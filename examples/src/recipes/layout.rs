@@ -1,4 +1,4 @@
-//! Schemas as data: a schema is printed as text and compared with a changed one (EVO rules).
+//! Schemas as data. A schema is printed as text and compared with a changed schema (EVO rules).
 
 use table_core::schema::{Compatibility, StoredSchema, compare_schemas};
 use table_core::{Entity, ErrorCode, Result, TableStoreExt};
@@ -33,8 +33,8 @@ async fn run(store: &Store, _: &Inputs) -> Result<Report> {
         }
     }
 
-    // A program that opens the table compares its schema with the stored one. These calls bypass the meter, because
-    // their number differs between a first and a second run.
+    // A program that opens the table compares its schema with the stored one. These calls bypass the meter, because the number of requests differs between a
+    // first and a second run.
     let store = store.unmetered();
     store.table::<Employee>().open().await?;
     let Err(refused) = store.table::<wider::Employee>().open().await else {

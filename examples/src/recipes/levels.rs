@@ -1,4 +1,4 @@
-//! Hierarchical partition keys: each prefix of levels is one range of partitions, which contains nothing else (HPK-5).
+//! Hierarchical partition keys. Each prefix of the levels is one range of partitions that contains no other rows (HPK-5).
 
 use table_core::{Entity, Result, TableStoreExt};
 

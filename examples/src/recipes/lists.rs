@@ -1,4 +1,4 @@
-//! Index lists: the airports in a city as a list of keys in the same partition, in another table, and in a blob (PAT-IX).
+//! Index lists. The airports in a city are stored as a list of keys in the same partition, in another table, or in a blob (PAT-IX).
 
 use table_core::{Entity, EntityKey, Error, ErrorCode, Result, TableStoreExt, Value, Versioned};
 use table_patterns::blob::object_store::ObjectStoreExt;
@@ -26,7 +26,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let values =
         |found: Vec<Versioned<Airport>>| found.into_iter().map(Versioned::into_value).collect::<Vec<_>>();
 
-    // Option 2: the list is in the partition of its airports, and always consistent with them.
+    // Option 2: the list is in the partition of its airports and is always consistent with them.
     let in_houston = || Airport::in_city("USA", "TX", "Houston");
     let houston = values(airports.get_by_index(in_houston()).await?);
     assert_eq!(houston, of(&|airport| airport.state == "TX" && airport.city == "Houston"));
@@ -36,7 +36,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert_eq!(springfield, of(&|airport| airport.city == "Springfield"));
     assert!(springfield.len() <= BEYOND);
 
-    // Option 1: this list has outgrown an entity. It is in a blob, and the entity contains the blob's name.
+    // Option 1: this list has outgrown an entity. It is stored in a blob, and the entity contains the name of the blob.
     let greenville = values(airports.get_by_index_eventual(Airport::of_city("Greenville")).await?);
     assert_eq!(greenville, of(&|airport| airport.city == "Greenville"));
     assert!(greenville.len() > BEYOND);
@@ -77,7 +77,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     Ok(report)
 }
 
-/// Returns the name of the blob that contains a city's list.
+/// Returns the name of the blob that contains the list of a city.
 async fn blob(store: &Store, inputs: &Inputs, city: &str) -> Result<String> {
     let wrong = |what: String| Error::new(ErrorCode::EntityMismatch, what);
     let key = EntityKey::new(city, "airports")?;

@@ -1,4 +1,4 @@
-//! Log lines, which do not belong in a table, in blobs whose names contain their time (PAT-ANTI-2).
+//! Log lines. They do not belong in a table and are stored in blobs whose names contain the time (PAT-ANTI-2).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,12 +30,12 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let blobs = store.blobs();
     clear(&*blobs).await?;
 
-    // The writer's clock follows the events; an ordinary program omits `with_clock`.
+    // The clock of the writer shows the times of the events. An ordinary program omits `with_clock`.
     let now = Arc::new(AtomicU64::new(0));
     let hand = Arc::clone(&now);
     let clock = Clock::new(move || hand.load(Ordering::SeqCst));
     let mut log = LogWriter::new(store.blobs(), SERVICE)?
-        .flush_at(8 * 1024) // larger blocks cost fewer requests, and risk more lines
+        .flush_at(8 * 1024) // larger blocks need fewer requests, but more lines can be lost
         .flush_after(Duration::from_secs(60 * 60))
         .with_clock(clock);
     let mut written = 0;
@@ -56,7 +56,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let found = lines.iter().map(|line| (line.at, line.fields[0].as_str(), line.fields[2].as_str()));
     assert!(found.eq(expected.map(|event| (event.time, event.id.as_str(), event.place.as_str()))));
 
-    // The same query on a table partitioned by network must read the entire table, because the reader knows only a time.
+    // The same query on a table that is partitioned by network must read the entire table, because the reader knows only the time.
     let before = store.cost();
     let scan = store.table::<LoggedEarthquake>().scan("comparison with the log in blobs").max_rows(10_000);
     let plan = scan.plan()?;
@@ -87,7 +87,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         .note("For lookups of single events, or frequent reads of the newest, use a table: see `log-tail`."))
 }
 
-/// Deletes the log of an earlier run, whose blobs would otherwise be read as well.
+/// Deletes the log of an earlier run. Its blobs would otherwise be read as well.
 async fn clear(blobs: &dyn ObjectStore) -> Result<()> {
     let mut listing = blobs.list(Some(&Path::from(SERVICE)));
     while let Some(blob) = listing.try_next().await.map_err(no_blobs)? {

@@ -1,4 +1,4 @@
-//! Log tails: the newest events are read first, however long the log is (PAT-LOG).
+//! Log tails. The newest events are read first, regardless of the length of the log (PAT-LOG).
 
 use table_core::{Entity, Result, TableStoreExt, Versioned};
 

@@ -1,4 +1,4 @@
-//! Migrates an embedded engine's table to the cookbook's store and back. The copy is interrupted, resumed and checked (DQ-12, PAGE-7).
+//! Migrates a table from an embedded engine to the store of the cookbook and back. The copy is interrupted, resumed and checked (DQ-12, PAGE-7).
 
 use indicatif::ProgressBar;
 use table_core::{Engine, Entity, Result, TableName, TableStore, TableStoreExt};
@@ -10,9 +10,9 @@ use crate::model::earthquakes::Earthquake;
 use crate::recipe::{Recipe, Report};
 use crate::store::Store;
 
-/// The maximum number of rows to copy in one step.
+/// The maximum number of rows copied in one step.
 const PAGE: usize = 400;
-/// The name of the copied table in the cookbook's store, which already has a table with the original name.
+/// The name of the copied table in the store of the cookbook, which already contains a table with the original name.
 const MOVED: &str = "EarthquakesMoved";
 
 pub(super) const RECIPE: Recipe<Inputs> = Recipe {
@@ -40,7 +40,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let stored = copy.position().to_string();
     answer.row(["stopped", &thousands(copy.position().rows()), &stored]);
 
-    // The copy continues from the stored text alone, as another process could.
+    // The copy continues from nothing but the stored text, as it could in another process.
     let mut copy = there().resume(stored.parse()?)?;
     while copy.step().await? {
         bar.set_position(copy.position().rows());

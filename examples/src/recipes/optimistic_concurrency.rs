@@ -1,4 +1,4 @@
-//! Optimistic concurrency: the second of two writers gets an error and retries (IMP-2, CON-3).
+//! Optimistic concurrency. The second of two writers gets an error and retries (IMP-2, CON-3).
 
 use table_core::{Entity, ErrorCode, Result, TableStoreExt};
 

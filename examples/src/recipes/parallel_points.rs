@@ -1,4 +1,4 @@
-//! Concurrent point reads, which replace a filter that combines row keys with `or` (DQ-7).
+//! Concurrent point reads. They replace a filter that combines row keys with `or` (DQ-7).
 
 use table_core::{Entity, Result, TableStoreExt};
 

@@ -1,4 +1,4 @@
-//! Relationships: an employee has one badge and many reviews, which cannot exist without the employee (PAT-CK-3, IMP-6).
+//! Relationships. An employee has one badge and many reviews, which cannot exist without the employee (PAT-CK-3, IMP-6).
 
 use table_core::group::{Many, One};
 use table_core::{Entity, EntityGroup, ErrorCode, Result};
@@ -18,7 +18,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, _| Box::pin(run(store)),
 };
 
-/// An employee with a badge (one-to-one) and reviews (one-to-many). The keys of all these rows start with the employee's key.
+/// An employee with a badge (one-to-one) and reviews (one-to-many). The keys of all these rows start with the key of the employee.
 #[derive(EntityGroup, Debug)]
 #[entity_group(under = Employee)]
 struct Personnel {
@@ -32,7 +32,7 @@ async fn run(store: &Store) -> Result<Report> {
     let grace = || Employee::key("Research", 900);
     match personnel.delete_with_parts(grace()).await {
         Err(error) if error.is_not_found() => {}
-        left => drop(left?), // by a run that was stopped
+        left => drop(left?), // deletes the entities that a stopped run left behind
     }
     let department = || "Research".to_owned();
     let badge = Badge { department: department(), employee: 900, floors: "1 to 4".to_owned() };
@@ -46,7 +46,7 @@ async fn run(store: &Store) -> Result<Report> {
     };
     let mut answer = Grid::new(["Step", "Outcome", "Rows under empid_000900"]);
 
-    // The transaction that inserts a part also checks the owner, so it fails if the owner does not exist.
+    // The transaction that inserts a part also checks the owner. It fails if the owner does not exist.
     let Err(orphan) = personnel.insert_part(grace(), &badge).await else { panic!("nobody has this badge") };
     assert_eq!((orphan.code(), orphan.operation()), (ErrorCode::ResourceNotFound, Some(0)));
     answer.row(["a badge for nobody", orphan.code().as_str(), ""]);
@@ -67,7 +67,7 @@ async fn run(store: &Store) -> Result<Report> {
     assert_eq!((second.code(), second.operation()), (ErrorCode::EntityAlreadyExists, Some(1)));
     answer.row(["a second badge", second.code().as_str(), ""]);
 
-    // One range query reads the owner and all its parts.
+    // One range query reads the owner and all of its parts.
     let plan = personnel.table().plan_group::<Personnel>(grace())?;
     let Personnel { employee, badge: found, reviews } = personnel.table().read_group(grace()).await?;
     assert_eq!(employee.into_value(), hopper);
@@ -76,7 +76,7 @@ async fn run(store: &Store) -> Result<Report> {
     assert_eq!(reviews, [review(2013, 4), review(2014, 5)]);
     answer.row(["read as a group", "1 request", "the employee, her badge, 2 reviews"]);
 
-    // When the employee leaves, either all rows are deleted or none, even if another writer adds a review concurrently.
+    // When the employee leaves, either all of the rows are deleted or none of them, even if another writer adds a review concurrently.
     let deleted = personnel.delete_with_parts(grace()).await?;
     assert_eq!(deleted, 4);
     let Err(gone) = personnel.table().read_group::<Personnel>(grace()).await else { panic!("all are gone") };

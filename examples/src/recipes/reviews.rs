@@ -1,4 +1,4 @@
-//! Reads an employee and their yearly reviews in one range: two types with a common compound key (PAT-CK-1).
+//! Reads an employee and the employee's yearly reviews in one range. The two types share a compound key (PAT-CK-1).
 
 use table_core::group::{Many, One};
 use table_core::{Entity, EntityGroup, Result, TableStoreExt};
@@ -16,7 +16,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
     run: |store, inputs| Box::pin(run(store, inputs)),
 };
 
-/// An employee with all their reviews. The rows form one range.
+/// An employee with all of the employee's reviews. The rows form one range.
 #[derive(EntityGroup, Debug)]
 #[entity_group(under = Employee)]
 struct EmployeeWithReviews {

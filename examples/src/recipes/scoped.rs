@@ -23,7 +23,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
 };
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
-    // The holder of the account key signs a token for the keys of a selection. The recipe's own clock makes the token expire.
+    // The holder of the account key signs a token for the keys of a selection. The clock of this recipe makes the token expire.
     let key = AccountKey::new("contoso", "a2V5IG9mIGFuIGV4YW1wbGU=")?;
     let now = Arc::new(AtomicI64::new(1_420_070_400));
     let hand = Arc::clone(&now);
@@ -33,7 +33,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
         .valid_for(at(), Duration::from_secs(60 * 60))
         .sign(&key)?;
 
-    // The view applies the token's rules to any store. A service applies them itself to requests with the token.
+    // The view applies the rules of the token to any store. A service applies them itself to requests that contain the token.
     let office =
         SasVerifier::new(key).clock(Clock::of_instants(at)).scoped(store.clone(), &token).table::<Day>();
     let mut answer = Grid::new(["Asked for", "Answer"]);

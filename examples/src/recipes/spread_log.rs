@@ -1,4 +1,4 @@
-//! A log in eight partitions: an append writes to one of them; a read queries all of them and merges the results (PAT-ANTI-1, PAT-LOG-5).
+//! A log in eight partitions. An append writes to one of them. A read queries all of them and merges the results (PAT-ANTI-1, PAT-LOG-5).
 
 use table_advice::spread::{Heat, PARTITION_TARGET};
 use table_core::{Entity, Result, TableStoreExt, Versioned};
@@ -26,7 +26,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let found: Vec<SpreadEarthquake> = newest.into_iter().map(Versioned::into_value).collect();
     assert_eq!(found, expected[..10], "eight partitions, merged by their stamps");
 
-    // The same writes are made under both keys, to compare the largest share that one partition receives of any 100 consecutive writes.
+    // The same writes are made under both keys. Among any 100 consecutive writes, the largest share that one partition receives is compared.
     let (mut spread, mut by_hour) = (Heat::of_runs(100), Heat::of_runs(100));
     for event in expected.iter().rev() {
         spread.write(event)?;

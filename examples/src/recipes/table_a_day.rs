@@ -1,4 +1,4 @@
-//! One table per day: reads merge the tables of several days, and expired tables are dropped (PAT-HVD).
+//! One table per day. Reads merge the tables of several days, and expired tables are dropped (PAT-HVD).
 
 use chrono::TimeDelta;
 use table_core::{Entity, Error, ErrorCode, Result};

@@ -1,4 +1,4 @@
-//! Table scans: the partition is not known, so a reason and a maximum number of rows are required (DQ-5).
+//! Table scans. The partition is not known, so a reason and a maximum number of rows are required (DQ-5).
 
 use table_core::{Entity, Result, TableStoreExt};
 
@@ -25,7 +25,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
 
     let mut expected: Vec<Earthquake> =
         inputs.earthquakes.iter().filter(|event| event.magnitude >= 5.5).map(Earthquake::from).collect();
-    // The results are ordered by partition and then by row, so the latest event of each network comes first.
+    // The results are ordered by partition and then by row, so within each network the latest event comes first.
     expected.sort_by(|left, right| left.network.cmp(&right.network).then(right.time.cmp(&left.time)));
     assert_eq!(found, expected);
     let Err(refused) = cut_short else { panic!("{} rows are more than 100", inputs.earthquakes.len()) };

@@ -1,4 +1,4 @@
-//! Entity group transactions: the operations take effect atomically, and an error reports which operation failed (EGT-9, IMP-3).
+//! Entity group transactions. The operations take effect atomically, and an error contains the position of the failed operation (EGT-9, IMP-3).
 
 use table_core::{Entity, ErrorCode, IfMatch, Result, TableStoreExt, Versioned};
 
@@ -60,7 +60,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     Ok(Report::new("", answer).note(refused.to_string()).note(stranger.to_string()))
 }
 
-/// Returns the stored state of these employees.
+/// Returns the stored state of the given employees.
 async fn now(store: &Store, of: &[&Employee]) -> Result<Vec<Employee>> {
     let keys = of.iter().map(|employee| Employee::key("Sales", employee.id));
     let found = store.table::<Employee>().get_many(keys).await?;

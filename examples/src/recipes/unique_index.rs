@@ -1,5 +1,4 @@
-//! An index in its entities' partition: one transaction writes an entity and its index row, and a unique index enforces
-//! a constraint (PAT-INTRA).
+//! An index in the partition of its entities. One transaction writes an entity and its index row, and a unique index enforces a constraint (PAT-INTRA).
 
 use table_core::{Entity, ErrorCode, Result, TableStoreExt};
 use table_patterns::EntityStore;
@@ -18,7 +17,7 @@ pub(super) const RECIPE: Recipe<Inputs> = Recipe {
 };
 
 async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
-    store.unmetered().table::<Employee>().delete_table().await?; // the table of an earlier run
+    store.unmetered().table::<Employee>().delete_table().await?; // deletes the table of an earlier run
     let employees = store.entities::<Employee>().create_if_missing().await?;
     let sales = inputs.employees.iter().filter(|employee| employee.department == "Sales");
     for employee in sales.cloned() {
@@ -40,7 +39,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     let plan = employees.table().plan(by_email("jonesj@contoso.com"))?;
     assert_eq!(row("five employees and their copies", "").await?, ["223 Jane", "nobody"]);
 
-    // The copy's key already exists, so the transaction fails and writes neither the entity nor its copy (PAT-INTRA-5).
+    // The key of the copy already exists, so the transaction fails and writes neither the entity nor its copy (PAT-INTRA-5).
     let Some(jane) = employees.get(Employee::key("Sales", 223)).await? else { panic!("just inserted") };
     let double = Employee { id: 224, first_name: "June".to_owned(), ..jane.value().clone() };
     let Err(taken) = employees.insert(&double).await else { panic!("Jane has this address") };
@@ -54,7 +53,7 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     employees.insert(&double).await?;
     assert_eq!(row("June once more", "done").await?, ["224 June", "223 Jane"]);
 
-    // The copies whose address starts with `a` form a range, as with any key (PAT-INTRA-3).
+    // The copies whose address starts with `a` form a range, as rows do with any other key (PAT-INTRA-3).
     let found = employees.query(Employee::by_email_rows("Sales").email_prefix("a")).collect().await?;
     assert_eq!(found.iter().map(|it| it.first_name.as_str()).collect::<Vec<_>>(), ["Adam", "Ali"]);
     assert!(employees.check().run().await?.is_clean());

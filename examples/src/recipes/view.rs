@@ -1,4 +1,4 @@
-//! Materialised views: sums that would otherwise need a scan are read by point queries, and follow changes to the rows (IMP-6).
+//! Materialised views. Sums that would otherwise require a scan are read with point queries and are updated when rows change (IMP-6).
 
 use table_core::{Entity, EntityKey, IfMatch, Result};
 use table_patterns::EntityStore;

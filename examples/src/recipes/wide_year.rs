@@ -1,4 +1,4 @@
-//! Wide entities: the days of a year, which are too many properties for a single row (PAT-WIDE).
+//! Wide entities. The days of a year are too many properties for a single row (PAT-WIDE).
 
 use table_core::{Entity, Result};
 use table_patterns::wide::WideStore;

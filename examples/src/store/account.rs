@@ -1,4 +1,4 @@
-//! Opens stores in an account. Each store uses its own name prefix.
+//! Opens stores in an account. Each store uses a separate name prefix.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex};
@@ -13,13 +13,12 @@ use table_core::{DynTableStore, Engine, ErrorCode, Result};
 use crate::prefixed::Prefixed;
 use crate::store::{DeleteContainer, Run, Store};
 
-/// Opens a new store in an account: tables and queues with a unique prefix, and a new blob container.
-/// Existing data is not changed. If the connection string lacks a queue or blob endpoint, as for Cosmos DB, queues or
-/// blobs are kept in memory. Blobs are also kept in memory if the account has no blob service, for example on
-/// `table-server`.
+/// Opens a new store in an account. The store has tables and queues with a unique prefix, and a new blob container. Existing data is not changed. If the
+/// connection string lacks a queue or blob endpoint, as for Cosmos DB, queues or blobs are kept in memory. Blobs are also kept in memory if the account has no
+/// blob service, for example on `table-server`.
 ///
 /// # Errors
-/// Any error from [`AzureTables::from_connection_string`] or from creating the container.
+/// Any error from [`AzureTables::from_connection_string`], or from the creation of the container.
 pub async fn azure(connection_string: &str) -> Result<Store> {
     let name = format!("cookbook{:016x}", RandomState::new().hash_one(connection_string.len()));
     let account = AzureTables::from_connection_string(connection_string)?;

@@ -1,4 +1,4 @@
-//! Tests that the examples' store counts requests and rows.
+//! Tests that the store of the examples counts requests and rows.
 
 use table_core::TableStoreExt;
 

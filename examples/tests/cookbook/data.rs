@@ -1,4 +1,4 @@
-//! Tests the datasets: the loaded records must match their data files.
+//! Tests that the records of each dataset match its data file.
 
 mod airports;
 mod earthquakes;

@@ -1,4 +1,4 @@
-//! Tests of the generated Debian builds: each build occurs once and in order, and generating N builds always gives the same ones.
+//! Tests of the generated Debian builds. Each build occurs once and in order, and the same number of builds always produces the same builds.
 
 mod debian;
 mod seeded;

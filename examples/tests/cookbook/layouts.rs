@@ -1,4 +1,4 @@
-//! Tests that stored rows have exactly the layouts shown in the pattern catalogue.
+//! Tests that stored rows have exactly the layouts that the pattern catalogue shows.
 
 use examples::model::company_archive::CurrentEmployee;
 use examples::model::company_indexed::{inter, intra};
@@ -9,7 +9,7 @@ use table_core::index::Index;
 use table_core::query::{KeyRange, Plan, QueryClass};
 use table_core::{Engine, Entity, FromEntity, Query, TableName, TableStore, TableStoreExt, ticks};
 
-/// Returns the stored rows in a partition: their row keys, and their property names separated by spaces.
+/// Returns the stored rows in a partition, each with its row key and the names of its properties, separated by spaces.
 async fn rows(store: &Engine, table: &str, partition: &str) -> Vec<(String, String)> {
     let query = Query::new(KeyRange::partition(partition));
     let page = store.query(&TableName::new(table).unwrap(), &query, None).await.unwrap();
@@ -94,7 +94,7 @@ fn a_row_read_untyped_reads_back_as_its_type() {
     });
 }
 
-/// An employee with the catalogue's basic layout. Example key: (`Sales`, `000223`).
+/// An employee with the basic layout of the catalogue. Example key: (`Sales`, `000223`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Employees")]
 #[partition_key(department)]
@@ -128,7 +128,7 @@ fn dq_the_base_layout() {
     });
 }
 
-/// Returns the `$filter` of a plan's only lookup.
+/// Returns the `$filter` of the only lookup in a plan.
 fn filter(plan: Plan) -> String {
     let [lookup] = plan.lookups.try_into().unwrap();
     lookup.filter.unwrap()
@@ -177,7 +177,7 @@ fn pat_log_2_log_times_round_trip_exactly() {
     }
 }
 
-/// Returns an index entry for an entity: its PartitionKey, its RowKey, and its property names in stored order.
+/// Returns an index entry for an entity, with its `PartitionKey`, its `RowKey` and the names of its properties in stored order.
 fn entry<I: Index>(entity: &I::Entity) -> (String, String, String) {
     let copy = I::entry(entity).unwrap().unwrap();
     let names: Vec<_> = copy.row.view().properties().map(|property| property.unwrap().name).collect();

@@ -1,4 +1,4 @@
-//! Tests that the ledger's operations can be called from the tasks of a server.
+//! Tests that the operations of the ledger can be called from the tasks of a server.
 
 use std::collections::BTreeMap;
 

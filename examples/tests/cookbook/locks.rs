@@ -32,7 +32,7 @@ fn the_staff() {
 #[test]
 fn the_datasets() {
     let (all, events) = (airports::load().unwrap(), earthquakes::load().unwrap());
-    // A city whose name contains a slash, which is escaped in the key.
+    // The name of this city contains a slash, which is escaped in the key.
     let slash = all.iter().find(|airport| airport.city.contains('/')).unwrap();
     assert_layout!(
         "layouts/datasets.lock",

@@ -1,4 +1,4 @@
-//! Tests of stores limited to tables with a name prefix.
+//! Tests of stores that are limited to the tables with a name prefix.
 
 use table_core::store::TablePage;
 use table_core::{Engine, TableStore, TableStoreExt};

@@ -1,4 +1,4 @@
-//! Tests that run every small example program, with its assertions, and check the command line of the cookbook.
+//! Tests that run every small example program, including its assertions, and that check the command line of the cookbook.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -27,12 +27,12 @@ fn run(options: &Options) -> String {
 #[derive(Clone, Debug, PartialEq)]
 struct Shown {
     recipe: String,
-    /// The output without spaces, table borders, times and `ETag`s, because the length of an `ETag` affects the column widths.
+    /// The output without spaces, table borders, times and `ETag`s. Spaces are removed because the length of an `ETag` affects the widths of columns.
     answer: String,
     cost: String,
 }
 
-/// Returns the output of each recipe in the text printed by a run.
+/// Returns the output of each recipe, taken from the text that a run printed.
 fn answers(text: &str) -> Vec<Shown> {
     let mut answers = Vec::new();
     for recipe in text.split("\n── ").skip(1) {
@@ -86,8 +86,8 @@ fn every_recipe_runs_in_memory_and_prints_all_its_parts() {
     }
 }
 
-/// A lock that a test holds while it reopens a folder. Reading the machine's package index starts processes, and a process that is starting
-/// briefly holds the file locks of this process, whichever thread starts it.
+/// A lock that a test holds while it reopens a folder. Reading the package index of the machine starts processes. While a process is starting, it briefly holds
+/// the file locks of this process, regardless of the thread that starts it.
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -106,7 +106,7 @@ fn a_second_run_in_the_same_folder_prints_the_same_and_adds_nothing() {
     assert_eq!(airports.map(|(_, rows)| *rows), Some(inputs.airports.len() as u64));
     let (first, second) = (answers(&first), answers(&second));
     assert_eq!(first.len(), cookbook::list().count());
-    // The first run leaves marks of quiet feeds, and claims on the tables of indexes. All later runs send the same requests.
+    // The first run leaves behind marks of quiet feeds and claims on the tables of indexes. All later runs send the same requests as each other.
     let mut changed = Vec::new();
     for (first, second) in first.iter().zip(second) {
         assert_eq!((&first.recipe, &first.answer), (&second.recipe, &second.answer));
@@ -152,7 +152,7 @@ fn the_larger_recipes_run_on_any_machine_over_a_seeded_index() {
     });
 }
 
-/// An output that fails or panics while the recipes run.
+/// An output that fails or panics while the recipes are running.
 struct Broken {
     bytes: usize,
     panics: bool,
@@ -217,7 +217,7 @@ fn the_readme_names_exactly_the_existing_recipes() {
         rows.flat_map(|row| row.rsplit('|').nth(1).unwrap().split('`').skip(1).step_by(2)).collect();
     let recipes: BTreeSet<&str> =
         cookbook::list().map(|(name, _)| name).filter(|name| !name.starts_with("large-")).collect();
-    let of_accounts = BTreeSet::from(["scoped"]); // compiled only with the `azure` feature
+    let of_accounts = BTreeSet::from(["scoped"]); // this recipe is compiled only with the `azure` feature
     let named: BTreeSet<&str> =
         if cfg!(feature = "azure") { named } else { named.difference(&of_accounts).copied().collect() };
     assert_eq!(named, recipes);

@@ -19,7 +19,7 @@ struct Order {
     total_cents: i64,
 }
 
-/// The body of a request. The order's keys are in the path of the request.
+/// The body of a request. The keys of the order are in the path of the request.
 #[derive(Deserialize)]
 struct Body {
     total_cents: i64,
@@ -33,13 +33,13 @@ struct Cursor {
 #[derive(Serialize)]
 struct Listing {
     orders: Vec<Versioned<Order>>,
-    /// The cursor for the next page, absent on the last page.
+    /// The cursor for the next page. It is absent on the last page.
     next: Option<String>,
 }
 
 type Orders = Table<Order, Engine>;
 
-/// An error from the store as an HTTP response.
+/// An error from the store, which is converted to an HTTP response.
 struct Failure(Error);
 
 impl From<Error> for Failure {
@@ -68,7 +68,7 @@ impl IntoResponse for Failure {
     }
 }
 
-/// Returns an `ETag` header with an ETag from the store.
+/// Returns an `ETag` header that contains an ETag from the store.
 fn etag(etag: &ETag) -> [(header::HeaderName, String); 1] {
     [(header::ETAG, etag.to_string())]
 }
@@ -99,7 +99,7 @@ async fn read(
     }
 }
 
-/// Creates an order, or changes it with `If-Match` (`PUT /customers/ada/orders/42`). Idempotent.
+/// Creates an order, or changes it if `If-Match` is given (`PUT /customers/ada/orders/42`). Idempotent.
 async fn write(
     State(orders): State<Orders>,
     Path((customer, number)): Path<(String, u32)>,
@@ -113,7 +113,7 @@ async fn write(
         None => orders.insert(&order).await,
         Some(_) if conditions.next().is_some() => return Ok(StatusCode::BAD_REQUEST.into_response()),
         Some(version) => {
-            // A condition that is not a text matches no version, and is never ignored.
+            // A condition that is not valid UTF-8 matches no version; it is never ignored.
             let version = IfMatch::parse(&String::from_utf8_lossy(version.as_bytes()))?;
             orders.replace(&order, version).await
         }

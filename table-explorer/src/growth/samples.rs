@@ -1,4 +1,4 @@
-//! Samples of table sizes over time. The older the samples, the fewer are kept.
+//! Samples of table sizes over time. Older samples are kept at lower density.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::store_names::StoreNames;
 
-/// The maximum numbers of stores in a file and of tables in a store. If they are exceeded, the least recently sampled stores or tables are dropped first. Of
-/// tables that were last sampled at the same time, the smallest is dropped first.
+/// The maximum number of stores in a file, and the maximum number of tables in a store. If a limit is exceeded, the least recently sampled stores or tables are
+/// dropped first. Among tables that were last sampled at the same time, the smallest is dropped first.
 const STORES: usize = 16;
 const TABLES: usize = 64;
-/// The density of the samples. Each entry contains the length of a period in seconds, and the number of newest periods whose last sample is kept.
+/// The density of the samples. Each entry consists of the length of a period in seconds and the number of most recent periods whose last sample is kept.
 ///
-/// Periods are counted rather than compared with the current time, so a sample with a wrong time removes no other samples.
+/// Periods are counted and not compared with the current time, so a sample with a wrong time removes no other samples.
 const PERIODS: [(i64, usize); 3] = [(60, 61), (HOUR, 49), (DAY, 401)];
 const HOUR: i64 = 3_600;
 const DAY: i64 = 86_400;
@@ -22,7 +22,7 @@ const DAY: i64 = 86_400;
 /// The samples of each table in a store, keyed by table name.
 pub(crate) type Samples = BTreeMap<String, Vec<Sample>>;
 
-/// The size of a table at one time, stored as an array: seconds since 1970, rows and bytes.
+/// The size of a table at one moment, stored as an array: seconds since 1970, rows and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sample(i64, u64, u64);
 
@@ -64,10 +64,10 @@ impl Content {
             .unwrap_or_default()
     }
 
-    /// Adds samples that were taken at the same time. Drops samples, tables and stores that exceed the limits. New samples are appended to those recorded under
-    /// the earlier name of the store.
+    /// Adds samples that were taken at the same time. Drops samples, tables and stores that exceed the limits. If an earlier release recorded samples under the
+    /// name of the store, the new samples are appended to them.
     ///
-    /// While only the size of the store is sampled and it does not change, the content changes only once an hour.
+    /// While only the size of the store is sampled and this size does not change, the content changes only once an hour.
     pub(super) fn add(&mut self, store: &StoreNames, added: &[(String, Sample)]) {
         if !self.stores.contains_key(&store.identity) {
             let earlier = self.of(store);
@@ -108,7 +108,7 @@ impl Content {
     }
 }
 
-/// Adds a sample to a table's samples, which are in order of time. While the size does not change, only the first and the last sample are kept.
+/// Adds a sample to the samples of a table, which are in chronological order. While the size does not change, only the first and the last sample are kept.
 fn add(samples: &mut Vec<Sample>, sample: Sample) {
     let at = samples.partition_point(|known| known.0 < sample.0);
     let is_last = at == samples.len();
@@ -124,7 +124,7 @@ fn add(samples: &mut Vec<Sample>, sample: Sample) {
     thin(samples);
 }
 
-/// Keeps the last sample of each of the newest periods.
+/// Keeps the last sample of each of the most recent periods.
 fn thin(samples: &mut Vec<Sample>) {
     let mut kept = vec![false; samples.len()];
     for (length, count) in PERIODS {
@@ -145,8 +145,8 @@ fn thin(samples: &mut Vec<Sample>) {
 mod tests {
     use super::*;
 
-    /// The maximum number of samples per table: one per minute for an hour, one per hour for two days, one per day for 400 days, and one more of each at the
-    /// boundaries.
+    /// The maximum number of samples per table: one per minute for an hour, one per hour for two days and one per day for 400 days, with one extra sample for
+    /// each of these ranges.
     const MOST: usize = 61 + 49 + 401;
 
     fn at(seconds: i64, rows: u64) -> Sample {
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn samples_are_thinned_with_age_and_stay_in_order() {
-        // 450 days of samples, with one sample per minute in the last three days.
+        // The samples cover 450 days, with one sample per minute in the last three days and one per hour before.
         let (days, minutes) = (447 * 24, 3 * 24 * 60);
         let times =
             (0..days).map(|hour| hour * HOUR).chain((0..minutes).map(|minute| days * HOUR + 60 * minute));
@@ -194,7 +194,7 @@ mod tests {
             add(&mut samples, at(wrong, 99));
             add(&mut samples, at(60 * 40, 40));
             assert!(samples.is_sorted_by_key(|sample| sample.0), "{wrong}: {samples:?}");
-            // A sample within the first minute is that of the minute.
+            // A sample 30 seconds after the start of the first minute replaces the sample of that minute.
             let lost: Vec<_> = before.iter().filter(|sample| !samples.contains(sample)).collect();
             assert!(lost.is_empty() || wrong == 30 && lost == [&at(0, 0)], "{wrong}: {lost:?}");
             assert!(samples.contains(&at(60 * 40, 40)), "{wrong}: {samples:?}");

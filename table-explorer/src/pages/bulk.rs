@@ -1,4 +1,4 @@
-//! Deletes the rows marked in a grid. They are deleted after a preview, in batches, and only if their versions are still the ones shown.
+//! Deletes the rows marked in a grid. After a preview, the rows are deleted in batches, each row only if its version is still the one that was shown.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use crate::reader::Counted;
 use crate::response::{self, Body};
 use crate::show;
 
-/// The maximum number of rows in one form.
+/// The maximum number of rows that one form may contain.
 const MOST: usize = 1_000;
 
-/// Returns the rows marked in the form, in key order.
+/// Returns the rows that are marked in the form, in key order.
 fn marked(context: &Context<'_>) -> Result<Vec<(EntityKey, ETag)>> {
     let fields = context.request.fields("row");
     if fields.is_empty() {
@@ -44,7 +44,7 @@ fn marked(context: &Context<'_>) -> Result<Vec<(EntityKey, ETag)>> {
     Ok(rows)
 }
 
-/// Returns the form with the button that opens the preview of the marked rows.
+/// Returns the form with the button that opens a preview of the marked rows.
 pub(crate) fn button(context: &Context<'_>, table: &TableName) -> Markup {
     html! {
         form #(mark::FORM) method="post" action=(link::table(table, "marked")) {
@@ -54,7 +54,7 @@ pub(crate) fn button(context: &Context<'_>, table: &TableName) -> Markup {
     }
 }
 
-/// Returns `true` if rows of the table can be marked: changes are enabled, and no derived rows are declared.
+/// Returns `true` if rows of the table can be marked: changes are enabled, and the table declares no derived rows.
 pub(crate) fn is_allowed(context: &Context<'_>, table: &TableName) -> bool {
     context.state.is_writable && context.declared(table).is_empty()
 }
@@ -103,20 +103,20 @@ pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(answer(context, table, "Delete", "deleted", &report))
 }
 
-/// The outcome of operations submitted in batches.
+/// The outcome of operations that were submitted in batches.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     done: usize,
-    /// The failed batches: the partition, the keys, and the error. None of the rows was written, unless the error is ambiguous.
+    /// The failed batches, each with its partition, its keys and the error. None of the rows in a failed batch was written, unless the error is ambiguous.
     failed: Vec<(PartitionKey, Vec<RowKey>, table_core::Error)>,
 }
 
-/// Submits the operations in batches, each within one partition. The batches are written even if another batch is rejected, or if the client ends the request.
-/// In the latter case, the table's page shows the outcome.
+/// Submits the operations in batches, each of which is limited to one partition. Each batch is submitted even if another batch was rejected or the client has
+/// disconnected. After a disconnect, the page of the table shows the outcome.
 ///
 /// # Errors
-/// `Refused`, before the first batch, if the operations together would delete only some parts of a wide entity (an entity stored in several rows), or set a
-/// sequence back.
+/// `Refused`, before the first batch is sent, if the operations together would delete only some parts of a wide entity (an entity stored in several rows), set
+/// a sequence back, or change an internal row of the library.
 pub(crate) async fn submit(
     context: &Context<'_>,
     table: &TableName,
@@ -143,7 +143,7 @@ pub(crate) async fn submit(
     written.await.map_err(stopped)
 }
 
-/// Writes operations in transactions. Each transaction contains as many operations on one partition as the limits of the store allow.
+/// Writes operations in transactions. Each transaction contains as many consecutive operations on one partition as the limits of the store allow.
 async fn write(store: &Counted, table: &TableName, operations: Vec<(PartitionKey, Operation)>) -> Report {
     let mut report = Report::default();
     let mut open: Option<Transaction> = None;

@@ -1,4 +1,4 @@
-//! Inserts, edits and deletes entities. Edits and deletes are conditional on the `ETag`s that were shown. After a conflict, the page shows both values.
+//! Inserts, edits and deletes entities. Edits and deletes are conditional on the `ETag` that was shown. After a conflict, the page shows both versions.
 
 mod form;
 
@@ -19,7 +19,7 @@ use crate::pages::{Context, entity};
 use crate::response::{self, Body};
 use crate::show;
 
-/// Returns an error if changes are disabled, or if a plain write would make derived rows inconsistent.
+/// Returns an error if changes are disabled or if a plain write would make derived rows inconsistent.
 pub(crate) async fn permit(context: &Context<'_>, table: &TableName) -> Result<()> {
     if !context.state.is_writable {
         let text = "changes are off; start the explorer with `--write` to edit entities";
@@ -28,7 +28,7 @@ pub(crate) async fn permit(context: &Context<'_>, table: &TableName) -> Result<(
     without_options(derived::refuse_plain_writes(&context.reader.shared(), table, false).await)
 }
 
-/// Returns an error if writes to a partition would change internal rows of the library, leave some parts of a wide entity, or set a sequence back.
+/// Returns an error if the operations would change internal rows of the library, delete only some parts of a wide entity, or set a sequence back.
 pub(super) async fn admit(
     context: &Context<'_>,
     table: &TableName,
@@ -46,7 +46,7 @@ pub(super) async fn admit(
     without_options(derived::refuse_torn_writes(&store, table, partition_key, operations).await)
 }
 
-/// Replaces the end of a message about derived rows, because it mentions options of the `tables` command.
+/// Replaces the end of a message about derived rows, which mentions options of the `tables` command that the explorer does not have.
 fn without_options(outcome: table_inspect::error::Result<()>) -> Result<()> {
     let help = "; plain rows would leave these wrong. Change them through a program with the declaration";
     match outcome {
@@ -112,7 +112,7 @@ fn etag(context: &Context<'_>) -> Result<ETag> {
     Ok(ETag::parse(text)?)
 }
 
-/// Returns the entity as submitted in the form. Values that are unchanged or missing in the form keep their stored bytes.
+/// Returns the entity submitted in the form. Properties that are unchanged or absent in the form keep their stored values.
 fn submitted(context: &Context<'_>, key: &EntityKey, stored: Option<&TableEntity>) -> Result<TableEntity> {
     let (names, types, texts) =
         (context.request.fields("name"), context.request.fields("type"), context.request.fields("value"));
@@ -165,7 +165,7 @@ async fn submit(
     Ok(())
 }
 
-/// Saves an edited entity, if its version is still the one on which the form was based.
+/// Saves an edited entity if the stored version is still the one on which the form was based.
 pub(crate) async fn save(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     permit(context, table).await?;
     let (key, etag) = (key(context)?, etag(context)?);
@@ -183,7 +183,7 @@ pub(crate) async fn save(context: &Context<'_>, table: &TableName) -> Result<Res
     }
 }
 
-/// Shows both values of each property that differs, and a form that overwrites the stored version.
+/// Shows both values of each property that differs, together with a form that overwrites the stored version.
 fn conflict(
     context: &Context<'_>,
     table: &TableName,
@@ -208,7 +208,7 @@ pub(crate) async fn insert(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(response::see_other(&link::entity(table, &key)))
 }
 
-/// Deletes an entity, if its version is still the one on which the form was based.
+/// Deletes an entity if the stored version is still the one on which the form was based.
 pub(crate) async fn delete(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     permit(context, table).await?;
     let (key, etag) = (key(context)?, etag(context)?);

@@ -1,4 +1,4 @@
-//! The page about the engine: its content, its counters, and checks that run on demand.
+//! The page about the engine, with its content, its counters and checks that run on demand.
 
 use maud::{Markup, html};
 use table_core::Engine;

@@ -1,4 +1,4 @@
-//! The page about one entity: its key, its properties, its version, and its derived rows.
+//! The page about one entity, with its key, properties, version and derived rows.
 
 use maud::{Markup, html};
 use table_core::query::QueryClass;
@@ -23,7 +23,7 @@ pub(crate) fn key(context: &Context<'_>) -> Result<EntityKey> {
     Ok(EntityKey::new(context.request.required("pk")?, context.request.required("rk")?)?)
 }
 
-/// Reads the entity whose key is in the address.
+/// Reads the entity with the given key. Returns `NotFound` if it does not exist.
 pub(crate) async fn read(context: &Context<'_>, table: &TableName, key: &EntityKey) -> Result<TableEntity> {
     let missing = || Failure::NotFound(format!("table {table} has no such entity; it may have been deleted"));
     context.reader.get(table, key).await?.ok_or_else(missing)
@@ -93,7 +93,7 @@ fn properties(table: &TableName, entity: &TableEntity) -> Markup {
     }
 }
 
-/// Returns the parts of an entity's `RowKey`, or the raw `RowKey` if it matches no schema.
+/// Returns the parts of the `RowKey` of an entity, or the raw `RowKey` if it matches no schema.
 fn title(keyed: &Keyed<'_>) -> Markup {
     let parts: Vec<_> = keyed.row_parts().collect();
     html! {
@@ -102,7 +102,7 @@ fn title(keyed: &Keyed<'_>) -> Markup {
     }
 }
 
-/// Returns the detail pane of a row: key, version, size and derived rows. A partition's page shows it for the selected row.
+/// Returns the detail pane of a row, with its key, version, size and derived rows. The page of a partition shows this pane for the selected row.
 pub(crate) fn detail(context: &Context<'_>, table: &TableName, keyed: &Keyed<'_>) -> Markup {
     let (entity, key) = (keyed.row, keyed.row.key());
     let bytes = entity.to_row().map(|row| {
@@ -133,7 +133,7 @@ pub(crate) fn detail(context: &Context<'_>, table: &TableName, keyed: &Keyed<'_>
     }
 }
 
-/// Returns the derived rows of an entity, each as a link.
+/// Returns the derived rows of an entity as links.
 fn follows(context: &Context<'_>, table: &TableName, keyed: &Keyed<'_>) -> Markup {
     let Kind::Entity(schema) = &keyed.kind else { return html! {} };
     let rows = kind::index_rows(schema, keyed.row);

@@ -1,4 +1,4 @@
-//! Exports all rows of a query as JSON lines or CSV, sent page by page.
+//! Exports all rows of a query as JSON lines or CSV. The rows are sent page by page.
 
 use std::io;
 
@@ -18,7 +18,7 @@ use crate::response::{self, Body};
 /// The number of rows per request.
 const PAGE: usize = 1_000;
 
-/// Responds with a file. If no columns are selected, the result is read once in advance to find the column names.
+/// Responds with a file. For a CSV file without selected columns, the result is first read completely to find the column names.
 pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let built = FormQuery::new(context, table, &form_query::selection(context, table))?;
     let query = Query { top: Some(PAGE), ..built.query };
@@ -39,8 +39,7 @@ pub(crate) async fn answer(context: &Context<'_>, table: &TableName) -> Result<R
     Ok(response)
 }
 
-/// Returns the columns of a query result. Reads the entire result, because the header of an exported file must also contain properties that occur only in later
-/// rows.
+/// Returns the columns of a query result. Reads the entire result, because the header of a CSV file must also contain properties that occur only in later rows.
 async fn columns(store: &DynTableStore, table: &TableName, query: &Query) -> Result<Columns> {
     let (mut columns, mut from) = (Columns::default(), None);
     loop {
@@ -71,7 +70,7 @@ impl Form {
         }
     }
 
-    /// Returns a page of rows as text. The first page includes the header.
+    /// Returns a page of rows as text. The text of the first page includes the header.
     fn text(&self, rows: &[TableEntity], is_first: bool) -> Result<Vec<u8>> {
         match self {
             Self::Lines => Ok(rows.iter().fold(Vec::new(), |mut text, entity| {
@@ -93,7 +92,7 @@ impl Form {
     }
 }
 
-/// A stream of pages with its current position.
+/// A stream of pages together with the current position in it.
 struct Stream {
     store: DynTableStore,
     table: TableName,
@@ -105,7 +104,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Reads the next page as text. Returns `None` after the last page.
+    /// Reads the next page and returns it as text. Returns `None` after the last page.
     async fn next(&mut self) -> Result<Option<Bytes>> {
         if self.is_over {
             return Ok(None);
@@ -119,7 +118,7 @@ impl Stream {
     }
 }
 
-/// Streams the pages. An error from the store ends the stream with an error, so that no client takes the file for complete.
+/// Streams the pages. An error from the store ends the stream with an error, so the client notices that the file is incomplete.
 fn chunks(begin: Stream) -> impl futures_util::Stream<Item = io::Result<Bytes>> + Send + 'static {
     stream::unfold(begin, |mut stream| async move {
         match stream.next().await {

@@ -1,4 +1,4 @@
-//! The page about a partition's change feed: its newest entries, and new entries as they are written.
+//! The page about the change feed of a partition. It shows the newest entries and adds new entries as they are written.
 
 mod position;
 
@@ -96,26 +96,26 @@ fn item(table: &TableName, partition_key: &PartitionKey, entry: &FeedEntry) -> M
     }
 }
 
-/// The position in a stream of server-sent events.
+/// The state of a stream of server-sent events.
 struct Events {
     feed: Feed<Counted>,
-    /// The reader, which counts the requests that read the feed.
+    /// The reader that counts the requests sent to read the feed.
     reader: Reader,
     table: TableName,
     partition_key: PartitionKey,
-    /// The cursor after the last event; `None` if the stream starts at the end of the feed.
+    /// The cursor just after the last event; `None` if the stream starts at the end of the feed.
     cursor: Option<Cursor>,
-    /// `true` once the client knows that the stream is live.
+    /// `true` once the client has been told that the stream is live.
     is_begun: bool,
-    /// `true` if the last poll found no new entry. The next poll then waits for [`PAUSE`].
+    /// `true` if the last poll found no new entries. The next poll is then delayed by [`PAUSE`].
     is_idle: bool,
     /// `true` after a failed poll, which ends the stream.
     is_over: bool,
 }
 
-/// Streams the entries that follow those shown on the page, as server-sent events. Each event contains the markup of one item.
+/// Streams the entries after those shown on the page, as server-sent events. Each event contains the markup of one entry.
 ///
-/// The identifier of an event is its cursor. When a browser reconnects, it sends the cursor back, so no entry is lost.
+/// The identifier of an event is its cursor. A browser that reconnects sends this cursor back, so no entry is lost.
 pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Response<Body>> {
     let last = context.request.headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let from = last.or_else(|| context.request.query("from"));
@@ -138,7 +138,7 @@ pub(crate) fn events(context: &Context<'_>, table: &TableName) -> Result<Respons
 }
 
 impl Events {
-    /// Waits for the next event. `None` ends the stream, and the browser then reconnects. If the stream fails, its last event is the error.
+    /// Returns the next event. `None` ends the stream, and the browser then reconnects. If the stream fails, its last event contains the error.
     async fn next(&mut self) -> Option<Bytes> {
         if self.is_over {
             return None;
@@ -169,7 +169,7 @@ impl Events {
             let (id, data) = (position::text(&entry.cursor), markup.replace(['\r', '\n'], " "));
             format!("id: {id}\ndata: {data}\n\n")
         };
-        // The cost is sent after each poll, even if there was no new entry, because a failed send reveals a closed connection.
+        // The cost is sent after each poll, even without a new entry, because only a failed send reveals that the connection is closed.
         let Cost { requests, rows } = self.reader.cost();
         let cost = format!("event: cost\ndata: {requests} {rows}\n\n");
         Ok(entries.iter().map(event).chain([cost]).collect::<String>().into())

@@ -10,7 +10,7 @@ use crate::failure::{Failure, Result};
 use crate::pages::Context;
 use crate::selection::{Condition, Selection};
 
-/// A query, with the schema that defines the names of its key parts.
+/// A query together with the schema that defines the names of its key parts.
 #[derive(Debug)]
 pub(crate) struct FormQuery<'a> {
     pub(crate) query: Query,
@@ -23,7 +23,7 @@ impl<'a> FormQuery<'a> {
     /// Creates the query for a selection.
     ///
     /// # Errors
-    /// `Input` if the table stores no schema of the entity type, the key does not support a condition, a part or property cannot have a value, or the
+    /// `Input` if the table stores no schema of the entity type, the key does not support a condition, a value is invalid for its key part or property, or the
     /// filter is invalid.
     pub(crate) fn new(context: &'a Context<'_>, table: &TableName, selection: &Selection) -> Result<Self> {
         let schema = schema(context, table, selection)?;
@@ -60,13 +60,13 @@ impl<'a> FormQuery<'a> {
     }
 }
 
-/// Returns the selection in the address. If it has no entity type, its key parts belong to the table's first schema.
+/// Returns the selection in the address. If the address specifies no entity type, the key parts belong to the first schema of the table.
 pub(crate) fn selection(context: &Context<'_>, table: &TableName) -> Selection {
     let pairs = context.request.query.iter();
     with_entity(context, table, Selection::read(pairs.map(|(name, value)| (name.as_str(), value.as_str()))))
 }
 
-/// Adds an entity type to a selection, if the table stores a schema. The key parts then keep their meaning even if another schema is stored later.
+/// Adds an entity type to a selection if the table stores a schema. The key parts then keep their meaning even if another schema is stored later.
 pub(crate) fn with_entity(context: &Context<'_>, table: &TableName, selection: Selection) -> Selection {
     let first = || context.known.of(table).next().map(|schema| schema.entity.clone());
     let entity = selection.entity.clone().or_else(first);
@@ -110,8 +110,8 @@ fn parts(
     Ok(selection.parts.iter().map(request).collect::<table_inspect::Result<_>>()?)
 }
 
-/// Returns the filter for a condition. The value has the declared type of the property, or the type inferred from the text if none is declared. Keys are
-/// strings, and the `Timestamp` is an instant.
+/// Returns the filter for a condition. The value has the type declared for the property or, if no type is declared, the type inferred from the text. Keys are
+/// always strings, and the `Timestamp` is always an instant.
 fn compare(schema: Option<&StoredSchema>, condition: &Condition) -> Result<Filter> {
     let Condition { property, operator, value: text } = condition;
     if property.is_empty() {

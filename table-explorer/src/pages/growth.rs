@@ -13,7 +13,7 @@ use crate::link;
 use crate::pages::Context;
 use crate::show;
 
-/// The maximum number of samples in the table below a chart, which lists the newest first.
+/// The maximum number of samples listed in the table below a chart, which shows the newest samples first.
 const LISTED: usize = 100;
 /// The number of points in a sparkline.
 const POINTS: u32 = 48;
@@ -59,7 +59,7 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     Ok(frame.render(state, &context.known, context.reader.cost()))
 }
 
-/// Explains when samples are taken, and when tables are read for them.
+/// Returns a paragraph that explains when samples are taken and when tables are read to sample them.
 fn announcement(context: &Context<'_>, size: u64) -> Markup {
     let growth = &context.state.growth;
     html! {
@@ -165,7 +165,7 @@ fn row(name: &TableName, samples: &[Sample], now: DateTime<Utc>) -> Markup {
     }
 }
 
-/// Returns the change in the number of rows compared with the oldest sample of the last day.
+/// Returns the change in the number of rows since the oldest sample of the last 24 hours.
 fn change(samples: &[Sample], now: DateTime<Utc>) -> Markup {
     let recent = |sample: &&Sample| now.signed_duration_since(sample.at()) <= TimeDelta::days(1);
     let (Some(first), Some(last)) = (samples.iter().find(recent), samples.last()) else {
@@ -182,7 +182,7 @@ fn change(samples: &[Sample], now: DateTime<Utc>) -> Markup {
     }
 }
 
-/// Returns sizes at equal intervals, in thousandths of the largest size. The first and the last value come from the first and the last sample.
+/// Returns sizes at equal time intervals, in thousandths of the largest size. The first and the last value are taken from the first and the last sample.
 fn evenly(samples: &[Sample]) -> Vec<u32> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Vec::new() };
     let most = samples.iter().map(|sample| sample.bytes()).max().unwrap_or(0).max(1);
@@ -209,7 +209,7 @@ mod tests {
         let samples = [Sample::new(at(0), 1, 0), Sample::new(at(90), 1, 5), Sample::new(at(94), 1, 20)];
         let line = evenly(&samples);
         assert_eq!((line[0], line[44], line[45], line[47]), (0, 0, 250, 1_000));
-        // The last sample is kept, however old it is.
+        // The last point shows the last sample, whatever the interval between the samples is.
         for minutes in 1..200 {
             let line = evenly(&[Sample::new(at(0), 1, 0), Sample::new(at(minutes), 1, 20)]);
             assert_eq!((line[0], line[47]), (0, 1_000), "{minutes} minutes");

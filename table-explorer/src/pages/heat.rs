@@ -1,4 +1,4 @@
-//! The page about the sizes of a table's partitions. The counts are exact, because the page reads the entire table; it is available only for the embedded
+//! The page about the sizes of a table's partitions. The counts are exact, because the page reads the entire table. The page is available only for the embedded
 //! engine.
 
 use std::cmp::Reverse;
@@ -14,12 +14,12 @@ use crate::link;
 use crate::pages::Context;
 use crate::show;
 
-/// The maximum number of partitions shown, largest first.
+/// The maximum number of partitions shown, starting with the largest.
 const SHOWN: usize = 100;
-/// The width of the largest partition's bar.
+/// The width of the bar for the largest partition.
 const BAR: u64 = 320;
 
-/// The size of one partition: its key, rows and bytes.
+/// The key of a partition, and the number of its rows and bytes.
 type Size = (String, u64, u64);
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {

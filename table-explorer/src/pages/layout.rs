@@ -1,4 +1,4 @@
-//! The page that draws one partition like the examples in the pattern catalogue. It shows the keys of each row, and the properties with each name above its
+//! The page that draws one partition in the style of the examples in the pattern catalogue. It shows the keys of each row, and each property as a name above a
 //! value.
 
 use maud::{Markup, html};
@@ -17,11 +17,11 @@ use crate::show;
 
 /// The maximum number of rows that are read.
 const ROWS: usize = 200;
-/// The maximum number of rows drawn from consecutive rows of one kind, and the maximum number of properties drawn for a row.
+/// The maximum number of rows drawn from a run of consecutive rows of one kind, and the maximum number of properties drawn for a row.
 const DRAWN: usize = 2;
 const PROPERTIES: usize = 12;
 
-/// Consecutive rows of one kind.
+/// A run of consecutive rows of one kind.
 struct Run<'a> {
     kind: Kind<'a>,
     drawn: Vec<&'a Keyed<'a>>,
@@ -97,7 +97,7 @@ fn drawn(table: &TableName, run: &Run<'_>) -> Markup {
     }
 }
 
-/// Returns the properties of a row in columns, with each name above its value.
+/// Returns the properties of a row in columns, each as a name above a value.
 fn properties(table: &TableName, row: &Keyed<'_>) -> Markup {
     let shown: Vec<(&str, &Value)> =
         row.row.iter().filter(|(name, _)| !columns::is_piece(row.row, name)).collect();

@@ -1,4 +1,4 @@
-//! Inserts pasted rows, which may be cells from a spreadsheet, CSV or JSON lines. The page shows the resulting rows before anything is written.
+//! Inserts pasted rows, given as cells from a spreadsheet, CSV or JSON lines. The page shows the resulting rows before anything is written.
 
 mod parse;
 
@@ -17,7 +17,7 @@ use crate::response::{self, Body};
 use crate::show;
 use table_inspect::record::Record;
 
-/// The maximum number of rows in one paste.
+/// The maximum number of rows that can be pasted at once.
 pub(super) const MOST: usize = 1_000;
 
 /// Shows the empty form.
@@ -32,7 +32,7 @@ pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Res
     change::permit(context, table).await?;
     let text = returned(context.request.field("text").unwrap_or_default());
     let replaces = context.request.field("replace").is_some();
-    // A program may have stored a schema since the catalog was read.
+    // A program may have stored another schema since the catalog was read.
     let schemas = Known::read(&context.reader.shared()).await?.schemas;
     let lines = parse::lines(&text, table, &schemas)?;
     let faults = faults(&lines);
@@ -44,7 +44,7 @@ pub(crate) async fn post(context: &Context<'_>, table: &TableName) -> Result<Res
     Ok(preview(context, table, (&text, replaces), &rows, (lines.len(), &faults)))
 }
 
-/// Writes entities in batches, each within one partition.
+/// Writes entities in batches, each of which is limited to one partition.
 async fn write(
     context: &Context<'_>,
     table: &TableName,
@@ -63,7 +63,7 @@ async fn write(
     Ok(bulk::answer(context, table, "Paste rows", "written", &report))
 }
 
-/// Returns the reasons why nothing is written: lines that are not entities, and keys that occur in several lines.
+/// Returns the reasons why the rows cannot be written: lines that are not entities, and keys that occur on several lines.
 fn faults(lines: &[Record]) -> Vec<String> {
     let mut keys: Vec<_> = lines.iter().filter_map(|line| line.as_ref().ok()).map(TableEntity::key).collect();
     keys.sort();
@@ -77,7 +77,7 @@ fn faults(lines: &[Record]) -> Vec<String> {
     unreadable.chain(repeated).collect()
 }
 
-/// Shows the parsed rows and any faults. If all lines are readable, also shows the button that writes the rows.
+/// Shows the parsed rows and the reasons why they cannot be written. Without such a reason, also shows the button that writes the rows.
 fn preview(
     context: &Context<'_>,
     table: &TableName,

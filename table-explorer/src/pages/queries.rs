@@ -1,4 +1,4 @@
-//! The page with saved and recent queries, each of which links to its results.
+//! The page that lists saved and recent queries, each with a link to its results.
 
 use http::Response;
 use maud::{Markup, html};
@@ -42,7 +42,7 @@ pub(crate) async fn keep(context: &Context<'_>, table: &TableName) -> Result<Res
     Ok(response::see_other("/queries"))
 }
 
-/// Removes a saved query or a query from the history.
+/// Removes a saved query, or a query in the history.
 pub(crate) async fn forget(context: &Context<'_>) -> Result<Response<Body>> {
     let field = |name| context.request.field(name).unwrap_or_default();
     let name = Some(field("name").to_owned()).filter(|name| !name.is_empty());

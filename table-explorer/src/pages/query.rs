@@ -1,4 +1,4 @@
-//! The page for building queries from key parts and properties. It shows the plan of a query before it runs.
+//! The page for building queries from key parts and properties. It shows the plan of a query before the query runs.
 
 mod form;
 
@@ -18,7 +18,7 @@ use crate::pages::{Context, bulk, queries, recipe};
 use crate::selection::Selection;
 use crate::show;
 
-/// The price of one request to a storage account, in units of 10⁻¹² dollars. 10,000 requests cost 0.036 cents.
+/// The price of one request to a storage account, in units of 10⁻¹² dollars. This corresponds to 0.036 cents per 10,000 requests.
 const PRICE: u64 = 36_000;
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
@@ -39,7 +39,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     let copies =
         built.as_ref().map_or_else(|_| html! {}, |built| recipe::copies(context, table, &selection, built));
     let is_first = is_asked && built.is_ok() && context.request.query("from").is_none();
-    // If the history cannot be written, the result is still shown.
+    // The result is shown even if the history cannot be written.
     let unrecorded = if is_first { queries::record(context, table, &selection).await.err() } else { None };
     let main = html! {
         h1 { "Query " (table) }
@@ -61,7 +61,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Returns only the plan, which the script shows while the user edits a condition.
+/// Returns only the plan. The script shows it while the user edits a condition.
 pub(crate) fn fragment(context: &Context<'_>, table: &TableName) -> Markup {
     match FormQuery::new(context, table, &form_query::selection(context, table)) {
         Ok(built) => plan(context, table, &built),
@@ -111,7 +111,7 @@ fn requests(plan: &Plan) -> Markup {
     }
 }
 
-/// Returns a query that also selects the property that determines the kind of a row. The grid does not show this property.
+/// Returns the query with the property that determines the kind of a row added to the selected columns. The grid does not show this property.
 fn with_kinds(context: &Context<'_>, table: &TableName, query: &Query) -> Query {
     let mut query = query.clone();
     let has_kinds = context.known.of(table).any(|schema| schema.kind.is_some());
@@ -125,7 +125,7 @@ fn with_kinds(context: &Context<'_>, table: &TableName, query: &Query) -> Query 
     query
 }
 
-/// Runs the query with one request. A scan of the whole table requires another click.
+/// Runs the query with one request. A scan of the whole table with a filter runs only after the user confirms it with another click.
 async fn run(
     context: &Context<'_>,
     table: &TableName,

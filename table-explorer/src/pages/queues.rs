@@ -1,4 +1,4 @@
-//! The page about queues: their names with approximate counts, and the next messages of one queue, which are read without hiding them from receivers.
+//! The page about queues. It lists their names and approximate message counts, and peeks at the next messages of one queue without hiding them from receivers.
 
 use maud::{Markup, html};
 use table_core::queue::{DynQueueStore, Message, QueueStore};
@@ -15,7 +15,7 @@ const QUEUES: usize = 100;
 /// The maximum number of messages that the page shows, which is also the service's maximum for one request.
 const MESSAGES: usize = 32;
 
-/// Returns the names of the store's queues, or `None` for a storage account, whose queues cannot be listed.
+/// Returns the names of the store's queues, or `None` if the store is a storage account, whose queues cannot be listed.
 pub(crate) fn names(context: &Context<'_>, most: usize) -> Result<Option<Vec<QueueName>>> {
     let engine = context.state.source.engine.as_ref();
     Ok(engine.map(|engine| engine.list_queues("", most)).transpose()?)

@@ -1,4 +1,4 @@
-//! Shows a query in the syntax of other tools (Rust, the `tables` command, curl and Python), with links that export its rows.
+//! Shows a query in the syntax of other tools (Rust, the `tables` command, curl and Python), together with links that export the rows.
 
 use maud::{Markup, html};
 use table_core::TableName;
@@ -9,7 +9,7 @@ use crate::pages::Context;
 use crate::pages::form_query::FormQuery;
 use crate::selection::Selection;
 
-/// Returns the query in the syntax of each tool, in collapsible elements, and the export links.
+/// Returns collapsible elements with the query in the syntax of each tool, followed by the export links.
 pub(crate) fn copies(
     context: &Context<'_>,
     table: &TableName,
@@ -39,7 +39,7 @@ pub(crate) fn copies(
     }
 }
 
-/// Returns a string in single quotes for use in a shell.
+/// Returns a string quoted for use in a shell. A string without special characters is returned unchanged.
 fn quoted(text: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "=.,_-/:@".contains(character);
     if !text.is_empty() && text.chars().all(is_plain) {
@@ -49,8 +49,8 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Returns the query as a command. The command contains conditions on key parts if these alone determine the key range; otherwise, it contains a filter that
-/// expresses the whole query.
+/// Returns the query as a `tables` command. If conditions on key parts alone determine the key range, the command contains these conditions. Otherwise, it
+/// contains a filter that expresses the whole query.
 fn command(
     table: &TableName,
     selection: &Selection,
@@ -119,7 +119,7 @@ fn python(table: &TableName, filter: &str, select: &str) -> String {
     )
 }
 
-/// Returns a Python string literal. Characters that hide or reverse text are written as numeric escapes.
+/// Returns a Python string literal. Characters that could hide or reverse text are written as numeric escapes.
 fn python_string(text: &str) -> String {
     let escaped = |character: char| match character {
         '"' | '\\' => format!("\\{character}"),

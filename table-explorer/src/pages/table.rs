@@ -1,4 +1,4 @@
-//! The page about one table: its schema, its partitions, and an inferred declaration if no schema is stored.
+//! The page about one table. It shows the schema and the partitions or, if no schema is stored, an inferred declaration.
 
 use std::ops::Bound;
 
@@ -19,9 +19,9 @@ use crate::pages::{Context, indexes};
 use crate::show;
 use crate::tree::{self, Branch, Branches, Place};
 
-/// The number of rows from which keys are inferred if no schema is stored.
+/// The number of rows that are read to infer the declaration if no schema is stored.
 const SAMPLE: usize = 200;
-/// The width of the largest partition's bar.
+/// The width of the bar for the largest partition.
 const BAR: usize = 120;
 
 pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Markup> {
@@ -33,7 +33,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
         context.state.catalog.keep_tree(table, &found.branches);
     }
     let names: Vec<&str> = schemas.iter().map(|schema| schema.entity.as_str()).collect();
-    // The sample is read only for the first page of the tree.
+    // The sample is read only on the first page of partitions.
     let looks = if schemas.is_empty() && is_first { Some(sample(context, table).await?) } else { None };
     let states = indexes::states(context, table).await?;
     let main = html! {
@@ -89,7 +89,7 @@ pub(crate) async fn page(context: &Context<'_>, table: &TableName) -> Result<Mar
     Ok(frame.render(context.state, &context.known, context.reader.cost()))
 }
 
-/// Returns the place in the partition tree that the address specifies.
+/// Returns the place in the list of partitions that the address specifies.
 fn place(context: &Context<'_>) -> Result<Place> {
     let key = |name: &str| context.request.required(name).ok().map(str::to_owned);
     let at = key("at").filter(|at| !at.is_empty());
@@ -98,7 +98,7 @@ fn place(context: &Context<'_>) -> Result<Place> {
     Ok(Place { lower, from: context.request.query("from").map(str::parse).transpose()? })
 }
 
-/// Returns the address of the page whose partitions begin at a place.
+/// Returns the address of the page whose first partition is at the given place.
 fn address(table: &TableName, Place { lower, from }: &Place) -> String {
     let lower = match lower {
         Bound::Excluded(after) => Some(("after", after.clone())),
@@ -110,7 +110,7 @@ fn address(table: &TableName, Place { lower, from }: &Place) -> String {
     link::to(&link::table(table, ""), &pairs)
 }
 
-/// Returns the field for jumping to a `PartitionKey`, and the links to other pages of partitions.
+/// Returns the field for jumping to a `PartitionKey`, and links to other pages of partitions.
 fn foot(context: &Context<'_>, table: &TableName, found: &Branches, is_first: bool) -> Markup {
     html! {
         div.foot {
@@ -128,7 +128,7 @@ fn foot(context: &Context<'_>, table: &TableName, found: &Branches, is_first: bo
     }
 }
 
-/// Returns the declaration inferred from the first rows.
+/// Returns the declaration inferred from the first rows of the table.
 async fn sample(context: &Context<'_>, table: &TableName) -> Result<String> {
     let query = Query { top: Some(SAMPLE), ..Query::new(KeyRange::ALL) };
     let rows = context.reader.first(table, &query).await?.rows;

@@ -1,4 +1,4 @@
-//! The page that lists the tables.
+//! The page that lists the tables of the store.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::pages::Context;
 use crate::response::{self, Body};
 use crate::show;
 
-/// The maximum size in bytes of an engine whose tables are counted automatically.
+/// The maximum size, in bytes, up to which the tables of an engine are counted automatically.
 const SMALL: u64 = 64 << 20;
 
 /// Shows the tables of the store, and refreshes the catalog.
@@ -52,17 +52,17 @@ pub(crate) async fn page(context: &Context<'_>) -> Result<Markup> {
     Ok(frame.render(context.state, &known, context.reader.cost()))
 }
 
-/// The sizes of the tables, in the order of the list.
+/// The sizes of the tables, in the order in which the page lists the tables.
 #[derive(Default)]
 struct Counts {
     sizes: Vec<Option<Size>>,
-    /// `true` if the tables were read for this page.
+    /// `true` if the tables were counted for this page.
     is_new: bool,
-    /// The time at which the oldest of these sizes was counted, if an earlier page counted it.
+    /// The time of the oldest of these counts. `None` if the tables were counted for this page or have never been counted.
     oldest: Option<DateTime<Utc>>,
 }
 
-/// The size of a table. The number of partitions is not sampled.
+/// The size of a table. The number of partitions is 0 if the size comes from a sample.
 struct Size {
     rows: u64,
     bytes: u64,
@@ -75,7 +75,7 @@ impl Counts {
     }
 }
 
-/// Counts the tables of a small store, or of any store if the user requests it. Returns the last counted sizes if it does not count.
+/// Counts the tables if the store is small or the user requests a count. Otherwise, returns the sizes that were last counted.
 async fn counts(context: &Context<'_>, known: &Arc<Known>) -> Result<Counts> {
     let (growth, store) = (&context.state.growth, context.state.source.names());
     let Some(engine) = &context.state.source.engine else { return Ok(Counts::default()) };
@@ -90,7 +90,7 @@ async fn counts(context: &Context<'_>, known: &Arc<Known>) -> Result<Counts> {
         let sizes = found.into_iter().map(|found| found.map(size)).collect();
         return Ok(Counts { sizes, is_new: true, oldest: None });
     }
-    // If the file is unreadable, the growth page reports it.
+    // An unreadable file is reported on the growth page.
     let samples = growth.of(store).await.unwrap_or_default();
     let last = |name: &TableName| samples.get(name.as_str()).and_then(|of| of.last().copied());
     let oldest = known.tables.iter().filter_map(last).map(Sample::at).min();
@@ -128,7 +128,8 @@ fn row(known: &Known, name: &TableName, counts: &Counts, at: usize) -> Markup {
     }
 }
 
-/// Opens the table with the name in the request, or else the first table whose name starts with it. If no name matches, opens the list of tables.
+/// Redirects to the table with the requested name or, if no table has that name, to the first table whose name starts with it. If no name matches, redirects to
+/// the list of tables.
 pub(crate) fn find(context: &Context<'_>) -> Response<Body> {
     let text = context.request.query("q").unwrap_or_default().to_ascii_lowercase();
     let begins = |name: &&TableName| name.folded().starts_with(&text);

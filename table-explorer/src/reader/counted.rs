@@ -1,4 +1,4 @@
-//! A store that counts the requests of one page, including the requests of patterns.
+//! A store wrapper that counts the requests for one page, including requests that patterns send.
 
 use std::any::Any;
 use std::fmt;
@@ -13,7 +13,7 @@ use table_core::{
 
 use super::Cost;
 
-/// A store that counts requests and the rows that they read. Clones share the counts.
+/// A store that counts requests and the rows that these read. Clones share the counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Counted {
     store: DynTableStore,

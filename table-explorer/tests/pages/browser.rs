@@ -1,4 +1,4 @@
-//! A client for an explorer that keeps its cookie and follows redirects, like a browser.
+//! An HTTP client for an explorer. Like a browser, it keeps the cookie and follows redirects.
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, COOKIE, HOST, LOCATION, SET_COOKIE};
@@ -7,7 +7,7 @@ use http_body_util::BodyExt;
 use table_core::{DynTableStore, Engine};
 use table_explorer::{Explorer, Source};
 
-/// The `Host` header of all requests.
+/// The `Host` header of every request.
 pub(crate) const HERE: &str = "127.0.0.1:8000";
 
 /// A browser session.
@@ -16,7 +16,7 @@ pub(crate) struct Browser {
     cookie: String,
 }
 
-/// A response, with its body read.
+/// A response whose body has been read completely.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
@@ -24,7 +24,7 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
-/// Sends one request without the session's cookie.
+/// Sends one request without the cookie of a session.
 pub(crate) async fn send(
     explorer: &Explorer,
     method: Method,
@@ -68,7 +68,7 @@ impl Browser {
         send(&self.explorer, Method::GET, path, &[(COOKIE.as_str(), &self.cookie)], String::new()).await
     }
 
-    /// Reads the body of a response, or returns its error.
+    /// Returns the body of a response, or the error that ended it.
     pub(crate) async fn download(&self, path: &str) -> std::io::Result<Bytes> {
         let request = Request::builder().uri(path).header(HOST, HERE).header(COOKIE, &self.cookie);
         let response = self.explorer.handle(request.body(Bytes::new()).unwrap(), HERE).await;
@@ -76,14 +76,14 @@ impl Browser {
         Ok(response.into_body().collect().await?.to_bytes())
     }
 
-    /// Reads a page that must exist.
+    /// Reads a page that must exist, and returns its body.
     pub(crate) async fn page(&self, path: &str) -> String {
         let answer = self.get(path).await;
         assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.body);
         answer.body
     }
 
-    /// Submits a form with exactly these fields.
+    /// Submits a form that contains exactly the given fields.
     pub(crate) async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
         let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
         let headers = [
@@ -104,27 +104,27 @@ pub(crate) fn source(engine: &Engine) -> Source {
     Source::new(DynTableStore::new(engine.clone()), "test").with_engine(engine.clone())
 }
 
-/// Returns the value of a hidden field on a page, as a browser would send it.
+/// Returns the value of a hidden field on a page as a browser sends it.
 pub(crate) fn hidden(page: &str, name: &str) -> String {
     let at = page.find(&format!("name=\"{name}\" value=\"")).unwrap_or_else(|| panic!("no field {name}"));
     let value = page[at..].split("value=\"").nth(1).unwrap().split('"').next().unwrap();
     unescaped(value)
 }
 
-/// Replaces the HTML escapes in a text from a page with the characters that they represent.
+/// Replaces the HTML escapes in a string from a page with the characters that they represent.
 fn unescaped(text: &str) -> String {
     text.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
-/// Returns the addresses of all links on a page.
+/// Returns the address of every link on a page.
 #[allow(dead_code, reason = "the tests of large tables follow one link at a time")]
 pub(crate) fn links(page: &str) -> Vec<String> {
     let links = page.split("<a ").skip(1).filter_map(|rest| attribute(rest.split('>').next()?, "href"));
     links.collect()
 }
 
-/// Returns the names and values of the fields that a browser sends for the form whose tag contains `mark`, in order. No checkbox is checked, and no button is
-/// pressed.
+/// Returns the names and values of the fields of the form whose tag contains `mark`, in order, as a browser sends them when no checkbox is checked and no
+/// button is pressed.
 #[allow(dead_code, reason = "the tests of large tables send no forms")]
 pub(crate) fn fields(page: &str, mark: &str) -> Vec<(String, String)> {
     let mut forms = page.split("<form ").skip(1);

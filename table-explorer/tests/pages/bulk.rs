@@ -1,4 +1,4 @@
-//! Tests of changes to several rows: marked rows are deleted, and pasted rows are written, in batches and after a preview.
+//! Tests of changes to several rows. Marked rows are deleted and pasted rows are written in batches, after a preview.
 
 use http::StatusCode;
 use table_core::limits::Limits;
@@ -28,7 +28,7 @@ async fn stored(engine: &Engine, partition_key: &str, row_key: &str) -> Option<T
     table.get(&key).await.unwrap().map(|found| found.value().clone())
 }
 
-/// Returns the values of a page's check boxes.
+/// Returns the values of the checkboxes on a page.
 fn marks(page: &str) -> Vec<String> {
     let boxes = page.split("<input type=\"checkbox\" name=\"row\" form=\"marked\" value=\"").skip(1);
     boxes.map(|rest| rest.split('"').next().unwrap().replace("&quot;", "\"")).collect()
@@ -163,7 +163,7 @@ async fn a_wide_entity_is_changed_as_a_whole_and_a_sequence_is_not_set_back() {
     for row in [part("a_01"), part("a_02")] {
         table.insert(&row).await.unwrap();
     }
-    // A table of plain rows does not accept keys that patterns use.
+    // An untyped table handle rejects keys that patterns use, so this row is written with a transaction on the engine.
     let mut transaction = Transaction::new(PartitionKey::new("Sales").unwrap(), Limits::PORTABLE).unwrap();
     let row_key = sequence.key().row_key.clone();
     transaction.push(Operation { row_key, kind: OperationKind::Insert(sequence.to_row().unwrap()) }).unwrap();

@@ -1,5 +1,5 @@
-//! Tests of changes to entities. A change is conditional on the `ETag` on which the form was based, and it is rejected if derived rows would become
-//! inconsistent. Changes are disabled by default.
+//! Tests of changes to entities. A change is conditional on the `ETag` on which the form was based. It is rejected if it would make derived rows inconsistent.
+//! Changes are disabled by default.
 
 use http::StatusCode;
 use table_core::{Engine, EntityKey, TableEntity, TableStoreExt, Value};
@@ -7,7 +7,7 @@ use table_explorer::{Explorer, demo};
 
 use crate::browser::{Browser, fields as form, hidden};
 
-/// A text with several kinds of line ends, and with a character that HTML replaces.
+/// A string with several kinds of line ends and a character that HTML replaces.
 const TEXT: &str = "a\r\n10%\r20%\n\0b";
 
 async fn engine() -> Engine {
@@ -28,7 +28,7 @@ async fn stored(engine: &Engine) -> Option<TableEntity> {
     table.get(&key).await.unwrap().map(|found| found.value().clone())
 }
 
-/// Compares keys and properties, but not versions, because only a stored entity has a version.
+/// Compares keys and properties. Versions are not compared, because only a stored entity has one.
 fn assert_same(found: &TableEntity, expected: &TableEntity) {
     assert_eq!(found.key(), expected.key());
     let sorted = |entity: &TableEntity| {
@@ -41,7 +41,7 @@ fn assert_same(found: &TableEntity, expected: &TableEntity) {
 
 const EDIT: &str = "/t/Company/edit?pk=Sales&rk=1";
 
-/// Returns the form fields as a browser sends them, with a changed age.
+/// Returns the form fields as a browser sends them, with the given age.
 fn fields<'a>(csrf: &'a str, etag: &'a str, age: &'a str) -> Vec<(&'a str, &'a str)> {
     vec![
         ("csrf", csrf),
@@ -98,7 +98,7 @@ async fn a_conflict_shows_both_values_and_saves_nothing() {
         conflict.body
     );
     assert_same(&stored(&engine).await.unwrap(), &other);
-    // The page shows both versions, and the user decides.
+    // The page shows both versions and lets the user decide.
     let newer = hidden(&conflict.body, "etag");
     let saved = browser.post("/t/Company/save", &fields(&csrf, &newer, "37")).await;
     assert_eq!(saved.status, StatusCode::SEE_OTHER);
@@ -179,14 +179,14 @@ async fn an_entity_with_derived_rows_is_refused_with_the_reason() {
     );
 }
 
-/// Submits the form on a page with additional fields.
+/// Submits the form on a page together with additional fields.
 async fn send(browser: &Browser, page: &str, path: &str, more: &[(&str, &str)]) -> crate::browser::Answer {
     let fields = form(page, &format!("action=\"{path}\""));
     let own = fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     browser.post(path, &own.chain(more.iter().copied()).collect::<Vec<_>>()).await
 }
 
-/// Returns values of all types. Some are just short enough for the form to edit them, and some are longer.
+/// Returns values of every type. Some are just short enough to be edited in the form; others are longer.
 fn values() -> Vec<Value> {
     let mut values: Vec<Value> =
         [0, 1, 7_999, 8_000, 8_001, 32_000].map(|length| "x".repeat(length).into()).into();
@@ -210,14 +210,14 @@ async fn a_form_that_is_sent_as_it_is_saves_the_entity_that_it_shows() {
         let saved = send(&browser, &page, "/t/Company/save", &[]).await;
         assert_eq!(saved.status, StatusCode::SEE_OTHER, "{own:?}: {}", saved.body);
         assert_same(&stored(&engine).await.unwrap(), &entity);
-        // Another writer changes the property, and the user's form overwrites it.
+        // Another writer changes the property. The user's form then overwrites that change.
         let fields = form(&browser.page(EDIT).await, "action=\"/t/Company/save\"");
         let mut fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         table.insert_or_replace(&entity.clone().with("Own", other.clone())).await.unwrap();
         let text = table_inspect::value::show(&own);
         let is_kept = fields.contains(&("kept", "Own"));
         if is_kept {
-            // The user replaces the value that the form does not contain.
+            // The user enters a new value for a property whose value the form does not contain.
             fields.retain(|field| *field != ("kept", "Own"));
             let edm = own.edm_type().name();
             fields.extend([("name", "Own"), ("type", edm), ("value", text.as_str())]);

@@ -1,4 +1,4 @@
-//! Tests of the contents of pages, using the sample tables.
+//! Tests of the contents of pages for the sample tables.
 
 use table_core::{Engine, TableStoreExt};
 use table_explorer::{Explorer, demo};

@@ -1,4 +1,4 @@
-//! Tests that pages send exactly the requests that they report. The store counts the requests.
+//! Tests that each page sends exactly as many requests as it reports, as counted by the store.
 
 use table_core::{DynTableStore, Engine, TableEntity, TableStoreExt};
 use table_explorer::{Explorer, Source, demo};
@@ -67,7 +67,7 @@ async fn the_tree_skips_the_rest_of_a_large_partition() {
     let (store, browser) = with(4, 250).await;
     let page = browser.page("/t/Big").await;
     let (requests, rows) = store.take();
-    // The page reads four partitions, the end of the table, and the sample from which it infers keys.
+    // The page reads four partitions, the end of the table, and the sample from which the declaration is inferred.
     assert!(requests <= 6, "{requests}");
     assert!(rows <= 4 * 101 + 201, "{rows} of 1,000 rows were read");
     for partition in 0..4 {
@@ -96,7 +96,7 @@ async fn a_plan_is_shown_without_a_request() {
     assert!(plan.contains("Point query") && plan.contains("at most <b>1 request</b>"), "{plan}");
 }
 
-/// Returns the number of requests that a page reports; zero if it reports none.
+/// Returns the number of requests that a page reports, or zero if it reports no number.
 fn reported(page: &str) -> u64 {
     let count = page.split("data-requests=\"").nth(1).and_then(|rest| rest.split('"').next());
     count.map_or(0, |count| count.parse().unwrap())
@@ -134,12 +134,12 @@ async fn every_page_reports_exactly_the_requests_that_it_sent() {
     let mut wrong = Vec::new();
     for path in pages {
         let reported = reported(&browser.page(path).await);
-        // Listing queues sends no request to the table store.
+        // Listing the queues is counted as a request, although it does not go through the table store.
         let sent = store.take().0 + u64::from(path == "/work");
         wrong.extend((reported != sent).then(|| format!("{path} reports {reported} of {sent}")));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    // Requests to queues do not go through the table store: one request lists the names, and one request counts each of the two queues.
+    // Requests to queues do not go through the table store. One request lists the names, and one request for each of the two queues counts its messages.
     assert_eq!(reported(&browser.page("/queues").await), 3);
     assert_eq!(reported(&browser.page("/queues?name=helpdesk").await), 5);
     assert_eq!(store.take().0, 0);
@@ -170,7 +170,7 @@ async fn an_export_that_fails_on_a_later_page_has_no_end() {
     }
 }
 
-/// Returns the addresses of a page and of the pages that follow it, and their contents.
+/// Returns the contents of the page at the given address and of all pages after it.
 async fn pages(browser: &Browser, first: &str) -> Vec<String> {
     let (mut at, mut found) = (Some(first.to_owned()), Vec::new());
     while let Some(address) = at {
@@ -215,7 +215,7 @@ async fn empty_pages_of_the_store_hide_no_rows() {
             let found = pages(&browser, first).await;
             store.answer_empty(0);
             for page in &found {
-                // The script adds the rows of the next page to the grid of the first one.
+                // The script adds the rows of further pages to the grid of the first page.
                 let is_followed = page.contains("data-next href") || found.len() > 1;
                 assert!(
                     !is_followed || page.contains("class=\"wrap rows") && page.contains("<tbody>"),

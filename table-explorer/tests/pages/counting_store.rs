@@ -1,4 +1,4 @@
-//! A store for tests, which counts the requests that pages send, and can make requests fail.
+//! A store for tests. It counts the requests that pages send, and it can make requests fail.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use table_core::{
     Transaction,
 };
 
-/// A store that counts requests and the rows that they read.
+/// A store that counts requests and the rows that these read.
 #[derive(Clone, Debug)]
 pub(crate) struct Counting {
     engine: Engine,
@@ -40,7 +40,7 @@ impl Counting {
         }
     }
 
-    /// Makes the store an unordered one, by reversing the rows of each page.
+    /// Turns the store into an unordered one, which returns the rows of each page in reverse order.
     #[allow(dead_code, reason = "the large tables are in order")]
     pub(crate) fn unordered(mut self) -> Self {
         self.capabilities.ordered = false;
@@ -60,13 +60,13 @@ impl Counting {
         self.fails.store(true, Ordering::SeqCst);
     }
 
-    /// Makes the next queries return empty pages, like a store that has searched many rows without finding a match.
+    /// Makes the given number of following queries return empty pages, like a store that has searched many rows without finding a match.
     #[allow(dead_code, reason = "the tests of large tables have no empty pages")]
     pub(crate) fn answer_empty(&self, queries: u64) {
         self.empty.store(queries, Ordering::SeqCst);
     }
 
-    /// If called with `true`, makes all writes wait until the next call with `false`.
+    /// With `true`, makes all writes wait until this function is called with `false`.
     #[allow(dead_code, reason = "the tests of large tables do not wait")]
     pub(crate) fn hold(&self, holds: bool) {
         self.holds.store(holds, Ordering::SeqCst);
@@ -94,7 +94,7 @@ impl Counting {
         if self.fails.load(Ordering::SeqCst) { lost() } else { Ok(()) }
     }
 
-    /// Returns the number of requests and rows since the last call.
+    /// Returns the number of requests and the number of rows since the last call.
     pub(crate) fn take(&self) -> (u64, u64) {
         (self.requests.swap(0, Ordering::SeqCst), self.rows.swap(0, Ordering::SeqCst))
     }

@@ -1,4 +1,4 @@
-//! Tests of samples of table sizes, their charts, and the file that stores them.
+//! Tests of samples of table sizes, of their charts, and of the file that stores them.
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ async fn counts_of_other_pages_are_samples_too() {
     }
 }
 
-/// Tests that a store above 64 MB is read only on request. Until then, the list shows the last counts and their time.
+/// Tests that a store larger than 64 MB is counted only on request. Until then, the list of tables shows the last counts and the time at which they were taken.
 #[tokio::test]
 async fn the_list_of_a_large_store_shows_the_last_counts() {
     let engine = store(0).await;

@@ -1,10 +1,10 @@
-//! Tests that pages display hostile names, keys and values, and never interpret them.
+//! Tests that pages display hostile names, keys and values without interpreting them.
 
 use table_core::{Engine, TableEntity, TableStoreExt};
 
 use crate::browser::Browser;
 
-/// Strings that inject markup into pages that do not escape them.
+/// Strings that would inject markup into a page that does not escape them.
 const CORPUS: [&str; 12] = [
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
@@ -20,7 +20,7 @@ const CORPUS: [&str; 12] = [
     "<iframe srcdoc='<script>alert(1)</script>'>",
 ];
 
-/// Returns `true` if a page contains an element or an attribute that can only come from a stored string.
+/// Returns `true` if a page contains an element or an attribute that can only have come from a stored string.
 fn is_broken(page: &str) -> bool {
     let elements = ["<script>", "<img src=x", "<iframe", "<!--", "<svg onload"];
     elements.iter().any(|element| page.contains(element))
@@ -55,7 +55,7 @@ fn a_page_that_does_not_escape_is_found() {
     assert!(!is_broken("<p title=\"&lt;img onerror=alert(1)&gt; onclick=x\">on=1</p>"));
 }
 
-/// Removes the characters that keys cannot contain from a string.
+/// Removes characters that keys cannot contain.
 fn as_key(text: &str) -> String {
     text.chars().filter(|character| !matches!(character, '/' | '\\' | '#' | '?')).collect()
 }
@@ -99,7 +99,7 @@ async fn keys_and_values_are_escaped_on_every_page() {
         let media_type = answer.headers["content-type"].to_str().unwrap();
         if media_type.starts_with("text/html") {
             assert!(!is_broken(&answer.body), "{path}:\n{}", answer.body);
-            // A form contains the stored text; all other pages show such characters by their code points.
+            // A form contains the stored text unchanged. All other pages show the code points of such characters.
             assert!(path.contains("/edit") || !answer.body.contains('\u{202E}'), "{path}");
         } else {
             assert_eq!(media_type, "application/octet-stream", "{path}");
@@ -145,7 +145,7 @@ async fn a_schema_with_hostile_names_is_escaped() {
     schemas.insert(&TableEntity::new("tab", "x").unwrap().with("Schema", text)).await.unwrap();
     let browser = Browser::reading(&engine).await;
     for path in ["/", "/t/Tab", "/t/Tab/q"] {
-        // Either the names are refused when the schema is read, or they are escaped.
+        // The names are either rejected when the schema is read, or escaped.
         assert!(!is_broken(&browser.get(path).await.body), "{path}");
     }
 }

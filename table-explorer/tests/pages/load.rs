@@ -1,4 +1,4 @@
-//! Tests of the page about partition load: its content, its events, and the pages shown if no requests are counted.
+//! Tests of the page about partition load, of its events, and of the pages that are shown if no requests are counted.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use table_inspect::load::{CountingStore, PartitionLoad};
 
 use crate::browser::{Browser, HERE};
 
-/// Reads each partition of an engine the given number of times, and returns an explorer with the request counts.
+/// Sends the given number of requests for each partition of an engine. Returns an explorer and the request counts that it shows.
 async fn observed(reads: &[(&str, u32)]) -> (Explorer, PartitionLoad) {
     let engine = Engine::in_memory();
     let load = PartitionLoad::default();

@@ -1,4 +1,4 @@
-//! Tests of the pages over HTTP, without a browser: their content, their requests to the store, and their protection from other sites.
+//! Tests of the pages over HTTP, without a browser. They cover the content of pages, their requests to the store, and their protection from other sites.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

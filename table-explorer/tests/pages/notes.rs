@@ -1,4 +1,4 @@
-//! Tests of saved queries, exports, and the pages about pending work: queues, feeds, index states.
+//! Tests of saved queries, exports, and the pages about queues, feeds and index states.
 
 use http::StatusCode;
 use table_core::queue::{DynQueueStore, PutMessage};
@@ -74,7 +74,7 @@ async fn an_export_of_csv_has_the_columns_of_all_rows() {
     assert!(lines[1_401].ends_with(",,,\"x,y\",Edm.String"), "{}", lines[1_401]);
 }
 
-/// Writes numbered changes to the feed of a partition.
+/// Writes changes with ascending numbers to the feed of a partition.
 async fn changes(engine: &Engine, count: usize) {
     let (feed, table) = (Feed::new(engine.clone()), TableName::new("Company").unwrap());
     engine.untyped("Company").unwrap().create_if_missing().await.unwrap();
@@ -87,7 +87,7 @@ async fn changes(engine: &Engine, count: usize) {
     }
 }
 
-/// Returns the numbers of the rows whose changes are listed on a page.
+/// Returns the numbers of the rows whose changes a page lists.
 fn sources(page: &str) -> Vec<usize> {
     page.split("<bdi>row-").skip(1).map(|rest| rest.split('<').next().unwrap().parse().unwrap()).collect()
 }

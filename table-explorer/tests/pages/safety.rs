@@ -1,4 +1,4 @@
-//! Tests of the protection against other programs and sites: the token, the cookie, the host, the form token, and the headers of every response.
+//! Tests of the protection against other programs and sites by the token, the cookie, the host check, the form token and the headers of every response.
 
 use http::header::{CONTENT_SECURITY_POLICY, COOKIE, HOST, ORIGIN};
 use http::{Method, StatusCode};

@@ -1,10 +1,10 @@
-//! Tests that the links and forms of a query select the rows of the page that contains them. A link that loses a condition selects other rows.
+//! Tests that the links and forms on a query page select the same rows as the page. A link that loses a condition would select other rows.
 
 use table_core::{Engine, Entity, TableEntity, TableStoreExt};
 
 use crate::browser::{Browser, fields, links};
 
-/// Strings that have a special meaning in ranges, addresses or forms.
+/// Strings that have a special meaning in key ranges, addresses or forms.
 const ODD: [&str; 10] = ["", "Ada", "..", "a..b", "a*", "*", "=", "=a*", " a", "5%&x=1+1"];
 const PERSON: &str = "schema 1\nentity Person\ntable People\nPartitionKey team text 0..512 ordered legal\n\
     RowKey \"person_\"\nRowKey name text 0..512 ordered legal\nproperty Note Edm.String\n";
@@ -13,7 +13,8 @@ const ROOM: &str = "schema 1\nentity Room\ntable People\nPartitionKey team text 
 
 type Pairs = Vec<(String, String)>;
 
-/// Returns an engine with a table of plain rows, `Plain`, and a table with two schemas, `People`. In both, each odd string is a partition with ten rows.
+/// Returns an engine with a table `Plain` without a schema and a table `People` with two schemas. In both tables, each odd string is the key of a partition
+/// with ten rows.
 async fn engine() -> Engine {
     let engine = Engine::in_memory();
     let schemas = engine.untyped(table_core::table::LAYOUTS).unwrap().create_if_missing().await.unwrap();
@@ -36,7 +37,7 @@ fn query(pairs: &[(&str, &str)]) -> Pairs {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// Returns the address of a query.
+/// Returns the address of the page for a query.
 fn address(table: &str, pairs: &Pairs, more: &[(&str, &str)]) -> String {
     let start = format!("/t/{table}/q?");
     let length = start.len();
@@ -45,7 +46,7 @@ fn address(table: &str, pairs: &Pairs, more: &[(&str, &str)]) -> String {
     text.finish()
 }
 
-/// Returns queries with odd strings in each field, as the form sends them.
+/// Returns queries with odd strings in each field, in the form in which a browser submits them.
 fn queries() -> Vec<Pairs> {
     let mut all = Vec::new();
     for odd in ODD {
@@ -102,7 +103,7 @@ fn queries() -> Vec<Pairs> {
     all
 }
 
-/// Returns the plan shown on a page: the class of the query and its filter, or the reason why the query is refused.
+/// Returns the plan shown on a page, which contains either the class of the query and its filter, or the reason why the query is refused.
 fn plan(page: &str) -> &str {
     page.split("id=\"plan\"").nth(1).unwrap().split("</div>").next().unwrap()
 }
@@ -202,7 +203,7 @@ async fn a_part_that_no_schema_has_is_refused() {
 #[tokio::test]
 async fn a_query_saved_by_an_earlier_release_keeps_its_conditions() {
     let browser = Browser::reading(&engine().await).await;
-    // Earlier releases dropped the empty fields of a query when they saved it.
+    // Earlier releases omitted the empty fields of a query when they saved it.
     for (saved, filter) in [
         ("property=Note&is=eq", "Note eq &#39;&#39;"),
         ("property=Note&is=ne&property=Nth&is=ge&value=3", "Note ne &#39;&#39; and Nth ge 3"),
@@ -248,7 +249,7 @@ async fn selected_properties_do_not_change_the_kinds_of_rows() {
     assert!(!page.contains("<bdi>EntityType</bdi>") && page.contains("--select Note"), "{page}");
 }
 
-/// A visit. Its partition key contains the bucket of the user, but not the user.
+/// A visit. Its partition key contains a bucket number computed from the user, but not the user.
 #[derive(Entity)]
 #[entity(table = "Visits")]
 #[partition_key("b", bucket(user, 16))]

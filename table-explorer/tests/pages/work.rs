@@ -1,4 +1,4 @@
-//! Tests of the page about pending work if many partitions are registered, and of poison queues with several entries.
+//! Tests of the page about pending work when many partitions are registered, and of poison queues with several entries.
 
 use serde::{Deserialize, Serialize};
 use table_core::query::KeyRange;
@@ -43,7 +43,7 @@ async fn record(outbox: &Outbox<Engine, Engine>, partition: &str, number: u32) {
     outbox.submit(&TableName::new("Desk").unwrap(), transaction).await.unwrap();
 }
 
-/// Deletes the pending work of a partition. The partition remains registered.
+/// Deletes all pending work of a partition. The partition remains registered.
 async fn finish(engine: &Engine, partition: &str) {
     let query = Query::new(KeyRange::partition(partition));
     let page = engine.query(&TableName::new("Desk").unwrap(), &query, None).await.unwrap();

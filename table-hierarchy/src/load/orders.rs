@@ -1,10 +1,10 @@
-//! Compares the possible orders of a key's levels.
+//! Compares all possible orders of the levels of a key.
 
 use crate::load::{KeyLoad, Load};
 use crate::{Component, Fixed, PartitionMap, Route};
 use table_core::Result;
 
-/// One order of the levels, and its consequences.
+/// One order of the levels and its consequences.
 ///
 /// ```
 /// use table_hierarchy::{Bounds, KeyLoad, Load, Order, PartitionMap};
@@ -15,7 +15,7 @@ use table_core::Result;
 ///     growth: 0.0,
 ///     ru: 1.0,
 /// };
-/// // Two tenants of 500 users each, asked by the user.
+/// Two tenants have 500 users each, and each query specifies the user.
 /// let keys = (0..1_000).map(|user| key(user % 2, user)).collect();
 /// let load = Load::new(PartitionMap::even(8), keys, Bounds::SERVICE);
 /// let orders: Vec<Order> = load.orders(&[vec![false, true]])?;
@@ -26,25 +26,25 @@ use table_core::Result;
 pub struct Order {
     /// The levels in the proposed order, as zero-based positions in the current order.
     pub levels: Vec<usize>,
-    /// The number of different values of the first level.
+    /// The number of distinct values in the first level.
     pub first_values: usize,
-    /// The used fraction of the fullest partition.
+    /// The used fraction of the partition that is fullest.
     pub fullest: f64,
-    /// The used fraction of the fullest partition key.
+    /// The used fraction of the limits by the partition key that is fullest.
     pub fullest_key: f64,
-    /// For each query, the number of partitions that it touches, averaged over the current keys.
+    /// The number of partitions that each query touches, averaged over the current keys.
     pub touched: Vec<f64>,
 }
 
 impl Load {
     /// Returns the consequences of every order of the levels. For each order, the keys are distributed over the same number of partitions of equal width, and
-    /// all due splits are performed. Each query in `questions` is a list with `true` for the levels that the query fixes.
+    /// all due splits are performed. Each query in `questions` is a list with one entry per level, which is `true` if the query fixes the level.
     ///
-    /// The best order is first. Two kinds of orders come last: an order whose first level has fewer values than the container has partitions leaves partitions
-    /// idle (HPK-9), and an order with an overloaded partition is throttled. The other orders are sorted by the number of touched partitions.
+    /// The best order is first. Two kinds of orders come last. An order whose first level has fewer values than the container has partitions leaves partitions
+    /// idle (HPK-9). An order with an overloaded partition is throttled. The other orders are sorted by the number of partitions that the queries touch.
     ///
     /// # Errors
-    /// `InvalidInput` if a bound is outside its partition. This cannot happen, because each bound is computed from its partition.
+    /// `InvalidInput` if a bound is outside its partition. This cannot happen, because each bound is computed from the partition that it splits.
     pub fn orders(&self, questions: &[Vec<bool>]) -> Result<Vec<Order>> {
         let depth = self.keys.values().map(|load| load.levels.len()).max().unwrap_or_default();
         let mut orders = Vec::new();
@@ -86,7 +86,7 @@ impl Load {
         Ok(Order { levels, first_values, fullest, fullest_key, touched })
     }
 
-    /// Returns the mean number of partitions that a query with these fixed levels touches.
+    /// Returns the average number of partitions touched by a query that fixes the given levels.
     fn touched(&self, fixes: &[bool]) -> Result<f64> {
         let (mut sum, mut count) = (0.0, 0.0);
         for load in self.keys.values() {
@@ -108,7 +108,7 @@ impl Load {
     }
 }
 
-/// Returns all permutations of `0..count`. A key has at most three levels (HPK-2), so the result contains at most six permutations.
+/// Returns all permutations of `0..count`. A key has at most three levels (HPK-2), so at most six permutations exist.
 fn permutations(count: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 0..count.min(3) {

@@ -1,4 +1,4 @@
-//! Tests of splits with the service's documented examples, and properties of heat under random loads.
+//! Tests of splits with the documented examples of the service, and of the properties of heat under random loads.
 
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ fn tenants(count: usize, users: usize, gigabytes: f64, ru: f64) -> Vec<KeyLoad> 
 
 #[test]
 fn hpk_24_and_hpk_4_a_tenant_beyond_both_bounds_is_spread_by_splits() {
-    // One tenant has 120 GB and 15,000 RU/s, and no user is near a limit.
+    // One tenant has 120 GB and 15,000 RU/s, but none of its users is near a limit.
     let mut load = Load::new(PartitionMap::even(1), tenants(1, 1000, 0.12, 15.0), Bounds::SERVICE);
     let made = load.settle().unwrap();
     assert!(made.len() >= 2 && load.map().partitions().len() == made.len() + 1);
@@ -89,7 +89,7 @@ fn hpk_12_and_lim_2_requested_throughput_splits_and_load_does_not() {
 
 #[test]
 fn lim_2_and_lim_13_splits_by_throughput_leave_an_even_load() {
-    // Four partitions have 10,000 RU/s each, and the demand is 9 RU/s for each of 4,000 keys, with and without stored bytes.
+    // Each of four partitions has 10,000 RU/s, and the demand is 9 RU/s for each of 4,000 keys. The test runs with and without stored bytes.
     for gigabytes in [0.001, 0.0] {
         let keys = tenants(4_000, 1, gigabytes, 9.0);
         let mut load = Load::new(PartitionMap::even(1), keys, Bounds::SERVICE).with_throughput(40_000.0);
@@ -112,7 +112,7 @@ fn hpk_12_and_lim_2_throughput_splits_partitions_without_two_keys() {
     assert!((hot.slowdown() - 1.5).abs() < 1e-9, "9,000 of 6,000: {}", hot.slowdown());
 }
 
-/// Tests that one tenant gets at most the share of its partition, because the throughput is divided evenly.
+/// Tests that one tenant gets at most the share of one partition, because the throughput is divided evenly.
 #[test]
 fn hpk_9_and_hpk_12_one_tenant_has_the_share_of_one_partition() {
     let one =
@@ -131,7 +131,7 @@ fn hpk_9_and_hpk_12_one_tenant_has_the_share_of_one_partition() {
 
 #[test]
 fn hpk_8_and_hpk_9_an_order_with_few_first_values_is_not_recommended() {
-    // Two regions have many devices each, and every query fixes the region.
+    // Each of two regions has many devices, and every query fixes the region.
     let load = Load::new(PartitionMap::even(8), tenants(2, 500, 0.01, 1.0), Bounds::SERVICE)
         .with_throughput(1_600.0);
     let orders = load.orders(&[vec![true, false]]).unwrap();

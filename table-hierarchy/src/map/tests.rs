@@ -1,4 +1,4 @@
-//! Tests that the map covers all keys after any splits and merges, and that a lookup agrees with a scan of all partitions.
+//! Tests that a map covers all keys after any sequence of splits and merges, and that a lookup agrees with a scan of all partitions.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Tests of routes: the routing table in the documentation, and 10,000 random designs compared with a scan of all keys.
+//! Tests of routes with the routing table in the documentation and with 10,000 random designs, which are compared with a scan of all keys.
 
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ fn count(levels: &[Fixed<'_>], map: &PartitionMap) -> (RouteClass, usize) {
     (route.class, route.partitions())
 }
 
-/// Returns a map of four partitions of equal width, and the same map after a split between two of the tenant's keys.
+/// Returns a map of four partitions of equal width, and the same map after a split between two keys of the tenant.
 fn maps() -> [PartitionMap; 2] {
     let four = PartitionMap::even(4);
     let mut five = four.clone();
@@ -98,7 +98,7 @@ fn rt_9_too_many_values_are_filtered_in_the_response() {
     assert_eq!((none.class, none.touched.len()), (RouteClass::Empty, 0));
 }
 
-/// A random container design with one to three levels: its keys, the bounds between its partitions, and a query.
+/// A random design of a container with one to three levels, with its keys, the bounds between its partitions, and a query.
 #[derive(Clone, Debug)]
 struct Design {
     depth: usize,
@@ -154,7 +154,7 @@ proptest! {
         for key in &design.keys {
             let epk = Epk::of(&levels(*key, design.depth));
             let times = route.touched.iter().filter(|touched| touched.range.contains(&epk)).count();
-            // A key that matches the fixed levels is read exactly once. No other key is read.
+            // A key that matches the conditions on the levels that narrow the ranges is read exactly once. No other key is read.
             prop_assert_eq!(times, usize::from(accepted(key, route.depth)), "{:?}", key);
         }
         for touched in &route.touched {
@@ -180,7 +180,7 @@ fn rt_8_the_longest_fixed_prefix_narrows_and_the_rest_is_filtered() {
         assert_eq!(depth(&[two(), one("u1"), Fixed::Not]), 2);
         assert_eq!(depth(&[one(TENANT), Fixed::Not, one("s1")]), 1);
         assert_eq!(depth(&[Fixed::Not, one("u1"), one("s1")]), 0);
-        // A query for several values of a level touches the union of their partitions.
+        // A query with several values for a level touches the union of the partitions of these values.
         let ranges = Route::new(&[two(), one("u1"), Fixed::Not], &map).unwrap().ranges;
         let each = |tenant| EpkRange::of_prefix(&[Component::text(tenant), Component::text("u1")]);
         let mut expected = vec![each(TENANT), each("Contoso")];
@@ -206,7 +206,7 @@ fn rt_10_alternatives_narrow_only_if_each_of_them_fixes_the_first_level() {
         );
         let points = any(&[vec![one("a"), one("b"), one("c")], vec![one("a"), one("b"), one("d")]]);
         assert_eq!((points.class, points.ranges.len()), (RouteClass::MultiPoint, 2));
-        // A range inside another requested range is not requested twice.
+        // A range that lies inside another requested range is not requested twice.
         let nested = any(&[tenant(TENANT), vec![one(TENANT), one("u1"), one("s1")]]);
         assert_eq!((nested.class, nested.ranges.len()), (RouteClass::Targeted, 1));
         assert_eq!(any(&[]).class, RouteClass::Empty);

@@ -1,4 +1,4 @@
-//! A fixture store with the tables that the tests use: employees, a row of a different kind, and reviews. Answers of a store, and of the same rows in memory.
+//! A fixture store with the tables that the tests use (employees, a row of another kind, and reviews), and functions that return the results of statements.
 
 #![allow(dead_code, reason = "each test uses some of the functions")]
 
@@ -13,10 +13,10 @@ use datafusion::prelude::SessionContext;
 use table_core::{DynTableStore, Engine, Entity, TableEntity, TableStoreExt};
 use table_sql::{SqlOptions, session};
 
-/// The table in memory; see [`with_plain`].
+/// The name of the table in memory. See [`with_plain`].
 pub(crate) const PLAIN: &str = "plain.\"Plain\"";
 
-/// Creates a session of a store, with a copy of the rows of one table in memory.
+/// Creates a session for a store. The session also contains a copy of one table in memory.
 pub(crate) async fn with_plain(store: &DynTableStore, table: &str) -> SessionContext {
     let options = SqlOptions { sample: None, key_order: false };
     let session = session(store, &options).await.unwrap();
@@ -29,7 +29,7 @@ pub(crate) async fn with_plain(store: &DynTableStore, table: &str) -> SessionCon
     session
 }
 
-/// Returns the values in the only column of an answer, a column of strings.
+/// Returns the values in the only column of a result, which must be a column of strings.
 pub(crate) async fn texts(session: &SessionContext, statement: &str) -> Vec<String> {
     let batches = session.sql(statement).await.unwrap().collect().await;
     let batches = batches.unwrap_or_else(|error| panic!("{statement}: {error}"));
@@ -81,14 +81,14 @@ pub(crate) struct Review {
 const DEPARTMENTS: [&str; 4] = ["Finance", "Marketing", "Sales", "Élan"];
 const NAMES: [&str; 7] = ["Ada", "Ben", "Cleo", "Dan", "Eve", "Özgür", "Anna"];
 
-/// Returns a store with 800 employees, 1,200 reviews and a row of a different kind.
+/// Returns a store with 800 employees, 1,200 reviews and a row of another kind.
 pub(crate) async fn store() -> DynTableStore {
     let engine = Engine::in_memory();
     let employees = engine.table::<Employee>().create_if_missing().await.unwrap();
     let reviews = engine.table::<Review>().create_if_missing().await.unwrap();
     let epoch: DateTime<Utc> = "1960-02-29T12:30:00.1234567Z".parse().unwrap();
     for number in 0..800_u32 {
-        // The sequence has no obvious order, and is the same in every run.
+        // The sequence has no obvious order and is the same in every run.
         let random = number.wrapping_mul(2_654_435_761) >> 16;
         let name = NAMES[random as usize % NAMES.len()];
         let department = DEPARTMENTS[number as usize % DEPARTMENTS.len()].to_owned();

@@ -1,4 +1,4 @@
-//! Generates crates, and measures with cargo how long it takes to check them and how large their expanded sources are.
+//! Generates crates, and measures with cargo how long they take to check and how large their expanded sources are.
 
 use std::error::Error;
 use std::fs;
@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant, SystemTime};
 
-/// A separate workspace below `target`, which uses the same dependency versions as this workspace.
+/// A separate workspace below `target`. It uses the same versions of dependencies as this workspace.
 pub(crate) struct Crates {
     folder: PathBuf,
 }
 
-/// The size of a crate's expanded source.
+/// The size of the expanded source of a crate.
 pub(crate) struct Size {
     pub(crate) lines: usize,
     pub(crate) bytes: usize,
 }
 
 impl Crates {
-    /// Writes one crate per name and source. `root` is the folder of this workspace.
+    /// Writes one crate for each pair of a name and a source. `root` is the folder of this workspace.
     pub(crate) fn write(root: &Path, crates: &[(&str, &str)]) -> Result<Self, Box<dyn Error>> {
         let folder = root.join("target").join("compile_cost");
         fs::create_dir_all(&folder)?;
@@ -44,7 +44,7 @@ impl Crates {
         Ok(Self { folder })
     }
 
-    /// Checks a crate whose dependencies have already been checked, and returns the elapsed time.
+    /// Checks a crate whose dependencies have already been checked. Returns the elapsed time.
     pub(crate) fn check(&self, name: &str) -> Result<Duration, Box<dyn Error>> {
         let source =
             fs::File::options().append(true).open(self.folder.join(name).join("src").join("lib.rs"))?;
@@ -56,7 +56,7 @@ impl Crates {
         Ok(begun.elapsed())
     }
 
-    /// Returns the size of a crate's source after macro expansion.
+    /// Returns the size of the source of a crate after macro expansion.
     pub(crate) fn expanded(&self, name: &str) -> Result<Size, Box<dyn Error>> {
         let mut expand = self.cargo();
         expand.args(["rustc", "--quiet", "--offline", "--profile", "check", "--package", name]);
@@ -69,7 +69,7 @@ impl Crates {
     fn cargo(&self) -> Command {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.current_dir(&self.folder).env("CARGO_TARGET_DIR", self.folder.join("target"));
-        // Settings of an enclosing build must not affect these builds.
+        // The settings of an enclosing build must not affect these builds.
         cargo.env_remove("RUSTFLAGS").env("CARGO_INCREMENTAL", "0");
         cargo
     }

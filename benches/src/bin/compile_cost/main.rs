@@ -1,7 +1,7 @@
-//! Measures the compile time of the derives: entities with indexes, compared with the same structs with serde's derives in the same run.
+//! Measures the compile time of the derives. Entities with indexes are compared with the same structs with serde's derives, in one run.
 //!
-//! `cargo run --profile bench -p benches --bin compile_cost -- [rounds]` fails if the check time or the expanded size is more than 1.7 times
-//! that of serde's derives.
+//! `cargo run --profile bench -p benches --bin compile_cost -- [rounds]` fails if the check time or the expanded size exceeds that of serde's derives by a
+//! factor of more than 1.7.
 
 mod cargo;
 mod source;
@@ -13,15 +13,15 @@ use std::time::Duration;
 
 use cargo::Crates;
 
-/// The number of entities per crate.
+/// The number of entities in each crate.
 const ENTITIES: usize = 100;
-/// The default number of checks per crate.
+/// The default number of times that each crate is checked.
 const ROUNDS: usize = 7;
 /// The crate that uses this project's derive.
 const OURS: &str = "tables";
 /// The crate that uses serde's derives.
 const THEIRS: &str = "serde_twin";
-/// The maximum cost of this project's derives, as a multiple of the cost of serde's.
+/// The maximum cost of the derive of this project, as a multiple of the cost of serde's derives.
 const LIMIT: f64 = 1.7;
 
 fn main() -> ExitCode {
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures and prints the costs. Returns the ratio of the check times, and the ratio of the expanded sizes.
+/// Measures and prints the costs. Returns the ratio of the check times and the ratio of the expanded sizes.
 fn run() -> Result<(f64, f64), Box<dyn Error>> {
     let rounds = std::env::args().nth(1).map_or(Ok(ROUNDS), |rounds| rounds.parse())?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("benches is in the workspace")?;

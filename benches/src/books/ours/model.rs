@@ -1,4 +1,4 @@
-//! The ledger's entity types. All their rows are in the tenant's partition.
+//! The entity types of the ledger. All of their rows are in the partition of the tenant.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use table_patterns::slot_names;
 
 use crate::books::TENANT;
 
-/// The number of accounts whose balances share one row.
+/// The number of accounts whose balances are stored in one row.
 pub(super) const SLOTS: u32 = 200;
 
-/// The tenant's books: their state, which each post checks.
+/// The state of the tenant's books, which each post checks.
 #[derive(Entity, Clone, Debug, PartialEq, Eq)]
 #[entity(table = "Ledger")]
 #[partition_key(tenant)]
@@ -24,7 +24,7 @@ pub(super) struct Opened {
     pub(super) closed_until: NaiveDate,
 }
 
-/// A posting as stored in its journal entry.
+/// A posting, as stored in the journal entry to which it belongs.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Posted {
     pub(super) account: u32,
@@ -80,7 +80,7 @@ pub(super) struct Balances {
     pub(super) tenant: String,
     #[digits(4)]
     pub(super) page: u32,
-    /// The accounts in this row that are closed.
+    /// The accounts in this row that have been closed.
     #[property(json)]
     pub(super) closed: BTreeSet<u32>,
 }
@@ -114,7 +114,7 @@ impl Series for MonthSums {
     const SLOTS: &'static [&'static str] = slot_names!("A", 0, 200);
 }
 
-/// A request that has already been answered.
+/// A request for which an entry has already been posted.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Ledger")]
 #[partition_key(tenant)]
@@ -140,7 +140,7 @@ pub(super) struct Audit {
     pub(super) change: String,
 }
 
-/// A participant (extra code that runs with each write) that adds a line to the audit log for each change to an entry.
+/// A participant (code that runs with each write) that adds a line to the audit log for each change to an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AuditTrail;
 

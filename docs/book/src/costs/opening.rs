@@ -1,4 +1,4 @@
-//! Counts the cost of opening a table, and of checking the stored schema.
+//! Counts the cost of opening a table and of checking its stored schema.
 
 use table_patterns::{Entity, EntityStore as _, TableStoreExt as _};
 

@@ -1,4 +1,4 @@
-//! Wraps a queue store to count the requests to it.
+//! Wraps a queue store to count the requests sent to it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use table_patterns::queue::{Lease, Message, MessageId, PopReceipt, PutMessage};
 use table_patterns::{Engine, QueueName, QueueStore, Result};
 
-/// Wraps an engine's queues and counts requests to them. Clones share the count.
+/// Wraps the queues of an engine and counts the requests sent to them. Clones share the count.
 #[derive(Clone, Debug)]
 pub(super) struct CountedQueues {
     engine: Engine,
@@ -20,7 +20,7 @@ impl CountedQueues {
         Self { engine, requests: Arc::default() }
     }
 
-    /// Returns the count, and resets it.
+    /// Returns the count and resets it.
     pub(super) fn take(&self) -> u64 {
         self.requests.swap(0, Ordering::Relaxed)
     }

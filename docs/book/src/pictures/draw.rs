@@ -13,16 +13,16 @@ const LINE: usize = 22;
 const MARGIN: usize = 12;
 /// The space between columns, in pixels.
 const GAP: usize = 28;
-/// The background colours of the picture, and of the rows that are read.
+/// The background colours of the picture and of the rows that are read.
 const PAPER: &str = "#ffffff";
 const MARKED: &str = "#b9d6ff";
-/// The colours of text, repeated partition keys, field names, and literals.
+/// The colours of text, of repeated partition keys, of field names and of literals.
 const INK: &str = "#000000";
 const REPEATED: &str = "#555555";
 const FIELD: &str = "#0b4a9e";
 const LITERAL: &str = "#555555";
 
-/// Draws rows in key order below the names of their key parts. Separates partitions, and highlights the rows in the ranges `read`.
+/// Draws rows in key order below the names of their key parts. Partitions are separated, and the rows in the ranges `read` are highlighted.
 pub(super) fn svg(schema: &EntitySchema, keys: &[EntityKey], read: &[KeyRange]) -> String {
     let pieces = [pieces(schema.partition_key), pieces(schema.row_key)];
     let columns = [
@@ -75,7 +75,7 @@ pub(super) fn svg(schema: &EntitySchema, keys: &[EntityKey], read: &[KeyRange]) 
     out
 }
 
-/// Returns the text of each key part, and `true` if the part is a literal.
+/// Returns the text of each key part, together with `true` if the part is a literal.
 fn pieces(pieces: &[KeyPiece]) -> Vec<(String, bool)> {
     let shown = pieces.iter().map(|piece| match piece {
         KeyPiece::Literal(literal) => (format!("\"{literal}\""), true),
@@ -111,12 +111,13 @@ fn colour(text: &str) -> [f64; 3] {
     [1, 3, 5].map(|at| f64::from(u8::from_str_radix(&text[at..at + 2], 16).unwrap()) / 255.0)
 }
 
-/// Multiplies a colour by the page's colour, as `book.css` does in light themes.
+/// Multiplies a colour by the colour of the page, as `book.css` does in light themes.
 fn on_light_page(colour: [f64; 3], page: [f64; 3]) -> [f64; 3] {
     [0, 1, 2].map(|part| colour[part] * page[part])
 }
 
-/// Applies `invert(1) hue-rotate(180deg)` to a colour. Takes the lighter of the result and the page in each channel, as `book.css` does in dark themes.
+/// Applies `invert(1) hue-rotate(180deg)` to a colour, and then takes the lighter of the result and the page in each channel, as `book.css` does in dark
+/// themes.
 fn on_dark_page(colour: [f64; 3], page: [f64; 3]) -> [f64; 3] {
     let [r, g, b] = colour.map(|part| 1.0 - part);
     // The matrix of hue-rotate(180deg): cos = -1, sin = 0.
@@ -131,7 +132,7 @@ fn on_dark_page(colour: [f64; 3], page: [f64; 3]) -> [f64; 3] {
 #[test]
 fn every_text_has_a_contrast_of_at_least_4_5_in_each_theme() {
     type Theme = (&'static str, &'static str, fn([f64; 3], [f64; 3]) -> [f64; 3]);
-    // The backgrounds of the themes of mdBook.
+    // These are the background colours of mdBook's themes.
     let themes: [Theme; 5] = [
         ("light", "#ffffff", on_light_page),
         ("rust", "#e1e1db", on_light_page),

@@ -1,4 +1,4 @@
-//! Tests of concurrent registrations: runs the sample's requests in chosen orders and in random orders.
+//! Tests of concurrent registrations, in which the requests of the sample run in chosen and in random orders.
 
 use std::fmt;
 use std::future::Future;
@@ -12,7 +12,7 @@ use table_patterns::{BlockOn, EntityKey, TableName, Transaction};
 
 use super::*;
 
-/// A store that pauses before each read and write, so a test can choose which program sends the next request.
+/// A store that pauses before each read and write. A test can therefore choose the program that sends the next request.
 #[derive(Clone, Debug)]
 struct Pausing(Engine);
 
@@ -69,9 +69,9 @@ impl TableStore for Pausing {
     }
 }
 
-/// A program that a test runs one request at a time.
+/// A program that a test runs request by request.
 struct Program<'a, T> {
-    /// The rest of the program. `None` if the program has ended or was stopped.
+    /// The rest of the program. `None` if the program has ended or has been stopped.
     future: Option<Pin<Box<dyn Future<Output = Result<T>> + 'a>>>,
     outcome: Option<Result<T>>,
 }
@@ -81,7 +81,7 @@ impl<'a, T> Program<'a, T> {
         Self { future: Some(Box::pin(future)), outcome: None }
     }
 
-    /// Runs the program until just before its next request, or until it ends.
+    /// Runs the program until it ends or is about to send its next request.
     fn step(&mut self) {
         if let Some(future) = &mut self.future
             && let Poll::Ready(outcome) = future.as_mut().poll(&mut Context::from_waker(&noop_waker()))
@@ -117,7 +117,7 @@ impl<'a, T> Program<'a, T> {
     }
 }
 
-/// A generator of pseudo-random numbers, determined by a seed (`SplitMix64`).
+/// A generator of pseudo-random numbers (`SplitMix64`) that are determined by a seed.
 struct Random(u64);
 
 impl Random {
@@ -143,7 +143,7 @@ fn the_program_of_the_page_runs() {
     main().unwrap();
 }
 
-/// Tests a registration that continues after its reservation has expired, while a second attempt for the same user has reserved the login and
+/// Tests a registration that continues after its reservation has expired. In the meantime, a second attempt for the same user has reserved the login and
 /// stopped.
 #[test]
 fn a_late_attempt_does_not_rely_on_a_reservation_that_another_user_takes_over() {
@@ -190,7 +190,7 @@ fn at_most_one_of_two_users_registers_a_login_in_any_order_of_requests() {
         let mut programs: Vec<(usize, Program<'_, bool>)> = Vec::new();
         for attempt in 0..5 {
             let rival = usize::try_from(attempt).unwrap() % 2;
-            // Reservations of the earlier programs have expired by the clock of this one.
+            // The reservations of earlier programs have expired according to the clock of this program.
             let now = now + TimeDelta::minutes(6 * attempt);
             programs.push((rival, Program::new(users.register(&rivals[rival], now))));
         }

@@ -1,4 +1,4 @@
-//! Tests the procedure for adding a field to existing rows while programs built from the previous release write.
+//! Tests the procedure for adding a field to existing rows while programs built from the previous release are writing.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

@@ -1,4 +1,4 @@
-//! Tests the weekly job that deletes unneeded guard rows.
+//! Tests the weekly job that deletes guard rows that are no longer needed.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ fn parcel(number: u32) -> Parcel {
     Parcel { depot: format!("depot {}", number % 3), number, code: format!("NO{number}") }
 }
 
-/// Deletes a parcel, and records a step that deletes the parcel's row in another table.
+/// Deletes a parcel and records a step that deletes the row of the parcel in another table.
 async fn delete(parcels: &Parcels, number: u32) -> Result<()> {
     let Parcel { depot, .. } = parcel(number);
     let found = parcels.get(Parcel::key(&depot, number)).await?.unwrap();
@@ -69,7 +69,7 @@ async fn guards(store: &Engine, table: &TableName) -> Result<usize> {
     Ok(store.query(table, &Query::new(range), None).await?.rows.len())
 }
 
-/// Runs the weekly job: deletes a table's unneeded guard rows that no step has changed for three days.
+/// Runs the weekly job, which deletes the unneeded guard rows of a table that no step has changed for three days.
 async fn job(store: &Engine, table: &TableName, now: u64) -> Result<u64> {
     collect_all_guards(store, table, now - ticks_of(DAY * 3)).await
 }

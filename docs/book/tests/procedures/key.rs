@@ -1,4 +1,4 @@
-//! Tests the procedures for changing the key of existing rows: by copying them to another table, or to a prefix in the same table.
+//! Tests the procedures for changing the key of existing rows by copying them to another table, or to keys with a prefix in the same table.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ mod old {
     }
 }
 
-/// An order stored by day, in another table.
+/// An order that is stored by day, in another table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrdersByDay")]
 #[partition_key(day)]
@@ -38,7 +38,7 @@ struct OrderOfDay {
     number: u32,
 }
 
-/// Orders with a longer number and a prefix, in the same table as the old rows.
+/// Orders that are stored in the same table as the old rows, with a prefix and a longer number.
 mod prefixed {
     #[derive(table_patterns::Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Orders", set = Orders)]
@@ -104,7 +104,7 @@ fn store_of_orders() -> Engine {
     store
 }
 
-/// Copies at most `most` orders that have not been copied yet, in key order. Returns `false` if a different order already has the new key.
+/// Copies at most `most` orders that have not been copied yet, in key order. Returns `false` if a different order already has a new key.
 async fn copy(store: &Engine, most: usize) -> Result<bool> {
     let new = store.table::<OrderOfDay>().create_if_missing().await?;
     let old = store.table::<old::Order>();
@@ -167,7 +167,7 @@ fn orders_get_a_key_in_another_table_while_the_old_release_reads() {
     assert_eq!(found, orders());
 }
 
-/// Copies all orders to keys with longer numbers and a prefix.
+/// Copies at most `most` orders to keys with longer numbers and a prefix.
 async fn number(store: &Engine, most: usize) -> Result<()> {
     let (old, new) = (store.table::<prefixed::OldOrder>(), store.table::<prefixed::NumberedOrder>());
     let new = new.create_if_missing().await?;

@@ -1,4 +1,4 @@
-//! Tests the procedure for moving an entity to another store, with all of its patterns.
+//! Tests the procedure for moving an entity to another store together with all of its patterns.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -41,7 +41,7 @@ struct Load {
     grams: i64,
 }
 
-/// A view of the number and the total weight of the parcels at each depot.
+/// A view that contains the number and the total weight of the parcels at each depot.
 struct Loads;
 
 impl View for Loads {
@@ -103,7 +103,7 @@ impl Program {
         self.parcels.delete(Parcel::key(depot(number), number), IfMatch::Any).await
     }
 
-    /// Checks the view, the indexes, and each index entry in another partition. Returns the number of parcels.
+    /// Checks the view, the indexes, and each index entry that is in another partition. Returns the number of parcels.
     async fn check(&self) -> Result<usize> {
         let report = self.parcels.check().run().await?;
         assert!(report.is_clean(), "{:?}", report.findings);
@@ -123,7 +123,7 @@ impl Program {
     }
 }
 
-/// Copies a table to another store, and compares the checksums. Returns the number of rows.
+/// Copies a table to another store and compares the checksums. Returns the number of rows.
 async fn copy(here: &Engine, account: &Engine, table: &str) -> Result<u64> {
     let mut copy = Migration::new(here, account, TableName::new(table)?);
     while copy.step().await? {}
@@ -163,11 +163,11 @@ async fn an_entity_moves_with_its_index_view_feed_and_outbox() -> Result<()> {
         assert!(copy(&here, &account, table).await? >= least, "{table}");
     }
     page.step("After the copy, run `check` at the target.");
-    // The view continues with the changes that it had not applied at the source.
+    // The view continues with the changes that had not been applied to it at the source.
     new.follow().await?;
     assert_eq!(new.check().await?, 1_240);
 
-    // The program continues at the target. Entries of the feed from before the move can be read and trimmed.
+    // The program continues at the target. Feed entries that were written before the move can still be read and trimmed.
     for number in 0..30 {
         new.change(number).await?;
         new.delete(number + 40).await?;

@@ -1,9 +1,9 @@
-//! Reads the steps of a procedure from its page.
+//! Reads the steps of a procedure from the page that describes it.
 
 use std::fs;
 use std::path::Path;
 
-/// A section of a page, and the position after the last step that a test has quoted.
+/// A section of a page, together with the position after the last step that a test has quoted.
 pub(crate) struct Procedure {
     section: String,
     text: String,
@@ -11,7 +11,7 @@ pub(crate) struct Procedure {
 }
 
 impl Procedure {
-    /// Reads the section `heading` of a page in `docs`.
+    /// Reads the section with the given heading from a page in `docs`.
     pub(crate) fn of(page: &str, heading: &str) -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(page);
         let text = fs::read_to_string(path).unwrap();
@@ -22,7 +22,7 @@ impl Procedure {
         Self { text: rest.split_whitespace().collect::<Vec<_>>().join(" "), section, at: 0 }
     }
 
-    /// Checks that the section contains the quoted step, after the steps that were quoted before.
+    /// Checks that the section contains the quoted step after all steps that were quoted before.
     pub(crate) fn step(&mut self, words: &str) {
         let found = self.text[self.at..].find(words);
         self.at += found.unwrap_or_else(|| panic!("{}: no step `{words}`", self.section)) + words.len();

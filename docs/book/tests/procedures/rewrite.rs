@@ -1,4 +1,4 @@
-//! Tests the procedure for rewriting a table's rows with different keys for the same entity.
+//! Tests the procedure for rewriting the rows of a table with different keys for the same entity.
 
 mod indexed;
 
@@ -25,7 +25,7 @@ mod released {
     }
 }
 
-/// The declarations used by the program that rewrites rows.
+/// The declarations that the program which rewrites the rows uses.
 mod rewriting {
     #[derive(table_patterns::Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Company", set = Rewrite)]
@@ -82,7 +82,7 @@ fn rewritten(old: released::Employee) -> next::Employee {
     next::Employee { department: old.department, id: old.id, age: old.age }
 }
 
-/// Rewrites at most `most` employees. Returns the number rewritten.
+/// Rewrites at most `most` employees. Returns the number of employees that were rewritten.
 async fn rewrite(store: &Engine, most: usize) -> Result<usize> {
     let (old, new) = (store.table::<rewriting::OldEmployee>(), store.table::<rewriting::Employee>());
     let (mut rows, mut count) = (pin!(old.scan("8 digits").max_rows(100_000).stream()), 0);
@@ -123,7 +123,7 @@ async fn employees_are_rewritten_under_longer_numbers() -> Result<()> {
     assert_eq!(rewrite(&store, 1_100).await?, 1_100);
     let without_set = forgotten.scan("without a set").max_rows(100_000).collect().await.unwrap_err();
     assert_eq!(without_set.code(), ErrorCode::EntityMismatch, "a scan that does not know the new rows");
-    // A forgotten program still writes.
+    // A program that was not stopped still writes with the old keys.
     forgotten.insert(&employee(EMPLOYEES)).await?;
     let rest = usize::try_from(EMPLOYEES).unwrap() + 1 - 1_100;
     assert_eq!(rewrite(&store, usize::MAX).await?, rest);

@@ -1,4 +1,4 @@
-//! Tests the procedures for rotating the keys that seal (authenticate) intents.
+//! Tests the procedures for rotating the keys with which intents are sealed (authenticated).
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ impl Desk {
         desk
     }
 
-    /// Starts a program that uses the keys in the store.
+    /// Starts a program that uses the keys that the store contains.
     fn start(&self) -> Program {
         Outbox::with_runtime(self.store.clone(), self.store.clone(), queue(), self.time.runtime())
     }
@@ -55,7 +55,7 @@ fn queue() -> QueueName {
     QueueName::new("desk").unwrap()
 }
 
-/// Lets a program record an intent.
+/// Records an intent in a program.
 fn record(program: &Program) {
     let limits = program.store().capabilities().limits;
     let mut transaction = Transaction::new(PartitionKey::new("contoso").unwrap(), limits).unwrap();
@@ -65,7 +65,7 @@ fn record(program: &Program) {
     block_on(program.submit(&table(), transaction)).unwrap();
 }
 
-/// Lets a program work until it is idle. Returns the number of intents that it completed, and the number that became poison.
+/// Runs a program until it is idle. Returns the number of intents that it completed and the number that became poison.
 fn work(program: &Program) -> (u64, u64) {
     let worker = Worker::new(program.clone());
     block_on(worker.run_until_idle()).unwrap();
@@ -78,7 +78,7 @@ fn stored_keys_are_rotated_while_programs_run() {
     let desk = Desk::new();
     record(&desk.start());
     assert_eq!(work(&desk.start()), (1, 0), "the first intent creates a key");
-    // An earlier rotation, on a machine whose clock is ahead.
+    // Keys were rotated earlier, on a machine whose clock is ahead.
     block_on(desk.start_ahead(Duration::from_secs(60 * 60)).rotate_key()).unwrap();
     let (writer, worker) = (desk.start(), desk.start());
     record(&writer);
@@ -109,7 +109,7 @@ fn stored_keys_are_rotated_while_programs_run() {
     assert_eq!(work(&desk.start()), (0, 1), "the writer has the old key");
 }
 
-/// Checks a deployment of `releases`: programs before and after their restart must accept each other's intents. Returns `true` if they do.
+/// Checks that, during a deployment of `releases`, programs before and after their restart accept each other's intents. Returns `true` if they do.
 fn deploy(desk: &Desk, releases: [&[&str]; 2]) -> bool {
     let pairs = releases.iter().flat_map(|writer| releases.iter().map(move |worker| (writer, worker)));
     pairs.into_iter().all(|(writer, worker)| {

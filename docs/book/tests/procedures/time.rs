@@ -1,4 +1,4 @@
-//! Simulated time, which passes only when a test advances it, or when the code under test waits.
+//! Simulated time, which passes only when a test advances it or when the code under test waits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use table_patterns::embedded::EngineOptions;
 use table_patterns::runtime::{Runtime, ticks_of};
 use table_patterns::{Clock, Engine};
 
-/// The simulated time in ticks, shared by all clones.
+/// The simulated time in ticks. All clones share it.
 #[derive(Clone)]
 pub(crate) struct Time(Arc<AtomicU64>);
 
@@ -25,7 +25,7 @@ impl Time {
         self.0.fetch_add(ticks_of(time), Ordering::SeqCst);
     }
 
-    /// Returns a clock that is ahead of the simulated time by `by`.
+    /// Returns a clock that is ahead of the simulated time by the given duration.
     pub(crate) fn ahead(&self, by: Duration) -> Clock {
         let time = self.clone();
         Clock::new(move || time.now() + ticks_of(by))

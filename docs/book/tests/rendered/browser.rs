@@ -1,4 +1,4 @@
-//! Tests the rendered pages in a browser: their width and contrast, their pictures, and that no button runs code.
+//! Tests the rendered pages in a browser: their width, their contrast and their pictures, and that no button runs code.
 
 use std::fs;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Tests the links, pictures and search index in the rendered pages.
+//! Tests the links, the pictures and the search index in the rendered pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::{pages, rendered};
 
-/// Returns the values of an attribute in an HTML text.
+/// Returns the values of an attribute in HTML text.
 fn values<'a>(html: &'a str, attribute: &str) -> Vec<&'a str> {
     let start = format!(" {attribute}=\"");
     html.split(start.as_str()).skip(1).filter_map(|rest| rest.split('"').next()).collect()
@@ -33,7 +33,7 @@ fn every_link_and_every_picture_of_a_rendered_page_exists() {
         let path = folder.join(&page);
         let html = fs::read_to_string(&path).unwrap();
         for target in values(&html, "href").into_iter().chain(values(&html, "src")) {
-            // `sources.js` removes the links to source files of the repository.
+            // `sources.js` removes links to source files of the repository.
             let is_source = [".rs", ".toml"].iter().any(|end| target.ends_with(end));
             if is_source || target.contains(':') {
                 continue;

@@ -1,6 +1,7 @@
-//! Tests of the book as rendered by mdBook.
+//! Tests of the book in the form in which mdBook renders it.
 //!
-//! Without `mdbook` on the path, these tests are skipped with a message; without Chromium, so is the test in a browser. `docs/book/look` takes screenshots.
+//! If `mdbook` is not on the `PATH`, these tests are skipped with a message. Without Chromium, the test in a browser is skipped. `docs/book/look` takes
+//! screenshots.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -17,7 +18,7 @@ fn docs() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// Returns the path of the first program with this name on the `PATH`.
+/// Returns the path of the first program with the given name on the `PATH`.
 fn program(name: &str) -> Option<PathBuf> {
     let folders = env::var_os("PATH")?;
     env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
@@ -27,7 +28,7 @@ fn skip(reason: &str) {
     drop(writeln!(io::stderr(), "SKIPPED: {reason}"));
 }
 
-/// Renders the book once, and returns its folder. Returns `None` if mdBook is not available.
+/// Renders the book once and returns the folder of the pages, or `None` if mdBook is not available.
 fn rendered() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
@@ -47,7 +48,7 @@ fn rendered() -> Option<&'static Path> {
     folder.as_deref()
 }
 
-/// Returns the paths of the rendered pages, relative to their folder, in the order of the summary.
+/// Returns the paths of the rendered pages, relative to their folder and in the order of the summary.
 fn pages() -> Vec<String> {
     let summary = fs::read_to_string(docs().join("SUMMARY.md")).unwrap();
     let targets = summary.split("](").skip(1).filter_map(|rest| rest.split(')').next());

@@ -1,4 +1,5 @@
-//! Writes to a table with millions of rows: one with an `ETag`, and a transaction of a hundred operations. Both recipes revert their changes.
+//! Writes to a table with millions of rows. One is conditional on an `ETag`, and the other is a transaction of a hundred operations. Both recipes revert their
+//! changes.
 
 use table_core::{Entity, Error, ErrorCode, IfMatch, Result, TableStoreExt};
 
@@ -59,7 +60,7 @@ async fn transaction(store: &Store, index: &PackageIndex) -> Result<Report> {
     for build in &first {
         refused = transaction.replace(build, IfMatch::Any).err();
     }
-    // The transaction is refused only if the section has more than a hundred builds, because it would have too many operations.
+    // The transaction is rejected only if the section has more than a hundred builds, because it would then have too many operations.
     assert_eq!(refused.as_ref().and_then(Error::rule), (first.len() > 100).then_some("EGT-2"));
     let written = transaction.commit().await?;
     assert_eq!(written.len(), first.len().min(100));

@@ -1,4 +1,4 @@
-//! The ledger's reports: balances, statements and the audit log.
+//! The reports of the ledger: balances, statements and the audit log.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::{Bookkeeping, month, slot};
 use crate::model::ledger::{Audit, Balances, Entry, EntryLine, MonthSums, Posting, SLOTS};
 
 impl Bookkeeping {
-    /// Returns an account's current balance in cents.
+    /// Returns the current balance of an account in cents.
     ///
     /// # Errors
     /// Any error from the store.
@@ -18,8 +18,8 @@ impl Bookkeeping {
         Ok(self.balances.get_slot(Balances::key(tenant, page), at).await?.unwrap_or_default())
     }
 
-    /// Returns an account's balance at the end of a day: the sums of the earlier months, plus the postings of that
-    /// month up to and including the day.
+    /// Returns the balance of an account at the end of a day. It is the total of the sums of all earlier months and of the postings in the month of that day,
+    /// up to and including the day.
     ///
     /// # Errors
     /// Any error from the store.
@@ -37,7 +37,7 @@ impl Bookkeeping {
         Ok(earlier + postings.iter().map(|posting| posting.cents).sum::<i64>())
     }
 
-    /// Returns all accounts' balances at the end of a day, except those that are zero.
+    /// Returns the balances of all accounts at the end of a day, except for balances of zero.
     ///
     /// # Errors
     /// Any error from the store.
@@ -64,7 +64,7 @@ impl Bookkeeping {
         Ok(balances)
     }
 
-    /// Returns the entries with effective days from `from` to `to`, inclusive.
+    /// Returns the entries whose effective days are between `from` and `to`, inclusive.
     ///
     /// # Errors
     /// Any error from the store.
@@ -74,11 +74,10 @@ impl Bookkeeping {
         self.entries.query(days).project::<EntryLine>().collect().await
     }
 
-    /// Returns a page of an account's statement, newest posting first, and the cursor for the next page. A web client
-    /// can store the cursor.
+    /// Returns a page of the statement of an account, with the newest posting first, and the cursor for the next page. A web client can store the cursor.
     ///
     /// # Errors
-    /// `InvalidInput` if the cursor belongs to another tenant or account; any error from the store.
+    /// `InvalidInput` if the cursor belongs to another tenant or account, or any error from the store.
     pub async fn statement(
         &self,
         tenant: &str,
@@ -95,7 +94,7 @@ impl Bookkeeping {
         Ok((items, page.continuation.map(|cursor| cursor.to_string())))
     }
 
-    /// Returns one year of a tenant's audit log.
+    /// Returns one year of the audit log of a tenant.
     ///
     /// # Errors
     /// Any error from the store.

@@ -1,11 +1,11 @@
-//! The next version of the help desk. Its tickets have a product, and an index by product.
+//! The next version of the help desk, in which tickets have a product and an index by product.
 
 use super::{
     BlobRef, Comment, CopyRelation, DateTime, Entity, EntitySet, OnDelete, Point, Projection, Selection,
     Status, TableEntity, Utc,
 };
 
-/// A ticket, with a product.
+/// A ticket that has a product.
 #[allow(clippy::duplicated_attributes, reason = "its indexes share attributes")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDesk", feed, copies_from(Assignee), set = HelpDesk)]
@@ -25,14 +25,14 @@ pub struct Ticket {
     /// The number of the ticket within the tenant.
     #[digits(6)]
     pub number: u32,
-    /// The ticket's status.
+    /// The status of the ticket.
     pub status: Status,
     /// The priority, where 1 is the most urgent.
     pub priority: i32,
     /// The number of the agent who works on the ticket.
     #[digits(4)]
     pub agent: Option<u32>,
-    /// The agent's name, copied from the agent.
+    /// The name of the agent, copied from the agent.
     pub agent_name: Option<String>,
     /// The time at which the ticket was opened.
     pub created: DateTime<Utc>,
@@ -45,7 +45,7 @@ pub struct Ticket {
     pub product: Option<String>,
 }
 
-/// An agent, declared as in the first version.
+/// An agent, declared in the same way as in the first version.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HelpDesk", copied_by(Assignee), set = HelpDesk)]
 #[partition_key(tenant)]
@@ -54,16 +54,16 @@ pub struct Ticket {
 pub struct Agent {
     /// The name of the tenant.
     pub tenant: String,
-    /// The agent's number within the tenant.
+    /// The number of the agent within the tenant.
     #[digits(4)]
     pub id: u32,
-    /// The agent's name. It is copied to the agent's tickets.
+    /// The name of the agent. It is copied to the tickets of the agent.
     pub name: String,
     /// The e-mail address, which is unique within the tenant.
     pub email: String,
 }
 
-/// The relation that copies an agent's name to the agent's tickets.
+/// The relation that copies the name of an agent to the agent's tickets.
 #[derive(Debug)]
 pub struct Assignee;
 
@@ -91,7 +91,7 @@ impl CopyRelation for Assignee {
     }
 }
 
-/// All entity types in a tenant's partition.
+/// All entity types in the partition of a tenant.
 #[derive(EntitySet, Clone, Debug, PartialEq)]
 pub enum HelpDesk {
     /// A ticket.

@@ -10,12 +10,12 @@ use crate::pages::Context;
 use crate::show;
 use table_inspect::kind::Kind;
 
-/// The maximum size in bytes of a stored value that the form contains. Longer values are kept unchanged.
+/// The maximum size, in bytes, of a stored value that can be edited in the form. Longer values are kept unchanged.
 const EDITABLE: usize = 8_000;
-/// The number of empty rows that the form offers for additional properties.
+/// The number of empty lines that the form offers for additional properties.
 const FURTHER: usize = 2;
 
-/// Returns the form for editing an entity: fields for its properties, and the delete button.
+/// Returns the form for editing an entity, with fields for its properties and a delete button.
 pub(super) fn edit(context: &Context<'_>, table: &TableName, row: &TableEntity) -> Markup {
     html! {
         form.edit method="post" action=(link::table(table, "save")) {
@@ -59,7 +59,7 @@ fn hidden(context: &Context<'_>, row: &TableEntity) -> Markup {
     }
 }
 
-/// Returns fields for the properties of `row`. For a long value that is already stored, the form contains only the name.
+/// Returns fields for the properties of `row`. For a long value that is already stored, the form contains only the name of the property.
 fn properties(row: &TableEntity, stored: &TableEntity) -> Markup {
     let is_kept = |(name, value): &(&str, &Value)| {
         value::show(value).len() > EDITABLE && stored.get(name) == Some(*value)
@@ -74,7 +74,7 @@ fn properties(row: &TableEntity, stored: &TableEntity) -> Markup {
     }
 }
 
-/// Returns the fields for one property. `at` is its position among the edited properties.
+/// Returns the fields for one property. `at` is the position of the property among the edited properties.
 fn property(at: usize, name: &str, edm: EdmType, text: &str, is_new: bool) -> Markup {
     html! {
         div.row.property {
@@ -98,7 +98,7 @@ const fn mode(edm: EdmType) -> &'static str {
     }
 }
 
-/// Returns the regular expression for a type. The script lets the browser check a value by the selected type.
+/// Returns the regular expression for values of a type. The script uses it to let the browser validate a value against the selected type.
 const fn pattern(edm: EdmType) -> Option<&'static str> {
     match edm {
         EdmType::Int32 => Some("-?[0-9]{1,10}"),
@@ -109,7 +109,7 @@ const fn pattern(edm: EdmType) -> Option<&'static str> {
     }
 }
 
-/// Returns the properties that differ between two versions, in two columns.
+/// Returns the properties whose values differ between two versions, with the values in two columns.
 pub(super) fn comparison(own: &TableEntity, stored: &TableEntity) -> Markup {
     let mut names: Vec<&str> = own.iter().chain(stored.iter()).map(|(name, _)| name).collect();
     names.sort_unstable();
@@ -131,7 +131,7 @@ pub(super) fn comparison(own: &TableEntity, stored: &TableEntity) -> Markup {
     }
 }
 
-/// Returns the form that overwrites the stored version with the user's values.
+/// Returns the form that overwrites the stored version with the values of the user.
 pub(super) fn overwrite(
     context: &Context<'_>,
     table: &TableName,

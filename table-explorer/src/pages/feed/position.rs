@@ -1,4 +1,4 @@
-//! Reads and replaces the change number in a serialized cursor, which is a position in a feed.
+//! Reads and replaces the change number in a cursor (a position in a feed) through the serialized form of the cursor.
 
 use serde_json::{Value, json};
 use table_patterns::feed::Cursor;
@@ -23,7 +23,7 @@ pub(super) fn text(cursor: &Cursor) -> String {
     serde_json::to_string(cursor).unwrap_or_default()
 }
 
-/// Parses a string that [`text`] returned. Returns `None` for any other string.
+/// Parses a string that [`text`] returned. Returns `None` if the string is not a cursor.
 pub(super) fn parse(text: &str) -> Option<Cursor> {
     serde_json::from_str(text).ok()
 }

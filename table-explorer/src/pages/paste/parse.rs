@@ -10,13 +10,13 @@ use table_inspect::record::{self, Record};
 use crate::failure::{Failure, Result};
 use crate::pages::paste::MOST;
 
-/// The stored schemas of all tables, each with its lower-case table name.
+/// The stored schemas of all tables, each paired with the name of its table in lower case.
 type Schemas = [(String, StoredSchema)];
 
-/// Parses pasted text into rows of a table.
+/// Parses pasted text into entities of a table.
 ///
 /// # Errors
-/// `Input` if the text has no rows or too many rows, or if its first line lacks a key or contains a column twice.
+/// `Input` if the text has no rows or too many rows, or if its first line lacks a key column or contains a column twice.
 pub(super) fn lines(text: &str, table: &TableName, schemas: &Schemas) -> Result<Vec<Record>> {
     let text = text.trim_start_matches('\u{FEFF}');
     let lines = if text.trim_start().starts_with('{') {
@@ -36,8 +36,8 @@ pub(super) fn lines(text: &str, table: &TableName, schemas: &Schemas) -> Result<
     Ok(lines)
 }
 
-/// Converts rows of cells to entities. A property without a type column has the type declared in the schema to which the row belongs. If the row belongs to no
-/// schema, or the schema lacks the property, the type is guessed from the text.
+/// Converts rows of cells to entities. A property without a type column has the type declared in the schema that the row matches. If the row matches no schema,
+/// or the schema does not declare the property, the type is guessed from the text.
 fn cells(text: &str, table: &TableName, schemas: &Schemas) -> Result<Vec<Record>> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -50,7 +50,7 @@ fn cells(text: &str, table: &TableName, schemas: &Schemas) -> Result<Vec<Record>
     let typed = |(at, guessed): (usize, Record)| {
         let of_schema = declared.iter().find_map(|(schema, records)| {
             let record = records.get(at)?;
-            // A row belongs to the schema that its key matches, even if a value has a type that the schema does not declare.
+            // A row belongs to the schema that its key matches, even if a value does not have the type that the schema declares.
             let row = record.as_ref().or(guessed.as_ref()).ok()?;
             let is_own = matches!(kinds.of(row), Kind::Entity(found) if std::ptr::eq(found, *schema));
             is_own.then(|| record.clone())
@@ -63,7 +63,7 @@ fn cells(text: &str, table: &TableName, schemas: &Schemas) -> Result<Vec<Record>
     Ok(records)
 }
 
-/// Reads rows of cells, using the types in a schema.
+/// Reads rows of cells. If a schema is given, values have the types that it declares.
 fn read(text: &str, schema: Option<&StoredSchema>) -> Result<Vec<Record>> {
     let properties = schema.into_iter().flat_map(|schema| &schema.properties);
     let kind =

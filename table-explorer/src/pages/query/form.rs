@@ -1,4 +1,4 @@
-//! The form for a query.
+//! The form in which a user builds a query.
 
 use maud::{Markup, html};
 use table_core::TableName;
@@ -12,7 +12,7 @@ use crate::pages::{Context, form_query};
 use crate::selection::{Condition, PART, Selection};
 use crate::show;
 
-/// Returns the symbol for an operator.
+/// Returns the symbol that represents a comparison operator.
 const fn sign(operator: Comparison) -> &'static str {
     match operator {
         Comparison::Eq => "=",
@@ -24,7 +24,7 @@ const fn sign(operator: Comparison) -> &'static str {
     }
 }
 
-/// Returns the form filled with a selection, followed by a plan.
+/// Returns the form, filled in from a selection and followed by the plan.
 pub(crate) fn render(
     context: &Context<'_>,
     table: &TableName,
@@ -57,7 +57,7 @@ pub(crate) fn render(
     }
 }
 
-/// Returns the field for the entity type. An unknown type remains selected until the user selects another one.
+/// Returns the field for the entity type. An unknown type stays selected until the user selects another one.
 fn entity(known: &[&str], selection: &Selection) -> Markup {
     let Some(chosen) = selection.entity.as_deref() else { return html! {} };
     let is_known = known.contains(&chosen);
@@ -75,7 +75,7 @@ fn entity(known: &[&str], selection: &Selection) -> Markup {
     }
 }
 
-/// Returns the fields for the parts of the key, followed by any parts in the selection that the key does not have.
+/// Returns the fields for the parts of the key, followed by fields for parts that occur in the selection but not in the key.
 fn parts(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
     let known = schema.map(keyed::part_labels).unwrap_or_default();
     let field = |name: &str, class: &str, values: &str| {
@@ -97,7 +97,7 @@ fn parts(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
     }
 }
 
-/// Returns the fields for whole keys. If the table has a schema, a field is shown only if the selection specifies that key.
+/// Returns the fields for the complete `PartitionKey` and `RowKey`. If the table has a schema, a field is shown only if the selection specifies that key.
 fn keys(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
     html! {
         @for (id, label, given) in [("partition", "PartitionKey", &selection.partition), ("row", "RowKey", &selection.row)] {
@@ -111,7 +111,7 @@ fn keys(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
     }
 }
 
-/// Returns the fields for the conditions in the selection, followed by an empty condition.
+/// Returns the fields for the conditions in the selection, followed by the fields for a new condition.
 fn conditions(selection: &Selection, schema: Option<&StoredSchema>) -> Markup {
     let empty = Condition { property: String::new(), operator: Comparison::Eq, value: String::new() };
     html! {

@@ -1,4 +1,4 @@
-//! The poison queue of an outbox: its visible entries, and the form that requeues the marked entries.
+//! The poison queue of an outbox, with its visible entries and the form that requeues the marked entries.
 
 use http::Response;
 use maud::{Markup, html};
@@ -14,10 +14,10 @@ use crate::pages::Context;
 use crate::response::{self, Body};
 use crate::show;
 
-/// The maximum number of entries in the poison queue that the page shows.
+/// The maximum number of entries of the poison queue that the page shows.
 const ENTRIES: usize = 32;
 
-/// Returns an outbox that uses this queue, to access its poison queue.
+/// Returns an outbox that uses the given queue, through which its poison queue is accessed.
 fn outbox(context: &Context<'_>, queue: &str) -> Result<Outbox<DynTableStore, DynQueueStore>> {
     let missing = || Failure::Refused("the explorer has no queues of this store".to_owned());
     let queues = context.state.source.queues.clone().ok_or_else(missing)?;
@@ -30,7 +30,7 @@ pub(super) struct Poison {
     count: u64,
 }
 
-/// Peeks at the entries of a queue's poison queue.
+/// Peeks at the entries of the poison queue that belongs to the given queue.
 pub(super) async fn entries(context: &Context<'_>, queue: &str) -> Result<Poison> {
     context.reader.count(2);
     let outbox = outbox(context, queue)?;

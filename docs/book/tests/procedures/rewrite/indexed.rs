@@ -21,7 +21,7 @@ mod released {
     }
 }
 
-/// The declarations used by the program that rewrites rows.
+/// The declarations that the program which rewrites the rows uses.
 mod rewriting {
     #[derive(table_patterns::Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Company", set = Rewrite)]
@@ -80,7 +80,7 @@ fn employee(id: u32) -> released::Employee {
     }
 }
 
-/// Rewrites at most `most` employees. Returns the number rewritten.
+/// Rewrites at most `most` employees. Returns the number of employees that were rewritten.
 async fn rewrite(store: &Engine, most: usize) -> Result<usize> {
     let old = store.entities::<rewriting::OldEmployee>();
     let new = store.entities::<rewriting::Employee>().assume_indexes_ready();
