@@ -86,7 +86,7 @@ impl TableEntity {
         self.properties.iter().find(|(found, _)| found == name).map(|(_, value)| value)
     }
 
-    /// Iterates over the names and values in order.
+    /// Iterates over the names and values of the properties, in the order of insertion.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
         self.properties.iter().map(|(name, value)| (name.as_str(), value))

@@ -28,7 +28,7 @@ use crate::refused::refused_of_values;
 use crate::row::Row;
 use crate::schema::EntitySchema;
 
-/// An entity's relations to entities that it copies properties from or to, type-erased. Only the package that maintains the copies knows the concrete type.
+/// The type-erased relations of an entity to the entities that it copies properties from or to. Only the package that maintains the copies knows the type.
 #[doc(hidden)]
 pub type AnyRelations = dyn Any + Send + Sync;
 
@@ -101,7 +101,7 @@ pub trait Entity: FromEntity + 'static {
     }
 }
 
-/// Returns an error if the key exceeds the length that every store accepts. Sends no request.
+/// Returns an error if the key is longer than the maximum that every store accepts. Sends no request.
 fn require_portable(kind: &'static str, key: &str) -> Result<()> {
     Limits::PORTABLE.check_key(kind, key)
 }

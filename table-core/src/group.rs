@@ -109,9 +109,9 @@ pub trait GroupOf<E: Entity>: EntityGroup {}
 /// use table_core::group::GroupScope;
 /// use table_core::selection::{Partition, Point};
 ///
-/// /// Accepts the classes of selections that can name a group.
+/// /// Accepts the classes of selections that can identify a group.
 /// fn names_one<C: GroupScope>() {}
-/// names_one::<Point>(); // the entity that owns it
+/// names_one::<Point>(); // the key of the group's owner
 /// names_one::<Partition>();
 /// ```
 pub trait GroupScope: Class + sealed::Sealed {

@@ -33,7 +33,7 @@ impl<E, C: IntoCondition<E>> BitOr<C> for Condition<E> {
     }
 }
 
-/// Negates the condition. The result matches entities that lack the property (FIL-12).
+/// Negates the condition. A negated comparison also matches entities that lack the property (FIL-12).
 impl<E> Not for Condition<E> {
     type Output = Self;
 

@@ -105,7 +105,7 @@ pub trait Settable<E>: Copy {
     /// The type of the column's values.
     type Value: Property;
 
-    /// The name of the column's property.
+    /// Returns the name of the column's property.
     fn property(&self) -> &'static str;
 }
 

@@ -9,7 +9,8 @@
 //!   reverse. Strings are ordered by UTF-16 code units, as in the service.
 //! - **K4** `enc(a)` consists of characters in [`Form::alphabet`], all legal in keys (KEY-3), and has [`Form::min`] to [`Form::max`] code units.
 //!
-//! A codec rejects a value that it cannot encode within these laws. It never truncates, folds or replaces. [`laws`] checks the laws for given values.
+//! A codec rejects a value that it cannot encode within these laws. It never truncates a value, changes its case or replaces characters.
+//! [`laws`] checks the laws for given values.
 //!
 //! | values | codec | encoding |
 //! |---|---|---|
@@ -43,7 +44,7 @@
 //! | [`Bucket`] | a number computed from the value, to distribute load |
 //! | [`Digest`] | digits of a hash |
 //! | [`Truncated`] | the hour, day, week or month of an instant |
-//! | [`Folded`], [`Replaced`], [`First`] | a string in one case; with a character replaced; its first characters |
+//! | [`Folded`], [`Replaced`], [`First`] | a string in lower or upper case; a string with a character replaced; the first characters of a string |
 
 mod alphabet;
 mod bars;
@@ -143,7 +144,7 @@ pub struct Form {
 }
 
 impl Form {
-    /// Describes an encoding with a fixed width.
+    /// Creates the form of an encoding with a fixed width.
     #[must_use]
     pub const fn fixed(width: usize, ordered: bool, alphabet: Alphabet) -> Self {
         Self { min: width, max: width, ordered, alphabet }
@@ -174,8 +175,8 @@ pub struct Facts {
     /// `true` if the value follows the time of the write, as an instant, an hour or a day does. Entities written at about the same time then have neighbouring
     /// keys. A partition key that consists only of such values is rejected (PAT-ANTI-1).
     pub follows_time: bool,
-    /// Describes the mistake in the codec's arguments for this type, such as six digits for a `u8`; `None` if the arguments are valid. `#[derive(Entity)]` and
-    /// `#[derive(KeyPart)]` report this text at the field, with `{, field}` replaced by `, name`.
+    /// The description of a mistake in the codec's arguments for this type, such as six digits for a `u8`; `None` if the arguments are valid.
+    /// `#[derive(Entity)]` and `#[derive(KeyPart)]` report this text at the field, with `{, field}` replaced by `, name`.
     pub fault: Option<&'static str>,
     /// `true` if the codec writes digits that a property of this type does not store, such as nanoseconds of an instant (TICK-6). `#[derive(Entity)]` rejects
     /// such a codec for a field that is also a property, because the key would differ from the stored property.
@@ -304,7 +305,7 @@ pub trait TextCodec: KeyCodec<String> {
     note = "integers, instants, days, `bool`, `char` and `Uuid` can be reversed; texts cannot"
 )]
 pub trait Reversible<T>: KeyCodec<T> {
-    /// Appends an encoding that has the same form as that of [`encode`](KeyCodec::encode), but sorts in reverse order.
+    /// Appends an encoding that has the same form as the output of [`encode`](KeyCodec::encode), but sorts in reverse order.
     ///
     /// # Errors
     /// `KeyEncoding` as in [`KeyCodec::encode`].
