@@ -47,7 +47,7 @@ pub struct Column<E, T, K = Plain> {
 type Of<E, T, K> = fn() -> (E, T, K);
 
 impl<E, T, K> Column<E, T, K> {
-    /// Creates a column with this property name. Called by generated code, because the name and the type must match the entity.
+    /// Creates a column with this property name. Only generated code calls this function, because the name and the type must match the entity.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
@@ -89,7 +89,7 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Ne, value)
     }
 
-    /// Matches entities whose property is greater than the value. Not portable for a `Uuid`, which stores may order differently (FIL-14).
+    /// Matches entities whose property is greater than the value. The result is not portable for a `Uuid`, which stores may order differently (FIL-14).
     ///
     /// IP addresses and enums are compared as stored text, which may sort differently from the values: `10.0.0.9` is greater than `10.0.0.10`. The same
     /// applies to [`ge`](Self::ge), [`lt`](Self::lt) and [`le`](Self::le).
@@ -97,17 +97,17 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Gt, value)
     }
 
-    /// Matches entities whose property is greater than or equal to the value. Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is greater than or equal to the value. The result is not portable for a `Uuid` (FIL-14).
     pub fn ge<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Ge, value)
     }
 
-    /// Matches entities whose property is less than the value, or has a different type (FIL-16). Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is less than the value, or has a different type (FIL-16). The result is not portable for a `Uuid` (FIL-14).
     pub fn lt<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Lt, value)
     }
 
-    /// Matches entities whose property is less than or equal to the value, or has a different type (FIL-16). Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is less than or equal to the value, or has a different type (FIL-16). The result is not portable for a `Uuid` (FIL-14).
     pub fn le<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Le, value)
     }

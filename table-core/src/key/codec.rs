@@ -169,7 +169,7 @@ impl Form {
 pub struct Facts {
     /// `true` if greater values are encoded as smaller strings, which swaps the ends of a range. Ignored if the form is not ordered.
     pub descending: bool,
-    /// The number of possible values if the type has few, such as a `bool` or an enum; `None` for all other types. A partition key whose first field has few
+    /// The number of possible values if the type has few, like a `bool` or an enum; `None` for all other types. A partition key whose first field has few
     /// values is rejected (HPK-9).
     pub cardinality: Option<usize>,
     /// `true` if the value follows the time of the write, as an instant, an hour or a day does. Entities written at about the same time then have neighbouring
@@ -194,7 +194,7 @@ impl Facts {
     };
 }
 
-/// A codec, which writes values of `T` as a piece of a key and reads them back. Each codec is a type without values.
+/// A codec that writes values of `T` as a piece of a key and reads them back. Each codec is a type without values.
 ///
 /// Implement this trait for a custom codec. The codec must satisfy the laws of this module; test it with [`laws`].
 ///
@@ -246,7 +246,7 @@ pub trait KeyCodec<T> {
     fn encode(value: &T, out: &mut String) -> Result<()>;
 
     /// Appends the string that is hashed for a value: by default, the encoding of the value. The string is not stored in the key, so
-    /// it may contain characters that keys cannot.
+    /// it may contain characters that keys cannot contain.
     ///
     /// # Errors
     /// `KeyEncoding` as in [`encode`](Self::encode), except that illegal characters and excessive length are accepted.
@@ -260,7 +260,7 @@ pub trait KeyCodec<T> {
     /// `EntityMismatch` if the string is not an output of `encode`.
     fn decode(text: &str) -> Result<T>;
 
-    /// Decodes into an existing value and may reuse its memory. After an error, the value is unspecified.
+    /// Decodes a string into an existing value, whose memory may be reused. After an error, the value is unspecified.
     #[doc(hidden)]
     fn decode_again(text: &str, value: &mut T) -> Result<()> {
         *value = Self::decode(text)?;
@@ -296,7 +296,7 @@ pub trait TextCodec: KeyCodec<String> {
 /// let (mut earlier, mut later) = (String::new(), String::new());
 /// Digits::<4>::encode_reversed(&2024_u16, &mut later)?;
 /// Digits::<4>::encode_reversed(&2023_u16, &mut earlier)?;
-/// assert_eq!((later.as_str(), earlier.as_str()), ("7975", "7976")); // the later one first
+/// assert_eq!((later.as_str(), earlier.as_str()), ("7975", "7976")); // the later year sorts first
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(

@@ -54,7 +54,7 @@ impl<C, const N: u32> Bucket<C, N> {
     /// The number of buckets, which is the minimum number of requests needed to read all values.
     pub const COUNT: u32 = N;
 
-    /// Appends the encoding of the bucket with this number.
+    /// Appends the encoding of bucket `number`.
     ///
     /// # Errors
     /// `KeyEncoding` if the bucket does not exist.

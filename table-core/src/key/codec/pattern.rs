@@ -150,7 +150,7 @@ impl<T: Moment, const TOKENS: u128> KeyCodec<T> for Pattern<TOKENS> {
         Self::push(value, false, out)
     }
 
-    /// Appends the encoding of the value with the precision of a property. A hashed field is always stored as a property, so the hash must not depend on
+    /// Appends the encoding of the value, reduced to the precision of a property. A hashed field is always stored as a property, so the hash must not depend on
     /// digits that the property does not store.
     fn encode_hashed(value: &T, out: &mut String) -> Result<()> {
         let stored = value.units().and_then(|units| T::of_units(&units.cut(T::LAST, T::STORED)));
