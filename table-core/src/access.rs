@@ -10,8 +10,8 @@ pub use ceiling::{SameSource, WithinCeiling};
 
 use crate::query::QueryClass;
 
-/// The run-time description of an access pattern, for documentation and for estimates of cost and load. Created by
-/// [`access_patterns!`](crate::access_patterns), which documents the syntax.
+/// The run-time description of an access pattern, used for documentation and for estimates of cost and load. The macro
+/// [`access_patterns!`](crate::access_patterns) creates it and documents the syntax.
 ///
 /// ```
 /// use table_core::{Entity, access_patterns};

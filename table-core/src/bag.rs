@@ -55,7 +55,7 @@ impl TableEntity {
         self
     }
 
-    /// Adds a property, or replaces the property with this name and keeps its position. Returns the previous value.
+    /// Adds a property. If a property with this name exists, its value is replaced and its position is kept. Returns the previous value, if any.
     ///
     /// ```
     /// use table_core::{TableEntity, Value};
@@ -86,7 +86,7 @@ impl TableEntity {
         self.properties.iter().find(|(found, _)| found == name).map(|(_, value)| value)
     }
 
-    /// Iterates over the names and values in order.
+    /// Iterates over the names and values of the properties, in the order of insertion.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
         self.properties.iter().map(|(name, value)| (name.as_str(), value))
@@ -110,13 +110,13 @@ impl TableEntity {
         &self.key
     }
 
-    /// Returns the version of the entity when it was read, or `None` if it was not read from a store.
+    /// Returns the version of the entity when it was last read or updated, or `None` if it was neither read nor updated.
     #[must_use]
     pub const fn etag(&self) -> Option<&ETag> {
         self.etag.as_ref()
     }
 
-    /// Returns the time of the last write, or `None` if the entity was not read. Do not use it to order events of different entities (ETAG-7).
+    /// Returns the time of the last write, or `None` if the entity was neither read nor updated. Do not use it to order events of different entities (ETAG-7).
     #[must_use]
     pub fn timestamp(&self) -> Option<DateTime<Utc>> {
         self.timestamp.and_then(ticks::to_datetime)

@@ -1,4 +1,4 @@
-//! Typed columns: properties by name and type, and conditions on them.
+//! Typed columns: the properties of an entity with their names and types, and conditions on them.
 
 mod condition;
 mod key;
@@ -43,18 +43,18 @@ pub struct Column<E, T, K = Plain> {
     of: PhantomData<Of<E, T, K>>,
 }
 
-/// The entity and value types of a column.
+/// The type parameters of a column: the entity, the value and the marker.
 type Of<E, T, K> = fn() -> (E, T, K);
 
 impl<E, T, K> Column<E, T, K> {
-    /// Creates a column with this property name. Called by generated code, because the name and the type must match the entity.
+    /// Creates a column with this property name. Only generated code calls this function, because the name and the type must match the entity.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self { name, of: PhantomData }
     }
 
-    /// Returns a hash of the property's name. It represents the property in types. Called by generated code.
+    /// Returns a hash of the property's name, which represents the property as a const argument. Called by generated code.
     #[doc(hidden)]
     #[must_use]
     pub const fn number(&self) -> u64 {
@@ -89,25 +89,25 @@ impl<E, T, K> Column<E, T, K> {
         self.compare(Comparison::Ne, value)
     }
 
-    /// Matches entities whose property is greater than the value. Not portable for a `Uuid`, which stores may order differently (FIL-14).
+    /// Matches entities whose property is greater than the value. The result is not portable for a `Uuid`, which stores may order differently (FIL-14).
     ///
-    /// An IP address and an enum are compared by their stored texts, which need not sort like the values: `10.0.0.9` is greater than `10.0.0.10`. The same
+    /// IP addresses and enums are compared as stored text, which may sort differently from the values: `10.0.0.9` is greater than `10.0.0.10`. The same
     /// applies to [`ge`](Self::ge), [`lt`](Self::lt) and [`le`](Self::le).
     pub fn gt<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Gt, value)
     }
 
-    /// Matches entities whose property is greater than or equal to the value. Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is greater than or equal to the value. The result is not portable for a `Uuid` (FIL-14).
     pub fn ge<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Ge, value)
     }
 
-    /// Matches entities whose property is less than the value, or has a different type (FIL-16). Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is less than the value, or has a different type (FIL-16). The result is not portable for a `Uuid` (FIL-14).
     pub fn lt<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Lt, value)
     }
 
-    /// Matches entities whose property is less than or equal to the value, or has a different type (FIL-16). Not portable for a `Uuid` (FIL-14).
+    /// Matches entities whose property is less than or equal to the value, or has a different type (FIL-16). The result is not portable for a `Uuid` (FIL-14).
     pub fn le<As>(self, value: impl Operand<T, As>) -> Condition<E> {
         self.compare(Comparison::Le, value)
     }
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(text(column::<String>().starts_with("\u{FFFF}")), "P ge '\u{FFFF}'");
     }
 
-    /// Tests that each operand type has the Edm type of its property. The two traits are implemented for separate lists of types.
+    /// Tests that a value has the same Edm type as an operand and as a property. The two traits are implemented for separate lists of types.
     #[test]
     fn operands_have_the_edm_type_of_their_property() {
         fn same<T: Property + Operand<T>>(value: T, edm: EdmType) {

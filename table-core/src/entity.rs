@@ -28,7 +28,7 @@ use crate::refused::refused_of_values;
 use crate::row::Row;
 use crate::schema::EntitySchema;
 
-/// An entity's relations to entities that it copies properties from or to, type-erased. Only the package that maintains the copies knows the concrete type.
+/// The type-erased relations of an entity to the entities that it copies properties from or to. Only the package that maintains the copies knows the type.
 #[doc(hidden)]
 pub type AnyRelations = dyn Any + Send + Sync;
 
@@ -52,7 +52,7 @@ pub trait Entity: FromEntity + 'static {
     /// The schemas of all types in the same table: the members of the set in `#[entity(set = …)]`, including this type.
     const SET_SCHEMAS: &'static [&'static EntitySchema] = &[];
 
-    /// Appends the PartitionKey and the RowKey of the entity to two buffers. Reusing the buffers avoids the allocations that [`key_of`](Self::key_of) makes.
+    /// Appends the `PartitionKey` and the `RowKey` of the entity to two buffers. Reused buffers avoid the allocations that [`key_of`](Self::key_of) makes.
     ///
     /// # Errors
     /// `KeyEncoding` if a field's value cannot be written into a key, for example because it has too many digits or an illegal character. The buffers
@@ -101,7 +101,7 @@ pub trait Entity: FromEntity + 'static {
     }
 }
 
-/// Returns an error if the key exceeds the length that every store accepts. Sends no request.
+/// Returns an error if the key is longer than the maximum that every store accepts. Sends no request.
 fn require_portable(kind: &'static str, key: &str) -> Result<()> {
     Limits::PORTABLE.check_key(kind, key)
 }
@@ -146,8 +146,8 @@ pub trait PlainEntity: Entity {
     type Table: SameTable<Self::Table> + SameTable<AnyTable>;
 }
 
-/// A row type together with the schemas used to open its table: one schema for an entity, the schemas of all members for a set, none for
-/// [`TableEntity`](crate::TableEntity). The derives implement this trait.
+/// A row type together with the schemas used to open its table: one schema for an entity, the schemas of all members for a set, and no schemas
+/// for [`TableEntity`](crate::TableEntity). The derives implement this trait.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -264,7 +264,7 @@ impl<E: PlainEntity> ToEntity for E {
     }
 }
 
-/// A function that decides whether to skip a row that could not be read. It returns `Ok` to skip the row, otherwise the error.
+/// A function that decides whether to skip a row that could not be read. It returns `Ok(())` to skip the row, and the error otherwise.
 #[doc(hidden)]
 pub type NotRead = fn(EntityRef<'_>, Error) -> Result<()>;
 
@@ -312,7 +312,7 @@ pub trait FromEntity: Sized {
     /// `true` if the type's table may contain rows of other declared types, which [`read_own`](Self::read_own) skips.
     const IS_MIXED: bool = false;
 
-    /// A function that excludes index partitions from the ranges of a query or a scan, because rows in them could be mistaken for this type. `None` for types
+    /// A function that excludes index partitions from the ranges of a query or a scan, because their rows could be mistaken for this type. `None` for types
     /// without such indexes, and for types that can be read from any row.
     #[doc(hidden)]
     const AROUND: Option<Around> = None;
@@ -346,7 +346,7 @@ pub trait FromEntity: Sized {
     fn from_entity(entity: EntityRef<'_>) -> Result<Self>;
 
     /// Reads a row into this value and reuses its memory. If `_is_same_partition` is `true`, the fields of the `PartitionKey` are kept. After an error,
-    /// this value is a mix of the previous and the new entity.
+    /// this value may be a mix of the previous and the new entity.
     #[doc(hidden)]
     #[inline]
     fn read_again(&mut self, entity: EntityRef<'_>, _is_same_partition: bool) -> Result<()> {

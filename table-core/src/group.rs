@@ -59,7 +59,7 @@ use crate::selection::{Class, Partition, Point};
 /// # }.block_on().unwrap();
 /// ```
 pub trait EntityGroup: Sized {
-    /// The type of the selection that identifies a group: a key that is a prefix of all keys in the group ([`Point`]), or the group's partition
+    /// The type of the selection that identifies a group: a key that is a prefix of each key in the group ([`Point`]), or the group's partition
     /// ([`Partition`]).
     type Named: GroupScope;
 
@@ -67,7 +67,7 @@ pub trait EntityGroup: Sized {
     ///
     /// # Errors
     /// `ResourceNotFound` if the entity of a [`One`] is missing; `EntityMismatch` if several entities belong to a [`One`], if a row belongs to no member and
-    /// the group has no `other`, or if a row does not match its key.
+    /// the group has no `#[other]` field, or if a row does not match its key.
     fn from_rows<'a>(rows: impl Iterator<Item = EntityRef<'a>>) -> Result<Self>;
 }
 
@@ -109,9 +109,9 @@ pub trait GroupOf<E: Entity>: EntityGroup {}
 /// use table_core::group::GroupScope;
 /// use table_core::selection::{Partition, Point};
 ///
-/// /// Accepts the classes of selections that can name a group.
+/// /// Accepts the classes of selections that can identify a group.
 /// fn names_one<C: GroupScope>() {}
-/// names_one::<Point>(); // the entity that owns it
+/// names_one::<Point>(); // the key of the group's owner
 /// names_one::<Partition>();
 /// ```
 pub trait GroupScope: Class + sealed::Sealed {
@@ -142,8 +142,8 @@ impl GroupScope for Partition {
     }
 }
 
-/// Skips a row of a member's index, as a query for the member does. Called for a row that belongs to no member, if the group has no field for such rows
-/// (`other`).
+/// Skips a row of a member's index, as a query for the member does. If the group has no `#[other]` field, this function is called for each row that
+/// belongs to no member.
 ///
 /// # Errors
 /// `EntityMismatch` if the row is not an index row of a member (PAT-HET-6).

@@ -1,4 +1,4 @@
-//! Indexes: the additional rows that are stored for each secondary lookup of an entity, and how they are read.
+//! Indexes: the additional rows that are stored for each secondary lookup of an entity, and the traits for reading these rows.
 
 mod consistency;
 mod part;
@@ -58,8 +58,8 @@ pub trait Index: Sized + 'static {
     /// [`IndexSchema::is_same_partition`] returns the same information as a value.
     type Consistency: Consistency;
 
-    /// Appends the `PartitionKey` and `RowKey` of the entity's row in the index. Returns `false` if the entity is not indexed; part of the keys may already
-    /// have been appended in this case.
+    /// Appends the `PartitionKey` and `RowKey` of the entity's row in the index. Returns `false` if the entity is not indexed; in this case, part of the
+    /// keys may already have been appended.
     ///
     /// # Errors
     /// `KeyEncoding` if a field's value cannot be encoded.

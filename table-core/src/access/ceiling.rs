@@ -63,7 +63,7 @@ pub trait SameSource<F> {}
 
 impl<F> SameSource<F> for F {}
 
-/// An access pattern of `E` that reads the source `F`, before its selection is known. `access_patterns!` calls the method named after the ceiling, so rustc
+/// An access pattern of `E` that reads the source `F` and does not have a selection yet. `access_patterns!` calls the method named after the ceiling, so rustc
 /// points at the ceiling in the declaration if the selection costs more.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +94,7 @@ impl<E, F> Asked<E, F> {
         scan Scan;
     }
 
-    /// Sets the ceiling to `most` ranges. Using a selection with more ranges fails with `InvalidInput` (CLS-1).
+    /// Returns the selection with a ceiling of `most` ranges. If the selection has more ranges, every use of it fails with `InvalidInput` (CLS-1).
     pub fn fanout<C: WithinCeiling<FanOut>, G: SameSource<F>>(
         self,
         most: usize,

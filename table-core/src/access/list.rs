@@ -23,12 +23,12 @@
 ///     pub Personnel for Employee {
 ///         /// One employee.
 ///         by_id(department: &str, id: u32) <= point = Employee::key(department, id);
-///         /// Employees with the first hundred numbers.
+///         /// The employees with numbers below 100.
 ///         founders(department: &str) <= range = Employee::rows(department).id(..100);
-///         /// The employee with an e-mail address.
+///         /// The employee with the given e-mail address.
 ///         by_email(department: &str, email: &str) <= point from Copies<EmployeeByEmail> =
 ///             Employee::by_email(department, email);
-///         /// All employees, once a year.
+///         /// All employees, for the yearly audit.
 ///         audit() <= scan = Employee::scan("the yearly audit");
 ///     }
 /// }
@@ -75,7 +75,7 @@
 /// ```
 ///
 /// A selection has the class of its ceiling even if it is cheaper. Callers therefore compile unchanged if the pattern later becomes as expensive as declared.
-/// A pattern that reads an index declares it as its source: `from Copies<EmployeeByEmail>`, or `from Lists<…>`.
+/// A pattern that reads an index declares that index as its source: `from Copies<EmployeeByEmail>`, or `from Lists<…>`.
 #[macro_export]
 macro_rules! access_patterns {
     (
@@ -141,7 +141,7 @@ macro_rules! access_patterns {
     (@class) => { $crate::selection::Scan };
     (@class $other:ident) => { $crate::selection::Scan };
 
-    // The word is passed twice: once for matching, and once as a token that keeps its span in the declaration.
+    // The name of the ceiling is passed twice: once to be matched, and once as a token that keeps its span in the declaration.
     (@ask fanout $word:ident ($most:expr) $asked:ident, $selection:expr) => { $asked.$word($most, $selection) };
     (@ask point $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };
     (@ask range $word:ident $asked:ident, $selection:expr) => { $asked.$word($selection) };

@@ -1,4 +1,4 @@
-//! Serde for `TableEntity`: the service's JSON for an entity with minimal metadata (JSON-3).
+//! Serde implementations for `TableEntity`, in the service's JSON format with minimal metadata (JSON-3).
 
 use serde::de::Error as _;
 use serde::ser::Error as _;

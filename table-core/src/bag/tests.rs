@@ -12,7 +12,7 @@ use crate::query::EntityRef;
 use crate::row::RowWriter;
 use crate::ticks;
 
-/// Generates properties of every type with distinct names.
+/// Generates properties with distinct names and with values of every type.
 fn properties() -> impl Strategy<Value = Vec<(String, Value)>> {
     let value = prop_oneof![
         ".{0,12}".prop_map(Value::String),

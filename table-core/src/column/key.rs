@@ -10,7 +10,7 @@ use crate::query::EntityRef;
 /// A field of type `T` in the key of the entity `E`, such as `Employee::ID`. Created by `#[derive(Entity)]`.
 ///
 /// A key column is not a [`Column`](crate::Column): the store has no such property, so filters and patches cannot name it. To select rows by the
-/// field, use `Employee::key` and `Employee::rows`. A projection can include it.
+/// field, use `Employee::key` and `Employee::rows`. A projection can include a key column.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -30,7 +30,7 @@ use crate::query::EntityRef;
 /// #[derive(Projection)]
 /// #[projection(of = Employee)]
 /// struct Badge {
-///     id: u32, // read from the key by that column
+///     id: u32, // read from the key by this column
 ///     age: i32,
 /// }
 /// ```

@@ -43,7 +43,7 @@ pub trait Operand<T, As = Itself>: Sized {
     /// Converts the value to a constant in a filter.
     fn into_value(self) -> Value;
 
-    /// Returns a filter that compares a property with this value. Overridden for types with values outside the property's range.
+    /// Returns a filter that compares a property with this value. Types with values outside the property's range override this method.
     #[doc(hidden)]
     fn into_filter(self, name: &'static str, operator: Comparison) -> Filter {
         Filter::compare(name, operator, self.into_value())
@@ -142,7 +142,7 @@ operand! {
     u128: u128 => number Value::String(property::wide(number));
 }
 
-/// A number that may be outside the range of `Edm.Int64`, and is then greater or less than all stored values.
+/// A number that may be outside the range of `Edm.Int64`, and is then greater or less than every stored value.
 enum Bounded {
     Stored(i64),
     Above,

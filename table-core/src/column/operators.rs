@@ -33,7 +33,7 @@ impl<E, C: IntoCondition<E>> BitOr<C> for Condition<E> {
     }
 }
 
-/// Negates the condition. The result matches entities that lack the property (FIL-12).
+/// Negates the condition. A negated comparison also matches entities that lack the property (FIL-12).
 impl<E> Not for Condition<E> {
     type Output = Self;
 
@@ -42,7 +42,7 @@ impl<E> Not for Condition<E> {
     }
 }
 
-/// Combines the column's [`is_true`](Column::is_true) condition with another condition.
+/// Combines the column's [`is_true`](Column::is_true) condition with another condition: the result matches if both match.
 impl<E, T: BoolColumn, K, C: IntoCondition<E>> BitAnd<C> for Column<E, T, K> {
     type Output = Condition<E>;
 
@@ -51,7 +51,7 @@ impl<E, T: BoolColumn, K, C: IntoCondition<E>> BitAnd<C> for Column<E, T, K> {
     }
 }
 
-/// Combines the column's [`is_true`](Column::is_true) condition with another condition.
+/// Combines the column's [`is_true`](Column::is_true) condition with another condition: the result matches if at least one of them matches.
 impl<E, T: BoolColumn, K, C: IntoCondition<E>> BitOr<C> for Column<E, T, K> {
     type Output = Condition<E>;
 

@@ -105,7 +105,7 @@ pub trait Settable<E>: Copy {
     /// The type of the column's values.
     type Value: Property;
 
-    /// The name of the column's property.
+    /// Returns the name of the column's property.
     fn property(&self) -> &'static str;
 }
 
@@ -142,7 +142,7 @@ pub trait Projected {
     /// Returns the property to request from the store, or `None` for a key field, because every read returns the keys.
     fn property(&self) -> Option<&'static str>;
 
-    /// Reads the value. For `hint`, see [`RowView::find`](crate::row::RowView::find).
+    /// Reads the value from a stored entity. For `hint`, see [`RowView::find`](crate::row::RowView::find).
     ///
     /// # Errors
     /// `EntityMismatch` if the property is absent or has a different type, or the key does not match the schema.

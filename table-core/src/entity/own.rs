@@ -1,4 +1,4 @@
-//! Reads rows from a table that contains rows of several declared types.
+//! Functions that read rows from a table with rows of several declared types.
 
 use table_store::Result;
 
@@ -6,7 +6,7 @@ use crate::entity::{FromEntity, Versioned};
 use crate::key::text::RESERVED;
 use crate::query::EntityRef;
 
-/// Reads a row as this type, or returns `None` for a row of another declared type. Keys and kinds distinguish the types (PAT-HET-1): a row that can be read as
+/// Reads a row as a `T`, or returns `None` for a row of another declared type. Keys and kinds distinguish the types (PAT-HET-1): a row that can be read as
 /// a type belongs to that type. Most rows can therefore be classified simply by reading them.
 ///
 /// # Errors

@@ -7,8 +7,8 @@ use table_store::{Error, ErrorCode, Result};
 use crate::entity::Entity;
 use crate::query::EntityRef;
 
-/// Checks that each entity equals itself after a round trip: `from_entity(to_entity(entity)) == entity`. Use it to test a declaration, with entities whose
-/// fields are at the limits of their ranges. It stores nothing.
+/// Checks that each entity equals itself after a round trip: `from_entity(to_entity(entity)) == entity`. Use this function to test a declaration, with
+/// entities whose fields are at the limits of their ranges. The function stores nothing.
 ///
 /// The law holds for every type that this crate stores, except `DateTime<Utc>`, which is truncated to 100 ns, the precision of an `Edm.DateTime`
 /// (TICK-6). Truncate such values when the entity is created, with [`ticks::truncate`](crate::ticks::truncate) or [`ticks::now`](crate::ticks::now).
@@ -32,8 +32,8 @@ use crate::query::EntityRef;
 /// ```
 ///
 /// # Errors
-/// `EntityMismatch`, with both entities, if an entity changes in the round trip or cannot be read; any error from [`Entity::key_of`]
-/// and [`Entity::to_row`].
+/// `EntityMismatch`, with both entities, if an entity changes in the round trip; any error from [`Entity::key_of`], [`Entity::to_row`]
+/// and [`FromEntity::from_entity`](crate::entity::FromEntity::from_entity).
 pub fn check_round_trip<'e, E: Entity + PartialEq + Debug>(
     entities: impl IntoIterator<Item = &'e E>,
 ) -> Result<()> {

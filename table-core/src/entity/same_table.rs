@@ -6,13 +6,13 @@ use crate::entity::ToEntity;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedTable<const NUMBER: u64> {}
 
-/// The table of a type without a schema, which may be any table.
+/// The table of a type without a schema. Such a type can be stored in any table.
 ///
 /// ```
 /// use table_core::entity::AnyTable;
 /// use table_core::{EntityKey, Result, ToEntity, row::Row};
 ///
-/// /// A row that is copied as it is.
+/// /// A row that is copied unchanged.
 /// struct Copied(EntityKey, Row);
 ///
 /// impl ToEntity for Copied {
@@ -65,7 +65,7 @@ pub trait SharesTable<E> {}
 #[diagnostic::do_not_recommend]
 impl<M: ToEntity, E: ToEntity> SharesTable<E> for M where M::Table: SameTable<E::Table> {}
 
-/// Returns the number that represents a table in types. Upper and lower case make no difference, as in the service (TBL-2).
+/// Returns the number that represents a table as a const argument. Names that differ only in case have the same number, as in the service (TBL-2).
 #[must_use]
 pub const fn table_number(name: &str) -> u64 {
     let (mut hash, mut rest) = (0xcbf2_9ce4_8422_2325, name.as_bytes());

@@ -31,7 +31,7 @@ pub struct Versioned<T> {
 }
 
 impl<T> Versioned<T> {
-    /// Adds the version that a value had when it was read. The Timestamp is in [ticks].
+    /// Combines a value with the version that it had when it was read. The Timestamp is in [ticks].
     pub const fn new(value: T, etag: ETag, timestamp: u64) -> Self {
         Self { value, etag, timestamp }
     }
@@ -123,7 +123,7 @@ impl<T> Deref for Versioned<T> {
 /// #[derive(Entity, Serialize, Deserialize, Debug, PartialEq)]
 /// #[partition_key(department)]
 /// #[row_key(id)]
-/// #[serde(rename_all = "camelCase")] // names in JSON; those in the store are unchanged
+/// #[serde(rename_all = "camelCase")] // the names in JSON; the names in the store are unchanged
 /// struct Employee {
 ///     department: String,
 ///     #[digits(6)]

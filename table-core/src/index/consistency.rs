@@ -62,7 +62,7 @@ pub trait Consistency: sealed::Sealed + 'static {}
 ///
 /// /// Accepts indexes whose rows are never stale.
 /// fn answers_at_once<I: Index<Consistency = StronglyConsistent>>() {}
-/// answers_at_once::<EmployeeByEmail>(); // in the partition of its employee
+/// answers_at_once::<EmployeeByEmail>(); // stored in the employee's partition
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StronglyConsistent {}

@@ -1,8 +1,8 @@
-//! Types that index keys can contain: key parts, and optional key parts. An entity whose value is `None` is not indexed.
+//! Types that index keys can contain: key parts and optional key parts. If the value of an optional part is `None`, the entity is not indexed.
 
 use crate::key::codec::KeyPart;
 
-/// A type that an index key can contain: a [`KeyPart`], or an `Option` of a [`KeyPart`]. An entity whose value is `None` is not indexed.
+/// A type that an index key can contain: a [`KeyPart`], or an `Option` of a [`KeyPart`]. If the value is `None`, the entity is not indexed.
 ///
 /// ```
 /// use table_core::index::IndexPart;

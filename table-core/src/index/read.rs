@@ -29,7 +29,7 @@ use crate::row::RowWriter;
 /// # }
 /// use table_core::index::CopyIndex;
 ///
-/// /// Accepts indexes that one request reads.
+/// /// Accepts indexes that can be read with one request.
 /// fn one_request<I: CopyIndex>() {}
 /// one_request::<EmployeeByEmail>();
 /// ```
@@ -105,7 +105,7 @@ pub trait FromCopy<I: Index>: Sized {
 
 /// An index whose copies contain the property with the hash `PROPERTY`, either as a property or in the key. Only `#[derive(Entity)]` implements this trait.
 ///
-/// The hash is computed from the property's name, and represents the property in types.
+/// The hash is computed from the property's name, and represents the property as a const argument.
 ///
 /// ```
 /// # use table_core::Entity;
@@ -124,7 +124,7 @@ pub trait FromCopy<I: Index>: Sized {
 /// # }
 /// use table_core::index::Includes;
 ///
-/// /// Accepts an index that includes the property with this number.
+/// /// Accepts an index that includes the property with this hash.
 /// fn keeps<I: Includes<NUMBER>, const NUMBER: u64>() {}
 /// const AGE: u64 = Employee::AGE.number();
 /// keeps::<EmployeeByEmail, AGE>();

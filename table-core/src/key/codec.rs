@@ -9,7 +9,8 @@
 //!   reverse. Strings are ordered by UTF-16 code units, as in the service.
 //! - **K4** `enc(a)` consists of characters in [`Form::alphabet`], all legal in keys (KEY-3), and has [`Form::min`] to [`Form::max`] code units.
 //!
-//! A codec rejects a value that it cannot encode within these laws. It never truncates, folds or replaces. [`laws`] checks the laws for given values.
+//! A codec rejects a value that it cannot encode within these laws. It never truncates a value, changes its case or replaces characters.
+//! [`laws`] checks the laws for given values.
 //!
 //! | values | codec | encoding |
 //! |---|---|---|
@@ -43,7 +44,7 @@
 //! | [`Bucket`] | a number computed from the value, to distribute load |
 //! | [`Digest`] | digits of a hash |
 //! | [`Truncated`] | the hour, day, week or month of an instant |
-//! | [`Folded`], [`Replaced`], [`First`] | a string in one case; with a character replaced; its first characters |
+//! | [`Folded`], [`Replaced`], [`First`] | a string in lower or upper case; a string with a character replaced; the first characters of a string |
 
 mod alphabet;
 mod bars;
@@ -143,7 +144,7 @@ pub struct Form {
 }
 
 impl Form {
-    /// Describes an encoding with a fixed width.
+    /// Creates the form of an encoding with a fixed width.
     #[must_use]
     pub const fn fixed(width: usize, ordered: bool, alphabet: Alphabet) -> Self {
         Self { min: width, max: width, ordered, alphabet }
@@ -168,14 +169,14 @@ impl Form {
 pub struct Facts {
     /// `true` if greater values are encoded as smaller strings, which swaps the ends of a range. Ignored if the form is not ordered.
     pub descending: bool,
-    /// The number of possible values if the type has few, such as a `bool` or an enum; `None` for all other types. A partition key whose first field has few
+    /// The number of possible values if the type has few, like a `bool` or an enum; `None` for all other types. A partition key whose first field has few
     /// values is rejected (HPK-9).
     pub cardinality: Option<usize>,
     /// `true` if the value follows the time of the write, as an instant, an hour or a day does. Entities written at about the same time then have neighbouring
     /// keys. A partition key that consists only of such values is rejected (PAT-ANTI-1).
     pub follows_time: bool,
-    /// Describes the mistake in the codec's arguments for this type, such as six digits for a `u8`; `None` if the arguments are valid. `#[derive(Entity)]` and
-    /// `#[derive(KeyPart)]` report this text at the field, with `{, field}` replaced by `, name`.
+    /// The description of a mistake in the codec's arguments for this type, such as six digits for a `u8`; `None` if the arguments are valid.
+    /// `#[derive(Entity)]` and `#[derive(KeyPart)]` report this text at the field, with `{, field}` replaced by `, name`.
     pub fault: Option<&'static str>,
     /// `true` if the codec writes digits that a property of this type does not store, such as nanoseconds of an instant (TICK-6). `#[derive(Entity)]` rejects
     /// such a codec for a field that is also a property, because the key would differ from the stored property.
@@ -193,7 +194,7 @@ impl Facts {
     };
 }
 
-/// A codec, which writes values of `T` as a piece of a key and reads them back. Each codec is a type without values.
+/// A codec that writes values of `T` as a piece of a key and reads them back. Each codec is a type without values.
 ///
 /// Implement this trait for a custom codec. The codec must satisfy the laws of this module; test it with [`laws`].
 ///
@@ -245,7 +246,7 @@ pub trait KeyCodec<T> {
     fn encode(value: &T, out: &mut String) -> Result<()>;
 
     /// Appends the string that is hashed for a value: by default, the encoding of the value. The string is not stored in the key, so
-    /// it may contain characters that keys cannot.
+    /// it may contain characters that keys cannot contain.
     ///
     /// # Errors
     /// `KeyEncoding` as in [`encode`](Self::encode), except that illegal characters and excessive length are accepted.
@@ -259,7 +260,7 @@ pub trait KeyCodec<T> {
     /// `EntityMismatch` if the string is not an output of `encode`.
     fn decode(text: &str) -> Result<T>;
 
-    /// Decodes into an existing value and may reuse its memory. After an error, the value is unspecified.
+    /// Decodes a string into an existing value, whose memory may be reused. After an error, the value is unspecified.
     #[doc(hidden)]
     fn decode_again(text: &str, value: &mut T) -> Result<()> {
         *value = Self::decode(text)?;
@@ -295,7 +296,7 @@ pub trait TextCodec: KeyCodec<String> {
 /// let (mut earlier, mut later) = (String::new(), String::new());
 /// Digits::<4>::encode_reversed(&2024_u16, &mut later)?;
 /// Digits::<4>::encode_reversed(&2023_u16, &mut earlier)?;
-/// assert_eq!((later.as_str(), earlier.as_str()), ("7975", "7976")); // the later one first
+/// assert_eq!((later.as_str(), earlier.as_str()), ("7975", "7976")); // the later year sorts first
 /// # Ok::<(), table_core::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
@@ -304,7 +305,7 @@ pub trait TextCodec: KeyCodec<String> {
     note = "integers, instants, days, `bool`, `char` and `Uuid` can be reversed; texts cannot"
 )]
 pub trait Reversible<T>: KeyCodec<T> {
-    /// Appends an encoding that has the same form as that of [`encode`](KeyCodec::encode), but sorts in reverse order.
+    /// Appends an encoding that has the same form as the output of [`encode`](KeyCodec::encode), but sorts in reverse order.
     ///
     /// # Errors
     /// `KeyEncoding` as in [`KeyCodec::encode`].

@@ -50,7 +50,7 @@ impl Alphabet {
         set
     }
 
-    /// Returns the set with an additional character.
+    /// Returns the set with an additional character. A non-ASCII character adds all non-ASCII characters.
     #[must_use]
     pub const fn with(self, character: char) -> Self {
         if character.is_ascii() {
@@ -112,7 +112,7 @@ impl Alphabet {
         Some((first as char, last as char))
     }
 
-    /// Returns `true` if all characters sort after `character`, which must be ASCII.
+    /// Returns `true` if `character` is ASCII and all characters of the set sort after it.
     #[must_use]
     pub(crate) const fn all_after(self, character: char) -> bool {
         character.is_ascii() && {

@@ -28,7 +28,7 @@ pub struct Bucket<C, const N: u32>(PhantomData<C>);
 struct Named<C, T, const N: u32>(PhantomData<(C, T)>);
 
 impl<T, C: PartSource<T>, const N: u32> Named<C, T, N> {
-    /// The codec's name. It includes the width and the sign of the source's encoding, because the hash depends on them.
+    /// The name of the part. It includes the width and the sign of the source's encoding if the width is fixed, because the hash depends on them.
     const NAME: &'static Name<256> = {
         let mut name = Name::EMPTY.with("bucket(").with(C::SOURCE_NAME);
         if C::SOURCE_FORM.is_fixed() {
@@ -54,7 +54,7 @@ impl<C, const N: u32> Bucket<C, N> {
     /// The number of buckets, which is the minimum number of requests needed to read all values.
     pub const COUNT: u32 = N;
 
-    /// Appends the encoding of the bucket with this number.
+    /// Appends the encoding of bucket `number`.
     ///
     /// # Errors
     /// `KeyEncoding` if the bucket does not exist.

@@ -25,7 +25,7 @@ use crate::limits;
 #[derive(Debug)]
 pub enum Caret {}
 
-/// Returns the character that follows `^` in the escape sequence, or `None` for a character that is not escaped.
+/// Returns the character that follows `^` in the escape sequence of `character`, or `None` if `character` is not escaped.
 fn escape(character: char) -> Option<char> {
     match character {
         '^' => Some('^'),
@@ -93,7 +93,7 @@ impl TextCodec for Caret {
     }
 }
 
-/// Returns an error if an escaped string exceeds the maximum length of a key.
+/// Returns an error if an encoded string exceeds the maximum length of a key.
 pub(super) fn fits(written: &str) -> Result<()> {
     if is_too_long(written) {
         return Err(refused(format!(

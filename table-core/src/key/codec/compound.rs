@@ -1,10 +1,10 @@
 //! Compound keys: sequences of literals and parts, checked at compile time. A part is the encoding of a field.
 //!
-//! A key is injective (K2) if its pieces can be separated. Reading from the left, the end of a part is known if its width is fixed, or if the following
-//! literal starts with a character that the part cannot contain. Reading from the right, the start of a part is known if its width is fixed, or if the
-//! preceding literal ends with a character that the part cannot contain. One part may be the remainder: the text between the pieces read from the left and
-//! those read from the right, such as a string before a six-digit id or before a suffix. A key is ordered (K3) if, in addition, no value sorts after a longer
-//! value that starts with it. Both properties are computed at compile time from the [`Form`]s alone.
+//! A key is injective (K2) if its pieces can be separated. When a key is read from the left, the end of a part is known if its width is fixed, or if the
+//! following literal starts with a character that the part cannot contain. When a key is read from the right, the start of a part is known if its width is
+//! fixed, or if the preceding literal ends with a character that the part cannot contain. One part may be the remainder: the text between the pieces read from
+//! the left and those read from the right, such as a string before a six-digit id or before a suffix. A key is ordered (K3) if, in addition, no value sorts
+//! after a longer value that starts with it. Both properties are computed at compile time from the [`Form`]s alone.
 //!
 //! ```
 //! use table_core::key::codec::compound::{self, Fault, Piece};
@@ -15,15 +15,15 @@
 //! const REVIEW: &[Piece] = &[Piece::Literal("empid_"), Piece::Part(ID), Piece::Literal("_"), Piece::Part(YEAR)];
 //! const _: () = assert!(compound::fault(REVIEW).is_none() && compound::tuple_ordered(REVIEW)); // PAT-CK
 //!
-//! // Raw text may contain the separator: ("a_b", "c") and ("a", "b_c") would have one key.
+//! // Raw text may contain the separator: ("a_b", "c") and ("a", "b_c") would have the same key.
 //! const TEXT: Piece = Piece::Part(<Text as KeyCodec<String>>::FORM);
 //! assert_eq!(compound::fault(&[TEXT, Piece::Literal("_"), TEXT]), Some(Fault::Ambiguous { part: 0 }));
 //!
-//! // Before an id of fixed width the text is read from the right; but `is_self_delimiting` says that no key range contains exactly one text.
+//! // A text before an id of fixed width ends where the id begins. However, no key range contains exactly the keys with one text.
 //! assert!(compound::fault(&[TEXT, Piece::Literal("_"), Piece::Part(ID)]).is_none());
 //! assert!(!compound::is_self_delimiting(&[TEXT, Piece::Literal("_"), Piece::Part(ID)], 0));
 //!
-//! // Without the separator they are distinct; but "ab_" sorts before "a_", so no range is offered.
+//! // If the text cannot contain the separator, the keys are distinct. However, "AB_" sorts before "A_", so the part does not support ranges.
 //! const NAME: Piece = Piece::Part(<Without<'_'> as KeyCodec<String>>::FORM);
 //! const NAMES: &[Piece] = &[NAME, Piece::Literal("_"), Piece::Part(ID)];
 //! assert!(compound::fault(NAMES).is_none() && !compound::keeps_order(NAMES, 0));
@@ -220,7 +220,7 @@ pub(crate) const fn shortest(pieces: &[Piece]) -> usize {
     units
 }
 
-/// Returns the length of the longest possible key, in UTF-16 code units. It is 512 if a part has no maximum width.
+/// Returns the length of the longest possible key, in UTF-16 code units. It is at least 512 if a part has no maximum width.
 #[must_use]
 pub const fn longest(pieces: &[Piece]) -> usize {
     let (mut units, mut is_limited, mut at) = (0usize, true, 0);
@@ -261,7 +261,7 @@ const fn next(pieces: &[Piece], after: usize) -> Next {
             Piece::Literal(literal) => match literal.as_bytes() {
                 [] => {}
                 [first, ..] if first.is_ascii() => return Next::Literal(*first as char),
-                // An alphabet contains either all non-ASCII characters or none, so any of them can represent this one.
+                // An alphabet contains either all non-ASCII characters or none, so any non-ASCII character can represent this one.
                 _ => return Next::Literal(char::MAX),
             },
             Piece::Part(_) => return Next::Part,

@@ -34,7 +34,7 @@ pub(super) fn number_of(day: NaiveDate) -> Option<u128> {
     Some(u128::from(year * 10_000 + day.month() * 100 + day.day()))
 }
 
-/// Returns the day with these digits `yyyyMMdd`, or `None` if it does not exist.
+/// Returns the day whose digits `yyyyMMdd` form `number`, or `None` if no such day exists.
 pub(super) fn day_of(number: u128) -> Option<NaiveDate> {
     let number = u32::try_from(number).ok()?;
     let year = i32::try_from(number / 10_000).ok()?;

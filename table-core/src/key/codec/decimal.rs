@@ -20,7 +20,7 @@ static FOUR_BYTES: [u8; ZERO_ENDS + 40_000] = {
     }
     bytes
 };
-/// The texts of the numbers `0000` to `9999`. Digits copied from a `str` need no UTF-8 check. Copying four digits at a time is twice as fast as copying two.
+/// The numbers `0000` to `9999` as text. Digits copied from a `str` need no UTF-8 check. Copying four digits at a time is twice as fast as copying two.
 /// The zeros before these texts keep every slice within bounds, which saves two comparisons per slice.
 static FOURS: &str = match str::from_utf8(&FOUR_BYTES) {
     Ok(text) => text,
@@ -44,7 +44,7 @@ pub(super) const fn largest(digits: usize) -> u128 {
     number
 }
 
-/// Appends the last `WIDTH` (at most 39) digits of a number, each as 9 − digit if `complement`.
+/// Appends the last `WIDTH` (at most 39) digits of a number. If `complement` is `true`, each digit `d` is written as 9 − `d`.
 #[inline]
 pub(super) fn push<const WIDTH: usize>(number: u128, complement: bool, out: &mut String) {
     // Division of 128-bit integers is slow, so it is used only for large numbers.
@@ -90,8 +90,8 @@ fn push_4<const WIDTH: usize>(below: usize, four: u64, complement: bool, out: &m
     }
 }
 
-/// Parses decimal digits, each read as 9 − digit if `complement`. Returns `None` for other characters, empty text, or a number that does not fit into 128
-/// bits.
+/// Parses decimal digits. If `complement` is `true`, each digit `d` is read as 9 − `d`. Returns `None` if the text is empty, contains other characters, or is a
+/// number that does not fit into 128 bits.
 #[inline]
 pub(super) fn read(text: &[u8], complement: bool) -> Option<u128> {
     if text.is_empty() {

@@ -18,7 +18,7 @@ use crate::key::codec::{Facts, Form, KeyCodec};
 /// let mut key = String::new();
 /// Lower::encode(&"JonesJ@Contoso.com".to_owned(), &mut key)?;
 /// assert_eq!(key, "jonesj@contoso.com");
-/// assert!(Lower::check(&"JONESJ@contoso.com".to_owned(), &key).is_ok()); // the property may be any text of this key
+/// assert!(Lower::check(&"JONESJ@contoso.com".to_owned(), &key).is_ok()); // the property may be any string with this encoding
 /// assert!(Lower::check(&"kenb@contoso.com".to_owned(), &key).is_err());
 /// # Ok::<(), table_core::Error>(())
 /// ```
@@ -69,7 +69,7 @@ pub trait DerivedPart<T> {
 pub trait PartSource<T> {
     /// The name of the source in schemas and layout files; see [`KeyCodec::NAME`].
     const SOURCE_NAME: &'static str;
-    /// The form of the derived part's encoding.
+    /// The form of the source's encoding.
     const SOURCE_FORM: Form;
     /// The mistake in the source's arguments, if any; see [`Facts::fault`].
     const SOURCE_FAULT: Option<&'static str>;

@@ -13,7 +13,7 @@ use crate::key::codec::{Alphabet, DerivedPart, Facts, Form, PartSource};
 /// ```
 /// use table_core::key::codec::{Crc32, Fnv1a, Hasher};
 ///
-/// /// Returns the digits of a text.
+/// /// Returns the hash of a string.
 /// fn digits<H: Hasher>(text: &str) -> String {
 ///     let mut out = String::new();
 ///     H::hash(text.as_bytes(), &mut out);
@@ -190,7 +190,7 @@ impl<C, H: Hasher, const N: usize, const FORM: char> Digest<C, H, N, FORM> {
 struct Named<C, T, H, const N: usize, const FORM: char>(PhantomData<(C, T, H)>);
 
 impl<T, C: PartSource<T>, H: Hasher, const N: usize, const FORM: char> Named<C, T, H, N, FORM> {
-    /// The codec's name. It includes the width and the sign of the source's encoding, because the hash depends on them.
+    /// The name of the part. It includes the width of the source's encoding if the width is fixed, because the hash depends on it.
     const NAME: &'static Name<256> = {
         let name = Name::EMPTY.with("hash(").with(H::NAME).with(",").with_number(N);
         let name = name.with(match FORM {
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn encodings_follow_rfc_4648() {
-        // The CRC-32 is the bytes cb f4 39 26.
+        // The CRC-32 consists of the bytes cb f4 39 26.
         assert_eq!(characters::<8, 'X'>("123456789"), "CBF43926");
         assert_eq!(characters::<6, 'u'>("123456789"), "y_Q5Jg");
         assert_eq!(characters::<3, 'u'>("123456789"), "y_Q");

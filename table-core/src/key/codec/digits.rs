@@ -50,7 +50,7 @@ pub struct Digits<const N: usize, S = Unsigned>(PhantomData<S>);
 /// ```
 /// use table_core::key::codec::{Digits, KeyCodec, NonNegative, Sign, Signed};
 ///
-/// /// Returns the width of eight digits of an `i32`.
+/// /// Returns the width of an `i32` that is written with eight digits.
 /// fn width<S: Sign>() -> usize {
 ///     <Digits<8, S> as KeyCodec<i32>>::FORM.max
 /// }
@@ -69,7 +69,7 @@ pub trait Sign: sealed::Sealed {}
 #[derive(Debug)]
 pub enum Unsigned {}
 
-/// The sign parameter of [`Digits`] for a signed integer that is never negative: `digits(19, nonnegative, id)` is .NET's `D19`.
+/// The sign parameter of [`Digits`] for a signed integer that is never negative: `digits(19, nonnegative, id)` corresponds to .NET's `D19` format.
 ///
 /// ```
 /// use table_core::key::codec::{Digits, KeyCodec, NonNegative};
@@ -332,7 +332,7 @@ pub(super) fn push_sign<T: Integer>(negative: bool, out: &mut String) {
     }
 }
 
-/// Decodes an integer. Returns `true` for a negative integer, and the magnitude.
+/// Decodes an integer into its sign (`true` if negative) and its magnitude, or returns `None` if the text is not an encoded integer.
 #[inline]
 pub(super) fn decode_integer(text: &str, signed: bool, digits: usize) -> Option<(bool, u128)> {
     let (negative, field) = match text.as_bytes() {

@@ -11,7 +11,7 @@ use crate::limits;
 /// A codec for any Unicode string. Characters that are illegal in keys are encoded as legal characters.
 ///
 /// Each character is encoded separately, and most characters are written unchanged. Every other character is written as two characters. The first one sorts
-/// like the original. The second one, a digit or a letter from `a` to `z`, preserves the order of originals that share the first character:
+/// like the original. The second one, a digit or a letter from `a` to `z`, preserves the order of originals with the same first character:
 /// | characters | text |
 /// |---|---|
 /// | U+0000 to U+001F, space, `!`, `"`, `#` | `"0` to `"z` |
@@ -37,7 +37,7 @@ use crate::limits;
 #[derive(Debug)]
 pub enum Escaped {}
 
-/// The escaped characters, in classes of consecutive characters: the first character of the escape sequence, and the first and last character of the class.
+/// The classes of consecutive escaped characters. Each entry contains the first character of the escape sequence, then the first and last one of the class.
 const CLASSES: [(char, char, char); 5] =
     [('"', '\0', '#'), ('.', '.', '/'), ('>', '>', '?'), ('[', '[', '\\'), ('~', '~', '\u{9F}')];
 
@@ -53,7 +53,7 @@ fn escape(character: char) -> Option<(char, char)> {
     Some((lead, second))
 }
 
-/// Returns the character that is represented by an escape sequence of two characters.
+/// Returns the character that an escape sequence of two characters represents, or `None` if the sequence is invalid.
 fn unescape(lead: char, second: char) -> Option<char> {
     let (_, first, last) = CLASSES.into_iter().find(|(candidate, ..)| *candidate == lead)?;
     let place = second.to_digit(36).filter(|_| !second.is_ascii_uppercase())?;

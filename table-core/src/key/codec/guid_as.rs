@@ -7,8 +7,8 @@ use crate::key::codec::fault::mismatch;
 use crate::key::codec::name::Name;
 use crate::key::codec::{Alphabet, Form, KeyCodec, Reversible};
 
-/// A codec that writes a `Uuid` in the format of a .NET format specifier: `n` without hyphens, `d` with hyphens, `b`
-/// in braces, all in lower case; `N`, `D` and `B` use upper case.
+/// A codec that writes a `Uuid` in the format of a .NET format specifier. `n` (no hyphens), `d` (hyphens) and `b` (hyphens and braces) use lower case; `N`,
+/// `D` and `B` use upper case.
 ///
 /// Fixed width, ordered like `Uuid`. [`Guid`](crate::key::codec::Guid) is `d`.
 ///

@@ -1,4 +1,4 @@
-//! `Inverted`: a constant minus the value, as other programs write keys in descending order.
+//! `Inverted`: a constant minus the value. Other programs write keys in this form to sort them in descending order.
 
 use std::fmt::Write;
 use std::marker::PhantomData;

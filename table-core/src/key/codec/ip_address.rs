@@ -43,7 +43,7 @@ fn push_6(address: Ipv6Addr, out: &mut String) {
     }
 }
 
-/// Splits a string into `COUNT` groups of `width` characters with a separator between them.
+/// Splits a string into `COUNT` groups of `width` bytes with a separator between them. Returns `None` if the string has a different structure.
 fn groups<const COUNT: usize>(text: &str, separator: char, width: usize) -> Option<[&str; COUNT]> {
     let mut parts = text.split(separator);
     let mut groups = [""; COUNT];

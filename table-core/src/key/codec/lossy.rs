@@ -8,7 +8,7 @@ use crate::key::codec::derived::source;
 use crate::key::codec::name::Name;
 use crate::key::codec::{DerivedPart, Facts, Form, PartSource};
 
-/// A codec that writes a string in lower case, or in upper case if `UPPER`, using `C`. The field is also stored as a property.
+/// A codec that converts a string to lower case, or to upper case if `UPPER`, and encodes the result with `C`. The field is also stored as a property.
 ///
 /// Different strings may have the same key, such as `Ada` and `ada`. Case is converted by the Unicode rules, independently of the locale.
 ///
@@ -23,7 +23,7 @@ use crate::key::codec::{DerivedPart, Facts, Form, PartSource};
 #[derive(Debug)]
 pub struct Folded<C, const UPPER: bool>(PhantomData<C>);
 
-/// A codec that writes a string with each `FROM` replaced by `TO`, using `C`, such as `_` for `/`. The field is also stored as a property.
+/// A codec that replaces each `FROM` in a string with `TO`, such as `/` with `_`, and encodes the result with `C`. The field is also stored as a property.
 ///
 /// Different strings may have the same key, such as `a/b` and `a_b`. Nested replacements are applied from the outermost to the innermost.
 ///
@@ -38,10 +38,10 @@ pub struct Folded<C, const UPPER: bool>(PhantomData<C>);
 #[derive(Debug)]
 pub struct Replaced<C, const FROM: char, const TO: char>(PhantomData<C>);
 
-/// A codec that writes the first `N` characters of a string, using `C`. The field is also stored as a property.
+/// A codec that encodes the first `N` characters of a string with `C`. The field is also stored as a property.
 ///
-/// Ordered like `C`: a range of strings selects the rows whose prefixes are between the prefixes of the range's ends,
-/// inclusive. A string with fewer characters is written unchanged.
+/// Ordered like `C`: a range of strings selects the rows whose prefixes are between the prefixes of the range's ends, inclusive. A string with fewer than `N`
+/// characters is encoded completely.
 ///
 /// ```
 /// use table_core::key::codec::{DerivedPart, First, Text};

@@ -1,6 +1,6 @@
 //! Names of codecs with arguments, such as `digits(6)` and `desc(ticks)`, built at compile time.
 
-/// A string of up to `CAPACITY` bytes, built in a constant.
+/// A string of up to `CAPACITY` bytes that is built at compile time.
 pub(super) struct Name<const CAPACITY: usize> {
     bytes: [u8; CAPACITY],
     length: usize,

@@ -23,8 +23,8 @@ use token::{Token, name, tokens};
 /// - A pattern must contain every unit from the year (for a `NaiveTime`, from the hour) down to its smallest unit. Otherwise, the value could not be
 ///   read back, and the pattern does not compile. Inside [`Truncated`](crate::key::codec::Truncated), a pattern may start with a smaller unit, but is
 ///   then not ordered.
-/// - Rejected (`KeyEncoding`): values that are more precise than the pattern, because several values would have the same key, and years outside 0 to
-///   9999. [`Truncated`](crate::key::codec::Truncated) truncates such a value, and the field is then also stored as a property.
+/// - Rejected (`KeyEncoding`): years outside 0 to 9999, and values that are more precise than the pattern, because several values would have the same
+///   key. [`Truncated`](crate::key::codec::Truncated) truncates a value that is too precise, and the field is then also stored as a property.
 /// - If an instant is also stored as a property, its pattern has at most seven fractional digits, because the property stores no more (TICK-6).
 /// - In reverse order, each digit `d` is written as 9 − `d`.
 ///
@@ -150,8 +150,8 @@ impl<T: Moment, const TOKENS: u128> KeyCodec<T> for Pattern<TOKENS> {
         Self::push(value, false, out)
     }
 
-    /// Appends the encoding of the value with the precision of a property. A hashed field is always stored as a property, so the hash must not depend on more
-    /// digits.
+    /// Appends the encoding of the value, reduced to the precision of a property. A hashed field is always stored as a property, so the hash must not depend on
+    /// digits that the property does not store.
     fn encode_hashed(value: &T, out: &mut String) -> Result<()> {
         let stored = value.units().and_then(|units| T::of_units(&units.cut(T::LAST, T::STORED)));
         Self::push(stored.as_ref().unwrap_or(value), false, out)
@@ -173,7 +173,7 @@ impl<T: Moment, const TOKENS: u128> Reversible<T> for Pattern<TOKENS> {
     }
 }
 
-/// Returns the encoding as a number. Available for patterns such as `yyyyMMdd`, which consist only of units from large to small.
+/// Converts a value to the number that its encoding represents. Available for patterns such as `yyyyMMdd`, which consist only of units from large to small.
 impl<T: Moment, const TOKENS: u128> Counted<T> for Pattern<TOKENS> {
     const COUNT_FAULT: Option<&'static str> = if Self::FORM.ordered
         && !token::has_literals(TOKENS)
@@ -199,7 +199,7 @@ impl<T: Moment, const TOKENS: u128> Counted<T> for Pattern<TOKENS> {
 }
 
 impl<T: Moment, const TOKENS: u128> super::Truncates<T> for Pattern<TOKENS> {
-    /// Unordered if the pattern starts with the time of day or the day of the month, because its output then does not sort like the instants.
+    /// The form of the pattern. It is unordered if the pattern lacks the largest unit of `T`, such as the year, because the output then sorts differently.
     const CUT_FORM: Form = Form { ordered: Self::FORM.ordered && Self::UNITS.0 == T::FIRST, ..Self::FORM };
     const CUT_FAULT: Option<&'static str> =
         if token::reads_back(TOKENS) && Self::UNITS.0 >= T::FIRST && Self::UNITS.1 <= T::LAST {

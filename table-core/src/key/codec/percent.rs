@@ -7,10 +7,11 @@ use crate::key::codec::fault::mismatch;
 use crate::key::codec::{Alphabet, Form, KeyCodec, TextCodec};
 use crate::limits;
 
-/// A codec for any string, which percent-encodes it. Letters, digits, `-`, `.`, `_` and `~` are kept; every other UTF-8 byte is written as `%`
+/// A codec that percent-encodes any string. Letters, digits, `-`, `.`, `_` and `~` are kept; every other UTF-8 byte is written as `%`
 /// and two upper-case hexadecimal digits, as by `Uri.EscapeDataString` in .NET.
 ///
-/// Not ordered: an escape sequence sorts before all letters, whichever character it represents. Prefer [`Escaped`](crate::key::codec::Escaped) in new schemas.
+/// Not ordered: all escape sequences sort before the letters, regardless of the characters they represent. Prefer
+/// [`Escaped`](crate::key::codec::Escaped) in new schemas.
 ///
 /// ```
 /// use table_core::key::codec::{KeyCodec, Percent, TextCodec};

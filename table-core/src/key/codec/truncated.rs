@@ -11,7 +11,7 @@ use crate::key::codec::inverted::Counted;
 use crate::key::codec::name::Name;
 use crate::key::codec::{DerivedPart, Facts, Form, Hour, KeyCodec, PartSource, Unix};
 
-/// A codec that is less precise than the values of `T`. It can truncate a value to one that it can encode.
+/// A codec that is less precise than the values of `T`. It can truncate a value to a value that it can encode.
 ///
 /// ```
 /// use chrono::{DateTime, Utc};
@@ -26,7 +26,7 @@ use crate::key::codec::{DerivedPart, Facts, Form, Hour, KeyCodec, PartSource, Un
     label = "expected `hour`, a `pattern` or `unix`"
 )]
 pub trait Truncates<T>: KeyCodec<T> {
-    /// The form of truncated values: ordered only if greater values never have smaller encodings.
+    /// The form of the encodings of truncated values. It is ordered only if greater values never have smaller encodings.
     const CUT_FORM: Form = Self::FORM;
     /// The mistake in the codec's arguments when it is used inside `truncate`, if any; see [`Facts::fault`].
     const CUT_FAULT: Option<&'static str> = Self::FACTS.fault;

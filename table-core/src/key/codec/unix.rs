@@ -9,7 +9,7 @@ use crate::key::codec::fault::{mismatch, refused};
 use crate::key::codec::inverted::Counted;
 use crate::key::codec::{Alphabet, Facts, Form, KeyCodec, Reversible};
 
-/// A codec that writes an instant as the number of seconds since 1970 in 10 digits, or as the number of milliseconds in 13 digits if `MILLIS`.
+/// A codec that writes an instant as the number of seconds since 1970 in 10 digits, or as the number of milliseconds in 13 digits if `MILLIS` is `true`.
 ///
 /// - Fixed width, ordered. In reverse order, each digit `d` is written as 9 − `d`.
 /// - Rejected (`KeyEncoding`): instants before 1970 or after the year 2286, and instants that are more precise than the unit.

@@ -17,7 +17,7 @@ pub trait KeyEnum: Sized + 'static {
     /// Returns the position of this variant in [`VARIANTS`](Self::VARIANTS).
     fn index(&self) -> usize;
 
-    /// Returns the variant at a position in [`VARIANTS`](Self::VARIANTS).
+    /// Returns the variant at a position in [`VARIANTS`](Self::VARIANTS), or `None` if the position is out of range.
     fn from_index(index: usize) -> Option<Self>;
 }
 

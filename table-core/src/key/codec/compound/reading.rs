@@ -65,13 +65,13 @@ fn start_of_units(text: &str, units: usize) -> Option<usize> {
     (left == 0).then_some(0)
 }
 
-/// Returns the first character of the literals at the start of a list of pieces, or `None` if it does not start with a literal.
+/// Returns the first character of the literals at the start of a list of pieces, or `None` if the list does not start with a literal.
 pub(super) fn first_character<P>(pieces: &[P], piece: impl Fn(&P) -> Piece) -> Option<char> {
     let literals = pieces.iter().map_while(|it| literal(piece(it)));
     literals.flat_map(str::chars).next()
 }
 
-/// Returns the last character of the literals at the end of a list of pieces, or `None` if it does not end with a literal.
+/// Returns the last character of the literals at the end of a list of pieces, or `None` if the list does not end with a literal.
 fn last_character<P>(pieces: &[P], piece: impl Fn(&P) -> Piece) -> Option<char> {
     let literals = pieces.iter().rev().map_while(|it| literal(piece(it)));
     literals.flat_map(|literal| literal.chars().rev()).next()

@@ -10,7 +10,7 @@ use crate::key::codec::{
 };
 use crate::key::order::compare;
 
-/// The rank of a value: vectors compare like the values of the type.
+/// The rank of a value. Ranks compare like the values of the type.
 type Rank = Vec<u32>;
 
 /// Sample values for a codec, each with its rank and its encoding.

@@ -25,9 +25,8 @@ pub(super) fn samples(count: usize) -> impl Iterator<Item = usize> {
     positions.into_iter().filter(move |_| count > 0)
 }
 
-/// Returns strings at the edges of a fixed-width form: with the alphabet's first, last, next or previous character
-/// at each position, and with each prefix followed by the first or last character. Strings with
-/// non-ASCII characters and forms of variable width have no such edges.
+/// Returns strings at the edges of a fixed-width form: `text` with one character replaced by the alphabet's first, last, next or previous character, and each
+/// prefix of `text` padded with the first or last character. Strings with non-ASCII characters and forms of variable width have no such edges.
 pub(super) fn edges(form: &Form, text: &str) -> Vec<String> {
     if !form.is_fixed() || !text.is_ascii() {
         return Vec::new();

@@ -53,7 +53,7 @@ fn each_law_finds_the_codec_that_breaks_it() {
 
 #[test]
 fn a_derived_part_that_breaks_a_law_is_found() {
-    /// A codec that writes only the last digit, but claims to be ordered.
+    /// A derived part that writes only the last digit, but claims to be ordered.
     enum Last {}
 
     impl DerivedPart<u8> for Last {
@@ -66,7 +66,7 @@ fn a_derived_part_that_breaks_a_law_is_found() {
         }
     }
 
-    /// A codec that decodes every string without checking it.
+    /// A derived part that accepts every string as the encoding of every value.
     enum Blind {}
 
     impl DerivedPart<u8> for Blind {
@@ -132,7 +132,7 @@ fn k1_is_violated_by_an_edge_text_that_is_read_but_never_written() {
 
 #[test]
 fn truncation_accepts_every_value_that_the_codec_writes() {
-    /// A codec for multiples of ten that does not truncate values above 200.
+    /// A codec for multiples of ten that cannot truncate values of 210 or more.
     enum Tens {}
 
     impl KeyCodec<u8> for Tens {

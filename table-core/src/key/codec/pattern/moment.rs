@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Timelike, Utc};
 
-/// A type that a [`Pattern`](crate::key::codec::Pattern) can write: `DateTime<Utc>`, `NaiveDate`, `NaiveTime`.
+/// A type whose values a [`Pattern`](crate::key::codec::Pattern) can write: `DateTime<Utc>`, `NaiveDate`, `NaiveTime`.
 ///
 /// ```
 /// use chrono::{NaiveDate, NaiveTime};
@@ -28,7 +28,7 @@ pub struct Units {
     pub(super) nanos: u32,
 }
 
-/// The smallest value of each unit, to which a truncated unit is set.
+/// The smallest value of each unit. Truncation sets a unit to this value.
 const LEAST: [u32; 6] = [0, 1, 1, 0, 0, 0];
 
 impl Units {

@@ -64,7 +64,7 @@ const fn code(text: &[u8], at: usize) -> (u8, usize) {
 }
 
 impl Token {
-    /// Returns the first token and the remaining tokens.
+    /// Returns the first token of a packed pattern and the remaining tokens, or `None` if the pattern is empty.
     pub(super) const fn split(packed: u128) -> Option<(Self, u128)> {
         let code = (packed & ((1 << BITS) - 1)) as u8;
         let token = match code {
@@ -85,7 +85,7 @@ impl Token {
     }
 }
 
-/// Iterates over the tokens in order.
+/// Iterates over the tokens of a packed pattern in order.
 pub(super) fn tokens(packed: u128) -> impl Iterator<Item = Token> {
     let mut rest = packed;
     std::iter::from_fn(move || {
@@ -95,7 +95,7 @@ pub(super) fn tokens(packed: u128) -> impl Iterator<Item = Token> {
     })
 }
 
-/// Returns the largest unit, the smallest unit, and the number of fractional digits.
+/// Returns the largest unit, the smallest unit, and the number of fractional digits of a packed pattern.
 pub(super) const fn units(packed: u128) -> (u8, u8, u32) {
     let (mut first, mut last, mut fraction, mut rest) = (u8::MAX, 0, 0, packed);
     while let Some((token, after)) = Token::split(rest) {
@@ -155,7 +155,7 @@ pub(super) const fn has_literals(packed: u128) -> bool {
     false
 }
 
-/// Returns the text of the pattern, for the name of the codec.
+/// Returns the name of the codec, which contains the text of the pattern.
 pub(super) const fn name(packed: u128) -> Name<64> {
     let (mut name, mut rest) = (Name::EMPTY.with("pattern("), packed);
     while let Some((token, after)) = Token::split(rest) {

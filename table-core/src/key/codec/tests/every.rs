@@ -1,4 +1,4 @@
-//! Tests every codec: alone, in compound keys and, if it supports this, in reverse order. A test fails if a codec is missing from the list of tested codecs.
+//! Tests every codec: alone, in compound keys and, if the codec supports it, in reverse order. A test fails if a codec is missing from the list.
 
 mod compound;
 mod implementors;

@@ -47,7 +47,7 @@ impl Sampled for String {
 }
 
 impl Sampled for DateTime<Utc> {
-    /// Returns each instant unchanged, and truncated to the second, minute, hour, week and month.
+    /// Returns the instant of each seed, unchanged and truncated to the second, minute, hour, week and month, and three fixed instants.
     fn of(seeds: &Seeds) -> Vec<Self> {
         let (first, after) = (-62_167_219_200_i64, 253_402_300_800_i64);
         let span = u128::from((after - first).unsigned_abs());
