@@ -27,13 +27,13 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     assert_eq!(found, expected[..10], "eight partitions, merged by their stamps");
 
     // The same writes are made under both keys. Among any 100 consecutive writes, the largest share that one partition receives is compared.
-    let (mut spread, mut by_hour) = (Heat::of_runs(100), Heat::of_runs(100));
+    let (mut spread, mut by_day) = (Heat::of_runs(100), Heat::of_runs(100));
     for event in expected.iter().rev() {
         spread.write(event)?;
-        by_hour.write_to(&event.stamp.instant().format("%Y%m%d").to_string());
+        by_day.write_to(&event.stamp.instant().format("%Y%m%d").to_string());
     }
     assert_eq!(spread.partitions(), 8);
-    assert!(spread.peak().share < 0.35 && by_hour.peak().share > 0.99);
+    assert!(spread.peak().share < 0.35 && by_day.peak().share > 0.99);
 
     let mut answer = Grid::new(["PartitionKey", "Time", "#Magnitude", "Place"]);
     for event in &found {
@@ -48,5 +48,5 @@ async fn run(store: &Store, inputs: &Inputs) -> Result<Report> {
     };
     Ok(Report::new(plan, answer)
         .note(format!("Spread over 8: {}.", told(&spread)))
-        .note(format!("By the day, a key of time: {}.", told(&by_hour))))
+        .note(format!("With the day as PartitionKey: {}.", told(&by_day))))
 }

@@ -12,14 +12,14 @@ use crate::infer::{Inference, Kind};
 
 impl fmt::Display for Inference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let explained: usize = self.kinds.iter().map(|kind| kind.rows).sum();
+        let matching: usize = self.kinds.iter().map(|kind| kind.rows).sum();
         writeln!(
             f,
-            "//! Table {}, inferred from {} rows, of which {explained} are explained.",
+            "//! Declarations for the table {}, inferred from {} rows, {matching} of which match.",
             self.table, self.rows
         )?;
         for (partition, row) in self.unexplained.iter().take(5) {
-            writeln!(f, "//! Not explained: PartitionKey {partition:?}, RowKey {row:?}.")?;
+            writeln!(f, "//! No match: PartitionKey {partition:?}, RowKey {row:?}.")?;
         }
         writeln!(f)?;
         let types: String = self.kinds.iter().map(Kind::to_string).collect();

@@ -1,4 +1,4 @@
-//! Table Things, inferred from 78 rows, of which 78 are explained.
+//! Declarations for the table Things, inferred from 78 rows, 78 of which match.
 
 use table_patterns::Entity;
 

@@ -1,4 +1,4 @@
-//! Table Things, inferred from 6 rows, of which 6 are explained.
+//! Declarations for the table Things, inferred from 6 rows, 6 of which match.
 
 use table_patterns::Entity;
 

@@ -1,4 +1,4 @@
-//! Table Things, inferred from 105 rows, of which 105 are explained.
+//! Declarations for the table Things, inferred from 105 rows, 105 of which match.
 
 use chrono::{DateTime, Utc};
 use table_patterns::Entity;

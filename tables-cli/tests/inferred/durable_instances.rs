@@ -1,4 +1,4 @@
-//! Table Things, inferred from 30 rows, of which 30 are explained.
+//! Declarations for the table Things, inferred from 30 rows, 30 of which match.
 
 use chrono::{DateTime, Utc};
 use table_patterns::Entity;

@@ -1,4 +1,4 @@
-//! Table Things, inferred from 50 rows, of which 50 are explained.
+//! Declarations for the table Things, inferred from 50 rows, 50 of which match.
 
 use chrono::{DateTime, Utc};
 use table_patterns::Entity;

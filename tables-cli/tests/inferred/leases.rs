@@ -1,4 +1,4 @@
-//! Table Things, inferred from 16 rows, of which 16 are explained.
+//! Declarations for the table Things, inferred from 16 rows, 16 of which match.
 
 use chrono::{DateTime, Utc};
 use table_patterns::Entity;

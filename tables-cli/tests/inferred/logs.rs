@@ -1,4 +1,4 @@
-//! Table Things, inferred from 20 rows, of which 20 are explained.
+//! Declarations for the table Things, inferred from 20 rows, 20 of which match.
 
 use chrono::{DateTime, Utc};
 use table_patterns::Entity;

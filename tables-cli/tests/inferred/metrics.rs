@@ -1,4 +1,4 @@
-//! Table Things, inferred from 48 rows, of which 48 are explained.
+//! Declarations for the table Things, inferred from 48 rows, 48 of which match.
 
 use chrono::{DateTime, Utc};
 use table_patterns::Entity;

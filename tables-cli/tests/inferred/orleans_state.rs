@@ -1,4 +1,4 @@
-//! Table Things, inferred from 40 rows, of which 40 are explained.
+//! Declarations for the table Things, inferred from 40 rows, 40 of which match.
 
 use table_patterns::Entity;
 

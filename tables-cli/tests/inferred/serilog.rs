@@ -1,4 +1,4 @@
-//! Table Things, inferred from 70 rows, of which 70 are explained.
+//! Declarations for the table Things, inferred from 70 rows, 70 of which match.
 
 use chrono::{DateTime, Utc};
 use table_patterns::Entity;

@@ -1,4 +1,4 @@
-//! Table Things, inferred from 27 rows, of which 27 are explained.
+//! Declarations for the table Things, inferred from 27 rows, 27 of which match.
 
 use table_patterns::Entity;
 

@@ -1,4 +1,4 @@
-//! Table Things, inferred from 12 rows, of which 12 are explained.
+//! Declarations for the table Things, inferred from 12 rows, 12 of which match.
 
 use table_patterns::Entity;
 

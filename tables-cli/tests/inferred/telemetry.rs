@@ -1,4 +1,4 @@
-//! Table Things, inferred from 80 rows, of which 80 are explained.
+//! Declarations for the table Things, inferred from 80 rows, 80 of which match.
 
 use chrono::{DateTime, Utc};
 use table_patterns::Entity;

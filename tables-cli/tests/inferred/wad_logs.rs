@@ -1,4 +1,4 @@
-//! Table Things, inferred from 60 rows, of which 60 are explained.
+//! Declarations for the table Things, inferred from 60 rows, 60 of which match.
 
 use chrono::{DateTime, Utc};
 use table_patterns::Entity;

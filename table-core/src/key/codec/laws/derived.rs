@@ -53,6 +53,9 @@ pub fn check_truncation<C: Truncates<T>, T: Ord + Debug>(values: &[T]) -> Result
             Some(cut) if C::CUT_FORM.ordered && cut > *value => {
                 return Err(format!("{value:?} is truncated to {cut:?}, which is greater"));
             }
+            Some(cut) if encoded(|out| C::encode(&cut, out)).is_err() => {
+                return Err(format!("{value:?} is truncated to {cut:?}, which has no text"));
+            }
             Some(cut) => truncated.push((value, cut)),
         }
     }

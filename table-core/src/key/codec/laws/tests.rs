@@ -158,7 +158,32 @@ fn truncation_accepts_every_value_that_the_codec_writes() {
         }
     }
 
+    /// The same codec, which truncates to multiples of five.
+    enum Fives {}
+
+    impl KeyCodec<u8> for Fives {
+        const NAME: &'static str = Tens::NAME;
+        const FORM: Form = Tens::FORM;
+
+        fn encode(value: &u8, out: &mut String) -> Result<()> {
+            Tens::encode(value, out)
+        }
+
+        fn decode(text: &str) -> Result<u8> {
+            Tens::decode(text)
+        }
+    }
+
+    impl Truncates<u8> for Fives {
+        fn truncate(value: &u8) -> Option<u8> {
+            Some(value - value % 5)
+        }
+    }
+
     assert_eq!(check_truncation::<Tens, u8>(&[0, 7, 199, 200]), Ok(()));
     let fault = check_truncation::<Tens, u8>(&[0, 210]).unwrap_err();
     assert!(fault.contains("has a text, but is not truncated"), "{fault}");
+    assert_eq!(check_truncation::<Fives, u8>(&[0, 10, 14]), Ok(()));
+    let fault = check_truncation::<Fives, u8>(&[17]).unwrap_err();
+    assert!(fault.contains("is truncated to 15, which has no text"), "{fault}");
 }
