@@ -15,7 +15,7 @@ pub enum Fault {
     SyncFails(u64),
     /// The n-th call from now (counted from 1) that changes or syncs something fails. A write is partially carried out. The disk continues to work.
     CallFails(u64),
-    /// The n-th call from now (counted from 1) that changes or syncs something finds the disk full. A write is partially carried out. The disk continues to work.
+    /// The n-th call from now (counted from 1) that changes or syncs something finds a full disk. A write is partially carried out. The disk continues to work.
     CallFull(u64),
     /// The disk is full once its files have grown by the given number of bytes.
     FullAfter(u64),
