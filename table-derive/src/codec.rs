@@ -81,7 +81,7 @@ impl Codec {
         !matches!(self, Self::Derived(_)) && !self.word().is_some_and(is_lossy)
     }
 
-    /// Returns `true` if the codec loses a part of the value. Hashes and buckets, whose purpose is to spread values evenly, do not count.
+    /// Returns `true` if the codec loses a part of the value. Hashes and buckets, which only spread values evenly, do not count.
     pub(crate) fn is_derived(&self) -> bool {
         matches!(self, Self::Derived(_)) || self.word().is_some_and(|word| word.gives == Gives::Derived)
     }

@@ -1,4 +1,4 @@
-//! Tests that all attributes are registered. rustc would report an unregistered attribute with an error of its own instead of
+//! Tests that all attributes are registered. rustc would report an unregistered attribute with its own error instead of
 //! this crate's help text.
 
 use std::collections::BTreeSet;

@@ -58,7 +58,7 @@ trait Model: Clone + Eq + Hash {
     fn apply(&self, action: &Self::Action) -> Option<Self>;
 }
 
-/// Returns `true` if there is an order of the effects that respects real time and contains every effect that must have taken place.
+/// Returns `true` if the effects have an order that respects real time and contains every effect that must have taken place.
 fn search<M: Model>(effects: &[Effect<M::Action>], start: M) -> bool {
     let words = effects.len().div_ceil(64);
     let mut tried = HashSet::new();

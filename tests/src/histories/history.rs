@@ -38,7 +38,7 @@ pub struct Write {
 pub enum Call {
     /// Read a row.
     Get(usize),
-    /// Write rows atomically. If there are several, one unit of work writes them.
+    /// Write rows atomically. Several rows are written by one unit of work.
     Write(Vec<Write>),
     /// Increment a counter.
     Add(usize, i64),

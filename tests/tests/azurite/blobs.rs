@@ -21,7 +21,7 @@ use table_patterns::outbox::Outbox;
 use table_patterns::work::Worker;
 use table_patterns::{Engine, Entity, IfMatch, QueueName, Versioned};
 
-/// Runs a test in a container of its own. The test is skipped if Azurite is not available.
+/// Runs a test in a separate container. The test is skipped if Azurite is not available.
 fn in_container(name: &str, test: impl AsyncFnOnce(&AzureBlobs, MicrosoftAzure)) {
     let Some(connection) = crate::azurite() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -1,6 +1,6 @@
 //! The scenarios of the behaviour suite that fail on Azurite, and the rule that describes each difference.
 
-/// How reliably a scenario fails on Azurite.
+/// The reliability with which a scenario fails on Azurite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fails {
     /// The scenario always fails. The test runs it and checks that it fails.

@@ -45,7 +45,7 @@ fn fields_of_derived_parts_remain_properties() {
     });
 }
 
-/// A member whose e-mail address cannot be decoded from the row key. Index rows contain that row key, and members in the same city therefore have separate rows.
+/// A member whose e-mail address cannot be decoded from the row key. Index rows contain that key, and members in the same city therefore have separate rows.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Members")]
 #[partition_key(club)]

@@ -1,6 +1,6 @@
 //! Tests that all data derived in other partitions (index entries, copies, and the rows and totals of views) converges to the
-//! state of the entities, even if processes are suspended, die, lose responses or receive outdated ones. Each process has a
-//! clock of its own, which may be wrong. The proof is in `docs/convergence.md`. The tests also remove each of the conditions of
+//! state of the entities, even if processes are suspended, die, lose responses or receive outdated ones. Each process has
+//! its own clock, which may be wrong. The proof is in `docs/convergence.md`. The tests also remove each of the conditions of
 //! the proof in turn. The runs must then find a difference.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -14,7 +14,7 @@ use table_patterns::feed::Cursor;
 
 use super::ledger::Values;
 
-/// The tenants. Each has partitions of its own.
+/// The tenants. Each has separate partitions.
 pub(super) const TENANTS: [&str; 2] = ["contoso", "adatum"];
 /// The number of accounts. Their balances fill two rows.
 pub(super) const ACCOUNTS: u32 = 2 * SLOTS;

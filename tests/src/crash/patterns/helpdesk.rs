@@ -28,7 +28,7 @@ use super::ledger::Values;
 use super::stores::{content, instant};
 use super::views::caught_up;
 
-/// The tenants. Each has partitions of its own.
+/// The tenants. Each has separate partitions.
 pub(super) const TENANTS: [&str; 2] = ["contoso", "adatum"];
 /// The number of agents per tenant. Agents are numbered from 1.
 pub(super) const AGENTS: u32 = 4;

@@ -1,4 +1,4 @@
-//! The load on the server: 32 connections, each with a thread of its own. Eight of them use queues, and the others write rows.
+//! The load on the server: 32 connections, each with a separate thread. Eight of them use queues, and the others write rows.
 
 use std::sync::mpsc::{Sender, channel};
 use std::thread;

@@ -144,7 +144,7 @@ pub fn alarm(number: u32) -> Alarm {
 /// The numbers of the tickets that [`World::filled`] creates.
 pub const NUMBERS: [u32; 3] = [1, 2, 3];
 
-/// A store with a clock of its own, and a handle for tickets. Each test creates one.
+/// A store with a separate clock, and a handle for tickets. Each test creates one.
 pub struct World {
     pub engine: Engine,
     pub tickets: Entities<Ticket, Engine>,
