@@ -282,7 +282,7 @@ fn unknown_properties_pass_through_an_older_program_or_it_is_refused() {
     });
 }
 
-/// Returns `true` if a program of version `before` can write while a program of version `New` has the table open, and is rejected
+/// Returns `true` if a program of version `before` can write while a program of version `New` has the table open, but is rejected
 /// once the feed and the copies have been backfilled.
 async fn is_refused_after_the_backfill<New: Entity + Send + Sync>() -> bool {
     let time = Time::default();
