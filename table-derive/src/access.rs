@@ -1,5 +1,5 @@
-//! Diagnostics for malformed `access_patterns!` lists. A declarative macro in core expands valid lists; its fallback rules call these functions,
-//! because only a procedural macro can report an error at the offending tokens.
+//! Diagnostics for malformed `access_patterns!` lists. A declarative macro in `table-core` expands valid lists. Its fallback rules call the functions
+//! of this module, because only a procedural macro can report an error at the offending tokens.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
@@ -10,10 +10,10 @@ use crate::ctxt::Ctxt;
 
 /// A complete access pattern, used as the example in messages.
 const QUESTION: &str = "by_id(department: &str, id: u32) <= point = Employee::key(department, id);";
-/// The cost ceilings that an access pattern can declare.
+/// The cost ceilings that an access pattern can declare, without their arguments.
 const CEILINGS: [&str; 6] = ["point", "range", "partition", "partitions", "fanout", "scan"];
 
-/// Reports every mistake in an access pattern list that matches no rule of the macro.
+/// Reports every mistake in a list of access patterns that matches no rule of the macro.
 pub(crate) fn list(input: TokenStream) -> TokenStream {
     let ctxt = Ctxt::new();
     let unread = "this is not a list of access patterns";
@@ -50,7 +50,7 @@ pub(crate) fn ceiling(input: TokenStream) -> TokenStream {
     ctxt.check().err().map(syn::Error::into_compile_error).unwrap_or_default()
 }
 
-/// Returns the tokens after the first token, all with the span of the first token, so rustc reports errors there.
+/// Returns the tokens after the first one. Each gets the span of the first token, and rustc therefore reports errors there.
 pub(crate) fn at(input: TokenStream) -> TokenStream {
     let mut tokens = input.into_iter();
     let span = tokens.next().map_or_else(Span::call_site, |token| token.span());
@@ -62,7 +62,7 @@ fn moved(tokens: TokenStream, to: Span) -> TokenStream {
         if let TokenTree::Group(group) = &token {
             token = Group::new(group.delimiter(), moved(group.stream(), to)).into();
         }
-        // The span changes only for error locations: name resolution keeps the original span.
+        // Only the location of errors changes: name resolution still uses the original span.
         token.set_span(to.resolved_at(token.span()));
         token
     });
@@ -101,7 +101,7 @@ fn read(ctxt: &Ctxt, input: ParseStream<'_>) -> syn::Result<()> {
     input.parse::<Nothing>().map(drop)
 }
 
-/// Parses one access pattern. The caller completes the error message.
+/// Parses one access pattern. The caller adds the code and the help text to an error.
 fn question(input: ParseStream<'_>) -> syn::Result<()> {
     input.call(Attribute::parse_outer)?;
     for word in ["pub", "fn"] {
@@ -144,7 +144,7 @@ fn question(input: ParseStream<'_>) -> syn::Result<()> {
     input.parse::<Token![=]>()?;
     let mut last = name.span();
     while !input.peek(Token![;]) {
-        // A selection cannot contain this token, so it starts the next pattern.
+        // A selection cannot contain this token. It therefore starts the next pattern.
         let is_of_next = input.peek(Token![<=]) || (input.peek(Token![=]) && !input.peek(Token![==]));
         if input.is_empty() || is_of_next {
             let span = if is_of_next { name.span() } else { last };

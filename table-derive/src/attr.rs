@@ -1,4 +1,4 @@
-//! Attribute parsers. They store tokens in slots (values that can be set at most once) and do not interpret them.
+//! Parsers for attributes. They store tokens in slots (values that can be set at most once) and do not interpret them.
 
 pub(crate) mod allow;
 mod computed;

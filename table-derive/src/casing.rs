@@ -1,4 +1,4 @@
-//! The names of generated items and properties, derived from field names.
+//! Names of generated items and properties, derived from the names of fields.
 
 /// Converts `first_name` to `FirstName`. An `_` is removed only before a letter: `hour_00` becomes `Hour00`, and `a_1_1` becomes `A1_1`, which
 /// differs from `a_11`.
@@ -25,12 +25,12 @@ pub(crate) fn pascal_case(name: &str) -> String {
     pascal
 }
 
-/// Converts `first_name` to `FIRST_NAME`, the name of the typed column.
+/// Converts `first_name` to `FIRST_NAME`, the name of its typed column.
 pub(crate) fn upper_case(name: &str) -> String {
     name.to_uppercase()
 }
 
-/// Returns the name that serde gives a variant under a `rename_all` rule, such as `"snake_case"`; `None` if the rule is unknown.
+/// Returns the name that serde gives a variant under a `rename_all` rule, such as `"snake_case"`. Returns `None` if the rule is unknown.
 pub(crate) fn renamed_by_serde(rule: &str, variant: &str) -> Option<String> {
     let separated = |separator: char| {
         let mut name = String::with_capacity(variant.len() + 4);

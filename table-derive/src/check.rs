@@ -1,4 +1,4 @@
-//! The rules that can be checked by looking at a declaration's tokens. Rules about types are checked by the compiler.
+//! Rules that can be checked on the tokens of a declaration. The compiler checks the rules about types.
 
 mod generics;
 mod hot;

@@ -1,4 +1,4 @@
-//! The codecs of key fields: converts the words of an attribute to the codec type that the generated code uses.
+//! Codecs of key fields. Converts the words in an attribute to the codec type that the generated code uses.
 //!
 //! A new codec needs a type in the runtime and one line in [`words`].
 
@@ -22,15 +22,15 @@ pub(crate) use words::{Gives, Word, attributes, filled};
 /// The codec of a key field.
 #[derive(Clone)]
 pub(crate) enum Codec {
-    /// The default: the codec in the field's attribute, or the codec of the type's `KeyPart` implementation.
+    /// The default: the codec in the field's attribute or, without one, the codec of the type's `KeyPart` implementation.
     Natural,
-    /// The default codec for a level, which escapes the character that ends a level.
+    /// The default codec for a level. It escapes the character that ends a level.
     Level,
     /// A codec word with its arguments.
     Word(Box<Written>),
     /// The path of a user-defined codec type.
     Custom(Path),
-    /// The path of a user-defined type that computes a derived part (one that loses a part of the value).
+    /// The path of a user-defined type that computes a derived part, which loses some of the value.
     Derived(Path),
 }
 
@@ -40,14 +40,14 @@ pub(crate) struct Written {
     pub(crate) word: &'static Word,
     /// The inner codec, such as `digits(6, id)` in `desc(digits(6, id))`.
     inner: Option<Codec>,
-    /// The arguments, as generic arguments of the codec type.
+    /// The arguments, converted to generic arguments of the codec type.
     arguments: Vec<TokenStream>,
     /// The first numeric argument, such as the `6` in `digits(6, id)`.
     number: Option<LitInt>,
 }
 
 impl Codec {
-    /// Returns this codec, or `own`, the codec in the field's attribute, if this one is the default.
+    /// Returns this codec. If it is the default, returns `own`, the codec in the field's attribute.
     pub(crate) fn or_own(&self, own: Option<&Self>) -> Self {
         match self {
             Self::Natural => own.cloned().unwrap_or(Self::Natural),
@@ -81,17 +81,17 @@ impl Codec {
         !matches!(self, Self::Derived(_)) && !self.word().is_some_and(is_lossy)
     }
 
-    /// Returns `true` if the codec loses a part of the value. Hashes and buckets, which spread values evenly, do not count.
+    /// Returns `true` if the codec loses a part of the value. Hashes and buckets, which only spread values evenly, do not count.
     pub(crate) fn is_derived(&self) -> bool {
         matches!(self, Self::Derived(_)) || self.word().is_some_and(|word| word.gives == Gives::Derived)
     }
 
-    /// Returns `true` if a derived part with this codec may be nested in another derived part.
+    /// Returns `true` if a derived part with this codec may be nested in another derived part: a custom part may not.
     pub(crate) fn is_source(&self) -> bool {
         self.is_derived() && self.word().is_some()
     }
 
-    /// Returns the word, or the first word of a custom codec or part.
+    /// Returns the codec word, or the word that starts a custom codec or derived part.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Word(written) => written.word.name,
@@ -100,7 +100,7 @@ impl Codec {
         }
     }
 
-    /// Returns the codec as written around a field.
+    /// Returns the codec as it is written around a field: `digits(6, id)`.
     pub(crate) fn form(&self, field: &str) -> String {
         match self {
             Self::Natural | Self::Level => field.to_owned(),
@@ -115,12 +115,12 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the inner codec may be lossy because this one loses even more of the value.
+    /// Returns `true` if the inner codec may be lossy, because this codec loses even more of the value.
     pub(crate) fn takes_derived(&self) -> bool {
         !self.gives_back() && self.word().is_some_and(|word| word.name != "truncate")
     }
 
-    /// Returns `true` for a bucket.
+    /// Returns `true` if the codec is a bucket.
     pub(crate) fn is_bucket(&self) -> bool {
         self.word().is_some_and(|word| word.gives == Gives::Bucket)
     }
@@ -130,12 +130,12 @@ impl Codec {
         self.word().is_some_and(|word| matches!(word.name, "desc" | "inverted"))
     }
 
-    /// Returns `true` for a hash, which spreads values evenly.
+    /// Returns `true` if the codec is a hash, which spreads values evenly.
     pub(crate) fn is_hash(&self) -> bool {
         self.word().is_some_and(|word| word.gives == Gives::Hash)
     }
 
-    /// Returns the number of buckets.
+    /// Returns the number of buckets, or `None` if the codec is not a bucket.
     pub(crate) fn buckets(&self) -> Option<&LitInt> {
         match self {
             Self::Word(written) if self.is_bucket() => written.number.as_ref(),
@@ -143,7 +143,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the codec's arguments may be invalid for a field. Other codecs need no check constant, which would cost compile time.
+    /// Returns `true` if the codec's arguments may be invalid for a field. Other codecs need no check constant, which would increase compile time.
     pub(crate) fn may_fault(&self) -> bool {
         match self {
             Self::Natural | Self::Level => false,
@@ -154,7 +154,7 @@ impl Codec {
         }
     }
 
-    /// Returns `true` if the codec may write more digits than a property can store. The compiler decides whether it does.
+    /// Returns `true` if the codec may write more digits than a property can store. The compiler then decides whether it does.
     pub(crate) fn may_be_finer(&self) -> bool {
         match self {
             Self::Natural | Self::Level | Self::Derived(_) => false,
@@ -165,32 +165,32 @@ impl Codec {
         }
     }
 
-    /// Returns `true` for a custom codec or derived part.
+    /// Returns `true` if this codec, or the codec inside it, is a custom codec or derived part.
     pub(crate) fn is_custom(&self) -> bool {
         matches!(self, Self::Custom(_) | Self::Derived(_)) || self.inner().is_some_and(Self::is_custom)
     }
 
-    /// Returns `true` if the codec may encode strings, and may therefore support prefix queries. For default and custom codecs, the compiler decides.
+    /// Returns `true` if the codec may encode strings and therefore support prefix queries. For default and custom codecs, the compiler decides.
     pub(crate) fn may_be_text(&self) -> bool {
         !matches!(self, Self::Derived(_)) && self.word().is_none_or(|word| word.gives == Gives::Text)
     }
 
-    /// Returns `true` if the encodings may differ in length.
+    /// Returns `true` if encoded values may differ in length.
     pub(crate) fn may_vary(&self) -> bool {
         self.word().is_none_or(|word| word.gives == Gives::Text || word.varies)
     }
 
-    /// Returns `true` if every encoding has the same width and sorts like its value. For other codecs, the generated code checks the order at compile time.
+    /// Returns `true` if every encoded value has the same width and sorts like its value. For other codecs, the generated code checks the order.
     pub(crate) fn is_ordered(&self) -> bool {
         self.word().is_some_and(|word| word.name == "digits")
     }
 
-    /// Returns `true` if, without a compile-time check, the part is known to be ordered and to end at this literal.
+    /// Returns `true` if it is known without a compile-time check that the part is ordered and ends at this literal.
     pub(crate) fn is_ended_by(&self, literal: &str) -> bool {
         literal.starts_with('!') && self.word().is_some_and(|word| word.name == "escaped")
     }
 
-    /// Returns the codec type for a field. Its tokens have the given span, that of the field's type.
+    /// Returns the codec type for a field. Its tokens get the given span, which is the span of the field's type.
     pub(crate) fn ty(&self, field: &Type, span: Span) -> TokenStream {
         match self {
             Self::Natural => quote_spanned!(span=> <#field as __table::KeyPart>::Codec),

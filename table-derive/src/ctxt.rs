@@ -6,12 +6,12 @@ use std::fmt::Display;
 use proc_macro2::Span;
 use quote::ToTokens;
 
-/// A collector of errors. Parsers and rules report errors to it and continue, instead of stopping at the first mistake.
+/// A collector of errors. Parsers and checks report errors to it and continue, instead of stopping at the first mistake.
 ///
-/// Dropping a collector without calling `check` would lose errors, so it panics. This is always a bug in the macro.
+/// Dropping a collector without calling `check` panics, because errors would be lost. This is always a bug in the macro.
 pub(crate) struct Ctxt {
     errors: RefCell<Option<Vec<syn::Error>>>,
-    /// `true` if the declaration can be expanded.
+    /// `true` if no reported mistake prevents the expansion of the declaration.
     sound: Cell<bool>,
 }
 
@@ -30,7 +30,7 @@ impl Ctxt {
         self.push(syn::Error::new(span, told(number, &wrong, &help)));
     }
 
-    /// Reports a mistake that does not prevent the expansion. The declaration is expanded completely, so the compiler
+    /// Reports a mistake that does not prevent the expansion. The declaration is expanded completely, and the compiler therefore
     /// reports its type errors in the same run.
     pub(crate) fn error_and_expand(&self, number: &str, span: Span, wrong: impl Display, help: impl Display) {
         let sound = self.sound.get();
@@ -51,7 +51,7 @@ impl Ctxt {
         self.sound.get()
     }
 
-    /// Returns all mistakes as one error, in the order of the reports.
+    /// Returns all mistakes as one error, in the order in which they were reported.
     pub(crate) fn check(self) -> syn::Result<()> {
         let mut errors = self.errors.take().unwrap_or_default().into_iter();
         let Some(mut all) = errors.next() else { return Ok(()) };
@@ -62,7 +62,7 @@ impl Ctxt {
     }
 }
 
-/// Creates a mistake that the caller reports.
+/// Creates the error for a mistake, which the caller then reports.
 pub(crate) fn mistake(
     number: &str,
     tokens: impl ToTokens,

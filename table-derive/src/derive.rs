@@ -1,4 +1,4 @@
-//! The steps of each derive macro: parse, check, expand, and the output if there are errors.
+//! The steps of each derive macro: parsing, checking and expanding the declaration, and reporting its errors.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -15,9 +15,9 @@ use crate::model::projection::Projection;
 use crate::model::set::EntitySet;
 use crate::model::wide::Wide;
 
-/// The output of a derive, apart from errors.
+/// The output of a derive macro, apart from errors.
 struct Expansion {
-    /// The names in the declaration's attributes, repeated for editors. They come first in the output.
+    /// The field names in the declaration's attributes, repeated for editors. They come first in the output.
     names: Option<TokenStream>,
     items: TokenStream,
 }
@@ -103,7 +103,7 @@ pub(crate) fn wide(input: TokenStream, runtime: impl FnOnce() -> Path) -> TokenS
     })
 }
 
-/// Runs `read` on a parsed declaration, and adds the reported errors to the output. `read` returns `None` if not even a stub can be generated.
+/// Parses the declaration, runs `read` on it, and adds the reported errors to the output. `read` returns `None` if not even a stub can be generated.
 fn derive(input: TokenStream, read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<Expansion>) -> TokenStream {
     let mut input: DeriveInput = match syn::parse2(input) {
         Ok(input) => input,
@@ -116,8 +116,8 @@ fn derive(input: TokenStream, read: impl FnOnce(&Ctxt, &DeriveInput) -> Option<E
     quote!(#names #mistakes #items)
 }
 
-/// Removes the spans of visibilities. If a generated function starts with the struct's `pub` and contains a field's
-/// type, rustc treats the function as user-written: it then reports a wrong field type twice, at the field and for the
+/// Removes the spans of visibilities. If a generated function starts with the `pub` of the struct and contains the type of a
+/// field, rustc treats the function as user-written. It then reports a wrong field type twice: at the field, and for the
 /// entire function.
 fn without_places(input: &mut DeriveInput) {
     let fields = match &mut input.data {

@@ -1,6 +1,6 @@
 //! Expands the model to tokens. Each kind of generated item has its own file.
 //!
-//! Generated code consists of constants and calls; the logic is in `table_core::__private`. As an example, `snapshots/` contains the complete
+//! Generated code consists of constants and calls; the logic is in `table_core::__private`. For example, `snapshots/` contains the complete
 //! expansion of this declaration:
 //!
 //! ```text
@@ -121,7 +121,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     quote!(#rows #prefixes #types #items)
 }
 
-/// Returns the constants for the entity's feed and relations, which each write of the entity must keep up to date.
+/// Returns the constants for the entity's feed and relations, which every write of the entity must keep up to date.
 fn maintained(entity: &Entity<'_>) -> TokenStream {
     let feed = entity.feed.as_ref().map(|_| {
         quote!(
@@ -132,8 +132,8 @@ fn maintained(entity: &Entity<'_>) -> TokenStream {
     quote!(#feed #relations)
 }
 
-/// Returns the constant that lets reads of several partitions skip the indexes' partitions; `None` if all index rows
-/// are in the entity's partitions or in other tables.
+/// Returns the constant that lets reads of several partitions skip the partitions of indexes. Returns `None` if all index rows
+/// are in the partitions of entities or in other tables.
 fn around(entity: &Entity<'_>) -> Option<TokenStream> {
     let mut indexes = entity.indexes.iter().filter(|index| index.partition_key.is_some());
     let is_here = |table: &LitStr| table.value().eq_ignore_ascii_case(&entity.table.0);
@@ -145,7 +145,7 @@ fn around(entity: &Entity<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Returns the set of the entity's table, the schemas of the other types in the table, and the proof that the rows of all types can be distinguished.
+/// Returns the set of the entity's table, the schemas of the other types in that table, and the proof that the rows of all types can be told apart.
 fn set_constants(entity: &Entity<'_>) -> (Option<TokenStream>, Option<TokenStream>, Option<TokenStream>) {
     let Some(set) = &entity.set else { return (None, None, None) };
     let ty = entity.ty();
@@ -162,7 +162,7 @@ fn set_constants(entity: &Entity<'_>) -> (Option<TokenStream>, Option<TokenStrea
     (Some(designs), Some(mixed), proof)
 }
 
-/// Expands a declaration with mistakes to empty traits, the columns, and functions without bodies. This prevents follow-up errors.
+/// Expands a declaration with mistakes to empty traits, the columns, and functions without bodies. These stubs prevent follow-up errors.
 pub(crate) fn stub(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let aliases = aliases::Aliases::default();
@@ -224,9 +224,9 @@ fn trait_stubs(entity: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// Repeats the field names of the attributes, with their spans, so rust-analyzer can complete them and show their types. rustc ignores the repetition.
+/// Repeats the field names in the attributes, with their spans, so rust-analyzer can complete them and show their types. rustc ignores the repetition.
 ///
-/// The repetition precedes all other output, even the errors. To complete a name, rust-analyzer expands the declaration again with a longer name and
+/// The repetition precedes all other output, including the errors. To complete a name, rust-analyzer expands the declaration again with a longer name and
 /// looks up its position in the first expansion. The tokens before that position must therefore have the same length in both expansions.
 pub(crate) fn named(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
@@ -255,7 +255,7 @@ fn wrapped(runtime: &Path, items: &TokenStream) -> TokenStream {
     }
 }
 
-/// Marks entities that an ordinary write stores completely, because they have no derived rows.
+/// Marks entities that an ordinary write stores completely because no rows are derived from them.
 fn plain(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let table = &entity.table.0;
@@ -269,7 +269,7 @@ fn plain(entity: &Entity<'_>) -> TokenStream {
 
 /// Allows the lints that generated code would trigger.
 fn allow() -> TokenStream {
-    // This is a variable, because parsing a literal inside `quote!` costs time in an unoptimised macro.
+    // A variable is used because parsing a literal inside `quote!` is slow in an unoptimised macro.
     let reason = "generated";
     quote! {
         #[allow(
@@ -286,7 +286,7 @@ fn allow() -> TokenStream {
     }
 }
 
-/// Allows a struct that has the name of a generated selection, such as `Scan`.
+/// Suppresses a lint for a struct with the name of a generated selection, such as `Scan`.
 fn allow_names(entity: &Entity<'_>) -> Option<TokenStream> {
     let ident = entity.ty().ident;
     let is_selection = ["Key", "Partition", "Rows", "Scan", "Within"].iter().any(|name| ident == name);
@@ -294,7 +294,7 @@ fn allow_names(entity: &Entity<'_>) -> Option<TokenStream> {
     is_selection.then(|| quote!(#[allow(clippy::self_named_constructors, reason = #reason)]))
 }
 
-/// Allows the lints that a generated type would trigger. The type of a generic entity may also mention private and deprecated types.
+/// Allows the lints that a generated type would trigger. The type of a generic entity may additionally mention private and deprecated types.
 fn allow_type(parameters: &Parameters) -> TokenStream {
     if !parameters.is_empty() {
         return allow();

@@ -1,4 +1,4 @@
-//! `#[derive(Fault)]`: takes each error's code and rule from the attributes of its variant.
+//! `#[derive(Fault)]`: takes the code and rule of each error from the attributes of its variant.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -13,11 +13,11 @@ struct Arguments {
     rule: Option<Rule>,
 }
 
-/// The rule that an error reports as violated.
+/// The violated rule that an error reports.
 #[derive(Clone)]
 enum Rule {
     Text(LitStr),
-    /// The field that contains the violated rule.
+    /// The field that contains the rule.
     Field(Ident),
 }
 
@@ -59,7 +59,7 @@ fn expand(input: &DeriveInput, runtime: &Path) -> Result<TokenStream> {
     })
 }
 
-/// Returns the pattern that binds the fields needed by the result, and the result.
+/// Returns the pattern that binds the fields needed for the result, and the result itself.
 fn arm(arguments: &Named, fields: &Fields, runtime: &Path) -> (TokenStream, TokenStream) {
     let code = &arguments.code;
     let (read, rule) = match &arguments.rule {
@@ -76,7 +76,7 @@ fn arm(arguments: &Named, fields: &Fields, runtime: &Path) -> (TokenStream, Toke
     (pattern, quote!((#runtime::ErrorCode::#code, #rule)))
 }
 
-/// The arguments of a variant that has a code.
+/// The arguments of a variant, including its code.
 struct Named {
     code: Ident,
     rule: Option<Rule>,
@@ -92,7 +92,7 @@ impl Arguments {
         }
     }
 
-    /// Returns these arguments if they have a code. Otherwise, takes the code from `shared`, and also the rule if these arguments have none.
+    /// Returns these arguments if they contain a code. Otherwise, takes the code from `shared`, and the rule too if these arguments have none.
     fn or(self, shared: &Self) -> Self {
         match self.code {
             Some(_) => self,

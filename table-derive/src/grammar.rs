@@ -1,4 +1,4 @@
-//! Parsers for lists in attributes, such as `word, word = value, word(…)`. A mistake is reported with the correct
+//! Parsers for lists in attributes, such as `word, word = value, word(…)`. Each mistake is reported with the correct
 //! syntax, and parsing continues with the next item.
 
 use proc_macro2::{TokenStream, TokenTree};
@@ -19,7 +19,7 @@ pub(crate) struct Words {
     pub(crate) form: &'static str,
     /// The known keywords, each with an example.
     pub(crate) known: &'static [(Symbol, &'static str)],
-    /// Keywords that other libraries use, each with its help text.
+    /// The keywords of other libraries, each with its help text.
     pub(crate) meant: &'static [(&'static str, &'static str)],
 }
 
@@ -50,7 +50,7 @@ impl Words {
         read(&word, input).and_then(|()| end(input)).map_err(|error| misread(&word, form, input, error))
     }
 
-    /// Returns the help text for a misspelling of a known keyword, such as `tableName`.
+    /// Returns the help text for a keyword that is a different spelling of a known one, such as `tableName`.
     fn respelt(&self, word: &str, arguments: &TokenStream) -> Option<String> {
         let mut spelt = String::with_capacity(word.len() + 1);
         for (at, character) in word.char_indices() {
@@ -81,7 +81,7 @@ impl Words {
     }
 }
 
-/// Parses the parentheses of an attribute. Missing or empty parentheses are mistakes.
+/// Parses the content of an attribute's parentheses. Missing or empty parentheses are mistakes.
 pub(crate) fn in_parentheses<T>(
     ctxt: &Ctxt,
     attr: &Attribute,
@@ -101,7 +101,7 @@ pub(crate) fn in_parentheses<T>(
     None
 }
 
-/// An example of an attribute, created only if there is an error.
+/// An example of an attribute. It is created only if the attribute contains an error.
 pub(crate) trait Form {
     fn text(self) -> String;
 }
@@ -118,7 +118,7 @@ impl<F: FnOnce() -> String> Form for F {
     }
 }
 
-/// Returns the tokens after the name of an attribute.
+/// Returns the tokens that follow the name of an attribute.
 pub(crate) fn arguments(attr: &Attribute) -> TokenStream {
     match &attr.meta {
         Meta::Path(_) => TokenStream::new(),
@@ -163,12 +163,12 @@ pub(crate) fn value<T>(input: ParseStream, parse: impl Fn(ParseStream) -> syn::R
         parse(input)?;
         return Ok(value);
     }
-    // If an expression starts like a value, the error covers all of it.
+    // If an expression only starts like a value, the error covers the entire expression.
     Err(input.error("expected a value"))
 }
 
-/// Returns an error with an example of a keyword. It points at the unread tokens after the keyword, or
-/// at the keyword if no token is left. A more specific error is kept.
+/// Returns an error with an example of a keyword. It points at the unparsed tokens after the keyword, or
+/// at the keyword if no tokens are left. An error that is more specific is kept.
 pub(crate) fn misread(word: &Ident, form: &str, input: ParseStream, error: syn::Error) -> syn::Error {
     // A comma means that the tokens after the value are superfluous.
     let is_more = input.peek(Token![,]);
@@ -180,7 +180,7 @@ pub(crate) fn misread(word: &Ident, form: &str, input: ParseStream, error: syn::
     }
 }
 
-/// Returns the unread tokens of an item, or the comma after an empty item.
+/// Returns the unparsed tokens of an item. If the item is empty, returns the comma after it.
 pub(crate) fn rest(input: ParseStream) -> TokenStream {
     let input = input.fork();
     let mut rest = TokenStream::new();
@@ -194,7 +194,7 @@ pub(crate) fn rest(input: ParseStream) -> TokenStream {
     rest
 }
 
-/// Skips the unread tokens of an item.
+/// Skips the unparsed tokens of an item.
 pub(crate) fn skip(input: ParseStream) {
     while !input.is_empty() && !input.peek(Token![,]) {
         let _ = input.parse::<TokenTree>();
@@ -206,12 +206,12 @@ pub(crate) fn may_end(input: ParseStream) -> bool {
     input.is_empty() || input.peek(Token![,])
 }
 
-/// Returns `true` if another item seems to start here without a preceding comma.
+/// Returns `true` if the next tokens look like another item that is not preceded by a comma.
 fn begins_item(input: ParseStream) -> bool {
     input.peek(Ident::peek_any) || input.peek(Lit)
 }
 
-/// Requires that an item ends here.
+/// Checks that an item ends here.
 fn end(input: ParseStream) -> syn::Result<()> {
     if may_end(input) {
         return Ok(());
@@ -222,7 +222,7 @@ fn end(input: ParseStream) -> syn::Result<()> {
     Err(input.error("expected `,`"))
 }
 
-/// Returns `true` if an error already contains its rule number and a help text.
+/// Returns `true` if an error already contains its number and a help text.
 pub(crate) fn is_told(error: &syn::Error) -> bool {
     error.to_string().starts_with("[T")
 }
@@ -236,8 +236,8 @@ pub(crate) fn is_name(text: &str) -> bool {
     syn::parse_str::<Ident>(text).is_ok()
 }
 
-/// Returns all names in the tokens, last one first, because a field follows the arguments of its codec. Keywords are
-/// omitted, because no field can have the name of a keyword.
+/// Returns all names in the tokens, the last one first, because a field follows the arguments of its codec. Keywords are
+/// omitted: no field can have such a name.
 pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
     let mut names = Vec::new();
     for token in tokens {

@@ -1,4 +1,4 @@
-//! Derive macros of the Tables project: attributes on a struct declare its table schema.
+//! Derive macros of the Tables project. The attributes of a struct declare its table schema.
 //!
 //! The attributes are documented on the re-exports of the macros in `table_core` and `table_patterns`. A derive macro
 //! is a pipeline of four modules: `attr` (parses tokens into slots), `model` (resolves their meaning), `check` (applies
@@ -23,8 +23,8 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-/// Declares `#[derive(Entity)]` with the attributes of entities. It also accepts attributes of other libraries, only to
-/// suggest the right attribute. The documentation (`--cfg docsrs`) lists only the attributes of entities.
+/// Declares `#[derive(Entity)]` with the attributes of entities. The macro also accepts attributes of other libraries, but only
+/// to suggest the right attribute. The documentation (`--cfg docsrs`) lists only the attributes of entities.
 macro_rules! entity {
     (own: [$($own:ident),*], foreign: [$($foreign:ident),*]) => {
         /// Makes a struct an entity with keys, a schema, typed columns and typed selections. See `table_core::Entity`.
@@ -116,7 +116,7 @@ pub fn derive_large(input: TokenStream) -> TokenStream {
         property,
         slots,
         part,
-        // This attribute is recognised only so that its use here can be reported.
+        // This attribute is recognised only to report its use here.
         index,
         index_entity,
         digits,
@@ -147,14 +147,14 @@ pub fn access_list(input: TokenStream) -> TokenStream {
     access::list(input.into()).into()
 }
 
-/// Reports that the declared cost ceiling of an access pattern is invalid or missing. Not public API.
+/// Reports that the cost ceiling of an access pattern is missing or invalid. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn access_ceiling(input: TokenStream) -> TokenStream {
     access::ceiling(input.into()).into()
 }
 
-/// Returns the tokens after the first token, with the span of the first token. Not public API.
+/// Returns the tokens after the first one, all with the span of the first one. Not public API.
 #[doc(hidden)]
 #[proc_macro]
 pub fn access_at(input: TokenStream) -> TokenStream {

@@ -1,4 +1,4 @@
-//! The model of a declaration: an entity with its keys, properties and indexes. Each node keeps the tokens that it was read from.
+//! The model of a declaration: an entity with its keys, properties and indexes. Each node keeps the tokens that it was parsed from.
 
 pub(crate) mod generics;
 pub(crate) mod group;
@@ -36,11 +36,11 @@ use crate::symbol::{self, AMBIGUOUS_PARTITION_KEY, AMBIGUOUS_ROW_KEY};
 
 /// The declaration of an entity.
 pub(crate) struct Entity<'a> {
-    /// The struct as declared.
+    /// The struct, as it was declared.
     pub(crate) original: &'a DeriveInput,
     /// The generic parameters of the struct.
     pub(crate) parameters: Parameters,
-    /// The path of the runtime.
+    /// The path of the runtime crate.
     pub(crate) runtime: Path,
     /// The name of the struct.
     pub(crate) name: String,
@@ -48,33 +48,33 @@ pub(crate) struct Entity<'a> {
     pub(crate) table: (String, Span),
     /// The lints that the declaration waives.
     pub(crate) allows: Allows,
-    /// The word `feed`, if the feed of each partition records every change.
+    /// The word `feed`, if present. The feed of each partition then records every change.
     pub(crate) feed: Option<Ident>,
     /// The relations through which other entities store copies of this entity.
     pub(crate) copied_by: Vec<Path>,
     /// The relations through which this entity stores copies of other entities.
     pub(crate) copies_from: Vec<Path>,
-    /// The set of all types in the table.
+    /// The set of all entity types in the table, if declared.
     pub(crate) set: Option<Path>,
-    /// The name of the stored schema; `None` for the name of the struct.
+    /// The name of the stored schema, or `None` if it is the name of the struct.
     pub(crate) schema_name: Option<LitStr>,
-    /// The value of `EntityType`; `None` if none is stored.
+    /// The value of `EntityType`, or `None` if the property is not stored.
     pub(crate) kind: Option<LitStr>,
     /// The fields, in declaration order.
     pub(crate) fields: Vec<Field<'a>>,
-    /// The `PartitionKey`; `None` if it is not declared.
+    /// The `PartitionKey`, or `None` if it is not declared.
     pub(crate) partition_key: Option<Key>,
-    /// The `RowKey`; `None` if it is not declared.
+    /// The `RowKey`, or `None` if it is not declared.
     pub(crate) row_key: Option<Key>,
     /// The indexes, in declaration order.
     pub(crate) indexes: Vec<Index>,
-    /// All names in attributes that refer to fields, including invalid ones.
+    /// All names in attributes that refer to fields, whether these fields exist or not.
     pub(crate) named: Vec<Ident>,
 }
 
 /// A field of an entity.
 pub(crate) struct Field<'a> {
-    /// The field as it was written.
+    /// The field, as it was declared.
     pub(crate) original: &'a syn::Field,
     /// The name of the field.
     pub(crate) ident: &'a Ident,
@@ -86,12 +86,12 @@ pub(crate) struct Field<'a> {
     pub(crate) vis: &'a Visibility,
     /// The parsed attributes of the field.
     pub(crate) attrs: FieldAttrs,
-    /// The property that stores the field; `None` if only the key contains it, or if the field collects the remaining properties.
+    /// The property that stores the field, or `None` if the field is stored only in the key or collects the remaining properties.
     pub(crate) property: Option<Property>,
 }
 
 impl<'a> Entity<'a> {
-    /// Reads a declaration. If it cannot be an entity, reports the reason and returns `None`.
+    /// Reads a declaration. Reports the reason and returns `None` if it cannot be an entity.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let named = named_fields(ctxt, input)?;
         let keyed = Keyed::of(&input.attrs, named);
@@ -166,7 +166,7 @@ impl<'a> Entity<'a> {
         [&self.partition_key, &self.row_key].into_iter().flatten().any(|key| key.gives(field))
     }
 
-    /// Returns `true` if the entity's key depends on a field, even if only through a bucket.
+    /// Returns `true` if the entity's key depends on a field, even if only through a bucket or a hash.
     pub(crate) fn key_needs(&self, field: usize) -> bool {
         let keys = [&self.partition_key, &self.row_key].into_iter().flatten();
         keys.flat_map(Key::parts).any(|part| part.field == field)
@@ -179,22 +179,22 @@ impl<'a> Entity<'a> {
         self.indexes.iter().any(|index| is_in_key(index) || is_kept(index))
     }
 
-    /// Returns the field that collects the remaining properties.
+    /// Returns the field that collects the remaining properties, if any.
     pub(crate) fn rest(&self) -> Option<&Field<'a>> {
         self.fields.iter().find(|field| field.attrs.rest.is_some())
     }
 
-    /// Returns `true` if a key is not decoded because its fields are stored as properties.
+    /// Returns `true` if at least one key cannot be decoded, because its fields are stored as properties.
     pub(crate) fn has_unread_key(&self) -> bool {
         [&self.partition_key, &self.row_key].into_iter().flatten().any(|key| key.unread)
     }
 
-    /// Returns the position of a field's property in the schema.
+    /// Returns the position in the schema of the property that stores a field.
     pub(crate) fn place(&self, field: usize) -> usize {
         self.properties_before(field).count()
     }
 
-    /// Returns the positions of all chunks of a field except the first, which follow all other properties.
+    /// Returns the schema positions of all chunks of a field except the first. These chunks follow all other properties.
     pub(crate) fn places_of_more_chunks(&self, field: usize) -> Range<usize> {
         let count = |property: &Property| property.more_chunks().count();
         let before: usize = self.properties_before(field).map(count).sum();
@@ -207,13 +207,13 @@ impl<'a> Entity<'a> {
         self.fields.iter().take(field).filter_map(|field| field.property.as_ref())
     }
 
-    /// Iterates over the fields that are stored as properties, in declaration order.
+    /// Returns the fields that are stored as properties, in declaration order.
     pub(crate) fn properties(&self) -> impl Iterator<Item = (&Field<'a>, &Property)> {
         self.fields.iter().filter_map(|field| Some((field, field.property.as_ref()?)))
     }
 }
 
-/// Returns the names in keys and in `include` lists that refer to fields.
+/// Returns the names that refer to fields in keys and `include` lists.
 fn names_in<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexAttr]) -> Vec<Ident> {
     let of_indexes = indexes.iter().flat_map(|index| [&index.partition_key, &index.row_key]).flatten();
     let pieces = lists.chain(of_indexes).flat_map(|list| &list.pieces);
@@ -225,7 +225,7 @@ fn names_in<'l>(lists: impl Iterator<Item = &'l PieceList>, indexes: &'l [IndexA
     of_keys.chain(indexes.iter().filter_map(|index| index.include.as_ref()).flatten()).cloned().collect()
 }
 
-/// Returns the fields of a struct with named fields. For any other declaration, reports only this mistake.
+/// Returns the fields of a struct with named fields. For any other declaration, reports that mistake and no others.
 fn named_fields<'a>(ctxt: &Ctxt, input: &'a DeriveInput) -> Option<&'a FieldsNamed> {
     let Data::Struct(data) = &input.data else {
         ctxt.error(
@@ -258,7 +258,7 @@ fn fields<'a>(ctxt: &Ctxt, named: &'a FieldsNamed, keyed: &Keyed<'_>) -> Vec<Fie
     fields.collect()
 }
 
-/// Returns the position of the field with the given name. Reports an unknown name.
+/// Returns the position of the field with the given name. Reports a name that does not exist.
 pub(crate) fn resolve(ctxt: &Ctxt, fields: &[Field<'_>], name: &Ident) -> Option<usize> {
     let found = fields.iter().position(|field| field.ident == name);
     if found.is_none() {
@@ -269,7 +269,7 @@ pub(crate) fn resolve(ctxt: &Ctxt, fields: &[Field<'_>], name: &Ident) -> Option
     found
 }
 
-/// Returns the field with the most similar name.
+/// Returns the position of the field whose name is most similar, or `None` if no name is similar enough.
 pub(crate) fn nearest(fields: &[Field<'_>], name: &Ident) -> Option<usize> {
     let names: Vec<String> = fields.iter().map(|field| field.ident.to_string()).collect();
     let near = symbol::nearest(&name.to_string(), names.iter().map(String::as_str))?;

@@ -1,4 +1,4 @@
-//! Fills the examples in error messages: the sample names are replaced with names from the user's declaration.
+//! Fills in the examples in error messages: replaces the sample names with names from the user's declaration.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::Ident;
@@ -6,7 +6,7 @@ use syn::Ident;
 use crate::casing::pascal_case;
 use crate::symbol;
 
-/// Returns a help text whose placeholders are replaced with a word's arguments: a name, or the fields of both keys.
+/// Replaces the sample name in a help text with the name in a word's arguments. If the arguments contain the fields of both keys, returns the key attributes.
 pub(crate) fn with_arguments(help: &str, word: &str, arguments: &TokenStream) -> String {
     if let [partition, row @ ..] = key_fields(arguments).as_slice()
         && !row.is_empty()
@@ -18,7 +18,7 @@ pub(crate) fn with_arguments(help: &str, word: &str, arguments: &TokenStream) ->
     with_name(help, arguments)
 }
 
-/// Returns an example whose sample names are replaced with the names in the tokens: a quoted name, or the fields of a key.
+/// Returns an example with its sample names replaced with the names in the tokens: a quoted name, or the fields of a key.
 pub(crate) fn with_names(form: &str, tokens: &TokenStream) -> String {
     const FIELDS: &str = "\"email_\", email";
     let names: Vec<String> = key_fields(tokens).into_iter().filter(|name| !name.ends_with('_')).collect();
@@ -31,20 +31,20 @@ pub(crate) fn with_names(form: &str, tokens: &TokenStream) -> String {
     with_name(form, tokens)
 }
 
-/// Returns an example whose quoted name is replaced with the name in the tokens.
+/// Returns an example with its quoted name replaced with the name in the tokens.
 fn with_name(form: &str, tokens: &TokenStream) -> String {
     const NAMES: [&str; 3] = ["\"Name\"", "\"Company\"", "\"Directory\""];
     let Some(name) = only_name(tokens) else { return form.to_owned() };
     NAMES.iter().fold(form.to_owned(), |form, sample| form.replace(sample, &format!("{name:?}")))
 }
 
-/// Returns an example whose sample entity kind is replaced with the name in the tokens.
+/// Returns an example with its sample kind replaced with the name in the tokens.
 pub(crate) fn with_kind(form: &str, tokens: &TokenStream) -> String {
     let name = only_name(tokens).unwrap_or_else(|| "Employee".to_owned());
     form.replace("\"Employee\"", &format!("{name:?}"))
 }
 
-/// Returns the fields in the arguments of another library's key attribute: `department` and `id` in `(partition = department, local = id)`.
+/// Returns the fields in the arguments of another library's key attribute, such as `department` and `id` in `(partition = department, local = id)`.
 pub(crate) fn key_fields(arguments: &TokenStream) -> Vec<String> {
     const WORDS: [&str; 11] =
         ["partition", "local", "hash", "range", "sort", "pk", "sk", "key", "name", "columns", "fields"];
@@ -60,7 +60,7 @@ pub(crate) fn key_fields(arguments: &TokenStream) -> Vec<String> {
     fields
 }
 
-/// Returns the text in `= "Name"`, `("Name")` or `(name = "Name")` if it is a name.
+/// Returns the text in `= "Name"`, `("Name")` or `(name = "Name")`.
 fn only_name(arguments: &TokenStream) -> Option<String> {
     let mut tokens = arguments.clone().into_iter().filter(|token| !matches!(token, TokenTree::Punct(_)));
     let text = match (tokens.next()?, tokens.next()) {
@@ -75,7 +75,7 @@ fn only_name(arguments: &TokenStream) -> Option<String> {
     name_in(&text)
 }
 
-/// Returns the name in a quoted string.
+/// Returns the text of a string literal if it is a valid name.
 pub(crate) fn name_in(literal: &str) -> Option<String> {
     let name = syn::parse_str::<syn::LitStr>(literal).ok()?.value();
     syn::parse_str::<Ident>(&name).is_ok().then_some(name)

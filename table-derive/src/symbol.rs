@@ -1,4 +1,4 @@
-//! The keywords of all attributes, and the help texts for unknown keywords.
+//! The keywords of all attributes, and help texts for unknown keywords.
 
 use std::fmt;
 
@@ -61,7 +61,7 @@ pub(crate) const BLOB: Symbol = Symbol("blob");
 pub(crate) const SLOTS: Symbol = Symbol("slots");
 pub(crate) const PART: Symbol = Symbol("part");
 
-/// Words with which other libraries declare the fields of both keys.
+/// Words with which other libraries declare fields of both keys.
 pub(crate) const FOREIGN_KEYS: [&str; 4] = ["key", "keys", "primary_key", "id"];
 
 impl PartialEq<Symbol> for Ident {
@@ -88,7 +88,7 @@ impl fmt::Display for Symbol {
     }
 }
 
-/// Returns the help text for an unknown word: the most similar known word, if any, and all known words.
+/// Returns the help text for an unknown word. It contains the most similar known word, if any, and all known words.
 pub(crate) fn known<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let list = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
@@ -98,7 +98,7 @@ pub(crate) fn known<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     }
 }
 
-/// Returns the known word that is most similar to the given word.
+/// Returns the known word that is most similar to the given word, or `None` if no known word is similar enough.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.into_iter().map(|known| (distance(word, known), known)).min()?;
     (near.0 * 2 <= near.1.len()).then_some(near.1)

@@ -1,4 +1,4 @@
-//! Tests the derive macros: snapshots of expansions, lists of reported mistakes, and identical output on a second run.
+//! Tests of the derive macros: snapshots of expansions, lists of reported mistakes, and identical output in a second run.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -18,7 +18,7 @@ fn entity(input: TokenStream) -> String {
     prettyplease::unparse(&file)
 }
 
-/// Returns the first line of each mistake's message.
+/// Returns the first line of the message of each mistake.
 fn mistakes(input: TokenStream) -> Vec<String> {
     let expansion = entity(input);
     let messages = expansion.split("compile_error!").skip(1).filter_map(|rest| {
@@ -293,7 +293,7 @@ fn pat_wide_1_parts_end_where_they_are_full_or_where_declared() {
     assert_eq!(plain(slots(250)), [251]);
     assert_eq!(plain(slots(251)), [251, 1]);
     assert_eq!(plain(slots(99 * 251 - 1)).len(), 99);
-    // The first part also contains the kind, and a field that the key contains only as a bucket.
+    // The first part also contains the kind, and any field that the key contains only as a bucket.
     assert_eq!(parts(slots(251), quote!(#[entity(kind = "T")])), [250, 2]);
     let told = quote! {
         c: bool,

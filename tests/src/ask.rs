@@ -1,4 +1,4 @@
-//! HTTP requests written byte by byte, for tests that need requests or responses that client libraries cannot send or show.
+//! HTTP requests written byte by byte, for tests whose requests client libraries cannot send, or whose responses they do not show.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 /// The `Accept` header of requests created by [`Ask::new`].
 pub const JSON: &str = "application/json;odata=nometadata";
 
-/// An HTTP request to an account, which is signed when it is sent.
+/// An HTTP request to an account. It is signed when it is sent.
 ///
 /// ```no_run
 /// use tests::ask::Ask;
@@ -25,12 +25,12 @@ pub const JSON: &str = "application/json;odata=nometadata";
 pub struct Ask {
     service: &'static str,
     scheme: Option<Scheme>,
-    /// The suffix after the account name in the path: `-secondary` for requests to the account's secondary endpoint, otherwise empty.
+    /// The suffix of the account name in the path: `-secondary` for the secondary endpoint of the account, and otherwise empty.
     copy: &'static str,
     method: &'static str,
-    /// The path after the account name, with the query string.
+    /// The path after the account name, including the query string.
     target: String,
-    /// The target to sign, if it differs from the target to send.
+    /// The target that is signed, if it differs from the target that is sent.
     signed_target: Option<String>,
     headers: Vec<(&'static str, String)>,
     body: String,
@@ -66,7 +66,7 @@ impl Answer {
 }
 
 impl Ask {
-    /// Creates a request to the table service. `target` is the path after the account name, with the query string.
+    /// Creates a request to the table service. `target` is the path after the account name, including the query string.
     #[must_use]
     pub fn new(method: &'static str, target: impl Into<String>) -> Self {
         let headers = vec![
@@ -85,19 +85,19 @@ impl Ask {
         Self { service: "Queue", scheme: Some(Scheme::Storage), ..Self::new(method, target) }
     }
 
-    /// Directs the request to the account's secondary endpoint.
+    /// Directs the request to the secondary endpoint of the account.
     #[must_use]
     pub fn secondary(self) -> Self {
         Self { copy: "-secondary", ..self }
     }
 
-    /// Replaces the target of the request: the path after the account name, with the query string.
+    /// Replaces the target of the request: the path after the account name, including the query string.
     #[must_use]
     pub fn target(self, target: impl Into<String>) -> Self {
         Self { target: target.into(), ..self }
     }
 
-    /// Adds a header, replacing an existing header with the same name.
+    /// Adds a header, replacing an existing one with the same name.
     #[must_use]
     pub fn header(self, name: &'static str, value: impl Into<String>) -> Self {
         let mut without = self.without(name);
@@ -105,7 +105,7 @@ impl Ask {
         without
     }
 
-    /// Adds a header, keeping existing headers with the same name.
+    /// Adds a header, keeping existing ones with the same name.
     #[must_use]
     pub fn also(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
@@ -131,13 +131,13 @@ impl Ask {
         self.body("application/json", body)
     }
 
-    /// Signs the request with the given scheme, or leaves it unsigned if `scheme` is `None`.
+    /// Sets the scheme that signs the request. If `scheme` is `None`, the request is not signed.
     #[must_use]
     pub fn signed(self, scheme: Option<Scheme>) -> Self {
         Self { scheme, ..self }
     }
 
-    /// Signs the given target, which may differ from the target that is sent.
+    /// Sets the target that is signed, which may differ from the target that is sent.
     #[must_use]
     pub fn signed_as(self, target: impl Into<String>) -> Self {
         Self { signed_target: Some(target.into()), ..self }
@@ -152,7 +152,7 @@ impl Ask {
         self.sent(connection).unwrap_or_else(|error| panic!("{} {}: {error}", self.method, self.target))
     }
 
-    /// Returns the request as text, addressed to the server named in a connection string. The request asks the server to close the connection.
+    /// Returns the request as text, addressed to the server named in a connection string. The request asks the server to close the connection afterwards.
     ///
     /// # Panics
     /// Panics if the request cannot be signed.
@@ -165,7 +165,7 @@ impl Ask {
     fn sent(&self, connection: &str) -> Result<Answer, Box<dyn Error>> {
         let (host, text) = self.write(connection)?;
         let mut stream = TcpStream::connect(host)?;
-        // If the server refuses the head, it may close the connection before the end of the body.
+        // A server that refuses the head may close the connection before the end of the body.
         let _ = stream.write_all(text.as_bytes());
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer)?;
@@ -175,7 +175,7 @@ impl Ask {
         Ok(Answer { status, head: head.to_owned(), body: body.to_owned() })
     }
 
-    /// Returns the server's host, and the request as text.
+    /// Returns the host of the server, and the request as text.
     fn write<'a>(&self, connection: &'a str) -> Result<(&'a str, String), Box<dyn Error>> {
         let part = |name: &str| connection.split(';').find_map(|part| part.strip_prefix(name));
         let endpoint = part(&format!("{}Endpoint=http://", self.service)).ok_or("no endpoint")?;

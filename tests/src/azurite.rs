@@ -1,4 +1,4 @@
-//! Starts the Azurite emulator for tests, after installing it if necessary. Each test binary starts one server, which stops when the binary ends.
+//! Starts the Azurite emulator for tests, installing it first if necessary. Each test binary starts one server, which stops when the binary ends.
 //!
 //! Azurite needs `node` and `npm`. Without them, the tests that use it are skipped with a message; if `CI` is `true`, they fail.
 

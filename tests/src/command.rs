@@ -1,4 +1,4 @@
-//! Runs a command that needs a server's connection string, which is known only after the server listens.
+//! Runs a command that needs the connection string of a server. The string is known only once the server is listening.
 
 use std::ffi::{OsStr, OsString};
 use std::process::{Command, ExitCode};
@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 /// The argument that [`run`] replaces with the connection string.
 pub const PLACE: &str = "CONNECTION_STRING";
 
-/// Runs a command after replacing each [`PLACE`] in it with the connection string, and returns its exit code. Error messages begin with `name`.
+/// Runs a command in which each [`PLACE`] is replaced with the connection string. Returns the exit code of the command. Error messages start with `name`.
 #[must_use]
 pub fn run(name: &str, words: impl IntoIterator<Item = OsString>, connection: &str) -> ExitCode {
     let mut words = words.into_iter();

@@ -1,7 +1,7 @@
 //! Runs a random program on a store and on the reference model, step by step, and compares every result.
 //!
-//! The store and the model have different `ETag`s, and may end their pages at different rows. Conditions therefore identify a version by the number of
-//! later writes to the same key. A page is correct if it contains exactly the model's rows between its start and its continuation.
+//! The store and the model have different `ETag`s and may end their pages at different rows. Conditions therefore identify a version by the number of
+//! later writes to the same key. A page is correct if it contains exactly those rows of the model that lie between its start and its continuation.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,15 +18,15 @@ use table_core::{
 use crate::model::ModelStore;
 use crate::random::{Condition, Properties, Step, TABLES, Write};
 
-/// A store that can be closed and reopened.
+/// A store under test that can be closed and reopened.
 pub trait Subject {
     /// The type of the store under test.
     type Store: TableStore;
 
-    /// Returns the currently open store.
+    /// Returns the store that is currently open.
     fn store(&self) -> &Self::Store;
 
-    /// Closes and reopens the store if the backend supports that. If `orderly` is `false`, the store is dropped without being closed.
+    /// Closes and reopens the store if the backend supports this. If `orderly` is `false`, the store is dropped without being closed.
     fn reopen(&mut self, orderly: bool);
 }
 
@@ -57,7 +57,7 @@ struct Run<'a, B> {
     subject: &'a mut B,
     model: ModelStore,
     tables: Vec<TableName>,
-    /// For each key, the `ETag`s that each write created in the store and in the model.
+    /// For each key, the `ETag`s that each write created: one in the store, one in the model.
     versions: HashMap<(usize, EntityKey), Vec<(ETag, ETag)>>,
     cursors: Vec<Cursor>,
 }
@@ -76,7 +76,7 @@ pub fn run<B: Subject>(subject: &mut B, program: &[Step]) {
     }
 }
 
-/// Checks that both calls returned equal results or failed with the same code. Returns both results, or `None` if the calls failed.
+/// Checks that both calls returned equal results, or failed with the same code. Returns both results, or `None` if the calls failed.
 #[track_caller]
 fn agree<T, U>(found: Result<T>, expected: Result<U>) -> Option<(T, U)> {
     let rendered =
@@ -103,7 +103,7 @@ impl<B: Subject> Run<'_, B> {
             Step::Drop(table) => {
                 let table = &self.tables[*table];
                 agree(block_on(store.delete_table(table)), block_on(self.model.delete_table(table)));
-                // A recreated table is a different table, and some stores refuse continuations of the old one (PAGE-9).
+                // A table that is created again is a different table, and some stores refuse continuations of the old one (PAGE-9).
                 let same = |other: &TableName| other.as_str().eq_ignore_ascii_case(table.as_str());
                 self.cursors.retain(|cursor| !same(&self.tables[cursor.table]));
             }
@@ -154,7 +154,7 @@ impl<B: Subject> Run<'_, B> {
         }
     }
 
-    /// Returns a transaction with the `ETag`s of the store (side 0) or of the model (side 1).
+    /// Returns a transaction that uses the `ETag`s of the store (side 0) or of the model (side 1).
     fn transaction(
         &self,
         table: usize,
@@ -206,7 +206,7 @@ impl<B: Subject> Run<'_, B> {
         }
     }
 
-    /// Reads one page of a query. If the query has more pages, keeps the continuation as a cursor.
+    /// Reads one page of a query. If more pages follow, keeps the continuation as a cursor.
     fn page(&mut self, table: usize, query: &Query, from: Option<&Continuation>) {
         let name = &self.tables[table];
         let found = block_on(self.subject.store().query(name, query, from));
@@ -251,7 +251,7 @@ fn encoded(properties: &Properties) -> Row {
     writer.finish()
 }
 
-/// Returns the properties sorted by name. Their values are formatted as text, so NaN equals itself.
+/// Returns the properties sorted by name. Each value is formatted as text, and NaN is therefore equal to itself.
 fn read(row: RowView<'_>) -> Vec<(String, String)> {
     let properties =
         row.properties().map(|property| property.map(|p| (p.name.to_owned(), p.value.to_owned())));

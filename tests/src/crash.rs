@@ -1,8 +1,8 @@
-//! Crash tests: a workload that records its acknowledged writes as evidence, and a check of the stored data against that evidence.
+//! Crash tests: a workload whose acknowledged writes are recorded as evidence, and a check of the stored data against this evidence.
 //!
 //! Each writer owns a partition and a counter. Its `n`-th transaction writes the number `n` to the counter and to every row of one slot (a group of rows),
-//! or deletes the slot. After a crash, a counter below the last acknowledged number means that a write was lost; different numbers in the rows of a slot
-//! mean that a transaction was applied partially; and an `ETag` below an acknowledged one means that the store went back to an earlier state.
+//! or deletes the slot. After a crash, a counter below the last acknowledged number means that a write was lost. Different numbers in the rows of a slot
+//! mean that a transaction was only partially applied. An `ETag` below an acknowledged one means that the store returned to an earlier state.
 
 pub mod bulk;
 mod check;

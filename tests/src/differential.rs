@@ -1,7 +1,7 @@
 //! Compares two stores by running the same random programs on both.
 //!
 //! `ETag`s, Timestamps and page boundaries are not compared, because they differ between any two stores. Conditions identify a version by the number of
-//! later writes to the same key. Operations for which Azurite is known to differ are not generated; [`program`] lists them.
+//! later writes to the same key. Operations in which Azurite is known to differ are not generated; [`program`] lists them.
 
 mod client;
 pub mod program;

@@ -1,9 +1,9 @@
-//! The number of random cases per test, and their seeds.
+//! The number of random cases in a test, and their seeds.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Returns `count` multiplied by the `TABLES_EFFORT` environment variable. By default, `cargo test` runs only a few cases; a manual run can set a factor.
+/// Returns `count` multiplied by the environment variable `TABLES_EFFORT`. By default, `cargo test` runs only a few cases. A manual run can set a factor.
 ///
 /// # Panics
 /// Panics if `TABLES_EFFORT` is set but is not a number.
@@ -13,7 +13,7 @@ pub fn effort(count: u64) -> u64 {
     count.saturating_mul(*TIMES)
 }
 
-/// Returns the seeds of [`effort(count)`](effort) cases. The `TABLES_FIRST_SEED` environment variable sets the first seed, to split a long run into parts.
+/// Returns the seeds for [`effort(count)`](effort) cases. The environment variable `TABLES_FIRST_SEED` sets the first seed, which splits a long run into parts.
 ///
 /// # Panics
 /// Panics if `TABLES_FIRST_SEED` or `TABLES_EFFORT` is set but is not a number.

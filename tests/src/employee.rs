@@ -1,4 +1,4 @@
-//! The employee of the running example, as a derived entity. Used by the tests of the typed table and of all backends.
+//! The employee of the running example, as a derived entity. The tests of the typed table and of all backends use it.
 
 use table_core::entity::ProjectionOf;
 use table_core::query::{EntityRef, KeyRange, Select};
@@ -24,7 +24,7 @@ pub struct Employee {
 }
 
 impl Employee {
-    /// Creates an employee, aged 30 and without a room.
+    /// Creates an employee who is 30 years old and has no room.
     #[must_use]
     pub fn new(department: &str, id: u32) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Wrappers that control calls to stores. A test can kill a process before or after any call, or run several processes step by step.
+//! Wrappers that control the calls to stores. A test can kill a process before or after any call, or run several processes step by step.
 
 mod blobs;
 
@@ -16,29 +16,29 @@ use table_core::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, Queue
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use table_core::{Clock, EntityKey, Error, ErrorCode, Result, TableName, Transaction};
 
-/// The time at which a process dies, relative to a store call.
+/// The time at which a process dies, relative to a call to a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Death {
     /// The process dies before the call is made.
     Before,
-    /// The process dies after the call is made, so its outcome is lost.
+    /// The process dies after the call is made. The outcome of the call is lost.
     After,
 }
 
-/// Outages shared by all processes of a test. During an outage, calls to one table, to one queue, or to all stores are rejected.
+/// Outages that all processes of a test share. During an outage, calls to one table, to one queue, or to all stores are rejected.
 #[derive(Clone, Debug, Default)]
 pub struct Outages(Arc<Mutex<Option<Outage>>>);
 
 #[derive(Debug)]
 struct Outage {
-    /// The name of the affected table or queue; empty if all calls are affected.
+    /// The name of the affected table or queue. It is empty if all calls are affected.
     target: String,
     until: u64,
     clock: Clock,
 }
 
 impl Outages {
-    /// Rejects calls with `ServerBusy` for the given time: those to the table or queue `target`, or all calls if `target` is empty.
+    /// Rejects calls with `ServerBusy` for the given time. If `target` is empty, all calls are rejected; otherwise, only those to the table or queue `target`.
     pub fn begin(&self, target: &str, time: Duration, clock: Clock) {
         let ticks = u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
         let until = clock.now().saturating_add(ticks);
@@ -54,20 +54,20 @@ impl Outages {
     }
 }
 
-/// A fault control: it can stop or fail the store calls of one simulated process.
+/// A fault control. It can stop or reject the store calls of one simulated process.
 #[derive(Clone, Debug, Default)]
 pub struct Control(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     calls: AtomicUsize,
-    /// The number of the call at which the process dies, starting at 1, or 0 if it never dies.
+    /// The number of the call at which the process dies, counted from 1. A process with the number 0 never dies.
     death: AtomicUsize,
     after: AtomicBool,
     dead: AtomicBool,
     /// `true` if each call waits until it is [stepped](Control::step).
     stepped: AtomicBool,
-    /// The interval at which calls are rejected with `ServerBusy`, such as 3 for every third call; 0 if no calls are rejected.
+    /// The interval at which calls are rejected with `ServerBusy`, such as 3 for every third call. With 0, no calls are rejected.
     busy: AtomicUsize,
     waits: AtomicUsize,
     outages: Mutex<Outages>,
@@ -83,7 +83,7 @@ impl Control {
         control
     }
 
-    /// Creates a fault control that rejects every `every`-th call in the process with `ServerBusy`.
+    /// Creates a fault control that rejects every `every`-th call of the process with `ServerBusy`.
     #[must_use]
     pub fn busy(every: usize) -> Self {
         let control = Self::default();
@@ -117,19 +117,19 @@ impl Control {
         self.0.dead.load(Ordering::SeqCst)
     }
 
-    /// Wraps a store so that its calls are controlled.
+    /// Wraps a store. Its calls are then controlled.
     pub fn over<T>(&self, store: T) -> Controlled<T> {
         Controlled { store, control: self.clone() }
     }
 
-    /// Runs a process until its next call or its end. The process must be [stepped](Self::stepped). Returns its result if it has ended.
+    /// Runs a process until its next call or its end. The process must be [stepped](Self::stepped). Returns the result of the process if it has ended.
     pub fn step<F: Future + Unpin>(&self, process: &mut F) -> Option<F::Output> {
         let waits = self.0.waits.load(Ordering::SeqCst);
         loop {
             match pin!(&mut *process).poll(&mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(output) => return Some(output),
                 Poll::Pending if self.0.waits.load(Ordering::SeqCst) > waits => return None,
-                // The store does its work on another thread.
+                // The store does its work on a different thread.
                 Poll::Pending => std::thread::yield_now(),
             }
         }
@@ -177,7 +177,7 @@ impl Control {
     }
 }
 
-/// Wraps a store, a queue store or a blob store. A [`Control`] can stop or fail its calls.
+/// Wraps a store, a queue store or a blob store. A [`Control`] can stop or reject its calls.
 #[derive(Clone, Debug)]
 pub struct Controlled<T> {
     store: T,

@@ -1,8 +1,8 @@
-//! Fuzz targets. Each parses arbitrary bytes in one format, and panics if a guarantee is violated. `cargo fuzz` runs them on arbitrary inputs (folder
-//! `fuzz`); `src/bin/fuzz.rs`, which needs only stable Rust, runs them on mutated samples.
+//! Fuzz targets. Each target parses arbitrary bytes in one format, and panics if a guarantee is violated. `cargo fuzz` runs the targets on arbitrary inputs
+//! (folder `fuzz`). `src/bin/fuzz.rs`, which needs only stable Rust, runs them on mutated samples.
 //!
-//! A parser must never panic or loop forever. Accepted input must survive a round trip (formatting and parsing), and if two parsers exist for a
-//! format, they must agree.
+//! A parser must never panic or loop forever. Accepted input must survive a round trip (formatting and parsing). If a format has two parsers,
+//! they must agree.
 
 mod formats;
 mod mutate;
@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// The maximum number of mutated samples to keep. A mutated sample is kept if its target accepted it.
+/// The maximum number of mutated samples to keep. A mutated sample is kept if its target accepts it.
 const KEPT: usize = 256;
 
 /// A fuzz target for one format.
@@ -24,9 +24,9 @@ const KEPT: usize = 256;
 pub struct Target {
     /// The name of the target.
     pub name: &'static str,
-    /// Parses bytes, and returns `true` if they were accepted.
+    /// Parses bytes. Returns `true` if they were accepted.
     pub read: fn(&[u8]) -> bool,
-    /// Returns samples, all of which the target accepts.
+    /// Returns sample inputs. The target accepts each of them.
     pub samples: fn() -> Vec<Vec<u8>>,
 }
 
@@ -47,7 +47,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "xml", read: wire::xml, samples: wire::documents },
 ];
 
-/// Calls the target `name` with `bytes`. This is the body of a `cargo fuzz` target.
+/// Passes `bytes` to the target `name`. This is the body of a `cargo fuzz` target.
 ///
 /// # Panics
 /// Panics if a guarantee is violated, or if no target has this name.
@@ -57,7 +57,7 @@ pub fn run(name: &str, bytes: &[u8]) {
     assert!(accepted.is_some(), "no target {name}");
 }
 
-/// An input that violates a guarantee of a target.
+/// An input for which a target violated a guarantee.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The input.
@@ -72,11 +72,11 @@ pub struct Session {
     target: Target,
     random: StdRng,
     samples: Vec<Vec<u8>>,
-    /// The number of original samples. They are followed by the mutated samples that were kept.
+    /// The number of original samples. The mutated samples that were kept follow them.
     first: usize,
-    /// The number of inputs parsed.
+    /// The number of inputs that were parsed.
     pub inputs: u64,
-    /// The number of accepted inputs.
+    /// The number of inputs that were accepted.
     pub accepted: u64,
 }
 
@@ -89,7 +89,7 @@ impl Session {
         Self { target, random, samples, first, inputs: 0, accepted: 0 }
     }
 
-    /// Passes the original samples to the target.
+    /// Passes each original sample to the target.
     ///
     /// # Errors
     /// The first sample that violates a guarantee or is not accepted.
@@ -106,13 +106,13 @@ impl Session {
     /// Generates the next input and passes it to the target.
     ///
     /// # Errors
-    /// The input, if it violates a guarantee.
+    /// The input if it violates a guarantee.
     pub fn step(&mut self) -> Result<(), Found> {
         let bytes = mutate::mutate(&mut self.random, &self.samples);
         self.inputs += 1;
         if self.read(&bytes)? {
             self.accepted += 1;
-            // Mutations of accepted input reach more code.
+            // A mutation of accepted input reaches more code.
             if self.samples.len() < self.first + KEPT {
                 self.samples.push(bytes);
             } else {

@@ -1,4 +1,4 @@
-//! The workspace's behaviour, crash and model tests, as a library that the tests of every backend use.
+//! The behaviour, crash and model tests of the workspace, as a library for the tests of every backend.
 
 pub mod crash;
 pub mod fuzz;

@@ -1,6 +1,6 @@
-//! The reference model: the table service as a plain map, implemented only from the numbered rules in `docs/rules`, and as simply as possible.
+//! The reference model: the table service as a plain map. It is implemented only from the numbered rules in `docs/rules`, and as simply as possible.
 //!
-//! It shares only interface types with the library (names, rows, queries, errors). Order, limits, conditions and paging are implemented independently,
+//! It shares only interface types (names, rows, queries and errors) with the library. Order, limits, conditions and paging are implemented independently,
 //! following the text of each rule.
 
 mod filter;
@@ -20,10 +20,10 @@ use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStor
 use table_core::transaction::Transaction;
 use table_core::{EntityKey, Error, ErrorCode, OperationKind, Result, TableName, Value, ticks};
 
-/// Property names and values, in stored order.
+/// The names and values of properties, in the order in which they are stored.
 pub type Properties = Vec<(String, Value)>;
 
-/// A string as UTF-16 code units, which sort in the service's order (ORD-6).
+/// A string as UTF-16 code units. They sort in the order of the service (ORD-6).
 type Utf16 = Vec<u16>;
 
 #[derive(Clone, Debug)]
@@ -42,12 +42,12 @@ struct ModelTable {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The tables by lower-case name (TBL-2).
+    /// The tables, keyed by lower-case name (TBL-2).
     tables: BTreeMap<String, ModelTable>,
     clock: u64,
 }
 
-/// The reference model with the interface of a store.
+/// The reference model, with the interface of a store.
 #[derive(Debug)]
 pub struct ModelStore {
     capabilities: Capabilities,
@@ -61,7 +61,7 @@ impl Default for ModelStore {
 }
 
 impl ModelStore {
-    /// Creates a store without tables, with the portable limits.
+    /// Creates a store with the portable limits and without tables.
     #[must_use]
     pub fn new() -> Self {
         let mut capabilities = Capabilities::service(Limits::PORTABLE);
@@ -102,7 +102,7 @@ fn properties(row: RowView<'_>) -> Result<Properties> {
     row.properties().map(|property| property.map(|p| (p.name.to_owned(), p.value.to_owned()))).collect()
 }
 
-/// Returns an entity's row with only the selected properties (SEL-2, SEL-3).
+/// Returns the row of an entity with only the selected properties (SEL-2, SEL-3).
 fn row(entity: &Entity, select: &Select) -> Row {
     let mut writer = RowWriter::new();
     for (name, value) in entity.properties.iter().filter(|(name, _)| select.contains(name)) {
@@ -249,14 +249,14 @@ impl TableStore for ModelStore {
                 None => drop(changed.remove(&key)),
             }
         }
-        // All operations take effect or none (EGT-9), because the changed copy replaces the map only after the last operation.
+        // Either all operations take effect or none does (EGT-9), because the changed copy replaces the map only after the last operation.
         stored.entities = changed;
         state.clock = now;
         Ok(committed)
     }
 }
 
-/// Returns an entity's properties after an operation, or `None` if the entity is deleted.
+/// Returns the properties of an entity after an operation, or `None` if the operation deletes it.
 fn apply(before: Option<&Entity>, kind: OperationKind) -> Result<Option<Properties>> {
     let refuse = |code, rule| Error::new(code, "refused by the model").with_rule(rule);
     let exists = |if_match: &IfMatch| match (before, if_match) {
@@ -292,7 +292,7 @@ fn apply(before: Option<&Entity>, kind: OperationKind) -> Result<Option<Properti
     }
 }
 
-/// Returns the properties after a merge: properties in the patch are added or replaced, and all other properties are kept (MRG-1).
+/// Returns the properties after a merge. The properties in the patch are added or replaced, and all others are kept (MRG-1).
 fn merged(mut kept: Properties, patch: RowView<'_>) -> Result<Properties> {
     for (name, value) in properties(patch)? {
         match kept.iter_mut().find(|(kept, _)| *kept == name) {

@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// A file that is written at the end of an installation. If it is missing, the installation was interrupted.
+/// The file that is written at the end of an installation. If it is missing, the installation was interrupted.
 const STAMP: &str = "installed";
-/// The maximum number of times that npm is run. The registry may be temporarily unreachable.
+/// The maximum number of attempts to run npm. The registry may be temporarily unreachable.
 const ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_secs(10);
 
@@ -31,10 +31,10 @@ impl fmt::Display for NotInstalled {
 
 impl std::error::Error for NotInstalled {}
 
-/// Returns the folder `name` in cargo's target folder, which contains `files` (names and contents) and the packages specified by the
-/// `package-lock.json` among them. Installs missing packages.
+/// Returns the folder `name` in cargo's target folder. It contains `files` (names and contents), and the packages that the
+/// `package-lock.json` among them specifies. Missing packages are installed.
 ///
-/// If several test binaries call this concurrently, one installs and the others wait.
+/// If several test binaries call this function concurrently, one of them installs the packages and the others wait.
 ///
 /// # Errors
 /// An error if npm is missing or fails, or if the folder cannot be written.
@@ -64,7 +64,7 @@ fn npm_ci(folder: &Path) -> Result<(), NotInstalled> {
         let mut command = Command::new(npm);
         command.arg("ci").current_dir(folder).stdin(Stdio::null());
         if attempt > 1 {
-            // The user's cache may be broken or read-only.
+            // The user's own cache may be broken or read-only.
             command.arg("--cache").arg(folder.join("cache"));
         }
         let output = command.output();
@@ -81,7 +81,7 @@ fn npm_ci(folder: &Path) -> Result<(), NotInstalled> {
     }
 }
 
-/// Returns cargo's target folder: the closest folder above this binary that contains cargo's marker file.
+/// Returns cargo's target folder: the closest folder above this binary that contains the marker file of cargo.
 fn target_folder() -> PathBuf {
     let marked = |folder: &&Path| folder.join("CACHEDIR.TAG").is_file();
     let binary = std::env::current_exe().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Generates random programs for the model test, which runs them on a store. The programs are plain data, so proptest can shrink them.
+//! Generates random programs for the model test, which runs them on a store. The programs are plain data and can therefore be shrunk by proptest.
 
 pub mod parts;
 
@@ -11,8 +11,8 @@ use table_core::query::Select;
 use table_core::{Query, Value};
 use uuid::Uuid;
 
-/// The table names. Programs use few tables, partitions and rows, so operations conflict. The names include strings that some stores sort differently from
-/// the service.
+/// The table names. Programs use few tables, partitions and rows, and operations therefore conflict. The keys include strings that some stores sort differently
+/// from the service.
 pub const TABLES: [&str; 3] = ["Alpha", "Beta", "alphabet"];
 /// The `PartitionKey`s that programs use.
 pub const PARTITIONS: [&str; 6] = ["", "a", "ab", "b", "\u{1F600}", "\u{FF21}"];
@@ -20,38 +20,38 @@ pub const PARTITIONS: [&str; 6] = ["", "a", "ab", "b", "\u{1F600}", "\u{FF21}"];
 pub const ROWS: [&str; 9] = ["", "'", "1", "10", "2", "a", "\u{D7FF}", "\u{1F600}", "\u{E000}"];
 const NAMES: [&str; 4] = ["A", "B", "a", "Flag"];
 
-/// The version required by a write.
+/// The version that a write requires.
 #[derive(Clone, Copy, Debug)]
 pub enum Condition {
     /// Any version.
     Any,
-    /// An earlier version, given as the number of later writes to the key, including deletes. If the key had fewer writes, a version that never existed.
+    /// The version before the given number of later writes to the key, including deletes. If the key had fewer writes, a version that never existed.
     Version(usize),
 }
 
 /// A write to one row.
 #[derive(Clone, Debug)]
 pub enum Write {
-    /// Insert.
+    /// Insert an entity.
     Insert(Properties),
-    /// Replace.
+    /// Replace an entity.
     Replace(Properties, Condition),
-    /// Merge.
+    /// Merge into an entity.
     Merge(Properties, Condition),
-    /// Insert or replace.
+    /// Insert or replace an entity.
     InsertOrReplace(Properties),
-    /// Insert or merge.
+    /// Insert an entity or merge into it.
     InsertOrMerge(Properties),
-    /// Delete.
+    /// Delete an entity.
     Delete(Condition),
-    /// Check that the row does not exist (`None`), or that it has a version. Only the model test uses such checks, and only on stores that support them.
+    /// Check that the row does not exist (`None`) or that it has a version. Only the model test uses checks, and only on stores that support them.
     Check(Option<Condition>),
 }
 
 /// The names and values of properties. If a name occurs several times, only one of its values is written.
 pub type Properties = Vec<(&'static str, Value)>;
 
-/// One step of a program. Tables and cursors are identified by number.
+/// One step of a program. Tables and cursors are identified by their numbers.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Create a table.
@@ -62,15 +62,15 @@ pub enum Step {
     List(&'static str, usize),
     /// Submit a transaction.
     Submit(usize, &'static str, Vec<(&'static str, Write)>),
-    /// Read one entity with the selected properties.
+    /// Read the selected properties of one entity.
     Get(usize, &'static str, &'static str, Select),
     /// Read the first page of a query, and keep its continuation as a cursor.
     Begin(usize, Query),
-    /// Read the next page of a cursor, with a different page size.
+    /// Read the next page of a cursor with a different page size.
     Continue(usize, usize),
     /// Read all pages of a query.
     Drain(usize, Query),
-    /// Close and reopen the store if the backend supports that. `true` means an orderly shutdown.
+    /// Close and reopen the store if the backend supports this. `true` means an orderly shutdown.
     Reopen(bool),
 }
 
@@ -124,7 +124,7 @@ fn write() -> impl Strategy<Value = Write> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    // Usually the first table, so operations conflict.
+    // This is usually the first table, and operations therefore conflict.
     let table = || prop_oneof![6 => Just(0_usize), 1 => Just(1_usize), 1 => Just(2_usize)];
     let (partition, row) = (|| select(PARTITIONS.to_vec()), || select(ROWS.to_vec()));
     prop_oneof![
@@ -140,7 +140,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Generates programs of at most `steps` steps. Each program begins by creating the first table.
+/// Generates programs of at most `steps` steps. The first step of each program creates the first table.
 pub fn program(steps: usize) -> impl Strategy<Value = Vec<Step>> {
     vec(step(), 1..steps).prop_map(|mut steps| {
         steps.insert(0, Step::Create(0));

@@ -1,7 +1,7 @@
 //! The numbered rules of the specifications, and the tests that demonstrate them.
 //!
 //! - [`FAMILIES`]: all rules, grouped into families.
-//! - [`UNSHOWN`]: the rules that no test can demonstrate, each with the reason.
+//! - [`UNSHOWN`]: the rules that no test can demonstrate, with the reasons.
 //! - [`cases`]: the tests of the workspace, each with the rules that it cites.
 //! - [`pages`]: the text of each rule, followed by its tests.
 

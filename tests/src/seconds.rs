@@ -1,4 +1,4 @@
-//! A store whose Timestamps have a resolution of one second, as in Cosmos DB for NoSQL.
+//! A store whose Timestamps have a resolution of one second, as those of Cosmos DB for NoSQL do.
 
 use std::any::Any;
 use std::fmt;
@@ -10,7 +10,7 @@ use table_core::{EntityKey, Result, TableName, TableStore, Transaction};
 /// The number of ticks in a second.
 const SECOND: u64 = 10_000_000;
 
-/// A store wrapper that truncates Timestamps to seconds, and reports this resolution in the capabilities.
+/// A wrapper for a store. It truncates Timestamps to seconds, and reports this resolution in its capabilities.
 #[derive(Clone)]
 pub struct Seconds<S> {
     store: S,
@@ -18,7 +18,7 @@ pub struct Seconds<S> {
 }
 
 impl<S: TableStore> Seconds<S> {
-    /// Wraps a store. The store's `ETag`s remain unchanged.
+    /// Wraps a store. The `ETag`s of the store remain unchanged.
     pub fn new(store: S) -> Self {
         let mut capabilities = store.capabilities().clone();
         capabilities.timestamp_step = SECOND;

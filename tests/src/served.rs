@@ -1,4 +1,4 @@
-//! Starts a server in the test process, for a program that uses it.
+//! Starts a server in the test process for a program that uses it.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::mpsc::channel;
@@ -11,12 +11,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
-/// The name of the account created by [`account`].
+/// The name of the account that [`account`] creates.
 pub const ACCOUNT: &str = "contoso";
-/// The key of the account created by [`account`].
+/// The key of the account that [`account`] creates.
 pub const KEY: &str = "a2V5";
 
-/// Creates an account in memory.
+/// Creates an account with an in-memory engine.
 ///
 /// # Panics
 /// Does not panic in practice, because the key is valid.
@@ -26,7 +26,7 @@ pub fn account() -> Account {
     Account::new(key, Engine::in_memory())
 }
 
-/// Starts a server for [`account`] and for the emulator's account, on separate threads that run until the process ends. Returns the
+/// Starts a server for [`account`] and for the account of the emulator, on separate threads that run until the process ends. Returns the
 /// connection string for [`account`].
 ///
 /// # Panics
@@ -56,7 +56,7 @@ pub fn for_the_process() -> String {
     started.unwrap_or_else(|error| panic!("the server does not start: {error}"))
 }
 
-/// Runs a program and a server on one thread. The program receives the connection string, and the address of the server's metrics and health endpoints.
+/// Runs a program and a server on one thread. The program receives the connection string, and the address at which the server offers metrics and health checks.
 ///
 /// # Panics
 /// Panics if the server cannot be started.
@@ -80,7 +80,7 @@ pub fn with_server<F: Future<Output = ()>>(config: Config, program: impl FnOnce(
     assert_eq!(done, Ok(()), "the server does not start");
 }
 
-/// Sends a plain GET request to `address`, and returns the response, including its head.
+/// Sends a plain GET request to `address`. Returns the response, including its head.
 ///
 /// # Panics
 /// Panics if no response arrives.

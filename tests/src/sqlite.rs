@@ -24,17 +24,17 @@ use crate::crash::options;
 use peer::Peer;
 use shape::{Kind, Shape};
 
-/// The number of different tables used in a run.
+/// The number of different tables in a run.
 const TABLES: u8 = 12;
-/// The total size of all rows, in bytes, above which the largest table is deleted.
+/// The total size of all rows in bytes above which the largest table is deleted.
 const MOST_BYTES: u64 = 400 << 20;
 
 /// The parameters of a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The duration after which no new round starts.
+    /// The duration after which no new round is started.
     pub time: Duration,
-    /// The seed for all random choices.
+    /// The seed for all random choices in the run.
     pub seed: u64,
     /// The path of the engine's folder.
     pub folder: PathBuf,
@@ -45,19 +45,19 @@ pub struct Plan {
 pub struct Counts {
     /// The number of times that the engine was opened.
     pub opens: u64,
-    /// The number of transactions, including those rejected by both stores.
+    /// The number of transactions, including those that both stores rejected.
     pub transactions: u64,
-    /// The number of operations in all compared transactions.
+    /// The number of operations in all transactions that were compared.
     pub operations: u64,
-    /// The number of compared pages.
+    /// The number of pages that were compared.
     pub pages: u64,
-    /// The number of rows in all compared pages.
+    /// The number of rows in all pages that were compared.
     pub rows: u64,
-    /// The number of compared point reads.
+    /// The number of point reads that were compared.
     pub gets: u64,
     /// The number of compactions.
     pub compactions: u64,
-    /// The number of backups that were restored, and then compared with `SQLite`.
+    /// The number of backups that were restored and then compared with `SQLite`.
     pub backups: u64,
 }
 
@@ -80,10 +80,10 @@ enum Work {
     Queue,
 }
 
-/// Runs the comparison, and returns counts of its operations.
+/// Runs the comparison. Returns the numbers of its operations.
 ///
 /// # Errors
-/// The first difference, or an error from the engine or from `SQLite`.
+/// The first difference that is found, or an error from the engine or from `SQLite`.
 pub fn run(plan: &Plan, mut progress: impl FnMut(&Counts)) -> Outcome<Counts> {
     if plan.folder.exists() {
         std::fs::remove_dir_all(&plan.folder)?;
@@ -169,7 +169,7 @@ impl Run {
         }
     }
 
-    /// Creates table `number` or deletes an existing one, both in the engine and in `SQLite`.
+    /// Creates table `number`, or deletes it if it exists, both in the engine and in `SQLite`.
     fn table(&mut self, engine: &Engine, number: u8) -> Outcome<()> {
         let name = table(number)?;
         let there = self.peer.has_table(number)?;
@@ -199,7 +199,7 @@ impl Run {
         Ok(())
     }
 
-    /// Chooses a partition, the rows that a transaction writes, and the kind of write for each row.
+    /// Chooses a partition, the rows that a transaction writes to, and the kind of write for each row.
     fn operations(&mut self, number: u8, shape: Shape) -> Outcome<(u32, Vec<(u64, Kind)>)> {
         let partition = self.random.random_range(0..shape.partitions());
         let count = [1, 1, 5, 100][self.random.random_range(0..4)].min(shape.most_operations());
@@ -239,7 +239,7 @@ impl Run {
         for (row, kind) in &mut writes {
             let row_key = shape.row_key(*row);
             let there = self.peer.get(number, &partition_key, &row_key)?.is_some();
-            // Most operations are chosen to succeed.
+            // In most transactions, the operations are chosen to succeed.
             if self.random.random_ratio(19, 20) {
                 *kind = kind.fitting(there, queue_head);
             }
@@ -310,7 +310,7 @@ impl Run {
         self.compare(engine, number, keys, from, within.as_deref(), pages)
     }
 
-    /// Runs a query on the engine, starting at `place`, and compares its pages with rows from `SQLite`.
+    /// Runs a query on the engine, starting at `place`, and compares its pages with the rows in `SQLite`.
     fn compare(
         &mut self,
         engine: &Engine,
@@ -356,7 +356,7 @@ impl Run {
         Ok(())
     }
 
-    /// Compares the contents of all tables, and the list of their names.
+    /// Compares the contents of all tables, and the list of the table names.
     fn compare_all(&mut self, engine: &Engine) -> Outcome<()> {
         let names: Vec<String> = engine
             .list_tables("", None, 1_000)
@@ -381,7 +381,7 @@ impl Run {
         Ok(())
     }
 
-    /// Restores a backup, and compares its tables with `SQLite`.
+    /// Makes a backup, restores it, and compares its tables with `SQLite`.
     fn compare_backup(&mut self, engine: &Engine) -> Outcome<()> {
         let place = |name: &str| sibling(&self.folder, name);
         let (backup, restored) = (place("backup"), place("restored"));

@@ -1,4 +1,4 @@
-//! Simulated time, which advances only when a test advances it or when the code under test waits.
+//! Simulated time. It advances only when a test advances it, or when the code under test waits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,19 +12,19 @@ use table_patterns::work::Runtime;
 /// The number of ticks in a day.
 const DAY: i64 = 864_000_000_000;
 
-/// The difference between a process's clock and the simulated time.
+/// The difference between the clock of a process and the simulated time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Skew {
     /// The clock shows the simulated time.
     #[default]
     None,
-    /// The clock is ahead by the given number of days, or behind if it is negative.
+    /// The clock is ahead by the given number of days. It is behind if the number is negative.
     Days(i64),
     /// The clock is stopped: it always shows the time of its creation.
     Standing,
     /// The clock runs backwards from the time of its creation.
     Backwards,
-    /// The clock alternates between the simulated time and a time that differs by the given number of days. It jumps after every one to eight
+    /// The clock alternates between the simulated time and a time that differs by the given number of days. It jumps after one to eight
     /// readings, depending on that number.
     Jumping(i64),
 }
@@ -48,12 +48,12 @@ impl Skew {
     }
 }
 
-/// Returns the number of readings between two jumps. It differs between clocks, so a jump can occur between any two readings in a test.
+/// Returns the number of readings between two jumps. It differs between clocks, and a jump can therefore occur between any two readings in a test.
 const fn jumps_after(days: i64) -> u64 {
     days.unsigned_abs() % 8 + 1
 }
 
-/// The simulated time in ticks, shared by all clones.
+/// The simulated time in ticks. All clones share it.
 #[derive(Clone, Debug)]
 pub struct Time(Arc<AtomicU64>);
 
@@ -64,7 +64,7 @@ impl Default for Time {
 }
 
 impl Time {
-    /// Advances the time.
+    /// Advances the simulated time.
     pub fn pass(&self, time: Duration) {
         let ticks = u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
         self.0.fetch_add(ticks, Ordering::SeqCst);
@@ -77,7 +77,7 @@ impl Time {
         Clock::new(move || time.load(Ordering::SeqCst))
     }
 
-    /// Returns a clock that differs from the simulated time by the given skew.
+    /// Returns a clock with the given skew.
     #[must_use]
     pub fn skewed(&self, skew: Skew) -> Clock {
         let (time, readings) = (Arc::clone(&self.0), AtomicU64::new(0));
@@ -100,13 +100,13 @@ impl Time {
         })
     }
 
-    /// Returns a runtime that uses the simulated time: when it would wait, the time advances instead.
+    /// Returns a runtime that uses the simulated time. Where it would wait, it advances the time instead.
     #[must_use]
     pub fn runtime(&self) -> Runtime {
         self.runtime_of(Skew::None)
     }
 
-    /// Returns a runtime like [`Self::runtime`], but with a clock that differs from the simulated time by the given skew.
+    /// Returns the same runtime as [`Self::runtime`], but with a skewed clock.
     #[must_use]
     pub fn runtime_of(&self, skew: Skew) -> Runtime {
         let time = self.clone();
@@ -116,7 +116,7 @@ impl Time {
         })
     }
 
-    /// Returns an engine in memory that uses the simulated time.
+    /// Returns an in-memory engine that uses the simulated time.
     #[must_use]
     pub fn engine(&self) -> Engine {
         EngineOptions::new().clock(self.clock()).in_memory()

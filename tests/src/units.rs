@@ -1,4 +1,4 @@
-//! Tests of units of work whose writes depend on a row being absent (ENG-21), run on every backend. They are not part of the [suite](crate::suite), because
+//! Tests of units of work whose writes depend on the absence of a row (ENG-21), run on every backend. They are not part of the [suite](crate::suite), because
 //! units of work need a store that can be cloned.
 
 #![expect(
@@ -22,8 +22,8 @@ struct Doctor {
     number: u32,
 }
 
-/// Tests that a transaction is not committed after a row that it found absent was inserted by another process, even if the transaction writes a different
-/// row. It must run again, or be rejected by a store that does not support checks.
+/// Tests that a transaction is not committed if another process has inserted a row that the transaction found absent, even if it writes a different
+/// row. The transaction must run again. A store that does not support checks must reject it.
 pub async fn eng_21_a_read_that_found_nothing_holds_at_the_commit_or_is_refused<S>(store: &S)
 where
     S: TableStore + Clone + 'static,

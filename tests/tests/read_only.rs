@@ -9,7 +9,7 @@ use table_core::{Engine, ErrorCode};
 use tests::crash::process::CHILD;
 use tests::crash::{Acknowledged, Evidence, check};
 
-/// A child process that is killed when this value is dropped, at the end of the test.
+/// A child process that is killed when this value is dropped at the end of the test.
 struct Ended(Child);
 
 impl Drop for Ended {
@@ -31,7 +31,7 @@ fn a_second_process_sees_acknowledged_writes_as_whole_transactions() {
     let mut held = Vec::new();
     for round in 0..24 {
         for line in lines.by_ref().take(150) {
-            // The other lines report how long writes took.
+            // The other lines report the duration of writes.
             if let Ok(acknowledged) = line.unwrap().parse::<Acknowledged>() {
                 evidence.record(acknowledged);
             }
@@ -44,7 +44,7 @@ fn a_second_process_sees_acknowledged_writes_as_whole_transactions() {
             held.push((reader, evidence.clone()));
         }
     }
-    // Meanwhile, the writer has merged runs (sorted files of rows) and deleted the originals.
+    // In the meantime, the writer has merged runs (sorted files of rows) and deleted the originals.
     assert!(Engine::open_read_only(&folder).unwrap().statistics().unwrap().runs > 0, "checkpoints were done");
     for (reader, evidence) in &held {
         assert_eq!(block_on(check(reader, evidence)).unwrap(), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! Tests that an engine can be reopened immediately after it has been dropped or closed, even while it merges segments and the process starts child processes.
+//! Tests that an engine can be reopened as soon as it has been dropped or closed, even while it merges segments and the process starts child processes.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(unix)]
@@ -16,14 +16,14 @@ use table_core::{
     Transaction, ValueRef,
 };
 
-/// The number of times that the folder is opened, each time by a new engine.
+/// The number of times that the folder is opened. Each time, a new engine opens it.
 const LIVES: u32 = 40;
 
 fn open(folder: &Path) -> Result<Engine> {
     EngineOptions::new().durability(Durability::Relaxed).checkpoint_bytes(48 << 10).open(folder)
 }
 
-/// Replaces a hundred rows with rows containing `number`.
+/// Replaces a hundred rows with rows that contain `number`.
 fn put(engine: &Engine, table: &TableName, number: u32) -> Result<()> {
     let mut transaction = Transaction::new(PartitionKey::new("Sales")?, Limits::PORTABLE)?;
     for row in 0..100 {
@@ -36,7 +36,7 @@ fn put(engine: &Engine, table: &TableName, number: u32) -> Result<()> {
     engine.submit(table, transaction).block_on().map(drop)
 }
 
-/// Writes enough to trigger checkpoints and merges, then closes or drops the engine.
+/// Writes enough rows to trigger checkpoints and merges, and then closes or drops the engine.
 fn live(engine: Engine, table: &TableName, number: u32) -> Result<()> {
     let snapshot = engine.snapshot()?;
     for part in 0..4 {
@@ -69,7 +69,7 @@ fn a_folder_is_free_once_its_engine_is_dropped_even_while_processes_start() {
         Ok(())
     };
     let outcome = thread::scope(|scope| {
-        // Between fork and exec, a child process holds this process's open files.
+        // Between fork and exec, a child process holds the open files of this process.
         let starts = || {
             while !ends.load(Ordering::Relaxed) {
                 assert!(Command::new("true").status().unwrap().success());

@@ -1,4 +1,4 @@
-//! Tests that the server leaks no memory if thousands of connections break, stall or send invalid data. These tests are
+//! Tests that the server does not leak memory if thousands of connections break, stall or send invalid data. The test is in
 //! a separate binary, because allocations are counted for the entire process.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -17,21 +17,21 @@ use tokio::net::TcpStream;
 #[global_allocator]
 static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The number of warm-up rounds before memory is measured. They fill the buffers that are kept for later connections,
-/// and make all allocations that occur only on first use.
+/// The number of warm-up rounds before memory is measured. They fill the buffers that are kept for later connections, and
+/// make the allocations that occur only once.
 const WARM: usize = 2;
 const ROUNDS: usize = 7;
-/// The number of connections that each kind of client opens in a round.
+/// The number of connections of each kind in a round.
 const CONCURRENT: usize = 12;
-/// The number of connections open at the same time, which is lower than the number that the operating system queues.
+/// The number of connections that are open at the same time. It is lower than the number that the operating system queues.
 const AT_ONCE: usize = 24;
 
-/// The client's behaviour after it has sent its last byte.
+/// The behaviour of the client after it has sent its last byte.
 #[derive(Clone, Copy, Debug)]
 enum Then {
     /// The client closes the connection.
     Ends,
-    /// The client sends nothing more, and waits for the server to close the connection.
+    /// The client sends nothing more and waits until the server closes the connection.
     Stays,
 }
 
@@ -49,7 +49,7 @@ fn kinds() -> Vec<(Vec<u8>, Then)> {
         format!("{post}x: {}\r\n\r\n", "y".repeat(100_000)),
         preface[..10].to_owned(),
         preface.to_owned(),
-        // A SETTINGS frame, and a stream whose headers never end.
+        // This is a SETTINGS frame, followed by a stream whose headers never end.
         format!("{preface}\0\0\0\u{4}\0\0\0\0\0\0\0\u{4}\u{1}\0\0\0\0\u{1}"),
     ];
     let thens = |text: String| [Then::Ends, Then::Stays].map(|then| (text.clone().into_bytes(), then));
@@ -58,14 +58,14 @@ fn kinds() -> Vec<(Vec<u8>, Then)> {
 
 async fn connect(address: SocketAddr, text: &[u8], then: Then) {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    // The server may have rejected the request before its end.
+    // The server may have rejected the request before it was sent completely.
     let _ = stream.write_all(text).await;
     if matches!(then, Then::Stays) {
         let _ = stream.read_to_end(&mut Vec::new()).await;
     }
 }
 
-/// Runs one round, then waits until the server reports neither connections nor requests in progress.
+/// Runs one round. Then waits until the server reports neither connections nor requests in progress.
 async fn round(addresses: &[SocketAddr], observed: SocketAddr) {
     for address in addresses {
         let kinds = kinds();
@@ -88,8 +88,8 @@ fn live() -> i64 {
     i64::try_from(stats.bytes_allocated).unwrap() - i64::try_from(stats.bytes_deallocated).unwrap()
 }
 
-/// Runs all rounds against a server. Returns the number of connections made after the first [`WARM`] rounds, and how
-/// much memory has grown since then, in bytes.
+/// Runs all rounds against a server. Returns the number of connections after the first [`WARM`] rounds, and the number of
+/// bytes by which memory has grown since then.
 fn left(mut config: Config, at: &str) -> (usize, i64) {
     config.limits.read_timeout = Duration::from_millis(20);
     config.limits.idle_timeout = Duration::from_millis(20);

@@ -1,4 +1,4 @@
-//! Tests a server's log and metrics. These tests are a separate binary, because the log is global to the process.
+//! Tests the log and the metrics of a server. The tests are in a separate binary, because the log is global to the process.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,7 +19,7 @@ use table_wire::auth::AccountKey;
 use table_wire::sas::{TablePermissions, TableSas};
 use tests::served::{ACCOUNT, KEY, account, asked, with_server};
 
-/// A log kept in memory.
+/// A log that is kept in memory.
 #[derive(Clone, Debug, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -61,7 +61,7 @@ fn a_table_scan_is_logged_with_its_filter_and_without_secrets() {
         assert_eq!(tables.query(&table, &scan, None).await.unwrap().rows.len(), 3);
         let partition = Query::new(KeyRange::partition("Sales"));
         assert_eq!(tables.query(&table, &partition, None).await.unwrap().rows.len(), 3);
-        // One request has a shared access signature, another a wrong key.
+        // One of these requests has a shared access signature, and another has a wrong key.
         let sas = TableSas::table(table.clone()).allow(TablePermissions::READ);
         let sas = sas.valid_for(Utc::now(), Duration::from_secs(60 * 60));
         let sas = sas.sign(&AccountKey::new(ACCOUNT, KEY).unwrap()).unwrap().query_string();

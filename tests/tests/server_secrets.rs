@@ -1,5 +1,5 @@
-//! Tests that secrets sent to a server do not appear in its output: the log at the most detailed level, responses and
-//! metrics. These tests are a separate binary, because the log is global to the process.
+//! Tests that secrets sent to a server do not appear in its output: the log at its most detailed level, the responses and
+//! the metrics. The tests are in a separate binary, because the log is global to the process.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -23,11 +23,11 @@ use tests::served::{ACCOUNT, asked, with_server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// An account key in Base64, and its decoded text.
+/// An account key, in Base64 and in decoded form.
 const KEY: &str = "dW5zcGVha2FibGUtYWNjb3VudC1rZXk=";
 const MEANING: &str = "unspeakable-account-key";
 
-/// A log kept in memory.
+/// A log that is kept in memory.
 #[derive(Clone, Debug, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -42,13 +42,13 @@ impl Write for Log {
     }
 }
 
-/// The secrets that must not appear in the server's output, and the responses received.
+/// The secrets that must not appear in the output of the server, and the responses that were received.
 struct Seen {
     secrets: Vec<String>,
     answers: Vec<String>,
 }
 
-/// Returns the longest part of a Base64 signature that is the same after URL encoding.
+/// Returns the longest part of a Base64 signature that URL encoding does not change.
 fn part(signature: &str) -> String {
     signature.split(['+', '/', '=']).max_by_key(|part| part.len()).unwrap_or_default().to_owned()
 }
@@ -63,14 +63,14 @@ fn signature_of(token: &str) -> &str {
 }
 
 impl Seen {
-    /// Adds a token's signature to the secrets, and returns the token.
+    /// Adds the signature of a token to the secrets. Returns the token.
     fn token(&mut self, token: String) -> String {
         let plain = signature_of(&token).replace("%2B", "+").replace("%2F", "/").replace("%3D", "=");
         self.secrets.push(part(&plain));
         token
     }
 
-    /// Returns the headers of a request signed with the key. Also adds the signature to the secrets.
+    /// Returns the headers of a request that is signed with the key, and adds the signature to the secrets.
     fn signed(&mut self, scheme: Scheme, method: &str, target: &str, length: usize) -> HeaderMap {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let mut headers = HeaderMap::new();
@@ -85,13 +85,13 @@ impl Seen {
     /// Sends bytes, closes the sending side of the connection, and reads until the server closes the connection.
     async fn cut(&mut self, address: SocketAddr, text: &str) {
         let mut stream = TcpStream::connect(address).await.unwrap();
-        // The server may reject the request before its end.
+        // The server may reject the request before it has been sent completely.
         let _ = stream.write_all(text.as_bytes()).await;
         drop(stream.shutdown().await);
         self.read(stream).await;
     }
 
-    /// Sends a request that asks the server to close the connection, and returns the response status.
+    /// Sends a request that asks the server to close the connection. Returns the status of the response.
     async fn send(&mut self, address: SocketAddr, text: &str) -> u16 {
         let mut stream = TcpStream::connect(address).await.unwrap();
         let _ = stream.write_all(text.as_bytes()).await;
@@ -137,7 +137,7 @@ async fn keys(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr) {
     assert_eq!(seen.owner(tables, Scheme::TableLite, "GET /contoso/Employee()?$top=x", "").await, 400);
     assert_eq!(seen.owner(tables, Scheme::TableLite, "GET /contoso/Missing()", "").await, 404);
     assert_eq!(seen.owner(queues, Scheme::Storage, "PUT /contoso/work", "").await, 201);
-    // This request has another request's signature.
+    // This request has the signature of another request.
     let headers = seen.signed(Scheme::Table, "GET", "/contoso/Orders()", 0);
     assert_eq!(seen.ask(tables, "GET /contoso/Tables", &lines(&headers), "").await, 403);
     let signature = headers["authorization"].to_str().unwrap().split_once(':').unwrap().1;
@@ -206,7 +206,7 @@ async fn tokens(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr, blobs: 
     for line in [format!("POST /contoso/$batch?{sas}"), "POST /contoso/$batch".to_owned()] {
         seen.ask(tables, &line, media_type, &part).await;
     }
-    // These texts are not HTTP, or end too early.
+    // These requests are not HTTP, or end too early.
     for address in [tables, queues, blobs] {
         for text in [
             format!("GET /contoso/Employee()?{sas} HTTP/9.9\r\n\r\n"),
@@ -221,7 +221,7 @@ async fn tokens(seen: &mut Seen, tables: SocketAddr, queues: SocketAddr, blobs: 
     }
 }
 
-/// Sends similar requests over HTTP/2. Its framing is logged separately.
+/// Sends similar requests over HTTP/2, whose framing is logged separately.
 async fn http_2(seen: &mut Seen, tables: SocketAddr) {
     let stream = TokioIo::new(TcpStream::connect(tables).await.unwrap());
     let (mut sender, connection) = http2::handshake(TokioExecutor::new(), stream).await.unwrap();
@@ -259,7 +259,7 @@ fn no_key_or_signature_is_in_the_log_a_response_or_the_metrics() {
         }
     });
     let log = String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned();
-    // The log is complete: at the most detailed level, it contains at least every request.
+    // The log is complete: at its most detailed level, it contains at least every request.
     assert!(log.matches("a request").count() > 100 && log.contains("TRACE "), "{log}");
     assert!(seen.secrets.len() > 9 && seen.answers.len() > 200);
     for secret in &seen.secrets {

@@ -1,5 +1,5 @@
-//! Kills a process that uses all patterns, and a server, a few times. Use `torture --patterns --rounds 100` and
-//! `torture --server --rounds 50` for many kills.
+//! Kills a process that uses all patterns, and a server, a few times. For many kills, use `torture --patterns --rounds 100`
+//! and `torture --server --rounds 50`.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Tests that two processes cannot write to the same folder: one opens it, the other is rejected, and no acknowledged write is lost.
+//! Tests that two processes cannot write to the same folder. One of them opens it, the other is rejected, and no acknowledged write is lost.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ use table_core::{Engine, ErrorCode};
 use tests::crash::process::CHILD;
 use tests::crash::{Acknowledged, Evidence, check};
 
-/// A process that writes to a folder. It is killed by the test, or when this value is dropped.
+/// A process that writes to a folder. The test kills it, or it is killed when this value is dropped.
 struct Writing {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -27,10 +27,10 @@ impl Writing {
         Self { child, lines }
     }
 
-    /// Reads up to `most` acknowledgements of the process into `evidence`, and returns how many it read.
+    /// Reads up to `most` acknowledgements of the process into `evidence`. Returns the number of them.
     fn acknowledge(&mut self, most: usize, evidence: &mut Evidence) -> usize {
         let mut read = 0;
-        // The other lines report how long writes took.
+        // The other lines report the duration of writes.
         while read < most
             && let Some(Ok(line)) = self.lines.next()
         {
@@ -42,13 +42,13 @@ impl Writing {
         read
     }
 
-    /// Kills the process like `kill -9`, then reads its remaining acknowledgements.
+    /// Kills the process as `kill -9` does, and then reads the remaining acknowledgements.
     fn kill(mut self, evidence: &mut Evidence) {
         self.child.kill().unwrap();
         self.acknowledge(usize::MAX, evidence);
     }
 
-    /// Waits for a process that must be rejected. Returns its error message. It must have exited without acknowledging a write.
+    /// Waits for a process that must be rejected, and returns its error message. The process must have exited without acknowledging a write.
     fn refusal(mut self) -> String {
         assert_eq!(self.acknowledge(usize::MAX, &mut Evidence::default()), 0);
         let mut text = String::new();

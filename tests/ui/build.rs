@@ -1,4 +1,4 @@
-//! Sets the compiler flags for the UI cases. trybuild requests a different message width for the cases than for their dependencies; with the same flags
+//! Sets the compiler flags for the UI cases. trybuild requests a different message width for the cases than for their dependencies. If the flags are the same
 //! everywhere, cargo does not compile the dependencies twice.
 
 fn main() {

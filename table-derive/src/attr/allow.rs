@@ -20,22 +20,22 @@ const WORDS: [Symbol; 5] =
 #[derive(Default)]
 pub(crate) struct Allows {
     words: Vec<Ident>,
-    /// `true` if an `allow` could not be parsed completely. It may have waived further lints.
+    /// `true` if an `allow` could not be parsed completely and may have waived more lints.
     partial: bool,
 }
 
 impl Allows {
-    /// Returns the word that waives a lint, or `None` if the lint is not waived.
+    /// Returns the word in `allow` that waives this lint, or `None` if the lint is not waived.
     pub(crate) fn get(&self, word: Symbol) -> Option<&Ident> {
         self.words.iter().find(|allowed| **allowed == word)
     }
 
-    /// Returns `true` if a lint is waived, or may be waived once the reported mistakes are fixed.
+    /// Returns `true` if this lint is waived, or may turn out to be waived once the reported mistakes are fixed.
     pub(crate) fn may_waive(&self, word: Symbol) -> bool {
         self.partial || self.get(word).is_some()
     }
 
-    /// Records that an attribute could not be parsed and may have contained waivers.
+    /// Records that an attribute which may have waived lints could not be parsed.
     pub(crate) fn unread(&mut self) {
         self.partial = true;
     }
@@ -84,7 +84,7 @@ impl Allows {
         Ok(())
     }
 
-    /// Adds a word. Returns `false` if it is unknown.
+    /// Adds a word, or reports it if it is a duplicate. Returns `false` if it is unknown.
     fn add(&mut self, ctxt: &Ctxt, word: Ident) -> bool {
         let known = WORDS.iter().any(|known| word == *known);
         if !known {

@@ -18,7 +18,7 @@ use crate::symbol::{
     PROPERTY, ROW_KEY, SCHEMA_NAME, SET, SLOTS, Symbol, TABLE,
 };
 
-/// A key attribute with its pieces.
+/// A key attribute and its parsed pieces.
 pub(crate) struct KeyAttr {
     /// The attribute as it was written.
     pub(crate) original: Attribute,
@@ -38,7 +38,7 @@ pub(crate) struct ContainerAttrs {
     pub(crate) runtime: Option<Path>,
     /// The lints in `allow(…, reason = "…")`.
     pub(crate) allows: Allows,
-    /// The word `feed`.
+    /// The word `feed`, if present.
     pub(crate) feed: Option<Ident>,
     /// The paths of the relations in `copied_by(…)`.
     pub(crate) copied_by: Vec<Path>,
@@ -125,7 +125,7 @@ const WORDS: Words = Words {
     ],
 };
 
-/// The words in an `#[entity(…)]` attribute with their values, each given at most once.
+/// The words in `#[entity(…)]` and their values. Each word may be given at most once.
 struct EntityWords {
     table: Slot<LitStr>,
     schema_name: Slot<LitStr>,
@@ -153,7 +153,7 @@ impl EntityWords {
         }
     }
 
-    /// Reads an attribute. Returns `false` if a part of it could not be read, after reporting the mistake.
+    /// Parses one attribute. Returns `false` if a part of it could not be parsed, after reporting the mistake.
     fn read(&mut self, ctxt: &Ctxt, attr: &Attribute) -> bool {
         let mut whole = true;
         let sound = WORDS.read(ctxt, attr, |word, input| {
@@ -218,7 +218,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> Cont
             foreign::refuse(ctxt, attr, None, keyed);
         }
     }
-    // A key declared in another attribute is reported there, not as missing.
+    // A key that is declared in another attribute is reported there, instead of as missing.
     let elsewhere = |word: Symbol| {
         let name = misplaced.iter().find(|name| **name == word)?;
         let original = syn::parse_quote!(#[#name]);
@@ -244,7 +244,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput, keyed: &Keyed<'_>) -> Cont
 }
 
 fn parse_key(ctxt: &Ctxt, attr: &Attribute, form: &str, slot: &mut Slot<KeyAttr>) {
-    // A malformed key is not reported as missing. An empty key is reported by the key rules.
+    // A malformed key is not reported as missing, and the key rules report an empty key.
     let is_empty = attr.meta.require_list().is_ok_and(|list| list.tokens.is_empty());
     let list = if is_empty {
         PieceList::default()

@@ -13,21 +13,21 @@ use crate::symbol::{
 
 /// The parsed attributes of one field.
 pub(crate) struct FieldAttrs {
-    /// The codec that keys use for the field, with its attribute.
+    /// The codec that keys use for this field, with the attribute that declares it.
     pub(crate) codec: Option<(Attribute, Codec)>,
-    /// The name of the property.
+    /// The property name in `#[property("Name")]`.
     pub(crate) name: Option<LitStr>,
     /// The `json` word, which stores the field as JSON.
     pub(crate) json: Option<Ident>,
-    /// The `also` word, which stores a key field as a property as well.
+    /// The `also` word, which additionally stores a key field as a property.
     pub(crate) also: Option<Ident>,
-    /// The `rest` word, which marks a map of all properties that no field declares.
+    /// The `rest` word, which marks a map of all properties that have no field.
     pub(crate) rest: Option<Ident>,
     /// The `chunks` word, which splits the value over several properties.
     pub(crate) chunks: Option<Ident>,
 }
 
-/// The settings of `#[property(…)]` parsed so far.
+/// The arguments of `#[property(…)]` parsed so far.
 struct Read {
     name: Slot<LitStr>,
     flags: [(Symbol, Slot<Ident>); 4],

@@ -15,15 +15,15 @@ use crate::grammar;
 use crate::samples;
 use crate::symbol::{ENTITY, FOREIGN_KEYS, PARTITION_KEY, ROW_KEY, Symbol};
 
-/// Libraries whose attributes contain settings, such as `primary_key` in `#[sea_orm(primary_key)]`. A struct may also
-/// derive the traits of these libraries, so a setting is refused only where it could be mistaken for a declaration of
+/// Libraries whose attributes contain settings, such as `primary_key` in `#[sea_orm(primary_key)]`. A struct may derive the
+/// traits of these libraries as well. A setting is therefore rejected only if it could be mistaken for a declaration of
 /// the entity.
 pub(crate) const LIBRARIES: [&str; 4] = ["diesel", "sea_orm", "sqlx", "dynomite"];
 
-/// Field attributes of other libraries that declare a key without saying which one: `PartitionKey` or `RowKey`.
+/// Field attributes of other libraries that declare a key without saying whether it is the `PartitionKey` or the `RowKey`.
 const BOTH: [&str; 7] = ["key", "Key", "primary_key", "PrimaryKey", "id", "Id", "primary"];
 
-/// Attributes of other libraries that declare one particular key.
+/// Attributes of other libraries that declare either the `PartitionKey` or the `RowKey`.
 const KEYS: &[(Symbol, &[&str])] = &[
     (
         PARTITION_KEY,
@@ -57,16 +57,16 @@ const KEYS: &[(Symbol, &[&str])] = &[
     ),
 ];
 
-/// The fields of a struct, with the keys that its attributes declare.
+/// The fields of a struct, and the keys that its attributes declare.
 #[derive(Default)]
 pub(crate) struct Keyed<'a> {
     /// All fields of the struct.
     all: Option<&'a FieldsNamed>,
-    /// The fields with an attribute that declares a key without saying which one, such as `#[key]`.
+    /// The names of the fields with an attribute, such as `#[key]`, that declares a key without saying which one.
     fields: Vec<String>,
-    /// `true` if the struct declares its `PartitionKey`.
+    /// `true` if an attribute of the struct declares the `PartitionKey`.
     has_partition_key: bool,
-    /// `true` if the struct declares its `RowKey`.
+    /// `true` if an attribute of the struct declares the `RowKey`.
     has_row_key: bool,
 }
 
@@ -88,13 +88,13 @@ impl<'a> Keyed<'a> {
         }
     }
 
-    /// Returns a help text with the keys for all fields in `fields`, if `field` is the first of them; an empty string for the other fields.
+    /// Returns the help text of [`Self::keys_of`] if `field` is the first of `fields`, and an empty string for any later field.
     fn keys_at(&self, field: &str) -> Option<String> {
         let help = self.keys_of(&self.fields)?;
         Some(if self.fields.first().is_some_and(|first| first == field) { help } else { String::new() })
     }
 
-    /// Returns a help text that declares the missing keys with these fields; `None` for a single field if both keys are missing.
+    /// Returns a help text that declares the missing keys with these fields, or `None` if both keys are missing and only one field is given.
     fn keys_of(&self, fields: &[String]) -> Option<String> {
         let (first, rest) = fields.split_first()?;
         let key = |word: Symbol, fields: &[String]| format!("#[{word}({})]", fields.join(", \"_\", "));
@@ -110,7 +110,7 @@ impl<'a> Keyed<'a> {
         Some(format!("write `{keys}` above the struct"))
     }
 
-    /// Returns the first name in an attribute's arguments that is also a field name.
+    /// Returns the first name in an attribute's arguments that is also the name of a field.
     fn field_in(&self, arguments: &TokenStream) -> Option<Ident> {
         let named = &self.all?.named;
         arguments.clone().into_iter().find_map(|token| match token {
@@ -139,7 +139,7 @@ fn key_of_library(attr: &Attribute) -> Option<Setting> {
     })
 }
 
-/// Reports an attribute of another library. The help text names the field that follows the attribute. Several `#[key]` fields count as one mistake.
+/// Reports an attribute of another library. The help text names the field below the attribute. Several `#[key]` fields count as one mistake.
 pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed: &Keyed<'_>) {
     let Some(name) = name_of(attr) else { return };
     let (word, arguments, shown) = if LIBRARIES.contains(&name.as_str()) {
@@ -168,25 +168,25 @@ pub(super) fn refuse(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, keyed
     ctxt.error("T009", attr, format!("`{shown}` is not an attribute of entities"), help);
 }
 
-/// Returns the attribute names of all other libraries.
+/// Returns the names of all attributes that are recognised as those of other libraries.
 #[cfg(test)]
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     FOREIGN.iter().flat_map(|(names, _)| *names).copied().chain(LIBRARIES)
 }
 
-/// Returns the name of an attribute as a string, because comparing a string with many words is faster than comparing an identifier.
+/// Returns the name of an attribute as a string, which is faster to compare with many words than an identifier.
 fn name_of(attr: &Attribute) -> Option<String> {
     attr.path().get_ident().map(Ident::to_string)
 }
 
-/// Replaces the placeholders of a help text with a field name: `{email}` with the name itself, `{Email}` with the name in Pascal case.
+/// Replaces the placeholders in a help text: `{email}` with the name of the field, and `{Email}` with the name in Pascal case.
 pub(super) fn for_field(help: &str, field: Option<&Ident>) -> String {
     let field = field.map(|field| field.unraw().to_string());
     let pascal = field.as_deref().map_or_else(|| "Email".to_owned(), pascal_case);
     codec::filled(&help.replace("{Email}", &pascal), field.as_deref())
 }
 
-/// Returns `true` if an attribute declares a key, in this library or in another library.
+/// Returns `true` if an attribute, of this library or another one, declares the given key.
 pub(crate) fn names_key(attr: &Attribute, key: Symbol) -> bool {
     let is_foreign = |word: &str| {
         BOTH.contains(&word) || KEYS.iter().any(|(declared, names)| *declared == key && names.contains(&word))
@@ -197,7 +197,7 @@ pub(crate) fn names_key(attr: &Attribute, key: Symbol) -> bool {
         || *attr.path() == ENTITY && holds_key(attr, key)
 }
 
-/// Returns `true` if `#[entity(…)]` contains a word for a key. The mistake is then reported at that word.
+/// Returns `true` if `#[entity(…)]` contains a word that declares a key. The mistake is then reported at that word.
 fn holds_key(attr: &Attribute, key: Symbol) -> bool {
     grammar::arguments(attr).into_iter().any(|token| match token {
         TokenTree::Ident(word) => word == key || FOREIGN_KEYS.iter().any(|foreign| word == foreign),

@@ -2,7 +2,7 @@
 
 use crate::codec::date_format;
 
-/// Returns the literals and fields of a format string. `next` is the field for an unnamed placeholder.
+/// Splits a format string into literals and fields. `next` is the field for an unnamed placeholder.
 pub(crate) fn pieces(text: &str, next: Option<&str>, is_field: impl Fn(&str) -> bool + Copy) -> Vec<String> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while let Some((before, inside, after)) = placeholder(rest, is_field) {
@@ -14,7 +14,7 @@ pub(crate) fn pieces(text: &str, next: Option<&str>, is_field: impl Fn(&str) -> 
     pieces
 }
 
-/// Returns the text before the first placeholder, the content of the placeholder, and the text after it.
+/// Returns the text before the first placeholder, the content of the placeholder, and the text after it. Returns `None` if `text` contains no placeholder.
 pub(crate) fn placeholder(text: &str, is_field: impl Fn(&str) -> bool) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once('{')?;
     let (inside, after) = rest.split_once('}')?;
@@ -23,19 +23,19 @@ pub(crate) fn placeholder(text: &str, is_field: impl Fn(&str) -> bool) -> Option
     fills.then_some((before, inside, after))
 }
 
-/// Returns a string as a literal, without the characters that keys cannot contain; `None` if nothing remains.
+/// Returns `text` as a string literal, with `_` in place of characters that keys cannot contain. Returns `None` if `text` is empty.
 fn quoted(text: &str) -> Option<String> {
     let text = text.replace(['#', '/', '\\', '?'], "_");
     (!text.is_empty()).then(|| format!("{text:?}"))
 }
 
-/// Returns the name in a placeholder, such as `id` in `id:06` or `self.id`.
+/// Returns the name in a placeholder: `id` for both `id:06` and `self.id`.
 pub(crate) fn name_of(inside: &str) -> &str {
     let name = inside.split(':').next().unwrap_or_default();
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// Returns the piece for a placeholder, such as `id`, or `digits(6, id)` for `id:06`.
+/// Returns the key piece for a placeholder: `id` for `id`, and `digits(6, id)` for `id:06`.
 fn field_of(inside: &str, next: Option<&str>) -> String {
     let name = name_of(inside);
     let name =

@@ -22,23 +22,23 @@ pub(crate) struct IndexAttr {
     pub(crate) original: Attribute,
     /// The name of the index.
     pub(crate) name: Ident,
-    /// `true` for `index_entity`, whose rows list keys instead of storing copies.
+    /// `true` for `index_entity`, whose rows contain lists of keys instead of copies.
     pub(crate) list: bool,
-    /// The word `unique`, if each value identifies at most one entity.
+    /// The word `unique`, which declares that each value identifies at most one entity.
     pub(crate) unique: Option<Ident>,
-    /// The value of `at_most = 100`: the maximum number of keys in one list.
+    /// The number in `at_most = 100`: the maximum number of keys in one list.
     pub(crate) at_most: Option<LitInt>,
     /// The value of `table = "…"`.
     pub(crate) table: Option<LitStr>,
     /// The path of the function in `when = path::to::function`.
     pub(crate) when: Option<Path>,
-    /// The pieces of the index rows' `PartitionKey`.
+    /// The pieces of the `PartitionKey` of index rows.
     pub(crate) partition_key: Option<PieceList>,
-    /// The pieces of the index rows' `RowKey`.
+    /// The pieces of the `RowKey` of index rows.
     pub(crate) row_key: Option<PieceList>,
-    /// The fields that each copy includes.
+    /// The fields in `include(…)`, which each copy contains.
     pub(crate) include: Option<Vec<Ident>>,
-    /// `true` if an invalid word has been reported and skipped. It may be a misspelt option, which must then not be reported as missing.
+    /// `true` if an invalid word has been reported and skipped. It may be a misspelled option, which must then not be reported as missing.
     pub(crate) broken: bool,
 }
 
@@ -67,7 +67,7 @@ const LISTS: Words = Words {
         (PARTITION_KEY, "partition_key(\"name_\", department)"),
         (ROW_KEY, "row_key(\"name_\", name)"),
         (WHEN, WHEN_FORM),
-        // `unique` is accepted here, because a separate rule reports it for lists.
+        // `unique` is accepted here because a separate rule reports it for lists.
         (UNIQUE, "unique"),
     ],
     meant: MEANT,
@@ -103,7 +103,7 @@ const MEANT: &[(&str, &str)] = &[
     ("where", WHEN_MEANT),
 ];
 
-/// Parses one `#[index(…)]` or `#[index_entity(…)]`. If the name is missing, reports an error and returns `None`.
+/// Parses one `#[index(…)]` or `#[index_entity(…)]`. Reports an error and returns `None` if the name is missing.
 pub(crate) fn parse(ctxt: &Ctxt, attr: &Attribute, list: bool) -> Option<IndexAttr> {
     let words = if list { &LISTS } else { &COPIES };
     grammar::in_parentheses(ctxt, attr, words.form, |input| parse_words(ctxt, input, attr, words)).flatten()
@@ -174,13 +174,13 @@ fn parse_words(ctxt: &Ctxt, input: ParseStream, attr: &Attribute, words: &Words)
     })
 }
 
-/// Reports a bare name that is not similar to any known word. It is probably a field that belongs in a key.
+/// Reports a bare name that is not similar to a known word and is therefore probably a field that belongs in a key.
 fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>) -> syn::Result<()> {
     let ahead = input.fork();
     let Ok(name) = ahead.call(Ident::parse_any) else { return Ok(()) };
     let text = name.to_string();
     let known = || words.known.iter().map(|(word, _)| word.0);
-    // Most names are known words, and comparing a name with all words is slow in an unoptimised macro.
+    // Most names are known words, and a comparison with all similar words is slow in an unoptimised macro.
     let is_word = known().any(|word| text == word)
         || words.meant.iter().any(|(word, _)| text == *word)
         || symbol::nearest(&text, known()).is_some();
@@ -195,7 +195,7 @@ fn no_field(input: ParseStream, words: &Words, index: Option<&Ident>) -> syn::Re
     Err(ctxt::mistake("T001", &name, format!("unknown word `{name}` in `{}`", words.of), help))
 }
 
-/// Returns the correct syntax for an index declared with another library's settings: `name = "ByEmail", columns = [email], unique = true`.
+/// Returns the correct syntax for an index that is declared with another library's settings, such as `name = "ByEmail", columns = [email], unique = true`.
 fn settings_of(input: ParseStream, words: &Words) -> Option<String> {
     let ahead = input.fork();
     ahead.call(Ident::parse_any).ok().filter(|word| word == "name" || word == "index_name")?;
@@ -217,7 +217,7 @@ fn settings_of(input: ParseStream, words: &Words) -> Option<String> {
     Some(form.replace("(ByEmail", &own).replace("(ByName", &own))
 }
 
-/// Parses the name at the beginning of an index attribute.
+/// Parses the name at the start of an index attribute.
 fn parse_name(input: ParseStream, words: &Words) -> syn::Result<Ident> {
     let whole = grammar::rest(input);
     let nameless = |tokens: TokenStream| {

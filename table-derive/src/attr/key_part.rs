@@ -10,7 +10,7 @@ use crate::symbol::{CRATE, KEY_PART};
 
 /// The parsed attributes of the type.
 pub(crate) struct TypeAttrs {
-    /// The codec for the inner value, with its attribute.
+    /// The codec for the inner value, with the attribute that declares it.
     pub(crate) codec: Option<(Attribute, Codec)>,
     /// The path in `crate = …`.
     pub(crate) runtime: Option<Path>,
@@ -47,7 +47,7 @@ pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> TypeAttrs {
     TypeAttrs { codec: own.take(), runtime: runtime.take() }
 }
 
-/// Parses the attribute that renames a variant in keys, if present.
+/// Parses the attribute that sets a variant's name in keys, if present.
 pub(crate) fn parse_variant(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<LitStr> {
     let mut name = Slot::empty("name");
     let form = "#[key_part(\"draft\")]";
@@ -67,7 +67,7 @@ pub(crate) fn parse_variant(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<LitStr> 
     name.take()
 }
 
-/// Reports a codec attribute on a field or variant, where the attribute has no effect.
+/// Reports a codec attribute on a field or variant, where it has no effect.
 pub(crate) fn refuse_codec(ctxt: &Ctxt, attr: &Attribute, help: &str) {
     for word in codec::attributes().filter(|word| attr.path().is_ident(word.name)) {
         ctxt.error("T003", attr, format!("`{}` belongs on the type", word.name), help);

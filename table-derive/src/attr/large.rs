@@ -15,7 +15,7 @@ const WORDS: Words = Words {
     meant: &[],
 };
 
-/// Parses the struct's attributes. Returns the runtime path if they contain one.
+/// Parses the struct's attributes. Returns the path in `crate = …`, if present.
 pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<Path> {
     let mut runtime = Slot::empty(CRATE.0);
     for attr in attrs {
@@ -30,7 +30,7 @@ pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> Option<Path> {
     runtime.take()
 }
 
-/// Returns `true` if a field is marked as a blob.
+/// Returns `true` if a field has the `#[blob]` attribute.
 pub(crate) fn is_blob(ctxt: &Ctxt, attrs: &[Attribute]) -> bool {
     let mut blob = Slot::empty(BLOB.0);
     for attr in attrs.iter().filter(|attr| attr.path() == &BLOB) {

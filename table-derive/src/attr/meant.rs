@@ -1,4 +1,4 @@
-//! Guesses the key pieces that a user meant by an expression, or by another library's setting.
+//! Guesses the key pieces that a user meant by an expression or by another library's setting.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -11,7 +11,7 @@ use crate::codec;
 use crate::ctxt;
 use crate::grammar::{self, is_name, names};
 
-/// Returns the error for tokens that are not a key piece. It suggests the intended piece if that can be guessed.
+/// Returns the error for tokens that are not a key piece. The error suggests the intended piece if it can be guessed.
 pub(super) fn no_piece(input: ParseStream) -> syn::Error {
     let whole = grammar::rest(input);
     let meant = meant(whole.clone());
@@ -30,11 +30,11 @@ pub(super) fn no_piece(input: ParseStream) -> syn::Error {
     ctxt::mistake("T004", whole, "expected a piece of a key", help)
 }
 
-/// Settings of other libraries that contain key pieces.
+/// Settings of other libraries whose values are key pieces.
 const OF_PIECES: [&str; 8] =
     ["composite", "template", "facets", "value", "format", "fields", "parts", "components"];
 
-/// Returns the pieces of a key that is declared with `=`: `department` for `= "department"` and `(field = "pk", composite = ["department"])`.
+/// Returns the pieces of a key that is declared with `=`: `department` for both `= "department"` and `(field = "pk", composite = ["department"])`.
 pub(super) fn assigned_pieces(attr: &Attribute) -> Option<String> {
     let tokens = match &attr.meta {
         Meta::NameValue(pair) => pair.value.to_token_stream(),
@@ -60,7 +60,7 @@ pub(super) fn assigned_pieces(attr: &Attribute) -> Option<String> {
     (!pieces.is_empty()).then(|| pieces.join(if are_names { ", \"_\", " } else { ", " }))
 }
 
-/// Returns the help text for another library's key setting, or for a field with an assigned value.
+/// Returns the help text for another library's key setting, or for a field that is assigned a value.
 fn assigned(tokens: &TokenStream) -> Option<String> {
     let mut tokens = tokens.clone().into_iter();
     let (Some(TokenTree::Ident(word)), Some(TokenTree::Punct(sign)), Some(TokenTree::Literal(_))) =
@@ -81,7 +81,7 @@ fn assigned(tokens: &TokenStream) -> Option<String> {
     })
 }
 
-/// Returns the help text for a function call: `year` for `at.year()`, `new_v4` for `Uuid::new_v4()`.
+/// Returns the help text for a function call in place of a key piece, such as `at.year()` or `Uuid::new_v4()`.
 fn called(tokens: TokenStream) -> Option<String> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let field = match tokens.as_slice() {
@@ -101,7 +101,7 @@ fn called(tokens: TokenStream) -> Option<String> {
     })
 }
 
-/// Returns the help text for `at.format("%Y-%m-%d")`.
+/// Returns the help text for a formatted date or time, such as `at.format("%Y-%m-%d")`.
 fn formatted(tokens: &TokenStream) -> Option<String> {
     let text = tokens.to_string();
     let (before, after) = text.split_once('"')?;
@@ -113,7 +113,7 @@ fn formatted(tokens: &TokenStream) -> Option<String> {
     Some(format!("write `truncate(pattern({pattern:?}, {field}))`, or without `truncate` for a `NaiveDate`"))
 }
 
-/// Returns the piece for a field with a sort order: `desc(id)` for `id desc`, `desc id`, `-id` and `!id`.
+/// Returns the key piece for a field with a sort order: `desc(id)` for `id desc`, `desc id`, `-id` and `!id`.
 fn sorted(tokens: &[TokenTree]) -> Option<String> {
     let (order, field) = match tokens {
         [TokenTree::Punct(sign), TokenTree::Ident(field)] if matches!(sign.as_char(), '-' | '!') => {
@@ -133,11 +133,11 @@ fn is_order(word: &str) -> bool {
     ["asc", "ascending", "desc", "descending"].contains(&word)
 }
 
-/// Returns the literals and fields of an expression: `"empid_", id` for `format!("empid_{}", self.id)`.
+/// Returns the literals and fields in an expression: `"empid_", id` for `format!("empid_{}", self.id)`.
 fn meant(tokens: TokenStream) -> Vec<String> {
     let mut meant = Vec::new();
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    // A closure ends with the field that it returns.
+    // A closure ends with the field whose value it returns.
     if matches!(tokens.first(), Some(TokenTree::Punct(bar)) if bar.as_char() == '|') {
         return match tokens.last() {
             Some(TokenTree::Ident(field)) => vec![field.to_string()],
@@ -201,7 +201,7 @@ fn meant(tokens: TokenStream) -> Vec<String> {
             TokenTree::Group(_) | TokenTree::Punct(_) => {}
         }
     }
-    // With several placeholders and arguments, it is unknown which belong together.
+    // With several placeholders, it is not known which argument belongs to which placeholder.
     if holes > 1 { Vec::new() } else { with_argument(meant) }
 }
 
@@ -216,7 +216,7 @@ fn with_argument(mut pieces: Vec<String>) -> Vec<String> {
     pieces
 }
 
-/// Returns the number of unnamed placeholders.
+/// Returns the number of unnamed placeholders in a format string.
 fn unnamed(text: &str) -> usize {
     let mut rest = text;
     let mut count = 0;
@@ -227,12 +227,12 @@ fn unnamed(text: &str) -> usize {
     count
 }
 
-/// Returns `true` if a piece is an unnamed placeholder, whose field follows as an argument.
+/// Returns `true` if a piece came from an unnamed placeholder, whose field follows as an argument.
 fn is_unnamed(piece: &str) -> bool {
     piece == "field"
 }
 
-/// Returns the field for a quoted name in a list: `id` for `"id"`.
+/// Returns the name of the field if a list quotes it: `id` for `"id"`. Returns any other piece unchanged.
 fn without_quotes(piece: String) -> String {
     let inside = piece.trim_matches('"');
     if is_name(inside) { inside.to_owned() } else { piece }

@@ -10,7 +10,7 @@ use crate::symbol::{CRATE, ENTITY_GROUP, ENTITY_SET, FROM, OTHER, Symbol, UNDER,
 
 /// The parsed attributes of a set or group.
 pub(crate) struct ContainerAttrs {
-    /// The entity in `under = Employee`.
+    /// The entity type in `under = Employee`.
     pub(crate) under: Option<Path>,
     /// The path in `crate = …`.
     pub(crate) runtime: Option<Path>,
@@ -18,9 +18,9 @@ pub(crate) struct ContainerAttrs {
 
 /// The parsed attributes of a variant or field.
 pub(crate) struct MemberAttrs {
-    /// The `#[other]` attribute, if the variant or field holds rows of other types.
+    /// The `#[other]` attribute, which marks the variant or field that collects rows of other types.
     pub(crate) other: Option<Attribute>,
-    /// The paths of `#[upgrade(from = OldEmployee)]`, in order.
+    /// The paths in `#[upgrade(from = OldEmployee)]`, in order.
     pub(crate) upgrades: Vec<(Attribute, Path)>,
 }
 

@@ -1,4 +1,4 @@
-//! Parser of key pieces: `"empid_"`, `id`, `digits(6, id)`, `desc(digits(6, id))`, `bucket(id, 16)`.
+//! Parser for key pieces: `"empid_"`, `id`, `digits(6, id)`, `desc(digits(6, id))`, `bucket(id, 16)`.
 
 use proc_macro2::TokenStream;
 use syn::ext::IdentExt;
@@ -15,7 +15,7 @@ use crate::symbol::LITERAL;
 pub(crate) enum PieceAttr {
     /// A constant string in the key.
     Literal(LitStr),
-    /// `literal("id")`: a constant string, even if it is spelled like a field.
+    /// `literal("id")`: a constant string, even if it equals the name of a field.
     Meant(LitStr),
     /// A field and its codec.
     Part {
@@ -24,7 +24,7 @@ pub(crate) enum PieceAttr {
         /// The codec of the field in this key.
         codec: Codec,
     },
-    /// A piece for which an error has been reported, with the names that it contains. One of them may be the intended field.
+    /// A piece for which an error has been reported, with the names in it. One of them may be the intended field.
     Wrong(Vec<Ident>),
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum PieceAttr {
 pub(crate) struct PieceList {
     /// The pieces, in the order of the key.
     pub(crate) pieces: Vec<PieceAttr>,
-    /// `true` if errors have been reported for some pieces.
+    /// `true` if an error has been reported for at least one piece.
     pub(crate) broken: bool,
 }
 
@@ -77,7 +77,7 @@ fn parse(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<PieceAttr>> {
         }
         let form = "literal(\"id\")`; a field stands alone: `id";
         let wrong = grammar::misread(&word, form, &content, content.error("expected one text"));
-        // Otherwise, syn would report the unread tokens a second time.
+        // Consume the remaining tokens, which syn would otherwise report a second time.
         content.parse::<TokenStream>()?;
         return Err(wrong);
     }

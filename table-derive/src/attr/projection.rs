@@ -12,11 +12,11 @@ use crate::symbol::{CRATE, OF, PROJECTION};
 
 /// The parsed attributes of the struct.
 pub(crate) struct ProjectionAttrs {
-    /// The entity in `of = Employee`.
+    /// The entity type in `of = Employee`.
     pub(crate) of: Option<Path>,
     /// The path in `crate = …`.
     pub(crate) runtime: Option<Path>,
-    /// `true` if an error has been reported that may explain why a word seems to be missing.
+    /// `true` if an error has been reported which may be the reason why a word seems to be missing.
     pub(crate) broken: bool,
     /// The entity type that a malformed attribute seems to name.
     pub(crate) meant: Option<Path>,
@@ -47,7 +47,7 @@ pub(crate) fn parse(ctxt: &Ctxt, input: &DeriveInput) -> ProjectionAttrs {
     ProjectionAttrs { of: of.take(), runtime: runtime.take(), broken, meant }
 }
 
-/// Returns `true` if a name is capitalised like a type.
+/// Returns `true` if the name starts with a capital letter, as the name of a type does.
 fn is_type(name: &Ident) -> bool {
     name.to_string().starts_with(char::is_uppercase)
 }

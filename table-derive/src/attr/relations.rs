@@ -1,4 +1,4 @@
-//! Parses the copy relations that a struct declares, by which entities store properties of other entities:
+//! Parses the copy relations that a struct declares. They let an entity store copies of properties of other entities:
 //! `copied_by(Assignee)`, `copies_from(Owner, Reviewer)`.
 
 use quote::ToTokens;
@@ -8,7 +8,7 @@ use syn::{Ident, Path, parenthesized};
 use crate::ctxt::{self, Ctxt};
 use crate::grammar;
 
-/// Parses the relation types after `copied_by` or `copies_from`, and reports duplicates. The second result is `true` if all of them were parsed.
+/// Parses the relation types after `copied_by` or `copies_from`, and reports duplicates. The second value is `true` if all of them were parsed.
 pub(crate) fn parse(
     ctxt: &Ctxt,
     word: &Ident,

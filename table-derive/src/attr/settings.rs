@@ -5,22 +5,22 @@ use quote::ToTokens;
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, LitStr};
 
-/// A setting in an attribute, with its value.
+/// A setting in an attribute, and its value.
 pub(crate) struct Setting {
     /// The setting's name, such as `rename`.
     pub(crate) word: String,
-    /// The tokens after the name, without `=`.
+    /// The tokens after the setting's name, without the `=`.
     pub(crate) value: TokenStream,
 }
 
 impl Setting {
-    /// Returns the value if it is a string.
+    /// Returns the value if it is a string literal.
     pub(crate) fn text(&self) -> Option<String> {
         syn::parse2::<LitStr>(self.value.clone()).ok().map(|text| text.value())
     }
 }
 
-/// Returns the settings in an attribute. Errors in the attribute are not reported here, because the attribute's own library reports them.
+/// Returns the settings in an attribute. Errors in the attribute are not reported here: that is left to the attribute's own library.
 pub(crate) fn of(attribute: &Attribute) -> Vec<Setting> {
     let mut settings = Vec::new();
     let _ = attribute.parse_nested_meta(|meta: ParseNestedMeta<'_>| {
@@ -37,7 +37,7 @@ pub(crate) fn of(attribute: &Attribute) -> Vec<Setting> {
     settings
 }
 
-/// Returns the setting with this name in the attributes of `library`, with its attribute.
+/// Returns the first setting with the name `word` in the attributes of `library`, and the attribute that contains it.
 pub(crate) fn find<'a>(
     attributes: &'a [Attribute],
     library: &str,

@@ -32,7 +32,7 @@ pub(crate) struct PartAttr {
     pub(crate) number: usize,
 }
 
-/// Parses both kinds of attributes.
+/// Parses both kinds of attributes of a field.
 pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> PlaceAttrs {
     let (mut slots, mut part) = (Slot::empty(SLOTS.0), Slot::empty(PART.0));
     for attr in attrs {
@@ -57,7 +57,7 @@ pub(crate) fn parse(ctxt: &Ctxt, attrs: &[Attribute]) -> PlaceAttrs {
     PlaceAttrs { slots: slots.take(), part: part.take() }
 }
 
-/// Parses `"Day", 1..=366`.
+/// Parses a prefix and a range, such as `"Day", 1..=366`.
 fn range(input: ParseStream) -> syn::Result<(LitStr, usize, usize)> {
     let word: LitStr = input.parse()?;
     input.parse::<Token![,]>()?;

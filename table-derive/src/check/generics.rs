@@ -5,7 +5,7 @@ use quote::ToTokens;
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
 
-/// Reports key fields whose types depend on a generic parameter, and the first index that a generic entity declares.
+/// Reports each key field whose type depends on a generic parameter, and the first index of a generic entity.
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     if entity.parameters.is_empty() {
         return;

@@ -1,5 +1,5 @@
-//! Checks that a partition key distributes writes (PAT-ANTI-1): reports a constant partition key, and more buckets than
-//! a read can query one by one. The compiler checks whether key fields have a time type.
+//! Checks that a partition key distributes writes (PAT-ANTI-1). Reports a constant partition key, and a number of buckets too
+//! large to query one by one. The compiler checks whether key fields have a time type.
 
 use syn::ext::IdentExt;
 
@@ -10,7 +10,7 @@ use crate::model::Entity;
 use crate::model::key::Key;
 use crate::symbol::{HOT_PARTITION, MANY_BUCKETS};
 
-/// The maximum number of buckets. Reading all values needs at least one request per bucket.
+/// The maximum number of buckets. Reading the entities of all buckets takes at least one request per bucket.
 const MOST_BUCKETS: u32 = 1_000;
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
@@ -46,7 +46,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports more buckets than a read of all values can query.
+/// Reports a number of buckets too large to query one by one.
 fn many_buckets(ctxt: &Ctxt, entity: &Entity<'_>) {
     let of_indexes = entity.indexes.iter().filter_map(|index| index.partition_key.as_ref());
     let parts = entity.partition_key.iter().chain(of_indexes).flat_map(Key::parts);
@@ -54,7 +54,7 @@ fn many_buckets(ctxt: &Ctxt, entity: &Entity<'_>) {
     let many = |count: &&syn::LitInt| count.base10_parse::<u32>().is_ok_and(|count| count > MOST_BUCKETS);
     let many: Vec<_> = counts.filter(many).collect();
     match entity.allows.get(MANY_BUCKETS) {
-        // A key with errors may contain a bucket that was not recognised.
+        // A key with errors may contain a bucket that was not parsed.
         Some(word) if many.is_empty() && ctxt.is_sound() => {
             let help = format!("remove it; it is for more than {MOST_BUCKETS} buckets");
             ctxt.error(

@@ -51,9 +51,9 @@ fn missing_row_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports included fields that the copy's key already contains (PAT-INTRA-6).
+/// Reports a field in `include(…)` that the key of the copy already contains (PAT-INTRA-6).
 fn included_from_key(ctxt: &Ctxt, entity: &Entity<'_>) {
-    // If the list contains errors, the intended fields are not known.
+    // If the list contains errors, the intended fields are unknown.
     for index in entity.indexes.iter().filter(|index| !index.attr.broken) {
         for name in index.attr.include.iter().flatten() {
             let Some(at) = resolve(ctxt, &entity.fields, name) else { continue };
@@ -79,7 +79,7 @@ fn included_from_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports a field that `include` lists twice.
+/// Reports a field that occurs twice in `include(…)`.
 fn included_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     for keep in entity.indexes.iter().filter_map(|index| index.attr.include.as_ref()) {
         for (at, name) in keep.iter().enumerate() {
@@ -90,7 +90,7 @@ fn included_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports `unique` on an index of lists (PAT-IX). A list contains all entities with a value, so the value cannot be unique.
+/// Reports `unique` on an index of lists (PAT-IX). A list contains every entity with a value, and the value therefore cannot be unique.
 fn unique_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in entity.indexes.iter().filter(|index| index.attr.list) {
         if let Some(word) = &index.attr.unique {
@@ -108,7 +108,7 @@ fn unique_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports an index of lists without a limit. One row contains all keys for a value, so the row could grow without bound (PAT-ANTI-3, PAT-IX-4).
+/// Reports an index of lists without a limit. One row contains all keys for a value, and could grow without bound (PAT-ANTI-3, PAT-IX-4).
 fn unbounded_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in entity.indexes.iter().filter(|index| index.attr.list && !index.is_broken(entity)) {
         let name = &index.attr.name;
@@ -138,7 +138,7 @@ fn unbounded_list(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports a non-unique index whose key omits a part of the entity's key, because the copies of two entities could collide (PAT-INTRA-5).
+/// Reports a non-unique index whose key omits a part of the entity's key. The copies of two entities could then collide (PAT-INTRA-5).
 fn own_key_left_out(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in &entity.indexes {
         if index.attr.list || index.attr.unique.is_some() || index.is_broken(entity) {
@@ -170,7 +170,7 @@ fn own_key_left_out(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports two kinds of rows whose `RowKey` prefixes do not distinguish them (PAT-HET-2).
+/// Reports pairs of row types that cannot be told apart by their `RowKey` prefixes (PAT-HET-2).
 fn mixed_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
     let (Some(partition_key), Some(row_key)) = (&entity.partition_key, &entity.row_key) else { return };
     let begin = |key: &Key| key.literal_from(0);
@@ -209,7 +209,7 @@ fn mixed_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports an index whose generated type would have the same name as a field's type.
+/// Reports an index whose generated type would have the same name as the type of a field.
 fn type_of_a_field(ctxt: &Ctxt, entity: &Entity<'_>) {
     for index in &entity.indexes {
         if let Some((made, field)) = entity.type_made_twice(index) {
@@ -221,7 +221,7 @@ fn type_of_a_field(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports an index whose generated function would have a name that is already in use.
+/// Reports an index whose generated function would have a name that is already taken.
 fn reserved_method(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (at, index) in entity.indexes.iter().enumerate() {
         if let Some(name) = entity.method_made_twice(at) {

@@ -25,7 +25,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     shadowing_name(ctxt, entity);
 }
 
-/// Iterates over all keys of the declaration, including the keys of indexes.
+/// Returns all keys of the declaration, including those of indexes.
 fn keys<'m>(entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Key> {
     let of_indexes = entity.indexes.iter().flat_map(|index| [&index.partition_key, &index.row_key]);
     [&entity.partition_key, &entity.row_key].into_iter().chain(of_indexes).flatten()
@@ -67,7 +67,7 @@ fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
             None => ctxt.error("T020", &entity.original.ident, wrong, help),
         }
     };
-    // A key on a field, or another library's key attribute, is reported at its own position.
+    // A key on a field, or a key attribute of another library, is reported at its own position.
     let is_missing = |key: &Option<Key>, word: Symbol| {
         let of_fields = entity.fields.iter().flat_map(|field| &field.original.attrs);
         let mut attributes = entity.original.attrs.iter().chain(of_fields);
@@ -86,7 +86,7 @@ fn resembles(attr: &Attribute, word: Symbol) -> bool {
     attr.path().get_ident().is_some_and(|name| symbol::distance(&name.to_string(), word.0) <= 2)
 }
 
-/// Returns `true` if a field may identify an entity, because its type looks usable in keys.
+/// Returns `true` if a field may identify an entity: its type looks usable in keys, and it is not stored as JSON, in chunks or as `rest`.
 pub(super) fn may_identify(field: &Field<'_>) -> bool {
     const OTHERS: [&str; 7] = ["Option", "Vec", "HashMap", "BTreeMap", "f32", "f64", "Json"];
     let attrs = &field.attrs;
@@ -103,7 +103,7 @@ fn empty_key(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports a field that occurs twice in a key. A bucket computed from the field does not count.
+/// Reports a field that occurs twice in a key. A bucket of the field does not count.
 fn field_twice(ctxt: &Ctxt, key: &Key) {
     let parts: Vec<_> = key.parts().filter(|part| part.codec.gives_back()).collect();
     for (at, part) in parts.iter().enumerate() {
@@ -136,7 +136,7 @@ fn empty_literal(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports a derived part, such as a bucket, inside another codec. This is allowed only if the outer codec loses even more of the value.
+/// Reports a derived part, such as a bucket, inside another codec. Nesting is allowed only if the outer codec loses even more of the value.
 fn nested_bucket(ctxt: &Ctxt, key: &Key) {
     for part in key.parts() {
         let (mut outer, mut inner) = (&*part.codec, part.codec.inner());
@@ -175,7 +175,7 @@ fn codec_without_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports key parts whose generated methods would have equal names.
+/// Reports two key parts whose generated methods would have the same name.
 fn generated_name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     let narrowed = entity.row_key.iter().map(|key| (key, &["_is", "_prefix"][..]));
     let partitions = entity
@@ -195,7 +195,7 @@ fn generated_name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports fields whose generated constant or method would hide an item that every entity has.
+/// Reports a field whose generated constant or method would hide an item that every entity has.
 fn shadowing_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     let constants = ["SCHEMA", "INDEXES"];
     let methods = ["clone", "into", "ranges"];

@@ -15,7 +15,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     idle_allow(ctxt, entity);
 }
 
-/// Reports an error if a key has more than three levels (HPK-2, HPK-42).
+/// Reports a fourth level in a key (HPK-2, HPK-42).
 fn fourth_level(ctxt: &Ctxt, key: &Key) {
     if let Some(fourth) = key.parts().nth(MOST) {
         let wrong = format!("`{}` is a fourth level; a partition key has at most three (HPK-2)", fourth.name);
@@ -27,7 +27,7 @@ fn fourth_level(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports a derived part that is used as a level, because queries could not specify its value.
+/// Reports a derived part that is used as a level. Queries could not specify its value.
 fn bucket_as_level(ctxt: &Ctxt, key: &Key) {
     for part in key.parts().filter(|part| !part.codec.gives_back()) {
         let word = part.codec.word().map_or("part", |word| word.name);
@@ -43,7 +43,7 @@ fn bucket_as_level(ctxt: &Ctxt, key: &Key) {
     }
 }
 
-/// Reports a lint waiver that has no effect.
+/// Reports a waiver of `low_cardinality` that has no effect.
 fn idle_allow(ctxt: &Ctxt, entity: &Entity<'_>) {
     if let (Some(word), Some(key)) = (entity.allows.get(LOW_CARDINALITY), &entity.partition_key)
         && !key.broken

@@ -1,4 +1,4 @@
-//! Types that cannot be part of a key, recognised by their paths. Other such types are reported by the compiler, for an index once per use.
+//! Types that cannot be part of a key, recognised by their paths. The compiler reports the others, but for an index once per use.
 
 use std::fmt::Display;
 
@@ -17,14 +17,14 @@ struct Wrong {
     help: String,
 }
 
-/// Reports key fields whose types have no encoding, unless they have a custom codec. The key of an index may contain an `Option`.
+/// Reports each key field whose type has no encoding, unless the field has a custom codec. The key of an index may contain an `Option`.
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     let own = [&entity.partition_key, &entity.row_key].into_iter().flatten();
     let of_indexes = entity.indexes.iter().flat_map(|index| index.keys(entity));
     let has = |key: &Key, at: usize| key.parts().any(|part| part.field == at && !part.codec.is_custom());
     let (own, of_indexes): (Vec<_>, Vec<_>) = (own.collect(), of_indexes.collect());
     for (at, field) in entity.fields.iter().enumerate() {
-        // A `rest` field in a key has its own error message.
+        // A `rest` field in a key gets a different error message.
         let wrong = if field.attrs.rest.is_some() {
             None
         } else if own.iter().any(|key| has(key, at)) {
@@ -52,7 +52,7 @@ fn report(ctxt: &Ctxt, ty: &Type, wrong: Option<Wrong>) {
     }
 }
 
-/// Returns the error message and the help text for the named field, if its type has no key encoding.
+/// Returns the error message and the help text for the named field if its type has no key encoding.
 fn wrong(name: &dyn Display, ty: &Type) -> Option<Wrong> {
     let instead = |fact, ty: &str, more: &str| Some(Wrong { fact, help: format!("write `{ty}`{more}") });
     match ty {
@@ -105,8 +105,8 @@ fn wrong(name: &dyn Display, ty: &Type) -> Option<Wrong> {
     }
 }
 
-/// Returns `true` for a type without a path, or with a path into the standard library or `chrono`. A type with another
-/// path may be different even if it has the same name, and only rustc can resolve it.
+/// Returns `true` for a type without a path prefix, or with a path into the standard library or `chrono`. With any other path, a type of
+/// the same name may be a different type, and only rustc can resolve it.
 fn is_known(ty: &TypePath) -> bool {
     let segments = &ty.path.segments;
     let root = segments.first().map(|segment| segment.ident.to_string());
@@ -114,13 +114,13 @@ fn is_known(ty: &TypePath) -> bool {
         && (segments.len() == 1 || matches!(root.as_deref(), Some("std" | "core" | "alloc" | "chrono")))
 }
 
-/// Returns `true` if a `DateTime` has a time zone other than UTC.
+/// Returns `true` for a `DateTime` with a time zone other than UTC.
 fn is_elsewhere(segment: &PathSegment) -> bool {
     let Some(Type::Path(zone)) = inner(segment) else { return false };
     zone.path.segments.last().is_some_and(|last| last.ident == "Local" || last.ident == "FixedOffset")
 }
 
-/// Returns the last type in the angle brackets of a type: `str` in `Cow<'static, str>`.
+/// Returns the last type in the angle brackets of a path segment: `str` in `Cow<'static, str>`.
 fn inner(segment: &PathSegment) -> Option<&Type> {
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };
     arguments.args.iter().rev().find_map(|argument| match argument {
@@ -135,7 +135,7 @@ fn argument<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
     path.path.segments.last().filter(|last| last.ident == name).and_then(inner)
 }
 
-/// Returns the owned equivalent of a borrowed type.
+/// Returns the owned equivalent of the type behind a reference.
 fn owned(ty: &Type) -> String {
     match text(ty).as_str() {
         "str" => "String".to_owned(),
@@ -143,7 +143,7 @@ fn owned(ty: &Type) -> String {
     }
 }
 
-/// Formats a type in the style of rustfmt, except for types that contain traits.
+/// Formats a type in the style of rustfmt. The spacing differs for types that contain traits.
 fn text(ty: &Type) -> String {
     let text = ty.to_token_stream().to_string();
     text.replace(" < ", "<").replace(" >", ">").replace(" :: ", "::").replace(" ,", ",").replace("& ", "&")

@@ -12,7 +12,7 @@ use crate::model::key::Key;
 use crate::model::property::Property;
 use crate::model::{Entity, Field};
 
-/// The maximum number of custom properties that an entity can have (ENT-2).
+/// The maximum number of custom properties of an entity (ENT-2).
 const MOST: usize = 252;
 /// The maximum length of a property name in UTF-16 code units (PROP-2).
 const LONGEST_NAME: usize = 255;
@@ -23,7 +23,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     too_many(ctxt, entity);
 }
 
-/// Checks the rules that apply to each property name on its own.
+/// Checks the rules that concern a single property, such as its name.
 pub(super) fn check_names(ctxt: &Ctxt, entity: &Entity<'_>) {
     name_of_key_field(ctxt, entity);
     also_of_no_key(ctxt, entity);
@@ -34,7 +34,7 @@ pub(super) fn check_names(ctxt: &Ctxt, entity: &Entity<'_>) {
     illegal_name(ctxt, entity);
 }
 
-/// Checks that a slot prefix is the start of an identifier (PROP-3).
+/// Checks that a slot prefix is a valid start of an identifier (PROP-3).
 pub(super) fn slot_name(ctxt: &Ctxt, word: &LitStr) {
     let name = word.value();
     if syn::Ident::parse_any.parse_str(&name).is_err() {
@@ -44,7 +44,7 @@ pub(super) fn slot_name(ctxt: &Ctxt, word: &LitStr) {
 }
 
 /// Reports `#[property("Name")]` on a key field, which is stored as a property only with `also`. The attribute is
-/// allowed if an index stores copies whose keys do not contain the field, because these copies store it under that
+/// allowed if an index stores copies whose keys do not contain the field: these copies store the field under that
 /// name.
 fn name_of_key_field(ctxt: &Ctxt, entity: &Entity<'_>) {
     let of_key = |field: &Field<'_>| field.property.is_none() && field.attrs.rest.is_none();
@@ -75,7 +75,7 @@ fn also_of_no_key(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Checks the field that collects the remaining properties: at most one, without a name or codec, and not part of a key.
+/// Checks the field that collects the remaining properties. At most one is allowed, without a name or codec, and outside the key.
 fn rest(ctxt: &Ctxt, entity: &Entity<'_>) {
     let mut first = None;
     for (at, field) in entity.fields.iter().enumerate() {
@@ -127,7 +127,7 @@ fn chunks(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Returns the fields that the entity or one of its copies stores as properties.
+/// Returns the fields that the entity, or a copy in one of its indexes, stores as properties.
 fn stored<'m>(entity: &'m Entity<'_>) -> Vec<(&'m Field<'m>, Cow<'m, Property>)> {
     let fields = entity.fields.iter().enumerate();
     let stored = fields.filter_map(|(at, field)| {
@@ -143,7 +143,7 @@ fn stored<'m>(entity: &'m Entity<'_>) -> Vec<(&'m Field<'m>, Cow<'m, Property>)>
 
 /// Reports the names `PartitionKey`, `RowKey` and `Timestamp` (PROP-4).
 fn reserved_name(ctxt: &Ctxt, entity: &Entity<'_>) {
-    // Fields with these names are probably the missing keys, which have already been reported.
+    // Fields with these names are probably the missing keys, which have been reported already.
     if entity.partition_key.is_none() || entity.row_key.is_none() {
         return;
     }
@@ -174,7 +174,7 @@ fn kind(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports names that are not identifiers of at most 255 code units (PROP-2, PROP-3).
+/// Reports property names that are not identifiers of at most 255 code units (PROP-2, PROP-3).
 fn illegal_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (_, property) in &stored(entity) {
         if syn::Ident::parse_any.parse_str(&property.name).is_err() {
@@ -195,7 +195,7 @@ fn illegal_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Returns a name with `_` in place of each character that an identifier cannot contain; `None` if the result is still not an identifier.
+/// Returns the name with `_` in place of each character that an identifier cannot contain, or `None` if the result is still not an identifier.
 fn identifier(name: &str) -> Option<String> {
     let name = name.replace(|character: char| !character.is_alphanumeric(), "_");
     syn::Ident::parse_any.parse_str(&name).is_ok().then_some(name)
@@ -220,7 +220,7 @@ fn name_twice(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports more than 252 properties, including the kind's property (ENT-2).
+/// Reports more than 252 properties. The property for the kind counts (ENT-2).
 fn too_many(ctxt: &Ctxt, entity: &Entity<'_>) {
     let most = MOST - usize::from(entity.kind.is_some());
     let count = entity.properties().count();

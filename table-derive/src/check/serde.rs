@@ -1,7 +1,7 @@
-//! Checks attributes of serde and other libraries, which do not change how an entity is stored.
+//! Checks the attributes of serde and other libraries. They do not change how an entity is stored.
 //!
-//! A struct may also be serialised with serde, or stored with another library. These attributes are therefore allowed on a field with
-//! `#[property(…)]`, whose author has considered the stored form, and on a struct that names its table.
+//! A struct may also be serialised with serde or stored with another library. These attributes are therefore allowed on a field with
+//! `#[property(…)]`, where the stored form is declared explicitly, and on a struct that names its table.
 
 use syn::Attribute;
 use syn::ext::IdentExt;
@@ -27,7 +27,7 @@ const OF_FIELDS: &[(&[&str], Effect)] = &[
 /// The settings that contain a table name.
 const OF_TABLES: [&str; 3] = ["table_name", "table", "collection"];
 
-/// The effect that a setting has in its library.
+/// The effect of a setting in its own library.
 #[derive(Clone, Copy)]
 enum Effect {
     Skips,

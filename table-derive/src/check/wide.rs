@@ -17,7 +17,7 @@ pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
     property::check_names(ctxt, entity);
     slot_range(ctxt, wide);
     name_twice(ctxt, wide);
-    // The parts of a wide entity contain all fields outside the key, so the key must be known.
+    // The parts of a wide entity contain all fields outside the key. The key must therefore be known.
     if [&entity.partition_key, &entity.row_key].into_iter().flatten().any(|key| key.broken) {
         return;
     }
@@ -26,7 +26,7 @@ pub(crate) fn check(ctxt: &Ctxt, wide: &Wide<'_>) {
     full_part(ctxt, wide);
 }
 
-/// Checks that a slot range is neither empty nor too long.
+/// Reports a slot range that is empty or too long.
 fn slot_range(ctxt: &Ctxt, wide: &Wide<'_>) {
     for slots in wide.stored.iter().filter_map(|stored| stored.slots.as_ref()) {
         if slots.first > slots.last {
@@ -46,7 +46,7 @@ fn slot_range(ctxt: &Ctxt, wide: &Wide<'_>) {
     }
 }
 
-/// Reports duplicate property names. Slots, stored key fields and the pattern's reserved name count as well (PROP-6).
+/// Reports duplicate property names. Slots and stored key fields count as well, and so does the pattern's own property, `WriteId` (PROP-6).
 fn name_twice(ctxt: &Ctxt, wide: &Wide<'_>) {
     let in_key = (0..).zip(&wide.entity.fields).filter(|(at, _)| wide.entity.key_needs(*at));
     let in_key = in_key.filter_map(|(_, field)| {
@@ -101,7 +101,7 @@ fn parts_in_order(ctxt: &Ctxt, wide: &Wide<'_>) {
     }
 }
 
-/// Reports more parts than two digits can number or one transaction can write (EGT-2).
+/// Reports too many parts: two digits must be able to number them, and one transaction must be able to write them (EGT-2).
 fn too_many_parts(ctxt: &Ctxt, wide: &Wide<'_>) {
     let Some(first) = wide.parts.get(MOST_PARTS).and_then(|part| part.runs.first()) else { return };
     let Some(field) = wide.stored.get(first.stored).and_then(|stored| wide.ident(stored)) else { return };

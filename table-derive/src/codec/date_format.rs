@@ -1,4 +1,4 @@
-//! Converts other libraries' date formats to patterns.
+//! Converts the date formats of other libraries to patterns.
 
 /// The `strftime` units, each with the equivalent unit of a pattern.
 const UNITS: [(&str, &str); 10] = [
@@ -14,7 +14,7 @@ const UNITS: [(&str, &str); 10] = [
     ("%T", "HH:mm:ss"),
 ];
 
-/// Returns the pattern for a date format: `yyyy-MM-dd` for `%Y-%m-%d`, and a valid pattern unchanged. Returns `None` for any other string.
+/// Returns the pattern for a date format, such as `yyyy-MM-dd` for `%Y-%m-%d`. Returns a valid pattern unchanged, and `None` for any other string.
 pub(crate) fn pattern(format: &str) -> Option<String> {
     let pattern = UNITS.iter().fold(format.to_owned(), |text, (unit, ours)| text.replace(unit, ours));
     let has_unit = ["yyyy", "MM", "dd", "HH", "mm", "ss"].iter().any(|unit| pattern.contains(unit));

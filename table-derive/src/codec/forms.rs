@@ -1,4 +1,4 @@
-//! Codec examples for error messages, with the field and the number from the user's declaration.
+//! Examples of codecs in error messages. They contain the field and the number from the user's declaration.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt;
@@ -7,8 +7,8 @@ use syn::parse::ParseStream;
 use crate::codec::Gives;
 use crate::codec::words::{self, Word};
 
-/// Returns the example of a codec word with this field. The example of a hash has the given algorithm, and the given
-/// number of digits or all digits.
+/// Returns an example of a codec word with this field. The example of a hash repeats the algorithm from `arguments`, and the
+/// number of digits, or shows all digits if no number is given.
 pub(super) fn form_for(word: &Word, field: Option<&str>, arguments: ParseStream) -> String {
     let tokens: Vec<TokenTree> = arguments.parse::<TokenStream>().unwrap_or_default().into_iter().collect();
     let named =
@@ -27,7 +27,7 @@ pub(super) fn form_for(word: &Word, field: Option<&str>, arguments: ParseStream)
     format!("hash({algorithm}, {digits}, {})", field.unwrap_or("user"))
 }
 
-/// Replaces the sample number in an example with the number among the tokens, if they contain exactly one.
+/// Replaces the sample number in an example with the number in `tokens`, if they contain exactly one.
 pub(super) fn numbered(form: &str, tokens: &[TokenTree]) -> String {
     const SAMPLES: [(&str, &str); 4] =
         [("digits(6", "digits("), ("hex(8", "hex("), ("first(3", "first("), (", 16)", ", ")];
@@ -46,7 +46,7 @@ pub(super) fn numbered(form: &str, tokens: &[TokenTree]) -> String {
     })
 }
 
-/// Returns the field that a codec's arguments seem to contain: the first name that is neither a known argument nor a codec.
+/// Returns the probable field in a codec's arguments: the first name that is neither a known argument nor a codec.
 pub(super) fn field_of(arguments: ParseStream) -> Option<String> {
     field_in(arguments.parse().ok()?)
 }
@@ -66,14 +66,14 @@ fn field_in(arguments: TokenStream) -> Option<String> {
     None
 }
 
-/// Returns the last field that a codec's arguments seem to contain.
+/// Returns the probable field in the last argument of a codec that contains one.
 pub(super) fn last_field_of(arguments: ParseStream) -> Option<String> {
     let tokens: Vec<TokenTree> = arguments.parse::<TokenStream>().ok()?.into_iter().collect();
     let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(comma) if comma.as_char() == ',');
     tokens.rsplit(is_comma).find_map(|argument| field_in(argument.iter().cloned().collect()))
 }
 
-/// Returns the field of a custom codec, which follows the first comma.
+/// Returns the field of a custom codec: the first one after the first comma.
 pub(super) fn field_of_custom(arguments: ParseStream) -> Option<String> {
     let tokens: TokenStream = arguments.parse().ok()?;
     field_in(

@@ -1,4 +1,4 @@
-//! Parser of one key part: `id`, `digits(6, id)`, `desc(digits(6, id))`, `bucket(id, 16)`, `codec(path::To, id)`.
+//! Parser for one key part: `id`, `digits(6, id)`, `desc(digits(6, id))`, `bucket(id, 16)`, `codec(path::To, id)`.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -15,7 +15,7 @@ use crate::ctxt::{Ctxt, mistake};
 use crate::grammar::{self, in_parentheses, misread, rest};
 use crate::symbol::{self, CODEC, DERIVED};
 
-/// Parses a field and its codec. If a word is unknown, reports an error and returns `None`.
+/// Parses a field and its codec. Reports an error and returns `None` if the codec word is unknown.
 pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<(Ident, Codec)>> {
     let name = input.call(Ident::parse_any)?;
     if !input.peek(token::Paren) {
@@ -25,7 +25,7 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     parenthesized!(content in input);
     let content = &content;
     let field = match words::find(&name) {
-        // The first argument of a bucket is its field. Other codecs may have other names before the field, such as an unquoted format.
+        // The first argument of a bucket is its field. Other codecs may have other names before the field, such as a format without quotes.
         Some(word) if word.gives != Gives::Bucket => last_field_of(&content.fork()),
         _ => field_of(&content.fork()),
     };
@@ -50,18 +50,18 @@ pub(crate) fn parse_part(ctxt: &Ctxt, input: ParseStream) -> syn::Result<Option<
     let end = |part| if content.is_empty() { Ok(part) } else { Err(content.error("unexpected token")) };
     let part = part.and_then(end).map_err(|error| misread(&name, &form, content, error));
     if part.is_err() {
-        // Otherwise, syn would report the unread tokens a second time.
+        // Consume the remaining tokens, which syn would otherwise report a second time.
         content.parse::<TokenStream>()?;
     }
     part
 }
 
-/// Returns the codec word of an attribute such as `#[digits(6)]`, or `None`.
+/// Returns the codec word of an attribute such as `#[digits(6)]`, or `None` if the attribute does not declare a codec.
 pub(crate) fn word_of(attr: &Attribute) -> Option<&'static Word> {
     words::attributes().find(|word| attr.path().is_ident(word.name))
 }
 
-/// Parses a codec attribute such as `#[digits(6)]`. If it contains a mistake, reports an error and returns `None`.
+/// Parses a codec attribute such as `#[digits(6)]`. Reports an error and returns `None` if the attribute contains a mistake.
 pub(crate) fn parse_attribute(ctxt: &Ctxt, attr: &Attribute, word: &'static Word) -> Option<Codec> {
     let form = || {
         let tokens: Vec<TokenTree> = grammar::arguments(attr).into_iter().collect();
@@ -90,7 +90,7 @@ pub(crate) fn parse_attribute(ctxt: &Ctxt, attr: &Attribute, word: &'static Word
     arguments.map(codec)
 }
 
-/// Returns an example of a codec word as it is written in an attribute, such as `digits(6)` for `digits(6, id)`.
+/// Returns the example of a codec word as written in an attribute: `digits(6)` for `digits(6, id)`.
 pub(crate) fn in_attribute(word: &Word) -> String {
     let form = word.form(None);
     let whole = form.split('`').next().unwrap_or(&form);
@@ -127,8 +127,8 @@ fn parse_word(ctxt: &Ctxt, word: &'static Word, input: ParseStream) -> syn::Resu
     Ok(Some((input.call(Ident::parse_any)?, written(None, arguments))))
 }
 
-/// Parses the arguments. Returns all of them as generic arguments, and the numeric argument separately. If `more` is `true`, a
-/// comma follows each argument.
+/// Parses the arguments of a codec word. Returns all of them as generic arguments, and the numeric argument separately. If `more` is
+/// `true`, a comma follows each argument.
 fn parse_arguments(
     word: &Word,
     input: ParseStream,
@@ -165,7 +165,7 @@ fn parse_arguments(
 }
 
 fn parse_number(word: &Word, input: ParseStream, least: u128, most: u128) -> syn::Result<LitInt> {
-    // Any other literal is left unread, so the error points at it.
+    // Any other literal is left unparsed, and the error therefore points at it.
     if input.peek(Lit) && !input.peek(LitInt) {
         return Err(input.error("expected a number"));
     }
@@ -203,7 +203,7 @@ fn parse_one_of(
     let name = input.call(Ident::parse_any)?;
     let found = words.iter().find(|(word, _)| name == *word).and_then(|(_, tokens)| tokens.parse().ok());
     found.ok_or_else(|| {
-        // If no field follows, the unknown word is itself the field.
+        // If no field follows, the unknown word is probably the field.
         let field = field_of(&input.fork()).or_else(|| is_in_key.then(|| name.unraw().to_string()));
         let field_in_key = is_in_key.then(|| field.as_deref().unwrap_or("field"));
         let help = meant_form(word.name, &name, field_in_key).unwrap_or_else(|| {
@@ -216,8 +216,8 @@ fn parse_one_of(
     })
 }
 
-/// Parses a date pattern into `{ __table::pattern("yyyy-MM-dd") }`. Letters are checked here, because rustc would report an invalid letter
-/// once for each use.
+/// Parses a date pattern into `{ __table::pattern("yyyy-MM-dd") }`. Letters are checked here because rustc would report an invalid letter
+/// once per use.
 fn parse_pattern(input: ParseStream) -> syn::Result<TokenStream> {
     let text: LitStr = input.parse()?;
     let value = text.value();

@@ -2,30 +2,30 @@
 
 /// A word that selects a codec in an attribute, such as `digits`.
 pub(crate) struct Word {
-    /// The word as written in attributes.
+    /// The word, as it is written in attributes and keys.
     pub(crate) name: &'static str,
     /// The name of the codec type in the runtime.
     pub(crate) codec: &'static str,
-    /// A complete example for messages, with a placeholder field in braces.
+    /// A complete example for messages. Braces enclose the name of a sample field.
     form: &'static str,
     /// The arguments before or after the field.
     pub(super) arguments: &'static [Argument],
-    /// `true` if the argument may be another codec instead of a field.
+    /// `true` if the word may enclose another codec instead of a field.
     pub(super) around: bool,
-    /// `true` if the encodings may differ in length although the codec does not encode strings.
+    /// `true` if encoded values may differ in length although the codec does not encode strings.
     pub(super) varies: bool,
-    /// The part of the value that the encoding preserves.
+    /// The part of the value that can be recovered from the key.
     pub(crate) gives: Gives,
 }
 
 impl Word {
-    /// Returns the example with the given field, or with the sample field.
+    /// Returns the example with `field` in place of the sample field, or with the sample field if `field` is `None`.
     pub(crate) fn form(&self, field: Option<&str>) -> String {
         filled(self.form, field)
     }
 }
 
-/// Replaces the braces with the given field, or with the sample field inside them.
+/// Replaces each `{sample}` placeholder in `form` with `field`, or with the sample name itself if `field` is `None`.
 pub(crate) fn filled(form: &str, field: Option<&str>) -> String {
     let mut filled = String::with_capacity(form.len());
     let mut parts = form.split(['{', '}']);
@@ -36,22 +36,22 @@ pub(crate) fn filled(form: &str, field: Option<&str>) -> String {
     filled
 }
 
-/// The part of a value that its encoding preserves.
+/// The part of a value that can be recovered from its encoding.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gives {
     /// The complete value.
     Value,
     /// The complete value, as a string that supports prefix queries.
     Text,
-    /// A part of the value; the field is therefore also stored as a property.
+    /// A part of the value. The field is therefore also stored as a property.
     Derived,
-    /// An evenly distributed hash; the field is therefore also stored as a property.
+    /// An evenly distributed hash. The field is therefore also stored as a property.
     Hash,
-    /// A bucket number; the field is therefore also stored as a property.
+    /// The number of a bucket. The field is therefore also stored as a property.
     Bucket,
 }
 
-/// An argument of a codec word, which becomes a generic argument of the codec type.
+/// An argument of a codec word. It becomes a generic argument of the codec type.
 pub(super) enum Argument {
     /// A number within these bounds.
     Number(u128, u128),
@@ -59,7 +59,7 @@ pub(super) enum Argument {
     Character,
     /// A date pattern, such as `"yyyyMMdd"`.
     Pattern,
-    /// One of these words, each with the tokens that replace it. `true` if the first word is the default.
+    /// One of several words, each with the tokens that replace it. The flag is `true` if the first word is the default.
     OneOf(&'static [(&'static str, &'static str)], bool),
 }
 
@@ -98,7 +98,7 @@ const HASHES: &[(&str, &str)] = &[
     ("crc32", "__table::Crc32"),
     ("fnv1a", "__table::Fnv1a"),
 ];
-/// The number of hexadecimal digits of each hash algorithm.
+/// The number of hexadecimal digits that each hash algorithm produces.
 pub(super) const HASH_DIGITS: &[(&str, u8); 4] = &[("sha256", 64), ("md5", 32), ("crc32", 8), ("fnv1a", 16)];
 const HASH_FORMS: &[(&str, &str)] =
     &[("lower", "'x'"), ("upper", "'X'"), ("base64url", "'u'"), ("base32", "'b'")];
@@ -157,7 +157,7 @@ pub(super) const WORDS: &[Word] = &[
     },
 ];
 
-/// Returns `true` for a codec word or an argument of a codec, such as `hour`, `upper` or `sha256`.
+/// Returns `true` for a codec word, and for an argument of a codec such as `hour`, `upper` or `sha256`.
 pub(super) fn is_word(name: &syn::Ident) -> bool {
     let lists = WORDS.iter().flat_map(|word| word.arguments).filter_map(|argument| match argument {
         OneOf(words, _) => Some(*words),
@@ -166,18 +166,18 @@ pub(super) fn is_word(name: &syn::Ident) -> bool {
     find(name).is_some() || lists.flatten().any(|(word, _)| name == word)
 }
 
-/// Returns the word with this name.
+/// Returns the codec word with this name.
 pub(super) fn find(name: &syn::Ident) -> Option<&'static Word> {
     WORDS.iter().find(|word| name == word.name)
 }
 
-/// Iterates over all codec words.
+/// Returns all codec words.
 #[cfg(test)]
 pub(crate) fn all() -> impl Iterator<Item = &'static Word> {
     WORDS.iter()
 }
 
-/// Iterates over the codec words that are allowed as field attributes, such as `#[digits(6)]`.
+/// Returns the codec words that are allowed as field attributes, such as `#[digits(6)]`.
 pub(crate) fn attributes() -> impl Iterator<Item = &'static Word> {
     WORDS.iter().filter(|word| !word.around)
 }

@@ -12,23 +12,23 @@ use crate::codec::Codec;
 use crate::model::Field;
 use crate::model::key::Part;
 
-/// Types with their aliases, in the order of first use.
+/// The types that have an alias, in the order of first use.
 #[derive(Default)]
 pub(super) struct Aliases {
     types: RefCell<Vec<(String, TokenStream)>>,
-    /// The key parts named so far. An expansion refers to each part many times, and printing or parsing a type is slow
-    /// in an unoptimised macro.
+    /// The key parts that have been named so far. An expansion refers to each part many times, and printing or parsing a type is
+    /// slow in an unoptimised macro.
     parts: RefCell<Vec<(PartId, Rc<PartNames>)>>,
 }
 
-/// A key part, identified by its field and codec; `true` for an index part whose value may be absent.
+/// Identifies a key part by its field and codec. The flag is `true` for a part of an index whose value may be absent.
 type PartId = (usize, Rc<Codec>, bool);
 
 /// The names that the generated code uses for a key part.
 pub(super) struct PartNames {
     /// The field name without `r#`.
     pub(super) name: String,
-    /// The type that is encoded: the field's type, or the type inside its `Option` if the index is sparse.
+    /// The type that is encoded: the type of the field, or the type inside its `Option` if the index is sparse.
     pub(super) ty: Type,
     /// The type of the field's codec.
     pub(super) codec: TokenStream,
@@ -36,17 +36,17 @@ pub(super) struct PartNames {
     pub(super) codec_alias: Ident,
     /// The alias of the encoded type, if it differs from the field's type.
     pub(super) ty_alias: Option<Ident>,
-    /// The codec's items that have been named so far, such as `encode`.
+    /// The items of the codec, such as `encode`, that have been named so far.
     items: RefCell<Vec<(&'static str, TokenStream)>>,
 }
 
 impl PartNames {
-    /// Returns the encoded type, as its alias if it has one.
+    /// Returns the encoded type, or its alias if it has one.
     pub(super) fn written(&self) -> &dyn ToTokens {
         self.ty_alias.as_ref().map_or(&self.ty as &dyn ToTokens, |alias| alias)
     }
 
-    /// Returns the item of the codec with this name. `written` creates the item on first use.
+    /// Returns the codec's item called `name`. `written` creates the item on first use.
     pub(super) fn item(&self, name: &'static str, written: impl FnOnce() -> TokenStream) -> TokenStream {
         let mut items = self.items.borrow_mut();
         if let Some((_, item)) = items.iter().find(|(known, _)| *known == name) {
@@ -59,7 +59,7 @@ impl PartNames {
 }
 
 impl Aliases {
-    /// Returns the types of a part.
+    /// Returns the names of a key part, creating them on first use.
     pub(super) fn part(&self, field: &Field<'_>, part: &Part, may_lack: bool) -> Rc<PartNames> {
         let is_same = |(at, codec, lacks): &PartId| {
             *at == part.field && *lacks == may_lack && Rc::ptr_eq(codec, &part.codec)
@@ -88,7 +88,7 @@ impl Aliases {
         PartNames { name, ty, codec, codec_alias: alias, ty_alias: Some(written), items }
     }
 
-    /// Returns the alias of a type, with the given span.
+    /// Returns the alias of a type, as an identifier with the given span.
     fn name(&self, ty: TokenStream, span: Span) -> Ident {
         let (mut types, text) = (self.types.borrow_mut(), ty.to_string());
         let at = types.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {
@@ -100,7 +100,7 @@ impl Aliases {
         name
     }
 
-    /// Generates `type __Type0 = Digits<6>;` for each alias.
+    /// Generates the definition of each alias: `type __Type0 = Digits<6>;`.
     pub(super) fn items(&self) -> TokenStream {
         let types = self.types.borrow();
         let items = types.iter().enumerate().map(|(at, (_, ty))| {

@@ -11,12 +11,12 @@ use crate::expand::schema::PropertyType;
 use crate::model::key::Part;
 use crate::model::{Entity, Field};
 
-/// Generates `const AGE: Column<Self, i32> = Column::new("Age");` for each property, with the visibility and docs of the field.
+/// Generates `const AGE: Column<Self, i32> = Column::new("Age");` for each property, with the visibility and doc comment of the field.
 pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
     let columns = entity.fields.iter().enumerate().filter_map(|(at, field)| {
         let property = field.property.as_ref().filter(|property| !property.chunks)?;
         let name = &property.name;
-        // Such a column cannot be patched, because a patch neither records changes in a feed nor changes keys.
+        // A column of such a property cannot be patched, because a patch neither records changes in a feed nor changes keys.
         let is_patched_elsewhere =
             entity.is_indexed(at) || entity.key_needs(at) || entity.feed.is_some() || entity.has_copies();
         let indexed = is_patched_elsewhere.then(|| quote!(, __table::Indexed));
@@ -35,7 +35,7 @@ pub(super) fn columns(entity: &Entity<'_>) -> TokenStream {
     quote!(#(#columns)*)
 }
 
-/// Generates `const ID: KeyColumn<Self, u32> = KeyColumn::of_row_key("id", …, Digits::<6>::decode);` for each field that can be read from the key.
+/// Generates `const ID: KeyColumn<Self, u32> = KeyColumn::of_row_key("id", …, Digits::<6>::decode);` for each field that is stored only in the key.
 pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
     let fields = design.entity.fields.iter().enumerate();
     let columns = fields.filter(|(_, field)| is_of_key_alone(field)).filter_map(|(at, field)| {
@@ -62,7 +62,7 @@ pub(super) fn key_columns(design: &Design<'_>) -> TokenStream {
     quote!(#(#columns)*)
 }
 
-/// Generates stubs of the key columns, for a declaration with mistakes.
+/// Generates stubs of the key columns for a declaration with mistakes.
 pub(super) fn key_column_stubs(entity: &Entity<'_>) -> TokenStream {
     let columns = entity.fields.iter().filter(|field| is_of_key_alone(field)).map(|field| {
         let (vis, ty, column) = (field.vis, field.ty, constant(field));
@@ -74,12 +74,12 @@ pub(super) fn key_column_stubs(entity: &Entity<'_>) -> TokenStream {
     quote!(#(#columns)*)
 }
 
-/// Returns `true` if only the key stores the field.
+/// Returns `true` if the field is stored only in the key.
 fn is_of_key_alone(field: &Field<'_>) -> bool {
     field.property.is_none() && field.attrs.rest.is_none()
 }
 
-/// Returns the name of a field's constant.
+/// Returns the name of the constant for a field.
 pub(super) fn constant(field: &Field<'_>) -> Ident {
     Ident::new(&upper_case(&field.ident.unraw().to_string()), field.ident.span())
 }

@@ -1,5 +1,5 @@
-//! Code generated for entity groups: an `impl EntityGroup` that sorts the rows of a range into fields, and a compile-time check that the range contains these
-//! rows.
+//! Code generated for entity groups: an `impl EntityGroup` that distributes the rows of a range to the fields, and a compile-time check that the range contains
+//! these rows.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -77,12 +77,12 @@ pub(crate) fn group(group: &EntityGroup<'_>) -> TokenStream {
     )
 }
 
-/// Returns the class of the selection that identifies the group: a single entity or a partition.
+/// Returns the cost class of the selection that identifies the group: a single entity or a partition.
 fn named(group: &EntityGroup<'_>) -> TokenStream {
     if group.under.is_some() { quote!(__table::Point) } else { quote!(__table::Partition) }
 }
 
-/// Returns the code for rows that belong to no member: the declaration of a list, the statement that adds a row, and the field's initializer.
+/// Returns the code for rows that match no member: the declaration of a list, the statement that adds a row to it, and the initializer of the field.
 fn other(group: &EntityGroup<'_>) -> (TokenStream, TokenStream, TokenStream) {
     let entity = local("entity");
     let name = group.original.ident.unraw().to_string();
@@ -100,7 +100,7 @@ fn other(group: &EntityGroup<'_>) -> (TokenStream, TokenStream, TokenStream) {
     )
 }
 
-/// Generates the compile-time checks that the members can be distinguished and that the range contains them, and the
+/// Generates the compile-time checks that the members can be told apart and that the range contains them, and the
 /// types of the selections that return the group.
 fn proofs(group: &EntityGroup<'_>) -> TokenStream {
     let ident = &group.original.ident;
@@ -133,7 +133,7 @@ fn proofs(group: &EntityGroup<'_>) -> TokenStream {
     }
 }
 
-/// Returns the schema of the field's entity type.
+/// Returns the schema of the entity type in a field.
 fn schema(member: &Member<'_>) -> TokenStream {
     let ty = member.ty;
     quote_spanned!(ty.span()=> <<#ty as __table::GroupField>::Member as __table::Entity>::SCHEMA)

@@ -15,16 +15,16 @@ use crate::expand::{partitions, rows};
 use crate::model::index::Index;
 use crate::model::key::Key;
 
-/// The code that an entity's indexes add to the expansion of its derive macro.
+/// The code that the indexes of an entity add to the expansion of its derive macro.
 #[derive(Default)]
 pub(super) struct Indexes {
     /// The types generated next to the entity: `EmployeeByEmail`, `EmployeeByEmailRows`.
     pub(super) types: TokenStream,
-    /// The constant `const INDEXES: &'static [IndexOf<Self>] = …;`.
+    /// The list of all indexes: `const INDEXES: &'static [IndexOf<Self>] = …;`.
     pub(super) list: Option<TokenStream>,
     /// The trait implementations, constants and methods of the generated types.
     pub(super) impls: TokenStream,
-    /// The functions that the entity gains: `by_email`, `by_email_rows`.
+    /// The functions that are added to the entity: `by_email`, `by_email_rows`.
     pub(super) selections: TokenStream,
     /// The compile-time check that the keys are valid.
     pub(super) proof: TokenStream,
@@ -35,7 +35,7 @@ pub(super) fn indexes(primary: &Design<'_>) -> Indexes {
     let (mut types, mut impls, mut selections) = (TokenStream::new(), TokenStream::new(), TokenStream::new());
     let (mut list, mut proof) = (Vec::new(), TokenStream::new());
     for (at, index) in primary.entity.indexes.iter().enumerate() {
-        // Duplicate indexes are reported by the index rules.
+        // The index rules report duplicate names.
         let is_twice = || {
             primary.entity.is_index_twice(at)
                 || primary.entity.method_made_twice(at).is_some()
@@ -94,7 +94,7 @@ fn marker_type(design: &Design<'_>, index: &Index) -> TokenStream {
     let (vis, ident, marker) = (design.vis(), design.ident(), index.marker(design.entity));
     let doc = format!("The index `{}` of [`{ident}`], as a type.", index.attr.name);
     let allow = allow_type(&design.entity.parameters);
-    // The type has the span of the index's name, so rustc reports a second type with this name there.
+    // The type has the span of the index's name. rustc therefore reports a second type of this name there.
     let definition = quote_spanned!(index.attr.name.span()=> enum #marker {});
     quote! {
         #[doc = #doc]

@@ -12,44 +12,44 @@ use crate::model::index::Index;
 use crate::model::key::{Key, Part, Piece};
 use crate::model::{Entity, Field};
 
-/// A schema with both keys: the schema of an entity, or of one of its indexes.
+/// The schema that code is generated for, of an entity or of one of its indexes, together with both keys.
 pub(super) struct Design<'e> {
     pub(super) entity: &'e Entity<'e>,
-    /// The type aliases created so far.
+    /// The aliases that have been created for types so far.
     pub(super) aliases: &'e Aliases,
     pub(super) partition_key: &'e Key,
     pub(super) row_key: &'e Key,
-    /// The index and its position; `None` for the entity itself.
+    /// The index and its position in the declaration, or `None` for the entity itself.
     pub(super) index: Option<(usize, &'e Index)>,
-    /// `true` if the declaration has mistakes. The generated functions then have the same names and results, but they
-    /// accept any arguments and have empty bodies, which prevents follow-up errors.
+    /// `true` if the declaration has mistakes. The generated functions then keep their names and return types, but they
+    /// accept any arguments and have empty bodies. This prevents follow-up errors.
     pub(super) stub: bool,
 }
 
-/// A field of a key.
+/// A field that a key contains.
 pub(super) struct KeyField<'e> {
     pub(super) field: &'e Field<'e>,
     /// The names of the field, its type and its codec.
     pub(super) names: Rc<PartNames>,
     /// The span of the field's type.
     pub(super) span: Span,
-    /// `true` if the value may be absent. The compiler decides whether it can be; see `IndexPart`.
+    /// `true` if the value might be absent. The compiler decides whether it can be; see `IndexPart`.
     pub(super) may_lack: bool,
-    /// `true` if the part may support prefix queries.
+    /// `true` if the part might support prefix queries.
     pub(super) may_be_text: bool,
     stub: bool,
     word: &'static str,
 }
 
 impl KeyField<'_> {
-    /// Returns an item of the codec for this type, such as `<Digits<6> as KeyCodec<u32>>::encode`.
+    /// Returns an item of the codec for the type of this field, such as `<Digits<6> as KeyCodec<u32>>::encode`.
     ///
-    /// All tokens have the span of the field's type, so rustc reports a wrong type only once, at the field.
+    /// All tokens have the span of the field's type. rustc therefore reports a wrong type only once, at the field.
     pub(super) fn item(&self, name: &'static str) -> TokenStream {
         self.names.item(name, || self.item_of(self.word, name))
     }
 
-    /// Returns an item of another trait that the codec implements.
+    /// Returns an item of the trait `word`, which the codec implements.
     pub(super) fn item_of(&self, word: &str, name: &str) -> TokenStream {
         let span = self.span;
         let (word, name) = (Ident::new(word, span), Ident::new(name, span));
@@ -71,14 +71,14 @@ impl KeyField<'_> {
         if self.stub {
             any()
         } else if self.may_lack {
-            // The bound has the span of the field, so a type that cannot be in a key is reported once, at the field, and not for every function.
+            // The bound has the span of the field. A type that cannot be in a key is therefore reported once at the field instead of once per function.
             quote_spanned!(self.span=> #name: impl __table::KeyArg<#ty>)
         } else {
             quote!(#name: impl __table::KeyArg<#ty>)
         }
     }
 
-    /// Returns the call that appends an argument which is already a reference.
+    /// Returns the call that appends the field's argument, which is already a reference, to a key.
     fn append_borrowed(&self) -> TokenStream {
         let (argument, name, encode) = (self.field.ident, &self.names.name, self.item("encode"));
         quote_spanned!(self.span=> .part(#name, #argument, #encode))
@@ -100,7 +100,7 @@ impl<'e> Design<'e> {
         &self.entity.original.vis
     }
 
-    /// Returns the visibility with a span. rustc reports an item at its first token, so the visibility needs the span as well.
+    /// Returns the visibility with the given span. rustc reports an item at its first token, and the visibility therefore needs the span as well.
     pub(super) fn vis_at(&self, span: Span) -> Visibility {
         let mut vis = self.vis().clone();
         match &mut vis {
@@ -111,7 +111,7 @@ impl<'e> Design<'e> {
         vis
     }
 
-    /// Returns the field of a key part. `None` cannot occur, because the names have already been resolved.
+    /// Returns the field of a key part. `None` cannot occur, because the names of all fields have been resolved already.
     pub(super) fn field(&self, part: &Part) -> Option<KeyField<'e>> {
         let field = self.entity.fields.get(part.field)?;
         let may_lack = self.index.is_some() && !self.entity.key_needs(part.field) && !part.codec.is_custom();
@@ -121,12 +121,12 @@ impl<'e> Design<'e> {
         Some(KeyField { field, names, span, may_lack, may_be_text, stub: self.stub, word })
     }
 
-    /// Returns the selection type for a cost class of the runtime.
+    /// Returns the selection type for a cost class.
     pub(super) fn selection(&self, class: &str) -> TokenStream {
         self.selection_at(Span::call_site(), class)
     }
 
-    /// Returns the selection type with its tokens at the given span.
+    /// Returns the selection type for a cost class, with all tokens at the given span.
     pub(super) fn selection_at(&self, span: Span, class: &str) -> TokenStream {
         let (ty, class) = (self.entity.ty(), Ident::new(class, span));
         if self.index.is_none() {
@@ -136,7 +136,7 @@ impl<'e> Design<'e> {
         quote_spanned!(span=> __table::Selection<#ty, __table::#class, #source>)
     }
 
-    /// Returns the type that tells where the rows come from: the entity, its copies or its lists.
+    /// Returns the type that indicates the source of the rows: the entity, its copies or its lists.
     pub(super) fn source(&self, span: Span) -> TokenStream {
         let Some((_, index)) = self.index else { return quote_spanned!(span=> __table::Primary) };
         let marker = index.marker(self.entity);
@@ -144,7 +144,7 @@ impl<'e> Design<'e> {
         quote_spanned!(span=> __table::#source<#marker>)
     }
 
-    /// Returns the name of the constant that contains a key's pieces, such as `__ROW_KEY`.
+    /// Returns the name of the constant that contains the pieces of a key, such as `__ROW_KEY`.
     pub(super) fn constant(&self, key: &str) -> Ident {
         match self.index {
             None => format_ident!("__{key}"),
@@ -152,7 +152,7 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// Returns the name of the constant that contains the `PartitionKey`'s pieces. An index without a `PartitionKey` uses the entity's.
+    /// Returns the name of the constant that contains the pieces of the `PartitionKey`. An index without a `PartitionKey` uses the constant of the entity.
     pub(super) fn partition_constant(&self) -> Ident {
         match self.index {
             Some((_, index)) if index.partition_key.is_none() => format_ident!("__PARTITION_KEY"),
@@ -160,7 +160,7 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// Returns the name of the function that selects rows, and that of its return type: `rows` and `EmployeeRows`.
+    /// Returns the name of the function that selects rows, and the name of its return type: `rows` and `EmployeeRows`.
     pub(super) fn rows_names(&self) -> (Ident, Ident) {
         match self.index {
             None => (format_ident!("rows"), format_ident!("{}Rows", self.ident().unraw())),
@@ -170,9 +170,9 @@ impl<'e> Design<'e> {
         }
     }
 
-    /// Returns the fields that the given keys depend on, without duplicates, as function parameters.
+    /// Returns the fields on which the given keys depend, without duplicates, as function parameters.
     ///
-    /// A field is a parameter even if the keys contain it only in a lossy encoding, such as a hash. If `with_buckets`
+    /// A field is a parameter even if the keys contain it only in lossy form, such as a hash. If `with_buckets`
     /// is `false`, a field that the keys contain only as a bucket is skipped.
     pub(super) fn arguments(&self, keys: &[&Key], with_buckets: bool) -> Vec<TokenStream> {
         let given = |part: &Part| keys.iter().any(|key| key.gives(part.field));
@@ -192,17 +192,17 @@ impl<'e> Design<'e> {
         arguments
     }
 
-    /// Returns a function parameter; in a stub, the parameter accepts any type.
+    /// Returns `argument` as the function parameter. A stub accepts any type instead.
     pub(super) fn takes(&self, argument: TokenStream) -> TokenStream {
         if self.stub { any() } else { argument }
     }
 
-    /// Returns the body of a function, or `loop {}` in a stub.
+    /// Returns `body` as the body of a function. A stub gets `loop {}` instead.
     pub(super) fn body(&self, body: TokenStream) -> TokenStream {
         if self.stub { quote!(loop {}) } else { body }
     }
 
-    /// Generates the function that returns the `PartitionKey`, which all selections call: `fn __partition_key(department:
+    /// Generates the function that all selections call to get the `PartitionKey`: `fn __partition_key(department:
     /// &impl KeyArg<String>) -> KeyText`.
     pub(super) fn partition_text(&self) -> TokenStream {
         let fields = self.partition_fields();
@@ -232,7 +232,7 @@ impl<'e> Design<'e> {
         parts.filter_map(|part| self.field(part)).collect()
     }
 
-    /// Returns the `PartitionKey` of the functions' arguments, for selections that do not enumerate buckets.
+    /// Returns an expression for the `PartitionKey` that is built from the arguments of the function, for selections that do not enumerate buckets.
     pub(super) fn partition_of_arguments(&self) -> TokenStream {
         if self.index.is_some_and(|(_, index)| index.partition_key.is_some()) {
             return self.text(self.partition_key, false);
@@ -241,8 +241,8 @@ impl<'e> Design<'e> {
         quote!(__partition_key(#(&#names),*))
     }
 
-    /// Returns the calls that build a key from arguments with the names of the fields. If `each_bucket` is `true`, the
-    /// buckets are enumerated; otherwise, the bucket is computed from its value.
+    /// Returns the calls that build a key from arguments named after the fields. If `each_bucket` is `true`, the calls
+    /// enumerate all buckets. Otherwise, they compute the bucket from its value.
     pub(super) fn text(&self, key: &Key, each_bucket: bool) -> TokenStream {
         let start =
             if each_bucket { quote!(__table::KeyTexts::new()) } else { quote!(__table::KeyText::new()) };
@@ -261,7 +261,7 @@ impl<'e> Design<'e> {
         quote!(#start #(#calls)*)
     }
 
-    /// Returns `true` if the key contains a value only as a bucket, so the value is needed to select a single partition.
+    /// Returns `true` if the key contains a value only as a bucket. The value is then needed to select a single partition.
     pub(super) fn is_spread(&self) -> bool {
         let key = self.partition_key;
         key.parts().any(|part| part.codec.is_bucket() && !key.gives(part.field))
@@ -273,7 +273,7 @@ fn any() -> TokenStream {
     quote!(_: impl ::core::marker::Sized)
 }
 
-/// Returns the pieces of a key without field names, as its constant stores them: `&__ROW_KEY.forms`.
+/// Returns the pieces of a key without field names, as they are stored in the key's constant: `&__ROW_KEY.forms`.
 pub(super) fn forms(constant: &Ident) -> TokenStream {
     quote!(&#constant.forms)
 }

@@ -81,7 +81,7 @@ pub(crate) fn key_part(part: &KeyPart<'_>) -> TokenStream {
     )
 }
 
-/// Implements `Property` for an enum. The stored value is the variant's name.
+/// Implements `Property` for an enum. The stored value is the name of the variant.
 fn property(ident: &Ident) -> TokenStream {
     quote! {
         impl __table::Property for #ident {

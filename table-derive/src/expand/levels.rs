@@ -28,7 +28,7 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// Generates a type for each proper prefix, named after the missing levels. Each `…_is` method returns the prefix with one more level.
+/// Generates a type for each proper prefix of the key, named after the missing levels. Each `…_is` method returns the prefix with one more level.
 ///
 /// ```text
 /// pub struct EventWithoutUserAndSession(LevelsOf);
@@ -68,7 +68,7 @@ fn definition(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'
     }
 }
 
-/// Generates the method that selects the partitions whose next level starts with a given string, if the level can be a string.
+/// Generates the method that selects the partitions whose next level starts with a given string. Returns `None` if the level cannot be a string.
 fn prefix_method(design: &Design<'_>, next: &KeyField<'_>) -> Option<TokenStream> {
     let (entity, ty, field, codec) =
         (design.entity.ty(), &next.names.ty, &next.names.name, &next.names.codec);
@@ -99,7 +99,7 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     // The pieces alternate between levels and terminators.
     let at = given.len() * 2;
     let range_doc = format!("Selects the partitions whose `{field}` is in a range.");
-    // The call has the span of the field's type; see `KeyField::item`. The span of `range` is explained at the row selections.
+    // The call has the span of the field's type; see `KeyField::item`. The span of `range` is explained in the code for row selections.
     let bounds = Ident::new("range", Span::call_site());
     let range_call = quote_spanned!(next.span=> .range(#field, &#bounds, #encode, #facts.descending, #form));
     let level = append(next);
@@ -159,13 +159,13 @@ fn methods(design: &Design<'_>, given: &[KeyField<'_>], missing: &[KeyField<'_>]
     }
 }
 
-/// Returns the call that appends the argument for a level.
+/// Returns the call that appends the argument for a level to a prefix.
 fn append(level: &KeyField<'_>) -> TokenStream {
     let (argument, name, encode) = (level.field.ident, &level.names.name, level.item("encode"));
     quote_spanned!(level.span=> .level(#name, &#argument, #encode))
 }
 
-/// Returns the levels in order. A partition key with a literal or with only one field has no levels.
+/// Returns the levels of the partition key in order. A key that contains a literal, or only one field, has no levels.
 fn levels<'e>(design: &'e Design<'_>) -> Vec<KeyField<'e>> {
     let key = design.partition_key;
     if !key.levels {
@@ -174,7 +174,7 @@ fn levels<'e>(design: &'e Design<'_>) -> Vec<KeyField<'e>> {
     key.parts().filter_map(|part| design.field(part)).collect()
 }
 
-/// Returns the name of the type for a prefix that lacks these levels: `EventWithoutUserAndSession`.
+/// Returns the name of the type for a prefix without the levels in `missing`: `EventWithoutUserAndSession`.
 fn name(design: &Design<'_>, missing: &[KeyField<'_>]) -> Ident {
     let missing: Vec<String> = missing.iter().map(|level| pascal_case(&level.names.name)).collect();
     format_ident!("{}Without{}", design.ident().unraw(), missing.join("And"))

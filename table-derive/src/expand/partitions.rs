@@ -8,8 +8,8 @@ use crate::expand::key::{self, Design, KeyField};
 use crate::expand::rows;
 use crate::model::key::{Key, Part};
 
-/// Generates a function for each field of the key. Its arguments are the values of the earlier fields and a range for the field itself;
-/// later fields are unrestricted.
+/// Generates one function for each field of the key. Its arguments are the values of the earlier fields and a range for the field itself.
+/// The later fields are unrestricted.
 ///
 /// ```text
 /// fn partitions_by_minute(range: impl KeyBounds<DateTime<Utc>> + Ordered<true>) -> Selection<Self, PartitionRange> {
@@ -87,7 +87,7 @@ fn by(design: &Design<'_>, at: usize, part: &Part, field: &KeyField<'_>) -> Toke
     quote!(#range #prefix)
 }
 
-/// Returns the parameters for the fields before the range.
+/// Returns the parameters for the fields that precede the range.
 fn given(design: &Design<'_>, before: &Key) -> impl Iterator<Item = TokenStream> {
     let forms = key::forms(&design.partition_constant());
     before.ranged().filter_map(move |(at, part)| {

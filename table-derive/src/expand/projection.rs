@@ -47,8 +47,8 @@ pub(crate) fn projection(projection: &Projection<'_>) -> TokenStream {
     let index = local("Index");
     let kept = projection.fields.iter().map(|field| {
         let column = &field.column;
-        // The tokens have the span of the field, so rustc reports a column that the index does not include there. Both
-        // column types have this method.
+        // The tokens have the span of the field. rustc therefore reports a column that the index does not include at the field.
+        // Both column types have the method `number`.
         quote_spanned! {field.ident.span()=>
             #index: __table::Includes<{ <#of>::#column.number() }, { <#of>::#column.is_of_key() }>
         }

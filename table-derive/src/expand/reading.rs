@@ -1,4 +1,4 @@
-//! Generates code that reads an entity: splits the keys into pieces, then searches for the properties in the order in which they are written.
+//! Generates code that reads an entity. It splits the keys into pieces and then searches for the properties in the order in which they are written.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -26,8 +26,8 @@ use crate::model::{Entity, Field};
 /// }
 /// ```
 ///
-/// If a part's value is also in a property or another part, the part is kept as a string and compared once the value is
-/// known. A bucket is handled in the same way.
+/// If the value of a part is also in a property or in another part, the part is kept as a string and compared once the value
+/// is known. A bucket is handled in the same way.
 pub(super) fn from_entity(design: &Design<'_>) -> TokenStream {
     let entity = local("entity");
     let mut reading = Reading::new(design, schema::shape(design.entity));
@@ -83,8 +83,8 @@ pub(super) fn bind(span: Span, pattern: &impl ToTokens, value: &TokenStream) -> 
 }
 
 /// Generates the condition that a stored entity has the kind of its type: `reader.is_kind("Employee")`. In a set, a
-/// type without a kind reads only entities without a kind, as the set's own reads do, unless the type has the property
-/// `EntityType` itself, declared or in a `rest` field.
+/// type without a kind reads only entities without a kind, like the reads of the set. This does not apply if the type has
+/// the property `EntityType` itself, as a field or in a `rest` field.
 pub(super) fn kind(entity: &Entity<'_>) -> Option<TokenStream> {
     let reader = local("reader");
     if let Some(kind) = &entity.kind {
@@ -100,13 +100,13 @@ fn require(condition: &TokenStream) -> TokenStream {
     quote!(if !#condition { break #fail; })
 }
 
-/// The start of a function that reads keys: the reader, and the reads of their parts.
+/// The start of a function that reads keys: the creation of the reader, and the reads of the key parts.
 pub(super) struct Keys {
     reader: TokenStream,
     parts: TokenStream,
 }
 
-/// Returns the body of a function that reads keys and properties. All failures exit through one block, because each call to `fail` costs compile time.
+/// Returns the body of a function that reads keys and properties. All failures exit through one block because each call to `fail` costs compile time.
 pub(super) fn body(keys: &Keys, properties: &TokenStream, value: &TokenStream) -> TokenStream {
     let (reader, fail) = (local("reader"), fail());
     let Keys { reader: start, parts } = keys;
@@ -121,18 +121,18 @@ pub(super) fn body(keys: &Keys, properties: &TokenStream, value: &TokenStream) -
     }
 }
 
-/// Returns the label of the block that failures exit. The label is hygienic, so it never conflicts with a user's label.
+/// Returns the label of the block through which failures exit. The label is hygienic and therefore never conflicts with a label of the user.
 fn fail() -> Lifetime {
     Lifetime::new("'fail", Span::mixed_site())
 }
 
-/// The state while both keys are being read, part by part.
+/// The state during the generation of code that reads both keys, part by part.
 pub(super) struct Reading<'d> {
     design: &'d Design<'d>,
-    /// The constant with the shape of the rows (the names and types of their properties).
+    /// The constant for the shape of the rows (the names and types of their properties).
     shape: TokenStream,
     given: Vec<usize>,
-    /// The comparisons to make after all values are known.
+    /// The comparisons that the generated code makes once all values are known.
     pub(super) compared: Vec<TokenStream>,
 }
 
@@ -141,14 +141,14 @@ impl<'d> Reading<'d> {
         Self { design, shape, given: Vec::new(), compared: Vec::new() }
     }
 
-    /// Binds the requested key fields to local variables with the same names.
+    /// Generates code that binds the `wanted` key fields to local variables of the same names.
     pub(super) fn keys(&mut self, entity: &Ident, wanted: &dyn Fn(usize) -> bool) -> Keys {
         let reader = local("reader");
         let partition_forms = key::forms(&self.design.partition_constant());
         let row_forms = key::forms(&self.design.constant("ROW_KEY"));
         let partition_key = self.key(self.design.partition_key, wanted);
         let row_key = self.key(self.design.row_key, wanted);
-        // A reference makes the reader's methods take precedence over those of a blanket trait.
+        // A reference gives the methods of the reader precedence over those of a blanket trait.
         let shape = &self.shape;
         let end = require(&quote!(#reader.properties(#shape)));
         Keys {

@@ -1,4 +1,4 @@
-//! Generates code that reads into an existing entity and reuses the memory of its strings and byte vectors.
+//! Generates code that reads into an existing entity, reusing the memory of its strings and byte vectors.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -23,8 +23,8 @@ use crate::model::property::Property;
 /// }
 /// ```
 ///
-/// Generates the function only if memory can be reused and no key values need to be compared. Each function costs
-/// compile time; without it, the trait's provided method reads a new value.
+/// The function is generated only if memory can be reused and no key values have to be compared. Each function costs
+/// compile time. Without the function, the trait's provided method reads a new value.
 pub(super) fn read_again(design: &Design<'_>) -> Option<TokenStream> {
     if !design.entity.fields.iter().any(|field| has_memory(field.ty)) || !is_plain(design) {
         return None;
@@ -52,7 +52,7 @@ pub(super) fn read_again(design: &Design<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Generates `reader.part_again("id", &mut self.id, <Digits<6> as KeyCodec<u32>>::decode_again)` for each part.
+/// Generates `reader.part_again("id", &mut self.id, <Digits<6> as KeyCodec<u32>>::decode_again)` for each part of a key.
 fn parts(design: &Design<'_>, key: &Key) -> Vec<TokenStream> {
     let reader = local("reader");
     let fields = key.parts().filter_map(|part| design.field(part));
@@ -84,7 +84,7 @@ fn is_plain(design: &Design<'_>) -> bool {
     are_parts_plain && are_properties_plain && entity.rest().is_none() && !entity.has_unread_key()
 }
 
-/// Returns `true` if a type, judged by its spelling, owns a reusable buffer: `String`, `Vec<u8>`, or an `Option` of either.
+/// Returns `true` if a type, judged by its tokens, owns a reusable buffer: `String`, `Vec<u8>`, or an `Option` of either.
 fn has_memory(ty: &Type) -> bool {
     let path = match ty {
         Type::Group(group) => return has_memory(&group.elem),

@@ -1,4 +1,4 @@
-//! Code generated for an entity's copy relations: the handler that keeps the copies up to date, and the entity's side of each relation.
+//! Code generated for the copy relations of an entity: the handler that keeps the copies up to date, and the entity's end of each relation.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -7,13 +7,13 @@ use syn::spanned::Spanned;
 
 use crate::model::Entity;
 
-/// Generates the constant that `Entities` reads. In a crate that declares relations, the runtime is table-patterns.
+/// Generates the constant that `Entities` reads. In a crate that declares relations, the runtime is `table-patterns`.
 pub(super) fn declared(entity: &Entity<'_>) -> Option<TokenStream> {
     if !entity.has_copies() {
         return None;
     }
     let copies = copies(entity);
-    // All tokens of a call have the span of the relation, so rustc reports errors there.
+    // All tokens of a call have the span of the relation. rustc therefore reports errors there.
     let gives = entity
         .copied_by
         .iter()
@@ -30,7 +30,7 @@ pub(super) fn declared(entity: &Entity<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Declares the entity's side of each relation. A relation fails to compile unless the entities on both sides declare it.
+/// Declares the entity's end of each relation. A relation fails to compile unless the entities at both ends declare it.
 pub(super) fn ends(entity: &Entity<'_>) -> TokenStream {
     let (ty, of_impl, of_where) = (entity.ty(), entity.parameters.of_impl(), entity.parameters.of_where());
     let copies = copies(entity);
@@ -45,8 +45,8 @@ pub(super) fn ends(entity: &Entity<'_>) -> TokenStream {
     quote!(#(#gives)* #(#holds)*)
 }
 
-/// Returns the names of the relations in the schema: `copied_by Manager`, `copies_from Owner`. A relation is named by the last segment of its path,
-/// or by its complete path if another relation on the same side has the same last segment.
+/// Returns the names of the relations in the schema: `copied_by Manager`, `copies_from Owner`. The name is the last segment of a relation's path,
+/// or the complete path if another relation at the same end has the same last segment.
 pub(super) fn names(entity: &Entity<'_>) -> impl Iterator<Item = String> {
     let side = |side: &'static str, relations: &[Path]| {
         let last = |path: &Path| path.segments.last().map(|segment| segment.ident.to_string());

@@ -1,4 +1,4 @@
-//! Generates row selections, whose methods narrow the range part by part: `Employee::rows("Sales").id(100..=199)`.
+//! Generates row selections. Their methods narrow the range part by part: `Employee::rows("Sales").id(100..=199)`.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -30,8 +30,8 @@ pub(super) fn entry(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// Generates the type that `rows` returns, and its methods, in one `impl` for each part of the `RowKey`. The type's
-/// const parameter is the number of fixed parts.
+/// Generates the type that `rows` returns, and its methods, in one `impl` for each part of the `RowKey`. The const
+/// parameter of the type is the number of fixed parts.
 ///
 /// ```text
 /// pub struct EmployeeRows<const PINNED: usize = 0>(RowsOf);
@@ -82,7 +82,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
             }
         }
     };
-    // All stages with the same cost class share one `impl`, because each `impl` costs compile time.
+    // All stages of the same cost class share one `impl`, because each `impl` costs compile time.
     let is_one_class = parameters.is_empty() && (design.is_spread() || !starts_partition(design, 0));
     let of_all = is_one_class
         .then(|| narrowed(&quote!(<const PINNED: ::core::primitive::usize>), &quote!(#rows<PINNED>), 0));
@@ -99,7 +99,7 @@ pub(super) fn rows(design: &Design<'_>) -> Option<(TokenStream, TokenStream)> {
         }
     });
     let name = rows.to_string();
-    // These traits are implemented directly, because `derive` would cost more compile time than all the methods.
+    // These traits are implemented directly, because `derive` would cost more compile time than all of the methods.
     let impls = quote! {
         impl<#declared const PINNED: ::core::primitive::usize> ::core::clone::Clone for #rows<#given PINNED> {
             fn clone(&self) -> Self {
@@ -135,7 +135,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let literal = literal(&next);
     let place = place(&field, part, at, design.row_key);
     let (append, value) = (field.append(), field.argument());
-    // The check is generated only if nothing but the compiler knows the codec's width, because each bound costs compile time.
+    // The check is generated only if the width of the codec's output is known to the compiler alone, because each bound costs compile time.
     let told = (!design.stub && !end && part.codec.may_vary() && !part.codec.is_ended_by(&next))
         .then(|| quote_spanned!(field.span=> + __table::SelfDelimiting<{ __table::is_self_delimiting(#forms, #at) }>));
     let told_if_more = told.as_ref().filter(|_| !last);
@@ -178,7 +178,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     let prefix = part.codec.may_be_text().then(|| {
         let method = format_ident!("{}_prefix", argument.unraw());
         let doc = format!("Selects the rows whose `{name}` starts with this text.");
-        // Every token has the span of the field's type, because rustc also checks the bound in the signature.
+        // Each token has the span of the field's type, because rustc also checks the bound in the signature.
         let prefix =
             design.takes(quote_spanned!(field.span=> prefix: impl __table::KeyPrefix<#ty, #codec> #told));
         let body = quote_spanned!(field.span=> self.#zero.prefix(#name, &prefix, __table::KeyPrefix::encode));
@@ -193,7 +193,7 @@ fn methods(design: &Design<'_>, at: usize, part: &Part, stage: usize, count: usi
     quote!(#range #is #prefix)
 }
 
-/// Returns the bound of a range. It is omitted if every part with this codec is known to be ordered before this
+/// Returns the bound of a range. The bound is omitted if every part with this codec is known to keep its order before this
 /// literal, because each bound costs compile time.
 pub(super) fn ordered(
     part: &Part,
@@ -206,7 +206,7 @@ pub(super) fn ordered(
     (!part.codec.is_ordered() && !part.codec.is_ended_by(next)).then(bound)
 }
 
-/// Returns the position of a part in its key, which determines the bounds of a range.
+/// Returns the position of a part in its key. The position determines the bounds of a range.
 pub(super) fn place(field: &KeyField<'_>, part: &Part, at: usize, key: &Key) -> TokenStream {
     let end = at + 1 == key.pieces.len();
     let until = key.literal_from(at + 1);
@@ -214,8 +214,8 @@ pub(super) fn place(field: &KeyField<'_>, part: &Part, at: usize, key: &Key) -> 
     quote_spanned!(field.span=> #place(#until, #end))
 }
 
-/// Generates the type `EmployeeRows` for stage 0, and `EmployeeRows<1>` for the next. Stage 0 uses the parameter's
-/// default, because each number costs compile time.
+/// Generates the type `EmployeeRows` for stage 0, `EmployeeRows<1>` for stage 1, and so on. Stage 0 uses the default
+/// of the parameter, because each number costs compile time.
 fn stage_type(design: &Design<'_>, rows: &Ident, stage: usize) -> TokenStream {
     let given = design.entity.parameters.given();
     match stage {
@@ -225,8 +225,8 @@ fn stage_type(design: &Design<'_>, rows: &Ident, stage: usize) -> TokenStream {
     }
 }
 
-/// Returns the cost class for reading all rows of a stage (the selection with `stage` fixed parts). If the stage has
-/// neither a literal nor a fixed part, these are all rows in the partition.
+/// Returns the cost class for reading all rows of a stage (a selection with `stage` fixed parts). If the stage has
+/// neither a literal nor a fixed part, it contains all rows in the partition.
 fn class(design: &Design<'_>, stage: usize) -> &'static str {
     if design.is_spread() { "FanOut" } else { class_of_one(design, stage) }
 }
@@ -236,12 +236,12 @@ pub(super) fn class_of_one(design: &Design<'_>, stage: usize) -> &'static str {
     if starts_partition(design, stage) { "Partition" } else { "RowRange" }
 }
 
-/// Returns `true` if a stage has neither a literal nor a fixed part, so it selects an entire partition.
+/// Returns `true` if a stage has neither a literal nor a fixed part. It then selects an entire partition.
 fn starts_partition(design: &Design<'_>, stage: usize) -> bool {
     stage == 0 && design.row_key.literal_from(0).is_empty()
 }
 
-/// Iterates over the parts of a key with their positions.
+/// Returns the parts of a key, each with its position.
 pub(super) fn parts(key: &Key) -> impl Iterator<Item = (usize, &Part)> {
     key.pieces.iter().enumerate().filter_map(|(at, piece)| match piece {
         Piece::Literal(_) => None,

@@ -1,4 +1,4 @@
-//! Generates schemas as constants.
+//! Generates the schemas of entities as constants.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -13,7 +13,7 @@ use crate::model::property::Property;
 use crate::model::{Entity, Field};
 use crate::symbol::{HOT_PARTITION, LOW_CARDINALITY};
 
-/// The pieces of both keys, and the compile-time checks that the keys are valid.
+/// The constants for the pieces of both keys, and the compile-time checks that the keys are valid.
 pub(super) struct Keys {
     /// `const __ROW_KEY: &KeyOf<2> = &KeyOf::new([KeyPiece::Literal("empid_"), …]);`, and a similar constant for the other key.
     pub(super) constants: TokenStream,
@@ -21,16 +21,16 @@ pub(super) struct Keys {
     pub(super) proof: TokenStream,
 }
 
-/// Generates a single constant with the compile-time checks for all keys of an entity, because each constant costs compile time.
+/// Generates a single constant that contains the compile-time checks for all keys of an entity, because each constant costs compile time.
 pub(super) fn proven(proofs: &TokenStream) -> TokenStream {
     quote!(const _: () = { #proofs };)
 }
 
-/// Generates the pieces of both keys.
+/// Generates the constants for the pieces of both keys.
 pub(super) fn keys(design: &Design<'_>) -> Keys {
     let entity = design.entity.name.clone();
     let mut keys = vec![("ROW_KEY", "RowKey", design.row_key)];
-    // An index without a `PartitionKey` uses the entity's, which has already been checked.
+    // An index without a `PartitionKey` uses that of the entity, which has already been checked.
     if design.index.is_none_or(|(_, index)| index.partition_key.is_some()) {
         keys.insert(0, ("PARTITION_KEY", "PartitionKey", design.partition_key));
     }
@@ -45,7 +45,7 @@ pub(super) fn keys(design: &Design<'_>) -> Keys {
             }
         };
         let (count, pieces) = (key.pieces.len(), pieces(design, key));
-        // The check has the span of the attribute's name, because rustc shows this span when the evaluation fails.
+        // The check has the span of the attribute's name, which rustc shows when the evaluation fails.
         let at = key.original.path().span();
         proof.extend([if key.levels {
             quote_spanned!(at=> __table::require_levels(#constant, #levels_of);)
@@ -64,7 +64,7 @@ pub(super) fn keys(design: &Design<'_>) -> Keys {
     Keys { constants, proof }
 }
 
-/// Generates the compile-time check that the partition key does not consist of time alone, unless the declaration waives it (PAT-ANTI-1).
+/// Generates the compile-time check that the partition key does not consist only of times, unless the declaration waives the check (PAT-ANTI-1).
 fn spread(design: &Design<'_>, entity: &str) -> Option<TokenStream> {
     let key = design.partition_key;
     let is_hot = design.entity.allows.get(HOT_PARTITION).is_some();
@@ -119,8 +119,8 @@ pub(super) fn schema(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// Generates `const __PROPERTIES: &[PropertySchema] = &[property_schema("Age", "age", …)];`, which indexes share, and the shape of a row with all
-/// properties. For a generic entity it generates neither, because the types are known only inside its `impl`s.
+/// Generates `const __PROPERTIES: &[PropertySchema] = &[property_schema("Age", "age", …)];`, which the indexes share, and the shape of a row with all
+/// properties. Returns `None` for a generic entity, whose types are known only inside its `impl`s.
 pub(super) fn properties(entity: &Entity<'_>) -> Option<TokenStream> {
     let properties = list(entity);
     entity.parameters.is_empty().then(|| {
@@ -131,20 +131,20 @@ pub(super) fn properties(entity: &Entity<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Returns tokens for the shape of the entity's rows (their property names and types); an empty slice if it is unknown.
+/// Returns the tokens for the shape of the entity's rows (the names and types of their properties), or for an empty slice if the shape is unknown.
 pub(super) fn shape(entity: &Entity<'_>) -> TokenStream {
     if !entity.parameters.is_empty() {
         return quote!(&[]);
     }
     let kind = option(entity.kind.as_ref().map(|kind| quote!(#kind)));
-    // This is a path, because a blanket trait's method could take precedence in a method call.
+    // A path is used because the method of a blanket trait could take precedence in a method call.
     quote!(__table::Shape::bytes(&__SHAPE, #kind, __PROPERTIES))
 }
 
 fn list(entity: &Entity<'_>) -> TokenStream {
     let properties =
         entity.properties().map(|(field, property)| self::property(field, property, &property.name, false));
-    // Chunks come last, so the positions of the other properties match their fields.
+    // Chunks come last, and the positions of the other properties therefore match their fields.
     let chunks = entity.properties().flat_map(|(field, property)| {
         property.more_chunks().map(move |name| self::property(field, property, &name, true))
     });
@@ -152,7 +152,7 @@ fn list(entity: &Entity<'_>) -> TokenStream {
     quote!(&[#(#all),*])
 }
 
-/// Returns the schema of one property. All chunks except the first may be absent.
+/// Returns the schema of one property. `is_more` is `true` for every chunk except the first. These chunks may be absent.
 fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -> TokenStream {
     let ident = field.ident.unraw().to_string();
     if property.chunks {
@@ -165,7 +165,7 @@ fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -
     let stored = AsProperty(field);
     let ty = field.ty;
     if field.attrs.json.is_some() || is_json(ty) {
-        // `MayBeNull`'s own constant takes precedence over the trait's.
+        // The constant of `MayBeNull` itself takes precedence over that of the trait.
         return quote_spanned! {field.span=>
             {
                 #[allow(unused_imports, reason = "generated")]
@@ -174,7 +174,7 @@ fn property(field: &Field<'_>, property: &Property, name: &str, is_more: bool) -
             }
         };
     }
-    // The check has the span of the field's type, because rustc shows this span when the evaluation fails.
+    // The check has the span of the field's type, which rustc shows when the evaluation fails.
     quote_spanned! {field.span=>
         __table::property_schema(#name, #ident, #stored::FACTS)
     }
@@ -185,8 +185,8 @@ fn is_json(ty: &Type) -> bool {
     matches!(ty, Type::Path(ty) if ty.path.segments.last().is_some_and(|last| last.ident == "Json"))
 }
 
-/// A field as a property, for paths such as `<i32 as Property>::EDM`. A JSON field's type is named without its wrapper,
-/// so a type without serde's traits is reported once, under its own name.
+/// A field as a property, for paths such as `<i32 as Property>::EDM`. The type of a JSON field is named without its wrapper.
+/// A type without serde's traits is therefore reported once, under its own name.
 pub(super) struct AsProperty<'f>(pub(super) &'f Field<'f>);
 
 impl ToTokens for AsProperty<'_> {
@@ -200,7 +200,7 @@ impl ToTokens for AsProperty<'_> {
     }
 }
 
-/// The stored type of a field. It appends its tokens directly, like [`Declared`](crate::model::generics::Declared).
+/// The stored type of a field. It appends its tokens directly, as [`Declared`](crate::model::generics::Declared) does.
 pub(super) struct PropertyType<'f>(pub(super) &'f Field<'f>);
 
 impl ToTokens for PropertyType<'_> {
@@ -226,7 +226,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
                 let facts = field.item("FACTS");
                 let declared = design.entity.fields.get(part.field);
                 let is_stored = declared.is_some_and(|field| field.property.is_some());
-                // The check has the span of the field's type, because rustc shows this span when the evaluation fails.
+                // The check has the span of the field's type, which rustc shows when the evaluation fails.
                 let asked = if declared.is_some_and(|field| field.attrs.codec.is_some()) {
                     ""
                 } else {
@@ -244,7 +244,7 @@ fn pieces(design: &Design<'_>, key: &Key) -> TokenStream {
     quote!(#(#pieces),*)
 }
 
-/// Returns `true` if the entity's key contains the same part, so the part's mistakes are reported there.
+/// Returns `true` if the entity's key contains the same part. The mistakes in the part are then reported there.
 fn is_told(design: &Design<'_>, part: &Part, field: &KeyField<'_>) -> bool {
     let own =
         [&design.entity.partition_key, &design.entity.row_key].into_iter().flatten().flat_map(Key::parts);

@@ -1,4 +1,4 @@
-//! Generates the typed selections of keys and partitions: `Employee::key`, `partition`, `partitions_by_…`, `within`, `rows`, `scan`.
+//! Generates typed selections of keys and partitions: `Employee::key`, `partition`, `partitions_by_…`, `within`, `rows`, `scan`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,7 +6,7 @@ use quote::quote;
 use crate::expand::key::{Design, spell};
 use crate::expand::{levels, partitions, rows};
 
-/// Generates the functions, with the visibility of the struct.
+/// Generates the functions that return selections, with the visibility of the struct.
 pub(super) fn selections(design: &Design<'_>) -> TokenStream {
     let key = key(design, &quote!(Self));
     let partitions = if design.is_spread() { spread(design) } else { partition(design) };
@@ -58,7 +58,7 @@ fn partition(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// Generates the selections for a bucketed partition key: the partition of one value, and all partitions.
+/// Generates the selections for a partition key with buckets: the partition that contains a value, and all partitions.
 fn spread(design: &Design<'_>) -> TokenStream {
     let vis = design.vis();
     let one_arguments = design.arguments(&[design.partition_key], true);

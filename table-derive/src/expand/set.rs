@@ -1,4 +1,4 @@
-//! Code generated for entity sets: an `impl FromEntity` that determines the type of each row, and a compile-time check that the types can be distinguished.
+//! Code generated for entity sets: an `impl FromEntity` that determines the type of each row, and a compile-time check that the types can be told apart.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -76,7 +76,7 @@ pub(crate) fn set(set: &EntitySet<'_>) -> TokenStream {
     )
 }
 
-/// Generates the code that writes values of the set. Each value is written as its member's type writes it, and keeps its version if the type stores one.
+/// Generates the code that writes values of the set. Each value is written as the type of its member writes it, and keeps its version if that type stores one.
 fn write(set: &EntitySet<'_>) -> TokenStream {
     let ident = &set.original.ident;
     let schema_table = set.members.first().map(|member| {
@@ -94,7 +94,7 @@ fn write(set: &EntitySet<'_>) -> TokenStream {
             quote!(<#ty as __table::ToEntity>::Table)
         },
     );
-    // Because of `for<'m>`, a member that `Table` cannot write is reported only where the set is written.
+    // The `for<'m>` defers an error: a member that `Table` cannot write is reported only where the set is written.
     let types = set.members.iter().map(|member| member.ty).chain(set.other.map(|(_, ty)| ty));
     let bounds = types.map(|ty| quote_spanned!(ty.span()=> for<'m> #ty: __table::ToEntity));
     let variants: Vec<_> =
@@ -160,7 +160,7 @@ fn member(member: &Member<'_>) -> TokenStream {
     }
 }
 
-/// Returns the schema of a member's type.
+/// Returns the schema of the type of a member.
 fn schema(ty: impl ToTokens) -> TokenStream {
     let ty = ty.to_token_stream();
     quote_spanned!(ty.span()=> <#ty as __table::Entity>::SCHEMA)

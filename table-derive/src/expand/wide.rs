@@ -235,7 +235,7 @@ fn slots(runtime: &Path, stored: &Stored) -> Option<TokenStream> {
     })
 }
 
-/// Generates the column with which a field is patched. It has the visibility and the docs of the field.
+/// Generates the column that is used to patch a field. It has the visibility and the doc comment of the field.
 fn column(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
     let field = wide.entity.fields.get(stored.field)?;
     let (constant, ty, vis) = (columns::constant(field), field.ty, field.vis);
@@ -262,7 +262,7 @@ fn column(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
     })
 }
 
-/// Generates the compile-time check that an array has one value for each slot.
+/// Generates the compile-time check that the length of an array equals the number of slots.
 fn require_count(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
     let slots = stored.slots.as_ref()?;
     let Field { ident, ty, .. } = wide.entity.fields.get(stored.field)?;
@@ -272,7 +272,7 @@ fn require_count(wide: &Wide<'_>, stored: &Stored) -> Option<TokenStream> {
         ident.unraw()
     );
     let values = quote!(<#ty as __wide::Slots>::COUNT);
-    // The check has the span of the field's type, because rustc shows this span when the evaluation fails.
+    // The check has the span of the field's type, which rustc shows when the evaluation fails.
     Some(quote_spanned! {ty.span()=>
         const _: () = __wide::derived::require_slots(#values, #count, #message);
     })

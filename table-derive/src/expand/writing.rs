@@ -34,8 +34,8 @@ pub(super) fn encode_key(design: &Design<'_>) -> TokenStream {
     }
 }
 
-/// Returns the calls that append the pieces of `key` to `out`. Each call evaluates to a `Result`. `value` returns the
-/// expression for a field's value.
+/// Returns the calls that append the pieces of `key` to `out`. Each call evaluates to a `Result`. `value` returns an
+/// expression for the value of a field.
 pub(super) fn encode(
     design: &Design<'_>,
     key: &Key,
@@ -88,7 +88,7 @@ pub(super) fn to_row(entity: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// Returns the call that appends a property of the entity `of` to a row.
+/// Returns the call that appends a property of the variable `of` to a row.
 pub(super) fn write_property(
     field: &Field<'_>,
     property: &Property,
@@ -105,7 +105,7 @@ pub(super) fn write_property(
     }
 }
 
-/// Returns a local variable for generated code. It is hygienic, so it never conflicts with a field.
+/// Returns a local variable for generated code. It is hygienic and therefore never conflicts with a field.
 pub(super) fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }

@@ -1,4 +1,4 @@
-//! The generic parameters of an entity: the types and constants that its properties depend on.
+//! The generic parameters of an entity: the types and constants on which its properties depend.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -6,7 +6,7 @@ use syn::{GenericParam, Generics, Ident, ImplGenerics, TypeGenerics, WhereClause
 
 use crate::ctxt::Ctxt;
 
-/// A declared type with its parameters, such as `Employee` or `Event<T, N>`. It appends its tokens directly, because
+/// A declared type and its arguments, such as `Employee` or `Event<T, N>`. It appends its tokens directly, because
 /// creating and copying token streams is slow in an unoptimised macro.
 #[derive(Clone)]
 pub(crate) struct Declared<'e> {
@@ -25,7 +25,7 @@ impl ToTokens for Declared<'_> {
 pub(crate) struct Parameters(Generics);
 
 impl Parameters {
-    /// Reads the parameters. If they contain lifetimes, reports an error and returns `None`.
+    /// Reads the parameters. Reports an error and returns `None` if they contain a lifetime.
     pub(super) fn read(ctxt: &Ctxt, generics: &Generics) -> Option<Self> {
         if let Some(lifetime) = generics.lifetimes().next() {
             let help = "an entity owns its values: use `String` in place of `&str`, or \
@@ -60,7 +60,7 @@ impl Parameters {
         self.0.split_for_impl().2
     }
 
-    /// Returns the parameters for a generated type, without bounds, such as `T, const N: usize,`; `None` without parameters.
+    /// Returns the parameters of a generated type without bounds, such as `T, const N: usize,`, or `None` if the entity has no parameters.
     pub(crate) fn declared(&self) -> Option<TokenStream> {
         let declared = self.0.params.iter().map(|parameter| match parameter {
             GenericParam::Const(constant) => {
@@ -73,18 +73,18 @@ impl Parameters {
         (!self.is_empty()).then(|| declared.collect())
     }
 
-    /// Returns the arguments for a generated type, such as `T, N,`; `None` without parameters.
+    /// Returns the arguments of a generated type, such as `T, N,`, or `None` if the entity has no parameters.
     pub(crate) fn given(&self) -> Option<TokenStream> {
         (!self.is_empty()).then(|| self.names().map(|name| quote!(#name,)).collect())
     }
 
-    /// Returns the phantom field for a generated type, `, PhantomData<fn() -> (T,)>`; `None` without parameters.
+    /// Returns the phantom field of a generated type, `, PhantomData<fn() -> (T,)>`, or `None` if the entity has no parameters.
     pub(crate) fn held(&self) -> Option<TokenStream> {
         let types = self.0.type_params().map(|it| &it.ident);
         (!self.is_empty()).then(|| quote!(, ::core::marker::PhantomData<fn() -> (#(#types,)*)>))
     }
 
-    /// Returns the initializer of the phantom field, with a leading comma: `, PhantomData`; `None` without parameters.
+    /// Returns the initializer of the phantom field with a leading comma, `, PhantomData`, or `None` if the entity has no parameters.
     pub(crate) fn holds(&self) -> Option<TokenStream> {
         (!self.is_empty()).then(|| quote!(, ::core::marker::PhantomData))
     }

@@ -1,4 +1,4 @@
-//! Entity groups: structs of related entities that one range query reads.
+//! Entity groups: structs of related entities that a single range query reads.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -10,11 +10,11 @@ use crate::model::shape;
 
 /// A struct whose fields contain entities.
 pub(crate) struct EntityGroup<'a> {
-    /// The struct as declared.
+    /// The struct, as it was declared.
     pub(crate) original: &'a DeriveInput,
-    /// The path of the runtime.
+    /// The path of the runtime crate.
     pub(crate) runtime: Path,
-    /// The entity whose key is the prefix of all keys in the group; `None` if the group is an entire partition.
+    /// The entity whose key is a prefix of all keys in the group, or `None` if the group is an entire partition.
     pub(crate) under: Option<Path>,
     /// The fields that contain entities.
     pub(crate) members: Vec<Member<'a>>,
@@ -28,12 +28,12 @@ pub(crate) struct Member<'a> {
     pub(crate) ident: &'a Ident,
     /// The type of the field, such as `One<Employee>`.
     pub(crate) ty: &'a Type,
-    /// The entity in the type, such as `Employee`.
+    /// The entity type inside the field's type: `Employee` for `One<Employee>`.
     pub(crate) entity: TokenStream,
 }
 
 impl<'a> EntityGroup<'a> {
-    /// Reads a declaration. If it cannot be a group, reports the reason and returns `None`.
+    /// Reads a declaration. Reports the reason and returns `None` if it cannot be a group.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = member::parse_group(ctxt, &input.attrs);
         let what = "an entity group";
@@ -87,7 +87,7 @@ impl<'a> EntityGroup<'a> {
     }
 }
 
-/// Returns the innermost type argument: `Employee` for `Option<One<Employee>>`.
+/// Returns the innermost type argument of a type: `Employee` for `Option<One<Employee>>`.
 fn entity(ty: &Type) -> TokenStream {
     if let Type::Path(path) = ty
         && let Some(last) = path.path.segments.last()

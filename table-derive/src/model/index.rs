@@ -16,9 +16,9 @@ use crate::model::{Entity, Field};
 pub(crate) struct Index {
     /// The parsed attribute that declares the index.
     pub(crate) attr: IndexAttr,
-    /// The `PartitionKey` of the index rows; `None` if it is the entity's.
+    /// The `PartitionKey` of the index rows, or `None` if they use that of the entity.
     pub(crate) partition_key: Option<Key>,
-    /// The `RowKey` of the index rows; `None` if the declaration lacks it.
+    /// The `RowKey` of the index rows, or `None` if it is not declared.
     pub(crate) row_key: Option<Key>,
 }
 
@@ -31,13 +31,13 @@ impl Index {
         Self { attr, partition_key, row_key }
     }
 
-    /// Iterates over the keys of the declared index rows.
+    /// Returns the declared keys of the index rows. The `PartitionKey` may be that of the entity.
     pub(crate) fn keys<'m>(&'m self, entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Key> {
         let partition_key = self.partition_key.as_ref().or(entity.partition_key.as_ref());
         [partition_key, self.row_key.as_ref()].into_iter().flatten()
     }
 
-    /// Returns `true` if a name is missing, or an error was reported for it.
+    /// Returns `true` if the index or a key is incomplete, has errors, or belongs to a generic entity.
     pub(crate) fn is_broken(&self, entity: &Entity<'_>) -> bool {
         self.attr.broken
             || !entity.parameters.is_empty()
@@ -47,13 +47,13 @@ impl Index {
             || entity.row_key.as_ref().is_none_or(|key| key.broken)
     }
 
-    /// Returns `true` if the value of a field can be read from an index row's key.
+    /// Returns `true` if the value of a field can be read from the key of an index row.
     pub(crate) fn gives(&self, entity: &Entity<'_>, field: usize) -> bool {
         self.keys(entity).any(|key| key.gives(field))
     }
 
-    /// Returns the parts of the entity's key that an index row's key does not determine, because the index key contains
-    /// neither the same part nor a decodable form of its field. Two entities that differ only in these parts have the
+    /// Returns the parts of the entity's key that the key of an index row does not determine: the index key contains
+    /// neither the same part nor a decodable form of the field. Two entities that differ only in these parts have the
     /// same index key.
     pub(crate) fn undetermined<'m>(&'m self, entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Part> {
         let partition_key = self.partition_key.as_ref().and(entity.partition_key.as_ref());
@@ -71,15 +71,15 @@ impl Index {
         })
     }
 
-    /// Returns `true` if a copy stores a field of the entity's key because the copy's key does not contain it. If the field is also a property, the
-    /// copy stores that property; otherwise, it stores the text from the entity's key.
+    /// Returns `true` if a copy stores a field of the entity's key because the copy's own key does not contain it. If the field is also a property, the
+    /// copy stores that property. Otherwise, it stores the text from the entity's key.
     pub(crate) fn stores_key_field(&self, entity: &Entity<'_>, field: usize) -> bool {
         entity.key_gives(field) && !self.gives(entity, field)
     }
 
-    /// Returns `true` if a copy contains a stored field, in its row or its key. A copy always contains the fields of
-    /// the entity's key, which are needed to find the entity. Only copies of the entire entity include the remaining
-    /// properties and chunks, because a projection has no column for them.
+    /// Returns `true` if a copy contains a stored field, either in its row or in its key. A copy always contains the fields of
+    /// the entity's key, which are needed to find the entity. Only copies of the entire entity contain `rest` and
+    /// `chunks` fields, because a projection has no column for them.
     pub(crate) fn has(&self, entity: &Entity<'_>, at: usize, field: &Field<'_>) -> bool {
         if field.attrs.rest.is_some() || field.property.as_ref().is_some_and(|property| property.chunks) {
             return self.is_whole();
@@ -96,8 +96,8 @@ impl Index {
         self.attr.include.is_none() && !self.attr.list
     }
 
-    /// Returns the fields that a copy or list entry stores: first the fields of the entity's key, then the included fields,
-    /// then the remaining fields.
+    /// Returns the fields that a copy or list entry stores: first the fields of the entity's key, then the included fields, and
+    /// finally the field for the remaining properties.
     pub(crate) fn stored<'m, 'a>(&self, entity: &'m Entity<'a>) -> Vec<(usize, &'m Field<'a>, Stored)> {
         let fields = || entity.fields.iter().enumerate();
         let own = fields()
@@ -122,7 +122,7 @@ impl Index {
 }
 
 impl Entity<'_> {
-    /// Returns an index's function name if the entity already has a function with this name, or if an earlier index with a different name generates one.
+    /// Returns the name of an index function that the entity or an earlier index with a different name already has, or `None` if no name is taken.
     pub(crate) fn method_made_twice(&self, at: usize) -> Option<String> {
         let methods = |index: &Index| [index.method(), format!("{}_rows", index.method())];
         let index = self.indexes.get(at)?;
@@ -134,7 +134,7 @@ impl Entity<'_> {
         methods(index).into_iter().find(|name| others.contains(name))
     }
 
-    /// Returns an index's generated type name with the field whose type has the same name.
+    /// Returns a type name that an index generates, and the field whose type has the same name, or `None` if no field has such a type.
     pub(crate) fn type_made_twice(&self, index: &Index) -> Option<(String, &Ident)> {
         let marker = index.marker(self).to_string();
         let made = [format!("{marker}Rows"), marker];
@@ -150,7 +150,7 @@ impl Entity<'_> {
     }
 }
 
-/// Names that an index function cannot have, because every entity already has a function of that name or because the name is a keyword.
+/// Names that an index function cannot have. Every entity already has a function of this name, or the name is a keyword.
 const MADE: [&str; 10] = [
     "key",
     "rows",
@@ -164,7 +164,7 @@ const MADE: [&str; 10] = [
     "crate",
 ];
 
-/// Returns the first of the given names that occurs in the tokens.
+/// Returns the first identifier in the tokens that is one of the given names.
 fn named_in(tokens: TokenStream, names: &[String]) -> Option<String> {
     tokens.into_iter().find_map(|token| match token {
         TokenTree::Ident(ident) => names.iter().find(|name| ident == name.as_str()).cloned(),
@@ -175,11 +175,11 @@ fn named_in(tokens: TokenStream, names: &[String]) -> Option<String> {
 
 /// The form in which a copy stores a field.
 pub(crate) enum Stored {
-    /// The text in the entity's key, stored under this name.
+    /// The text from the entity's key, stored under this name.
     KeyText(String),
-    /// The property, as in the entity's row.
+    /// The property, as it is stored in the entity's row.
     Property,
-    /// All properties that no field declares.
+    /// All properties that have no field.
     Rest,
 }
 

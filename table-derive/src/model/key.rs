@@ -1,4 +1,4 @@
-//! Keys: ordered pieces, each a literal or a field with its codec.
+//! Keys: sequences of pieces, each a literal or a field with its codec.
 
 use std::rc::Rc;
 
@@ -17,13 +17,13 @@ pub(crate) struct Key {
     pub(crate) original: Attribute,
     /// The pieces, in the order of the key.
     pub(crate) pieces: Vec<Piece>,
-    /// `true` if an error was reported for a piece.
+    /// `true` if an error has been reported for at least one piece.
     pub(crate) broken: bool,
-    /// The number of invalid pieces for which no field can be guessed.
+    /// The number of invalid pieces for which no field could be guessed.
     pub(crate) lost: usize,
-    /// `true` if the parts are levels, each followed by a terminator.
+    /// `true` if the parts are levels. A terminator follows each level.
     pub(crate) levels: bool,
-    /// `true` if the key is not decoded, because different values can have the same text. Its fields are stored as properties instead.
+    /// `true` if the key is not decoded because different values can have the same text. The fields are stored as properties instead.
     pub(crate) unread: bool,
 }
 
@@ -36,7 +36,7 @@ pub(crate) enum Piece {
     Part(Part),
 }
 
-/// A field in a key, with its codec.
+/// A field in a key, and its codec.
 #[derive(Clone)]
 pub(crate) struct Part {
     /// The position of the field in the struct.
@@ -55,7 +55,7 @@ impl Part {
 }
 
 impl Key {
-    /// Resolves the field names in a key. An unknown name is reported, and replaced with the most similar field.
+    /// Resolves the field names in a key. Reports an unknown name and replaces it with the field of the most similar name.
     pub(crate) fn read(ctxt: &Ctxt, fields: &[Field<'_>], original: &Attribute, list: &PieceList) -> Self {
         let mut key = Self {
             original: original.clone(),
@@ -99,7 +99,7 @@ impl Key {
         key
     }
 
-    /// Creates a placeholder for a missing key. The error has already been reported.
+    /// Creates a placeholder for a missing key, which has already been reported.
     pub(crate) fn lost(original: &Attribute) -> Self {
         Self {
             original: original.clone(),
@@ -111,7 +111,7 @@ impl Key {
         }
     }
 
-    /// Adds a placeholder for an invalid piece, so functions can still be generated. It is the intended field if that can be guessed.
+    /// Adds a placeholder for an invalid piece, which allows functions to be generated. If the intended field can be guessed, it is the placeholder.
     fn lose(&mut self, fields: &[Field<'_>], meant: Option<usize>) {
         self.broken = true;
         let meant = meant.filter(|meant| self.parts().all(|part| part.field != *meant));
@@ -124,7 +124,7 @@ impl Key {
         }
     }
 
-    /// Iterates over the fields in the key, in order.
+    /// Returns the fields in the key, in order.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &Part> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Literal(_) => None,
@@ -132,7 +132,7 @@ impl Key {
         })
     }
 
-    /// Iterates, with their positions, over the parts by which functions can narrow a selection. Each field occurs once, and buckets are omitted.
+    /// Returns the parts by which functions can narrow a selection, each with its position. Each field occurs once, and buckets are omitted.
     pub(crate) fn ranged(&self) -> impl Iterator<Item = (usize, &Part)> {
         let mut seen = Vec::new();
         self.pieces.iter().enumerate().filter_map(move |(at, piece)| {
@@ -143,7 +143,7 @@ impl Key {
         })
     }
 
-    /// Returns the beginning of the key, up to the given piece.
+    /// Returns the start of the key, up to but not including the given piece.
     pub(crate) fn before(&self, piece: usize) -> Self {
         Self { pieces: self.pieces.iter().take(piece).cloned().collect(), ..self.clone() }
     }
@@ -153,7 +153,7 @@ impl Key {
         !self.unread && self.parts().any(|part| part.field == field && part.codec.gives_back())
     }
 
-    /// Returns the constant text from a position up to the next part or the end of the key. The text may be empty.
+    /// Returns the constant text from a position to the next part or to the end of the key. The text may be empty.
     pub(crate) fn literal_from(&self, piece: usize) -> String {
         let literals = self.pieces.iter().skip(piece).map_while(|piece| match piece {
             Piece::Literal(text) => Some(text.value()),
@@ -163,7 +163,7 @@ impl Key {
     }
 }
 
-/// Returns the first character that keys cannot contain: `/`, `\`, `#`, `?` or a control character (KEY-3).
+/// Returns the first character that a key cannot contain: `/`, `\`, `#`, `?` or a control character (KEY-3).
 pub(crate) fn illegal(text: &str) -> Option<char> {
     let is_illegal =
         |c: &char| matches!(c, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}');

@@ -14,31 +14,31 @@ use crate::symbol::KEY_PART;
 
 /// A user-defined key type.
 pub(crate) struct KeyPart<'a> {
-    /// The type as declared.
+    /// The type, as it was declared.
     pub(crate) original: &'a DeriveInput,
-    /// The path of the runtime.
+    /// The path of the runtime crate.
     pub(crate) runtime: Path,
-    /// The kind of the type: a newtype or an enum.
+    /// The kind of key type: a newtype or an enum.
     pub(crate) kind: Kind<'a>,
 }
 
 /// The two kinds of key types.
 pub(crate) enum Kind<'a> {
-    /// A struct with one field. It is encoded like that field.
+    /// A struct with one field. It is encoded in the same way as the field.
     Newtype {
-        /// The field, either `0` or its name.
+        /// The field: `0` or its name.
         member: Member,
         /// The type of the field.
         ty: &'a Type,
         /// The codec of the field, and therefore of the newtype.
         codec: Codec,
     },
-    /// An enum. It is encoded as its variant's name.
+    /// An enum. It is encoded as the name of its variant.
     Enum(Vec<(&'a Ident, String)>),
 }
 
 impl<'a> KeyPart<'a> {
-    /// Reads a declaration. If it is of neither kind, reports an error and returns `None`.
+    /// Reads a declaration. Reports an error and returns `None` if it is neither a newtype nor an enum.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = key_part::parse(ctxt, &input.attrs);
         let help = "write one type for each use; the layout of a key is fixed";
@@ -127,7 +127,7 @@ fn variants<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataEnum, attrs: &Ty
     Some(Kind::Enum(names))
 }
 
-/// Reports variants that serde renames although their text in keys is the variant's name. `#[key_part("…")]` sets the text explicitly.
+/// Reports variants that serde renames but that keep their own names in keys. `#[key_part("…")]` sets the name in keys explicitly.
 fn renamed_by_serde(ctxt: &Ctxt, input: &DeriveInput, data: &DataEnum) {
     let all = settings::find(&input.attrs, "serde", "rename_all");
     let rule = all.as_ref().and_then(|(_, setting)| setting.text());

@@ -1,4 +1,4 @@
-//! Entities with blobs: the fields that contain blob addresses.
+//! Entities with blobs: the fields that contain the addresses of blobs.
 
 use quote::format_ident;
 use syn::ext::IdentExt;
@@ -14,17 +14,17 @@ use crate::model::shape;
 
 /// The declaration of an entity with blobs.
 pub(crate) struct Large<'a> {
-    /// The struct as declared.
+    /// The struct, as it was declared.
     pub(crate) original: &'a DeriveInput,
     /// The generic parameters of the struct.
     pub(crate) parameters: Parameters,
-    /// The path of the runtime, `table-patterns`.
+    /// The path of the runtime crate, `table-patterns`.
     pub(crate) runtime: Path,
     /// The blobs, in declaration order.
     pub(crate) blobs: Vec<Blob<'a>>,
 }
 
-/// A field that contains a blob's address.
+/// A field that contains the address of a blob.
 pub(crate) struct Blob<'a> {
     /// The name of the field.
     pub(crate) ident: &'a Ident,
@@ -32,14 +32,14 @@ pub(crate) struct Blob<'a> {
     pub(crate) ty: &'a Type,
     /// The visibility of the field.
     pub(crate) vis: &'a Visibility,
-    /// The property that stores the field.
+    /// The name of the property that stores the field.
     pub(crate) property: String,
-    /// The name of the blob's constant.
+    /// The name of the generated constant for the blob.
     pub(crate) constant: Ident,
 }
 
 impl<'a> Large<'a> {
-    /// Reads a declaration. If it cannot have blobs, reports the reason and returns `None`.
+    /// Reads a declaration. Reports the reason and returns `None` if it cannot have blobs.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let named = large::parse(ctxt, &input.attrs);
         let help = "its blobs are fields: `#[blob] photo: Option<BlobRef>`";
@@ -60,7 +60,7 @@ impl<'a> Large<'a> {
     }
 }
 
-/// Returns the property name that `derive(Entity)` generates. Mistakes in the property's attributes are reported by that derive.
+/// Returns the property name that `derive(Entity)` uses for a field. That derive reports the mistakes in the field's attributes.
 fn property(field: &syn::Field, ident: &Ident) -> String {
     let elsewhere = Ctxt::new();
     let name = Property::of(ident, &field::parse(&elsewhere, field, &Keyed::default())).name;

@@ -1,4 +1,4 @@
-//! Levels: hierarchical partition keys that consist of two or three fields, without literals between them (HPK-2).
+//! Levels: hierarchical partition keys of two or three fields, without literals between them (HPK-2).
 
 use std::rc::Rc;
 
@@ -10,11 +10,11 @@ use crate::model::key::{Key, Part, Piece};
 /// The maximum number of levels in a partition key (HPK-2, HPK-42).
 pub(crate) const MOST: usize = 3;
 
-/// The terminator after every level, including the last. Because of it, no level can be a prefix of another.
+/// The terminator after every level, including the last. It prevents any level from being a prefix of another.
 const END: &str = "!";
 
 impl Key {
-    /// Converts the parts of a partition key to levels, each with a terminator, if the key has several fields and no literals.
+    /// If a partition key has several fields and no literals, converts its parts to levels, each with a terminator. Returns any other key unchanged.
     pub(crate) fn into_levels(mut self) -> Self {
         if self.pieces.len() < 2 || self.pieces.iter().any(|piece| matches!(piece, Piece::Literal(_))) {
             return self;

@@ -12,9 +12,9 @@ use crate::grammar;
 use crate::model::Field;
 use crate::symbol::LITERAL;
 
-/// Reports literals that contain a placeholder, or that are spelled like a field missing from the row's keys. Such a
-/// literal would put the same text into every entity's key. A reported literal is marked as wrong, so no other
-/// rule reports it again.
+/// Reports literals that contain a placeholder, or that are spelled like a field which no key of the row contains. Such a
+/// literal would put the same text into the key of every entity. A reported literal is marked as wrong, and no other
+/// rule then reports it again.
 pub(super) fn check(
     ctxt: &Ctxt,
     fields: &[Field<'_>],
@@ -37,7 +37,7 @@ pub(super) fn check(
     }
 }
 
-/// Returns the field names in a key.
+/// Returns the names of the fields in a key.
 fn parts(list: &PieceList) -> Vec<String> {
     list.pieces.iter().filter_map(field_of).collect()
 }
@@ -64,7 +64,7 @@ fn check_list(ctxt: &Ctxt, fields: &[Field<'_>], parts: &[String], list: &mut Pi
     }
 }
 
-/// Returns `true` if the literal has been reported.
+/// Reports a literal that looks like a field. Returns `true` if it has been reported.
 fn check_literal(
     ctxt: &Ctxt,
     fields: &[Field<'_>],
@@ -85,7 +85,7 @@ fn check_literal(
     } else if let Some((_, inside, _)) = braces() {
         let mut right = format::pieces(&value, next, is_field);
         for piece in right.iter_mut().filter(|piece| piece.starts_with("pattern(")) {
-            // A format leaves out the smaller units of an instant.
+            // A format omits the smaller units of an instant.
             let is_instant =
                 |field: &Field<'_>| piece.ends_with(&format!(", {})", name(field))) && is_time(field.ty);
             if fields.iter().any(is_instant) {

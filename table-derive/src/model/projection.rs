@@ -1,4 +1,4 @@
-//! Projections: structs with a subset of an entity's properties.
+//! Projections: structs with some of an entity's properties.
 
 use syn::ext::IdentExt;
 use syn::{DeriveInput, Ident, Path, Type};
@@ -10,11 +10,11 @@ use crate::model::shape;
 
 /// The declaration of a projection: a struct into which an entity can be read.
 pub(crate) struct Projection<'a> {
-    /// The struct as declared.
+    /// The struct, as it was declared.
     pub(crate) original: &'a DeriveInput,
-    /// The path of the runtime.
+    /// The path of the runtime crate.
     pub(crate) runtime: Path,
-    /// The entity; `None` if it is missing, which has been reported.
+    /// The entity type, or `None` if it is missing. A missing type has been reported.
     pub(crate) of: Option<Path>,
     /// The fields of the projection.
     pub(crate) fields: Vec<Field<'a>>,
@@ -31,7 +31,7 @@ pub(crate) struct Field<'a> {
 }
 
 impl<'a> Projection<'a> {
-    /// Reads a declaration. If it cannot be a projection, reports the reason and returns `None`.
+    /// Reads a declaration. Reports the reason and returns `None` if it cannot be a projection.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = projection::parse(ctxt, input);
         if attrs.of.is_none() && !attrs.broken {

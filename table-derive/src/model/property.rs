@@ -10,9 +10,9 @@ use crate::casing::pascal_case;
 /// The property that stores a field.
 #[derive(Clone)]
 pub(crate) struct Property {
-    /// The property's name in the store.
+    /// The name under which the property is stored.
     pub(crate) name: String,
-    /// The span of the attribute's literal, or of the field if the name is derived from it.
+    /// The span of the name in the attribute, or of the field if the name is derived from it.
     pub(crate) span: Span,
     /// `true` if the field is stored as JSON.
     pub(crate) json: bool,
@@ -33,12 +33,12 @@ impl Property {
         Self { name, span, json: attrs.json.is_some(), chunks: attrs.chunks.is_some() }
     }
 
-    /// Iterates over all property names of the field.
+    /// Returns the names of all properties that store the field.
     pub(crate) fn names(&self) -> impl Iterator<Item = String> {
         std::iter::once(self.name.clone()).chain(self.more_chunks())
     }
 
-    /// Iterates over the names of all chunks after the first: `Data1`, `Data2` and so on.
+    /// Returns the names of all chunks after the first: `Data1`, `Data2` and so on.
     pub(crate) fn more_chunks(&self) -> impl Iterator<Item = String> {
         let count = if self.chunks { MOST_CHUNKS } else { 1 };
         (1..count).map(|at| format!("{}{at}", self.name))

@@ -9,13 +9,13 @@ use crate::model::shape;
 
 /// The declaration of an entity set: an enum into which any row of a table can be read.
 pub(crate) struct EntitySet<'a> {
-    /// The enum as declared.
+    /// The enum, as it was declared.
     pub(crate) original: &'a DeriveInput,
-    /// The path of the runtime.
+    /// The path of the runtime crate.
     pub(crate) runtime: Path,
     /// The variants that contain entities.
     pub(crate) members: Vec<Member<'a>>,
-    /// The variant for rows of other types; `None` if the set has none.
+    /// The variant for rows of other types, or `None` if the set has no such variant.
     pub(crate) other: Option<(&'a Ident, &'a Type)>,
 }
 
@@ -25,12 +25,12 @@ pub(crate) struct Member<'a> {
     pub(crate) ident: &'a Ident,
     /// The type of the entity.
     pub(crate) ty: &'a Type,
-    /// Earlier versions of the entity type. They are converted when they are read.
+    /// Earlier versions of the entity type, which are converted when they are read.
     pub(crate) upgrades: Vec<Path>,
 }
 
 impl<'a> EntitySet<'a> {
-    /// Reads a declaration. If it cannot be a set, reports the reason and returns `None`.
+    /// Reads a declaration. Reports the reason and returns `None` if it cannot be a set.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         let attrs = member::parse_set(ctxt, &input.attrs);
         let Data::Enum(data) = &input.data else {
@@ -84,7 +84,7 @@ impl<'a> EntitySet<'a> {
         Some(set)
     }
 
-    /// Iterates over the types of the members and of their earlier versions, in the order in which they are tried.
+    /// Returns the types of the members and of their earlier versions, in the order in which they are tried.
     pub(crate) fn types(&self) -> impl Iterator<Item = &dyn ToTokens> {
         self.members.iter().flat_map(|member| {
             let upgrades = member.upgrades.iter().map(|from| from as &dyn ToTokens);

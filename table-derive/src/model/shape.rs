@@ -1,10 +1,10 @@
-//! Checks the form of a declaration (its fields and parameters) before its details are read.
+//! Checks the form of a declaration (its fields and parameters) before the details are read.
 
 use syn::{Data, DataStruct, DeriveInput, Fields, FieldsNamed};
 
 use crate::ctxt::Ctxt;
 
-/// Returns the fields of a struct with named fields; any other declaration is reported. `what` is the subject of the message, such as `an entity group`.
+/// Returns the fields of a struct with named fields, and reports any other declaration. `what` is the subject of the message, such as `an entity group`.
 pub(super) fn named_fields<'a>(
     ctxt: &Ctxt,
     input: &'a DeriveInput,
@@ -18,7 +18,7 @@ pub(super) fn named_fields<'a>(
     Some(named)
 }
 
-/// Checks that a declaration has no generic parameters. If it has any, reports them and returns `None`.
+/// Checks that a declaration has no generic parameters. Reports them and returns `None` if it has any.
 pub(super) fn no_parameters(ctxt: &Ctxt, input: &DeriveInput, what: &str, help: &str) -> Option<()> {
     if !input.generics.params.is_empty() {
         ctxt.error("T011", &input.generics, format!("{what} cannot have generic parameters"), help);

@@ -1,4 +1,4 @@
-//! Wide entities: the key, properties and slots, and the assignment of properties to parts.
+//! Wide entities: their key, properties and slots, and the assignment of properties to parts.
 
 use quote::format_ident;
 use syn::ext::IdentExt;
@@ -11,9 +11,9 @@ use crate::model::property::Property;
 use crate::model::{Entity, shape};
 use crate::symbol::{ENTITY, PARTITION_KEY, ROW_KEY};
 
-/// The maximum number of properties in one part: a row can have 252 (ENT-2), and the pattern uses one.
+/// The maximum number of properties in one part: a row can have 252 (ENT-2), one of which the pattern uses.
 pub(crate) const ROOM: usize = 251;
-/// The maximum number of parts of a wide entity. Part numbers have two digits.
+/// The maximum number of parts of a wide entity, because a part number has two digits.
 pub(crate) const MOST_PARTS: usize = 99;
 
 /// The declaration of a wide entity.
@@ -30,7 +30,7 @@ pub(crate) struct Wide<'a> {
 pub(crate) struct Stored {
     /// The position of the field in the struct.
     pub(crate) field: usize,
-    /// The slots of the field; `None` for a single property.
+    /// The slots of the field, or `None` for a single property.
     pub(crate) slots: Option<SlotsAttr>,
     /// The `#[part(…)]` attribute, if a new part starts at this field.
     pub(crate) begins: Option<PartAttr>,
@@ -39,7 +39,7 @@ pub(crate) struct Stored {
 /// One part of a wide entity, stored as one row.
 #[derive(Default)]
 pub(crate) struct Part {
-    /// The contents of the part, in order.
+    /// The runs of properties in the part, in order.
     pub(crate) runs: Vec<Run>,
 }
 
@@ -60,20 +60,20 @@ impl Part {
 }
 
 impl Stored {
-    /// Returns the number of properties in the part.
+    /// Returns the number of properties that the field is stored as.
     pub(crate) fn count(&self) -> usize {
         self.slots.as_ref().map_or(1, SlotsAttr::count)
     }
 }
 
 impl SlotsAttr {
-    /// Returns the number of slots; 0 for an invalid range, which the checks report.
+    /// Returns the number of slots, or 0 for an invalid range, which the checks report.
     pub(crate) fn count(&self) -> usize {
         let count = self.last.saturating_add(1).saturating_sub(self.first);
         if count > MOST_PARTS * ROOM { 0 } else { count }
     }
 
-    /// Iterates over the names of all slots, as `slot_names!` generates them.
+    /// Returns the names of all slots, as `slot_names!` generates them.
     pub(crate) fn names(&self) -> impl Iterator<Item = String> {
         let (word, width) = (self.word.value(), self.last.to_string().len());
         (self.first..self.first + self.count()).map(move |number| format!("{word}{number:0width$}"))
@@ -81,7 +81,7 @@ impl SlotsAttr {
 }
 
 impl<'a> Wide<'a> {
-    /// Reads a declaration. If it cannot be a wide entity, reports the reason and returns `None`.
+    /// Reads a declaration. Reports the reason and returns `None` if it cannot be a wide entity.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
         shape::no_parameters(ctxt, input, "a wide entity", "write one struct for each concrete type")?;
         let mut entity = Entity::read(ctxt, input, runtime)?;
@@ -121,7 +121,7 @@ impl<'a> Wide<'a> {
         Some(Self { entity, stored, parts })
     }
 
-    /// Returns the declaration of the header, an entity that contains only the key.
+    /// Returns the declaration of the header: an entity that contains only the key.
     pub(crate) fn header_input(&self) -> DeriveInput {
         let mut header = self.entity.original.clone();
         header.ident = format_ident!("{}Key", self.entity.original.ident.unraw());
@@ -138,7 +138,7 @@ impl<'a> Wide<'a> {
         header
     }
 
-    /// Reads the header, the entity that contains only the key. All mistakes have already been reported.
+    /// Reads the header: the entity that contains only the key. All mistakes have already been reported.
     pub(crate) fn header<'h>(&self, input: &'h DeriveInput) -> Option<Entity<'h>> {
         let told = Ctxt::new();
         let header = Entity::read(&told, input, || self.entity.runtime.clone());
@@ -150,7 +150,7 @@ impl<'a> Wide<'a> {
         })
     }
 
-    /// Returns the property of a stored field; `None` for slots.
+    /// Returns the property of a stored field, or `None` for slots.
     pub(crate) fn property(&self, stored: &Stored) -> Option<&Property> {
         self.entity.fields.get(stored.field)?.property.as_ref()
     }
@@ -170,7 +170,7 @@ impl Entity<'_> {
     }
 }
 
-/// Reports the words of `#[entity(…)]` that need an entity stored in a single row.
+/// Reports the words of `#[entity(…)]` that require an entity in a single row.
 fn refuse_derived_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
     let help = "declare it on a separate entity, and write both in one unit with `put_wide`";
     if let Some(word) = &entity.feed {
@@ -185,7 +185,7 @@ fn refuse_derived_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Reports a part or slot attribute on a key field.
+/// Reports a `part` or `slots` attribute on a field of the key.
 fn misplaced(ctxt: &Ctxt, ident: &Ident, in_key: bool, place: &wide::PlaceAttrs) {
     let attrs =
         place.slots.iter().map(|slots| &slots.original).chain(place.part.iter().map(|part| &part.original));
@@ -195,7 +195,7 @@ fn misplaced(ctxt: &Ctxt, ident: &Ident, in_key: bool, place: &wide::PlaceAttrs)
     }
 }
 
-/// Returns the parts as declared, without splitting the parts that are too large.
+/// Returns the parts as they were declared. Parts that are too large are not split.
 fn told(stored: &[Stored]) -> Vec<Part> {
     let mut parts = vec![Part::default()];
     for (at, stored) in stored.iter().enumerate() {
@@ -210,7 +210,7 @@ fn told(stored: &[Stored]) -> Vec<Part> {
     parts
 }
 
-/// Assigns the properties to parts, and starts a new part when one is full.
+/// Assigns the properties to parts, starting a new part when one is full.
 fn cut(stored: &[Stored], first_room: usize) -> Vec<Part> {
     let mut parts = vec![Part::default()];
     let mut room = first_room;

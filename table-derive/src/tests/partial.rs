@@ -1,6 +1,6 @@
-//! Tests that incomplete attributes, as an editor sees them while a user types, still expand. Each valid declaration is
-//! cut off after each token of each attribute. The expansion must report at most one error, and contain the
-//! declaration's names with their original spans.
+//! Tests that incomplete attributes, as an editor sees them while the user types, can still be expanded. Each valid declaration is
+//! cut off after each token of each attribute. The expansion must report at most one error and contain the names in the
+//! declaration with their original spans.
 
 use proc_macro2::{Delimiter, Group, LineColumn, TokenStream, TokenTree};
 
@@ -100,7 +100,7 @@ fn with(group: &Group, stream: TokenStream) -> TokenTree {
     replaced.into()
 }
 
-/// Returns the declaration with one attribute cut off, for every attribute and every position.
+/// Returns the declaration with one attribute cut off, once for every position in every attribute.
 fn truncations(declaration: &TokenStream) -> Vec<TokenStream> {
     let tokens: Vec<TokenTree> = declaration.clone().into_iter().collect();
     let mut truncations = Vec::new();
@@ -118,7 +118,7 @@ fn truncations(declaration: &TokenStream) -> Vec<TokenStream> {
     truncations
 }
 
-/// Returns the names in a stream, with their positions.
+/// Returns the names in a stream, each with its position.
 fn names(stream: TokenStream) -> Vec<(String, LineColumn)> {
     let names = stream.into_iter().flat_map(|token| match token {
         TokenTree::Ident(ident) => vec![(ident.to_string(), ident.span().start())],
@@ -138,7 +138,7 @@ fn an_incomplete_declaration_expands_with_at_most_one_mistake() {
         for partial in truncations(&declaration) {
             count += 1;
             let expansion = expand(derive, partial.clone());
-            // The length of the names must not affect the tokens before them; see `expand::named`.
+            // The length of a name must not affect the tokens before it; see `expand::named`.
             if ["Entity", "Wide"].contains(&derive) {
                 assert!(expansion.to_string().starts_with("# [allow (deprecated"), "{expansion}");
             }

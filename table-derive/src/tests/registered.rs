@@ -1,4 +1,4 @@
-//! Tests that the attributes are registered. For an unregistered attribute, rustc would report its own error instead of
+//! Tests that all attributes are registered. rustc would report an unregistered attribute with its own error instead of
 //! this crate's help text.
 
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ fn listed(word: &str) -> BTreeSet<&'static str> {
 
 #[test]
 fn each_attribute_of_another_library_with_a_message_is_registered() {
-    // `#[ignore]` is built into the language, so it need not be registered.
+    // `#[ignore]` is built into the language and need not be registered.
     let explained: BTreeSet<&str> = foreign::names().filter(|name| *name != "ignore").collect();
     assert!(explained.len() > 50, "the list was not found");
     assert_eq!(listed("foreign"), explained);

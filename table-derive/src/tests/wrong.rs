@@ -1,8 +1,8 @@
 //! Tests declarations with one mistake each. The mistake must be reported once, with its number and position, and the type must still be expanded.
 //!
 //! The files in `wrong/` consist of sections. A section contains the derive, a declaration with the placeholder `@`,
-//! and, after `--`, one case per line: the rule number and the replacement for `@`. `«` and `»` enclose the code that
-//! the message points to.
+//! and, after `--`, one case per line: the number of the mistake and the replacement for `@`. `«` and `»` enclose the code at
+//! which the message points.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -28,15 +28,15 @@ pub(super) const FILES: [(&str, &str); 9] = [
 /// A declaration with one mistake.
 pub(super) struct Case<'t> {
     pub(super) derive: &'t str,
-    /// The number of the violated rule.
+    /// The number of the mistake.
     pub(super) number: &'t str,
     /// The replacement for `@`, as written in the file.
     pub(super) text: &'t str,
     /// The declaration.
     pub(super) declaration: String,
-    /// The byte range of the declaration that is marked.
+    /// The byte range that `«` and `»` enclose in the declaration.
     pub(super) mark: Range<usize>,
-    /// The position that the message points to.
+    /// The start and end of the code at which the message points.
     place: (LineColumn, LineColumn),
 }
 
@@ -64,7 +64,7 @@ pub(super) fn cases(file: &str) -> Vec<Case<'_>> {
     cases
 }
 
-/// Returns the position of a mark, counted in the text without marks.
+/// Returns the position of a mark, as counted in the text without marks.
 fn position(marked: &str, mark: char) -> LineColumn {
     let (before, _) = marked.split_once(mark).unwrap_or_else(|| panic!("no {mark} in {marked}"));
     let line = before.matches('\n').count() + 1;
@@ -72,7 +72,7 @@ fn position(marked: &str, mark: char) -> LineColumn {
     LineColumn { line, column }
 }
 
-/// Expands a declaration with the derive of this name.
+/// Expands a declaration with the given derive macro.
 pub(super) fn expand(derive: &str, declaration: TokenStream) -> TokenStream {
     let core = || parse_quote!(::table_core);
     let patterns = || parse_quote!(::table_patterns);

@@ -1,7 +1,7 @@
 //! Compares the public API of the published packages with the lists in `docs/api`.
 //!
-//! A change of the public API appears in a review as a change of these lists: `cargo run -p public-api-snapshots -- --accept` writes them. Items
-//! under `#[doc(hidden)]` are omitted, and so are impls of derived, automatic and blanket traits.
+//! A change to the public API appears in a review as a change to these lists: `cargo run -p public-api-snapshots -- --accept` writes them. Items
+//! under `#[doc(hidden)]` are omitted, as are impls of derived, automatic and blanket traits.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -13,7 +13,7 @@ use std::{env, fs};
 use clap::Parser;
 use public_api::Builder;
 
-/// The version of rustdoc's JSON that the crate `public-api` reads. Any release of the toolchain may change it.
+/// The version of rustdoc's JSON format that the crate `public-api` reads. Any release of the toolchain may change the format.
 const FORMAT: u64 = 57;
 
 const PACKAGES: [&str; 13] = [
@@ -42,7 +42,7 @@ struct Options {
     packages: Vec<String>,
 }
 
-/// The environment variable that is set if cargo runs this program as rustdoc.
+/// The environment variable that is set when cargo runs this program as rustdoc.
 const AS_RUSTDOC: &str = "PUBLIC_API_AS_RUSTDOC";
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
@@ -79,7 +79,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(exit)
 }
 
-/// Returns one line for each public item of a package with all its features, or nothing if rustdoc writes another format.
+/// Returns one line for each public item of a package with all its features, or `None` if rustdoc writes another version of its format.
 fn public_items(folder: &Path, package: &str) -> Result<Option<String>, Box<dyn Error>> {
     let json = folder.join(package.replace('-', "_")).with_extension("json");
     let format = serde_json::from_str::<serde_json::Value>(&fs::read_to_string(&json)?)?;
@@ -92,7 +92,7 @@ fn public_items(folder: &Path, package: &str) -> Result<Option<String>, Box<dyn 
     Ok(Some(format!("{api}")))
 }
 
-/// Writes the JSON of the documentation of all packages and returns its folder. All packages are documented together, as in CI, so no dependency is
+/// Writes the documentation of all packages as JSON and returns the folder. All packages are documented together, as in CI. No dependency is therefore
 /// recompiled with other features.
 fn rustdoc(root: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
@@ -108,14 +108,14 @@ fn rustdoc(root: &Path) -> Result<PathBuf, Box<dyn Error>> {
     Ok(target.join("doc"))
 }
 
-/// Runs rustdoc as cargo requested, but skips the packages without a list.
+/// Runs rustdoc as cargo requested, skipping the packages without a list.
 fn as_rustdoc(rustdoc: &OsStr) -> Result<ExitCode, Box<dyn Error>> {
     let arguments: Vec<OsString> = env::args_os().skip(1).collect();
     let name = arguments.iter().skip_while(|argument| *argument != "--crate-name").nth(1);
     if name.is_some_and(|name| !PACKAGES.iter().any(|package| *name == *package.replace('-', "_"))) {
         return Ok(ExitCode::SUCCESS);
     }
-    // The JSON is an unstable output. Set for rustdoc alone, the variable that allows it does not rebuild the dependencies.
+    // The JSON output is unstable. The variable that allows it is set for rustdoc alone, because setting it for cargo would rebuild the dependencies.
     let status = Command::new(rustdoc).args(arguments).env("RUSTC_BOOTSTRAP", "1").status()?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,4 +1,4 @@
-//! Tests the macros in a crate that depends on `table-core` under the name `store`, without a prelude and with all lints denied.
+//! Tests the macros in a crate that depends on `table-core` under the name `store`, has no prelude, and denies all lints.
 #![no_implicit_prelude]
 #![deny(missing_docs, missing_debug_implementations, unreachable_pub, unused_qualifications, warnings)]
 

@@ -1,4 +1,4 @@
-//! Tests the macros in a crate that depends on `table-patterns` alone, under the name `tables`.
+//! Tests the macros in a crate that depends only on `table-patterns`, under the name `tables`.
 #![deny(missing_docs, warnings)]
 
 use tables::large::{BlobRef, Large};

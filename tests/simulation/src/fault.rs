@@ -1,4 +1,4 @@
-//! Past faults of the engine. Each one is a patch in the folder `faults` that reintroduces the fault. Simulated
+//! Past faults of the engine. Each fault is a patch in the folder `faults` that reintroduces it. Simulated
 //! histories of the patched engine must detect it.
 
 use std::io;
@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 pub struct Fault {
     /// The name of the patch file, without its extension.
     pub name: String,
-    /// The effect of the fault: the first line of the patch.
+    /// The effect of the fault, which is the first line of the patch.
     pub effect: String,
     patch: PathBuf,
 }
@@ -19,7 +19,7 @@ impl Fault {
     /// Returns all faults, ordered by name.
     ///
     /// # Errors
-    /// Any error from the disk.
+    /// An `io::Error` if the patches cannot be read.
     pub fn all() -> io::Result<Vec<Self>> {
         let mut faults = Vec::new();
         for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("faults"))? {
@@ -32,10 +32,10 @@ impl Fault {
         Ok(faults)
     }
 
-    /// Verifies that the patch applies to a source tree.
+    /// Checks that the patch applies to a source tree.
     ///
     /// # Errors
-    /// Returns git's output if the patch does not apply.
+    /// The output of git if the patch does not apply.
     pub fn check(&self, tree: &Path) -> io::Result<()> {
         self.apply(tree, &["--check"])
     }
@@ -43,7 +43,7 @@ impl Fault {
     /// Reintroduces the fault into a source tree.
     ///
     /// # Errors
-    /// Returns git's output if the patch does not apply.
+    /// The output of git if the patch does not apply.
     pub fn put_back(&self, tree: &Path) -> io::Result<()> {
         self.apply(tree, &[])
     }
@@ -51,14 +51,14 @@ impl Fault {
     /// Removes the fault from a source tree.
     ///
     /// # Errors
-    /// Returns git's output if the tree does not contain the fault.
+    /// The output of git if the tree does not contain the fault.
     pub fn remove(&self, tree: &Path) -> io::Result<()> {
         self.apply(tree, &["--reverse"])
     }
 
     fn apply(&self, tree: &Path, options: &[&str]) -> io::Result<()> {
         let mut git = Command::new("git");
-        // Inside a repository, git would resolve the patch's paths against the repository's root.
+        // Inside a repository, git would resolve the paths in the patch relative to the root of the repository.
         git.env("GIT_CEILING_DIRECTORIES", tree.parent().unwrap_or(tree))
             .env("GIT_DIR", tree.join("no-repository"));
         git.current_dir(tree).arg("apply").args(options).arg(&self.patch).stdin(Stdio::null());

@@ -1,4 +1,4 @@
-//! Simulates a power loss. Unlike a killed process, it can drop, tear or reorder unsynced data.
+//! Simulates a power loss. Unlike the end of a process, it can drop, tear or reorder unsynced data.
 
 mod disk;
 mod image;

@@ -1,8 +1,8 @@
 //! Deterministic simulation: a single seed determines a history (one simulated run) of the engine.
 //!
 //! The seed determines the disk, the clock and the thread scheduling. Callers write, read, wait and disappear. The disk
-//! fails, fills up, loses power and corrupts data; threads panic; the clock jumps. Every result is compared with a
-//! plain model: acknowledged writes are never lost, refused writes are never visible, every result is correct or an
+//! fails, fills up, loses power and corrupts data; threads panic; the clock jumps. Every result is compared with a simple
+//! model. Acknowledged writes are never lost, and refused writes are never visible. Every result is correct or an
 //! error that the history explains, and no caller waits forever.
 
 mod history;
@@ -23,7 +23,7 @@ use history::{History, Log};
 pub struct Report {
     /// The seed.
     pub seed: u64,
-    /// The counts of the history's events.
+    /// The numbers of events in the history, by kind.
     pub seen: Seen,
     /// A hash of everything that happened. Two runs with the same seed have the same hash.
     pub trace: u64,
@@ -33,13 +33,13 @@ pub struct Report {
     pub log: Vec<String>,
 }
 
-/// Runs the history that a seed determines, and returns its report.
+/// Runs the history that a seed determines. Returns its report.
 #[must_use]
 pub fn run(seed: u64) -> Report {
     report(seed, &Log::default())
 }
 
-/// Runs the history that a seed determines, and also logs every call to the disk.
+/// Runs the history that a seed determines, and logs every call to the disk as well.
 #[must_use]
 pub fn run_in_detail(seed: u64) -> Report {
     report(seed, &Log::in_detail())
@@ -70,7 +70,7 @@ fn report(seed: u64, log: &Log) -> Report {
     Report { seed, seen: counts, trace, wrong, log: log.lines() }
 }
 
-/// Suppresses the output of panics that histories cause on purpose.
+/// Suppresses the output of panics that a history causes on purpose.
 pub fn without_words_of_expected_panics() {
     let others = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::npm::{self, NotInstalled};
 
-/// The files that define the installation. npm installs exactly the versions in the lock file.
+/// The files that define the installation. npm installs the exact versions in the lock file.
 const FILES: [(&str, &str); 4] = [
     ("package.json", include_str!("../../azurite/package.json")),
     ("package-lock.json", include_str!("../../azurite/package-lock.json")),
@@ -12,7 +12,7 @@ const FILES: [(&str, &str); 4] = [
     ("serve.cjs", include_str!("../../azurite/serve.cjs")),
 ];
 
-/// Returns the folder that contains Azurite's start script, `serve.cjs`. If Azurite is missing, installs it in cargo's target folder.
+/// Returns the folder that contains the start script of Azurite, `serve.cjs`. If Azurite is missing, it is installed in cargo's target folder.
 ///
 /// # Errors
 /// Any error from [`npm::install`].

@@ -12,17 +12,17 @@ use super::install::install;
 use crate::npm::NotInstalled;
 
 const ACCOUNT: &str = "devstoreaccount1";
-/// The emulator's well-known account key (AUTH-30), in two halves because Microsoft's documentation breaks it across two lines.
+/// The well-known account key of the emulator (AUTH-30), in two halves because Microsoft's documentation breaks it across two lines.
 const KEY: [&str; 2] =
     ["Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6", "IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="];
 const SERVICES: [&str; 3] = ["Blob", "Queue", "Table"];
-/// The time limit for starting. If the server needs longer, it will never start.
+/// The time limit for starting. A server that needs longer is assumed never to start.
 const START: Duration = Duration::from_secs(10 * 60);
-/// The keep-alive time of connections: one day, so the server does not close connections while a test pauses.
+/// The keep-alive time of connections: one day, which prevents the server from closing connections while a test pauses.
 const KEEP_ALIVE_SECONDS: &str = "86400";
 
-/// A running Azurite server with its own ports and data in memory. It stops when this value is dropped, and also whenever this process ends, because it
-/// reads from a pipe that only this process holds open.
+/// A running Azurite server. It has its own ports and keeps its data in memory. It stops when this value is dropped, and whenever this process ends,
+/// because it reads from a pipe that only this process holds open.
 #[derive(Debug)]
 pub struct AzuriteServer {
     process: Child,
@@ -31,7 +31,7 @@ pub struct AzuriteServer {
 }
 
 impl AzuriteServer {
-    /// Starts a server and waits until all its services listen.
+    /// Starts a server and waits until all of its services are listening.
     ///
     /// # Errors
     /// An error if Azurite cannot be installed or does not start.
@@ -68,7 +68,7 @@ impl AzuriteServer {
         Ok(server)
     }
 
-    /// Returns the server shared by all tests of this binary. If Azurite is not available, prints the reason and returns `None`.
+    /// Returns the server that all tests in this binary share. If Azurite is not available, prints the reason and returns `None`.
     ///
     /// # Panics
     /// Panics if `CI` is `true` and Azurite is not available.
@@ -79,7 +79,7 @@ impl AzuriteServer {
             Err(error) => {
                 let ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
                 assert!(!ci, "no Azurite: {error}");
-                // The test harness would capture `eprintln!`, but a skipped test should be visible.
+                // The test harness would capture `eprintln!`, but a skipped test must be visible.
                 drop(writeln!(io::stderr(), "SKIPPED, there is no Azurite: {error}"));
                 None
             }
@@ -87,7 +87,7 @@ impl AzuriteServer {
         server.as_ref()
     }
 
-    /// Returns the server's process ID.
+    /// Returns the process ID of the server.
     #[must_use]
     pub fn process_id(&self) -> u32 {
         self.process.id()
@@ -98,7 +98,7 @@ impl AzuriteServer {
         format!("{address}/{ACCOUNT}")
     }
 
-    /// Returns a connection string for the server's table, queue and blob services (AUTH-31).
+    /// Returns a connection string for the table, queue and blob services (AUTH-31).
     #[must_use]
     pub fn connection_string(&self) -> String {
         format!(
@@ -119,19 +119,19 @@ impl Drop for AzuriteServer {
     }
 }
 
-/// Parses a line in which Azurite reports that a service listens. Returns the service and its address.
+/// Parses the line with which Azurite reports that a service is listening. Returns the service and its address.
 fn listening(line: &str) -> Option<(&'static str, &str)> {
     let (service, address) =
         line.strip_prefix("Azurite ")?.split_once(" service is successfully listening at ")?;
     Some((SERVICES.into_iter().find(|known| *known == service)?, address.trim()))
 }
 
-/// Reads all output lines of a process on a separate thread, so that the process never blocks on a full pipe.
+/// Reads all lines that a process prints. A separate thread reads them, and the process therefore never blocks on a full pipe.
 fn lines(output: ChildStdout) -> Receiver<String> {
     let (send, receive) = channel();
     thread::spawn(move || {
         for line in BufReader::new(output).lines().map_while(Result::ok) {
-            // The receiver is dropped when the server is running. The output is still read, so the pipe never fills up.
+            // The receiver is dropped once the server is running. The output is still read, which prevents the pipe from filling up.
             drop(send.send(line));
         }
     });
@@ -155,9 +155,9 @@ mod tests {
         }
         let mut server = AzuriteServer::start().unwrap();
         assert!(SERVICES.iter().all(|service| connects(&server, service)));
-        // The system does the same when this process dies.
+        // The system closes the pipe in the same way when this process dies.
         drop(server.process.stdin.take());
-        // The ports are not checked, because another process may already use them again.
+        // The ports are not checked because another process may already be using them.
         assert!(server.process.wait().unwrap().success());
     }
 

@@ -1,5 +1,5 @@
-//! `differential --sequences N [--first N] [--server]` runs random programs on the in-memory engine and on Azurite (or on `table-server` with `--server`),
-//! and compares the results. It runs more programs than CI.
+//! `differential --sequences N [--first N] [--server]` runs random programs on the in-memory engine and on Azurite (with `--server`, on `table-server`)
+//! and compares the results. It runs more programs than CI does.
 
 use std::process::ExitCode;
 
@@ -43,7 +43,7 @@ fn run() -> Outcome<()> {
     let (name, connection) = if ours {
         ("the server", served::for_the_process())
     } else {
-        // Without Node, `shared` reports a skip, or panics if `CI` is `true`.
+        // Without Node, `shared` reports that the test is skipped, or panics if `CI` is `true`.
         let Some(server) = AzuriteServer::shared() else { return Ok(()) };
         ("Azurite", server.connection_string())
     };

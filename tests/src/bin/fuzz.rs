@@ -1,4 +1,4 @@
-//! `fuzz` parses mutated samples of every format until a limit is reached, or until a guarantee is violated.
+//! `fuzz` parses mutated samples of every format until a limit is reached or a guarantee is violated.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use tests::fuzz::{Session, TARGETS, Target};
 struct Plan {
     targets: Vec<Target>,
     seed: u64,
-    /// The number of inputs per target if no time is given.
+    /// The number of inputs per target. It applies if no time is given.
     count: u64,
     /// The total time to spend on all targets.
     time: Option<Duration>,

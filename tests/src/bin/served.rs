@@ -1,6 +1,6 @@
-//! `served COMMAND…` starts `table-server` in memory, runs the command while the server is running, and exits with the command's exit code.
+//! `served COMMAND…` starts `table-server` in memory, runs the command while the server is running, and exits with the exit code of the command.
 //!
-//! Each argument `CONNECTION_STRING` is replaced with the server's connection string. The system chooses the ports.
+//! Each `CONNECTION_STRING` argument is replaced with the connection string of the server. The system chooses the ports.
 
 use std::env;
 use std::process::ExitCode;

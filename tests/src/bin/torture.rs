@@ -1,4 +1,4 @@
-//! `torture` repeatedly kills a process that writes to a folder, and checks the folder. It can also compare the engine with `SQLite` for a given
+//! `torture` repeatedly kills a process that writes to a folder, and checks the folder each time. It can also compare the engine with `SQLite` for a given
 //! time.
 
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// Returns the path of a new folder for this run inside `parent`. The run deletes its folder repeatedly, so it never uses a folder given by the caller.
+/// Returns the path of a new folder for this run inside `parent`. A run deletes its folder repeatedly and therefore never uses a folder given by the caller.
 fn folder_in(parent: &Path) -> PathBuf {
     parent.join(format!("tables-torture-{}", std::process::id()))
 }
@@ -110,7 +110,7 @@ fn parent(words: &[&str]) -> Outcome {
     Err(outcome.wrong.join("\n").into())
 }
 
-/// Repeatedly kills a server, or a process that uses all patterns, and checks the stored data.
+/// Repeatedly kills a server, or a process that uses all patterns, and checks the stored data each time.
 #[cfg(feature = "services")]
 fn services(
     all_patterns: bool,

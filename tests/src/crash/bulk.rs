@@ -1,5 +1,5 @@
-//! Bulk rows for crash tests: up to millions of rows are updated at random while the writers run, so the engine is writing and merging segments when the
-//! process is killed.
+//! Bulk rows for crash tests. Up to millions of rows are updated at random while the writers run. The engine is therefore writing and merging segments
+//! when the process is killed.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -12,11 +12,11 @@ use crate::crash::workload::{TABLE, number_of};
 
 /// The number of rows in a partition.
 const PARTITION: u64 = 1_000;
-/// The number of rows inserted per transaction.
+/// The number of rows that each transaction inserts.
 const BATCH: u64 = 100;
-/// The number of rows updated per transaction.
+/// The number of rows that each transaction updates.
 const UPDATED: u64 = 10;
-/// The number of partitions read per check.
+/// The number of partitions that each check reads.
 const CHECKED: u64 = 50;
 
 fn partition(number: u64) -> String {
@@ -27,7 +27,7 @@ fn row_key(row: u64) -> String {
     format!("row_{row:03}")
 }
 
-/// Returns the content of a bulk row: the row number, and bytes that depend on the version.
+/// Returns the content of a bulk row: the number of the row, its version, and bytes that depend on both.
 fn row(number: u64, version: u64) -> Row {
     let mut row = RowWriter::with_capacity(3);
     row.property("Number", ValueRef::Int64(i64::try_from(number).unwrap_or(i64::MAX)));
@@ -75,7 +75,7 @@ pub async fn update(store: &impl TableStore, rows: u64, random: &mut StdRng) -> 
     put(store, number, places.map(|place| (place, version))).await
 }
 
-/// Reads several partitions and checks that all their rows exist and are intact. Returns a description of each defect.
+/// Reads several random partitions and checks that all of their rows exist and are intact. Returns a description of each defect.
 ///
 /// # Errors
 /// Any error from the store.

@@ -9,7 +9,7 @@ use crate::crash::workload::{
     Acknowledged, ROWS_OF_A_SLOT, SLOTS, TABLE, deletes, number_of, partition, slot_row,
 };
 
-/// Evidence of acknowledged writes: the last acknowledged transaction of each writer.
+/// The evidence of acknowledged writes: the last acknowledged transaction of each writer.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     last: BTreeMap<usize, Acknowledged>,
@@ -28,10 +28,10 @@ impl Evidence {
     }
 }
 
-/// Compares a store with the evidence. Returns a description of each defect, so an empty list means that the store is correct.
+/// Compares a store with the evidence. Returns a description of each defect. An empty list means that the store is correct.
 ///
 /// # Errors
-/// Any error from the store. An error counts as a failed check, because a store must be readable after a crash.
+/// Any error from the store. It counts as a failed check, because a store must be readable after a crash.
 pub async fn check(store: &impl TableStore, evidence: &Evidence) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     for (writer, last) in &evidence.last {
@@ -70,7 +70,7 @@ async fn check_writer(
     Ok(())
 }
 
-/// Returns the transaction number in each row of a writer's slots, by `RowKey`.
+/// Returns the transaction number in each row of a writer's slots, keyed by `RowKey`.
 async fn slots(
     store: &impl TableStore,
     table: &TableName,
@@ -98,7 +98,7 @@ fn check_slot(
     stored: &BTreeMap<String, Option<u64>>,
     wrong: &mut Vec<String>,
 ) {
-    // The last transaction up to `reached` that changed this slot.
+    // This is the last transaction up to `reached` that changed this slot.
     let expected =
         (0..=reached).rev().take(usize::try_from(SLOTS).unwrap_or(usize::MAX)).find(|n| n % SLOTS == slot);
     let expected = expected.filter(|number| !deletes(*number));

@@ -1,4 +1,4 @@
-//! Derives engine options from a seed, so a folder can be opened with different options each time.
+//! Derives engine options from a seed. A folder can therefore be opened with different options each time.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use table_core::embedded::{Durability, EngineOptions};
 use table_core::limits::Limits;
 
-/// Derives options from a seed. The durability is the default, because acknowledged writes must survive a crash.
+/// Derives options from a seed. They keep the default durability, because acknowledged writes must survive a crash.
 pub fn drawn(seed: u64) -> EngineOptions {
     let mut random = StdRng::seed_from_u64(seed);
     let mut one_of =
@@ -24,7 +24,7 @@ pub fn drawn(seed: u64) -> EngineOptions {
         .table_delete_delay(Duration::from_millis(delay))
 }
 
-/// Derives options from a seed, like [`drawn`], but with the given durability.
+/// Derives options from a seed, as [`drawn`] does, but with the given durability.
 pub fn drawn_with(seed: u64, durability: Durability) -> EngineOptions {
     drawn(seed).durability(durability)
 }

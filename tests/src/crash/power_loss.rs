@@ -1,4 +1,4 @@
-//! Runs writers on a simulated disk until the power fails, and checks the data that is left on the disk.
+//! Runs writers on a simulated disk until the power fails, and checks the data that remains on the disk.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,7 +8,7 @@ use table_core::embedded::{Engine, EngineOptions};
 use crate::crash::{Evidence, Writer, check};
 use simulation::power::SimulatedDisk;
 
-/// Opens an engine on the simulated disk. Its options cause frequent checkpoints and journal rotations.
+/// Opens an engine on the simulated disk. Its options cause frequent checkpoints and frequent journal rotations.
 ///
 /// # Errors
 /// Any error from opening the engine.
@@ -20,9 +20,9 @@ pub fn open(disk: &SimulatedDisk) -> table_core::Result<Engine> {
         .open("/simulated")
 }
 
-/// Runs `writers` concurrent writers, with `steps` transactions each, until all are done or the disk fails.
+/// Runs `writers` concurrent writers until each has made `steps` transactions, or until the disk fails.
 ///
-/// Returns the acknowledgements, and the first error, if any.
+/// Returns the acknowledged writes, and the first error, if any.
 #[must_use]
 pub fn write(
     disk: &SimulatedDisk,
@@ -50,7 +50,7 @@ pub fn write(
     (evidence.into_inner().unwrap_or_else(PoisonError::into_inner), outcome.err())
 }
 
-/// Returns the defects found on a disk after a power loss. `evidence` contains the writes acknowledged before it.
+/// Returns the defects on a disk after a power loss. `evidence` contains the writes that were acknowledged before it.
 #[must_use]
 pub fn findings(disk: &SimulatedDisk, evidence: &Evidence) -> Vec<String> {
     match open(disk).and_then(|engine| check(&engine, evidence).block_on()) {

@@ -1,5 +1,5 @@
-//! Repeatedly kills a process. A child process writes rows and reports each acknowledgement. The parent kills it at a random time, reopens the folder
-//! with different options, and checks the content.
+//! Repeatedly kills a process. A child process writes rows and reports each acknowledgement. At a random time, the parent kills it, reopens the folder
+//! with different options, and checks the contents.
 
 use std::fmt::Display;
 use std::io::{BufRead, BufReader, Write};
@@ -25,11 +25,11 @@ pub struct Plan {
     pub rounds: usize,
     /// The seed that determines the times of the kills.
     pub seed: u64,
-    /// The path of the folder that the run may use.
+    /// The path of the folder in which the child writes.
     pub folder: PathBuf,
     /// The number of rounds after which a new folder is created.
     pub rounds_a_folder: usize,
-    /// The number of bulk rows in addition to the writers' rows. If it is not 0, all rounds use the same folder.
+    /// The number of bulk rows, in addition to the rows of the writers. If it is not 0, all rounds use the same folder.
     pub rows: u64,
 }
 
@@ -42,7 +42,7 @@ pub struct Outcome {
     pub early: usize,
     /// The total number of acknowledged transactions.
     pub acknowledged: u64,
-    /// The longest time needed to reopen a folder.
+    /// The longest time that was needed to reopen a folder.
     pub slowest_reopen: Duration,
     /// The duration of the slowest write in each round.
     pub longest_writes: Vec<Duration>,
@@ -53,8 +53,8 @@ pub struct Outcome {
 /// The number of threads that update bulk rows.
 const UPDATERS: u64 = 8;
 
-/// Opens an engine in which checkpoints and journal rotations are frequent enough to be interrupted by kills. They are frequent because of small
-/// thresholds, options derived from a seed, or many rows.
+/// Opens an engine in which checkpoints and journal rotations are so frequent that kills interrupt some of them. They are frequent because of small
+/// thresholds, of options derived from a seed, or of many rows.
 ///
 /// # Errors
 /// Any error from [`EngineOptions::open`].
@@ -78,20 +78,20 @@ fn fill(folder: &Path, rows: u64) -> table_core::Result<()> {
     .block_on()
 }
 
-/// Sends a line to the parent. Returns `false` if the parent has ended.
+/// Sends a line to the parent. Returns `false` if the parent has already ended.
 fn tell(line: &impl Display) -> bool {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).is_ok()
 }
 
-/// The duration of a thread's slowest write so far.
+/// The duration of the slowest write of a thread so far.
 #[derive(Debug, Default)]
 struct Longest(Duration);
 
 impl Longest {
     const WORD: &str = "waited";
 
-    /// Returns a report line for the parent if this write was the thread's slowest so far.
+    /// Returns a line for the parent if this write was the slowest write of the thread so far.
     fn note(&mut self, begun: Instant) -> Option<String> {
         let took = begun.elapsed();
         (took > self.0).then(|| {
@@ -105,7 +105,7 @@ impl Longest {
     }
 }
 
-/// Runs the child: `writers` concurrent writers, and threads that update bulk rows. The child reports on standard output until it is killed.
+/// Runs the child: `writers` concurrent writers, and threads that update bulk rows. The child prints its reports on standard output until it is killed.
 ///
 /// # Errors
 /// Any error from the store. None is expected before the kill.
@@ -174,11 +174,11 @@ pub fn torture(
             }
         }
         let writers = [1, 8, 64][round % 3];
-        // Squaring favours early kills, while the folder is being opened; kills after several checkpoints still occur.
+        // Squaring favours early kills, while the folder is being opened. Kills after several checkpoints still occur.
         let kill_after = random.random_range(0_u64..60).pow(2) * if plan.rows > 0 { 10 } else { 1 };
         let mut command = Command::new(program);
         command.arg(CHILD).arg(&plan.folder).arg(writers.to_string()).arg(plan.rows.to_string());
-        // Every opening uses different options, except in runs that measure the longest write.
+        // The folder is opened with different options each time, except in runs that measure the longest write.
         if plan.rows == 0 {
             command.arg(random.random::<u64>().to_string());
         }
@@ -211,8 +211,8 @@ pub fn torture(
     Ok(outcome)
 }
 
-/// Starts a child, kills it after `kill_after` acknowledgements, and returns the number of acknowledgements received. `record` is called with each
-/// line and returns `true` for an acknowledgement.
+/// Starts a child and kills it after `kill_after` acknowledgements. Returns the number of acknowledgements that were received. `record` is called with each
+/// line, and returns `true` if the line is an acknowledgement.
 pub(super) fn run_and_kill(
     command: &mut Command,
     kill_after: u64,
@@ -228,7 +228,7 @@ pub(super) fn run_and_kill(
         acknowledged += u64::from(record(&line?));
     }
     child.kill()?;
-    // Lines left in the pipe are also acknowledged writes.
+    // The lines that are left in the pipe report acknowledged writes too.
     for line in lines {
         acknowledged += u64::from(record(&line?));
     }

@@ -1,4 +1,4 @@
-//! The workload of the crash tests: numbered transactions, each made by one writer.
+//! The workload of the crash tests: numbered transactions, each made by a single writer.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,14 +13,14 @@ use table_core::{
 
 /// The table that all writers share.
 pub const TABLE: &str = "Torture";
-/// The number of slots per writer. The writer's `n`-th transaction changes slot `n % SLOTS`.
+/// The number of slots per writer. The `n`-th transaction of a writer changes slot `n % SLOTS`.
 pub const SLOTS: u64 = 37;
 /// The number of rows that one transaction writes in addition to the counter.
 pub const ROWS_OF_A_SLOT: u64 = 5;
 /// One in `DELETE_EVERY` transactions deletes the rows of its slot.
 const DELETE_EVERY: u64 = 11;
 
-/// A writer of the workload, with the number of its next transaction.
+/// A writer of the workload. It knows the number of its next transaction.
 #[derive(Debug)]
 pub struct Writer {
     number: usize,
@@ -28,14 +28,14 @@ pub struct Writer {
     filler: String,
 }
 
-/// An acknowledged transaction, which a process reports to its parent as one line of text.
+/// An acknowledged transaction. A process reports it to its parent as one line of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledged {
-    /// The writer.
+    /// The number of the writer.
     pub writer: usize,
     /// The number of the acknowledged transaction.
     pub number: u64,
-    /// The time in the `ETag` of the writer's counter, in ticks.
+    /// The time in the `ETag` of the counter that belongs to the writer, in ticks.
     pub etag: u64,
 }
 
@@ -48,7 +48,7 @@ impl fmt::Display for Acknowledged {
 impl FromStr for Acknowledged {
     type Err = ();
 
-    /// Parses a line. A line truncated by the kill is not accepted.
+    /// Parses a line. A line that the kill truncated is an error.
     fn from_str(line: &str) -> std::result::Result<Self, ()> {
         let mut words = line.split(' ');
         let mut word = || words.next().ok_or(());
@@ -67,7 +67,7 @@ pub(super) fn partition(writer: usize) -> String {
     format!("writer_{writer:03}")
 }
 
-/// Returns the `RowKey` of a row in one of the writer's slots.
+/// Returns the `RowKey` of a row in one of a writer's slots.
 #[must_use]
 pub(super) fn slot_row(slot: u64, row: u64) -> String {
     format!("slot_{slot:03}_{row:02}")
@@ -85,7 +85,7 @@ pub(super) fn number_of(row: &Row) -> Result<Option<u64>> {
     })
 }
 
-/// Returns `true` if the transaction with this number deletes its slot.
+/// Returns `true` if the transaction with this number deletes the rows of its slot.
 #[must_use]
 pub(super) const fn deletes(number: u64) -> bool {
     number % DELETE_EVERY == DELETE_EVERY - 1
@@ -119,7 +119,7 @@ impl Writer {
         }
     }
 
-    /// Writes the next transaction, and returns its acknowledgement.
+    /// Writes the next transaction. Returns its acknowledgement.
     ///
     /// # Errors
     /// Any error from the store.

@@ -1,14 +1,14 @@
-//! Random programs that run on two stores and should give equal results. They use few keys, so many programs reach many different states.
+//! Random programs that run on two stores and should give equal results. They use few keys. Many programs therefore reach many different states.
 //!
-//! Programs do not contain the following, because Azurite is known to differ from the service:
+//! Programs do not contain the following, because Azurite is known to differ from the service there:
 //! - AZ-4: the sign of zero, including `-0.0`.
-//! - AZ-7, AZ-9: keys, names and values at or over their limits.
-//! - AZ-13: `$top` of 0, or over 1,000.
-//! - AZ-14: comparisons with a constant whose type differs from the property's (each name is used with only one type), or with a time finer than a
+//! - AZ-7, AZ-9: keys, names and values at or above their limits.
+//! - AZ-13: a `$top` of 0, or of more than 1,000.
+//! - AZ-14: comparisons with a constant whose type differs from that of the property (each name is used with only one type), or with a time finer than a
 //!   millisecond; `not not`; constants with an exponent.
 //! - AZ-5: filters on Timestamp, which differs between any two stores.
 //! - EGT-6, not among the AZ rules: in a batch, a write without properties (500), and a write to the empty RowKey (`PropertiesNeedValue`).
-//! - TBL-2, not among the AZ rules: table names whose case differs from that used when the table was created.
+//! - TBL-2, not among the AZ rules: table names whose case differs from the case that was used when the table was created.
 
 use chrono::DateTime;
 use proptest::collection::vec;
@@ -46,7 +46,7 @@ pub enum Step {
     Recreate,
 }
 
-/// Generates a partition key, usually one of the first few, so operations conflict.
+/// Generates a partition key. It is usually the same key, and operations therefore conflict.
 fn partition() -> impl Strategy<Value = &'static str> {
     prop_oneof![3 => Just("a"), 1 => select(PARTITIONS.to_vec())]
 }
@@ -87,7 +87,7 @@ fn properties() -> impl Strategy<Value = Properties> {
 fn comparison() -> impl Strategy<Value = Filter> {
     let operator = select(Comparison::ALL.to_vec());
     let of_property = (property(), operator.clone()).prop_map(|((name, value), operator)| {
-        // These types have no meaningful order, and Azurite deviates from FIL-14 for them.
+        // These types have no meaningful order, and Azurite deviates from FIL-14 in comparing them.
         let unordered = matches!(value, Value::Binary(_) | Value::Guid(_) | Value::Boolean(_));
         let equality = matches!(operator, Comparison::Eq | Comparison::Ne);
         Filter::compare(name, if unordered && !equality { Comparison::Eq } else { operator }, value)
@@ -117,7 +117,7 @@ fn write() -> impl Strategy<Value = Write> {
     parts::write(properties, || parts::condition([3, 3], 1..3))
 }
 
-/// Generates writes to different rows. A transaction cannot contain two writes to the same row.
+/// Generates writes to distinct rows, because a transaction cannot contain two writes to the same row.
 fn writes() -> impl Strategy<Value = Writes> {
     let rows = vec((row(), write()), 1..5).prop_map(|mut rows| {
         rows.sort_by_key(|(row, _)| *row);
@@ -133,7 +133,7 @@ fn writes() -> impl Strategy<Value = Writes> {
     (partition(), rows)
 }
 
-/// Adds a property to a write that has none.
+/// Adds a property to a write without properties.
 fn fill(write: &mut Write) {
     match write {
         Write::Insert(properties)
@@ -159,7 +159,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Returns the program with the given number. The same number always gives the same program.
+/// Returns the program with the given number. The same number always yields the same program.
 ///
 /// # Panics
 /// Panics if the strategy gives up, which is not expected to happen.

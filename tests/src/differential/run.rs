@@ -1,4 +1,4 @@
-//! Runs one program on two stores, and reports the first step whose results differ.
+//! Runs one program on two stores, and reports the first step with different results.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,27 +14,27 @@ use super::program::{Step, Writes};
 use crate::random::{Condition, Properties, Write};
 use crate::suite::scene::fresh_name;
 
-/// The maximum number of pages of a query. No program inserts enough entities to reach it.
+/// The maximum number of pages that a query may have. No program inserts enough entities to reach it.
 const MOST_PAGES: usize = 200;
 
-/// An entity without its `ETag` and Timestamp, which differ between stores: its keys, and its properties as text.
+/// An entity without its `ETag` and Timestamp, which differ between stores. It consists of the keys, and of the properties as text.
 type Read = (String, String, BTreeMap<String, String>);
 
-/// The outcome of a step: a result, or an error code with the index of the failed operation.
+/// The outcome of a step: a result, or an error code and the index of the failed operation.
 type Outcome<T> = std::result::Result<T, (String, Option<usize>)>;
 
 struct Pair<'a, A, B> {
     left: &'a A,
     right: &'a B,
     table: TableName,
-    /// For each key, the `ETag`s that each write created in the left store and in the right store.
+    /// For each key, the `ETag`s that each write created: one in the left store, one in the right store.
     versions: HashMap<EntityKey, Vec<[ETag; 2]>>,
 }
 
-/// Runs a program on both stores, in a table created for it.
+/// Runs a program on both stores, in a table that is created for it.
 ///
 /// # Errors
-/// A description of the first step whose results differ, with both results.
+/// A description of the first step with different results. It contains both results.
 pub async fn run<A: TableStore, B: TableStore>(
     left: &A,
     right: &B,
@@ -115,7 +115,7 @@ impl<A: TableStore, B: TableStore> Pair<'_, A, B> {
         Ok(())
     }
 
-    /// Checks that both stores return pages of equal size with equal entities, and that the second page shows writes made after the first page was read
+    /// Checks that both stores return pages of equal size with equal entities. The second page must show the writes made after the first page was read
     /// (CON-9).
     async fn query_across(&mut self, query: &Query, writes: &Writes) -> std::result::Result<(), String> {
         let first =
@@ -159,7 +159,7 @@ impl<A: TableStore, B: TableStore> Pair<'_, A, B> {
                 Write::InsertOrReplace(p) => OperationKind::InsertOrReplace(encoded(p)),
                 Write::InsertOrMerge(p) => OperationKind::InsertOrMerge(encoded(p)),
                 Write::Delete(c) => OperationKind::Delete(condition(c)),
-                // The service's protocol has no checks.
+                // The protocol of the service has no checks.
                 Write::Check(_) => continue,
             };
             transaction.push(Operation { row_key: RowKey::new(*row)?, kind })?;
@@ -218,7 +218,7 @@ fn encoded(properties: &Properties) -> Row {
     writer.finish()
 }
 
-/// Returns an entity's keys, and its properties by name. Values are formatted as text, so NaN equals itself.
+/// Returns the keys of an entity, and its properties by name. Each value is formatted as text, and NaN is therefore equal to itself.
 fn read(partition: &str, row: &str, view: RowView<'_>) -> Result<Read> {
     let text = |value: Value| format!("{value:?}");
     let properties =

@@ -1,4 +1,4 @@
-//! Runs many random programs on two stores, several of them concurrently.
+//! Runs many random programs on two stores, some of them concurrently.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,9 +13,9 @@ use super::{run, smallest};
 const STEPS: usize = 14;
 const THREADS: usize = 8;
 
-/// Runs the programs with the given numbers on both stores, which must not be used otherwise in the meantime. Calls `done` with the number of programs
-/// started so far. Returns the differences, each with its program's number and the smallest program that shows it. After the first difference, no further
-/// programs are started.
+/// Runs the programs with the given numbers on both stores, which must not be used for anything else in the meantime. Calls `done` with the number of
+/// programs started so far. Returns the differences, each with the number of its program and the smallest program that shows it. After the first
+/// difference, no further programs are started.
 ///
 /// ```
 /// use table_core::Engine;
@@ -49,7 +49,7 @@ pub fn sequences<A: TableStore, B: TableStore>(
     };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
-        // The panic message has already been printed.
+        // The message of the panic has already been printed.
         let ended = |worker: thread::ScopedJoinHandle<'_, Option<String>>| {
             worker.join().unwrap_or_else(|_| Some("a program made its thread panic, see above".to_owned()))
         };

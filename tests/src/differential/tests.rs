@@ -1,4 +1,4 @@
-//! Tests of the differential test itself: it must accept equal stores and detect a single fault.
+//! Tests of the differential test itself. It must accept equal stores and detect a single fault.
 
 use std::fmt;
 
@@ -19,10 +19,10 @@ fn the_engine_and_the_model_agree() {
     }
 }
 
-/// The fault built into an [`Odd`] store.
+/// The fault that is built into an [`Odd`] store.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
-    /// A merge replaces the entity.
+    /// A merge replaces the stored entity.
     Merge,
     /// The value of `$top` is increased by one.
     Top,

@@ -1,4 +1,4 @@
-//! Blob stores whose requests a test controls. A killed process loses access to its blobs and its tables at the same call.
+//! Blob stores whose requests a test controls. A process that is killed at a call loses access to both its blobs and its tables.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use object_store::{
 
 use crate::faults::{Control, Controlled};
 
-/// The target name of outages that affect blobs.
+/// The target of outages that affect blobs.
 pub const BLOBS: &str = "blobs";
 
 /// A boxed future that makes a blob request.
 type Request<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
-/// A blob store in memory whose requests a test controls.
+/// An in-memory blob store whose requests a test controls.
 pub type ControlledBlobs = Controlled<Arc<InMemory>>;
 
 fn refused(error: table_core::Error) -> object_store::Error {

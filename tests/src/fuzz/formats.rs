@@ -39,13 +39,13 @@ pub(super) fn manifest(bytes: &[u8]) -> bool {
     EngineOptions::new().disk(Arc::new(disk)).open(folder).is_ok()
 }
 
-/// Parses a row in every possible way. A valid row is also encoded again and converted to JSON.
+/// Parses a row in every possible way. A valid row is additionally encoded again and converted to JSON.
 pub(super) fn row(bytes: &[u8]) -> bool {
     let view = RowView::new(bytes);
     let mut written = RowWriter::new();
     let mut whole = view.check_version().is_ok();
     for (index, property) in view.properties().enumerate() {
-        // If a property is damaged, later properties may be reachable by position but not by name.
+        // After a damaged property, later properties may be reachable by position but not by name.
         let Ok(property) = property else {
             whole = false;
             continue;
@@ -78,7 +78,7 @@ pub(super) fn row(bytes: &[u8]) -> bool {
     true
 }
 
-/// Returns a row's properties as text, because NaN does not equal itself.
+/// Returns the properties of a row as text, because NaN is not equal to itself.
 fn properties(row: RowView<'_>) -> Vec<String> {
     let mut all: Vec<String> = row.properties().map(|property| format!("{property:?}")).collect();
     all.sort();

@@ -7,7 +7,7 @@ use rand::rngs::StdRng;
 const LONGEST: usize = 1 << 16;
 /// Bytes that are significant in some format, such as quotes and brackets.
 const BYTES: [u8; 16] = *b"\0\x01\x7F\x80\xFF\"'(){}[]\\% ";
-/// Numbers close to overflow, or to limits of the formats.
+/// Numbers close to an overflow, or to a limit of a format.
 const NUMBERS: [u64; 10] =
     [0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFF_FFFF, 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF];
 

@@ -1,4 +1,4 @@
-//! A fuzz target for complete HTTP requests, answered by a server in the same process without a connection.
+//! A fuzz target for complete HTTP requests. A server in the same process answers them without a connection.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use table_server::testing::{Port, answer};
 use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 use table_wire::sas::{TablePermissions, TableSas};
 
-/// The account key, in base64 and decoded. No response may contain either form.
+/// The account key, in base64 and in decoded form. No response may contain either.
 const SECRETS: [&str; 2] = ["dW5zcGVha2FibGU", "unspeakable"];
 
 fn key() -> AccountKey {
@@ -38,10 +38,10 @@ pub fn account() -> Account {
     account
 }
 
-/// Sends the request described by `bytes` to an account. Returns `None` if `bytes` does not describe a request.
+/// Sends the request that `bytes` describes to an account. Returns `None` if `bytes` does not describe a request.
 ///
-/// The first line consists of the service (`T` for tables or `Q` for queues, followed by `+` to sign the request with the account key), the method and
-/// the target. Header lines follow, then an empty line and the body.
+/// The first line consists of the service (`T` for tables or `Q` for queues, with a `+` if the account key signs the request), the method and
+/// the target. The headers follow, one per line, then an empty line and the body.
 #[must_use]
 pub fn ask(account: &Account, bytes: &[u8]) -> Option<Response<Bytes>> {
     let end = bytes.windows(2).position(|two| two == b"\n\n")?;
@@ -58,7 +58,7 @@ pub fn ask(account: &Account, bytes: &[u8]) -> Option<Response<Bytes>> {
         let value = HeaderValue::from_bytes(line.get(colon + 1..)?.trim_ascii()).ok()?;
         request.headers_mut().append(name, value);
     }
-    // An HTTP/1.1 request without a host is rejected immediately.
+    // An HTTP/1.1 request without a `Host` header is rejected immediately.
     request.headers_mut().entry(http::header::HOST).or_insert(HeaderValue::from_static("127.0.0.1"));
     let (port, scheme) = if port.first() == Some(&b'Q') {
         (Port::Queues, Scheme::Storage)
@@ -81,7 +81,7 @@ pub fn ask(account: &Account, bytes: &[u8]) -> Option<Response<Bytes>> {
     Some(block_on(answer(std::slice::from_ref(account), port, request)))
 }
 
-/// Checks that a response meets the guarantees for all responses. Returns `true` if it reports a success.
+/// Checks that a response meets the guarantees that apply to every response. Returns `true` if it reports a success.
 ///
 /// # Panics
 /// Panics if a guarantee is violated.
@@ -97,12 +97,12 @@ pub fn judge(response: &Response<Bytes>) -> bool {
     status < 400
 }
 
-/// Sends a request to a new account, so the result does not depend on earlier inputs.
+/// Sends a request to a new account. The result therefore does not depend on earlier inputs.
 pub(super) fn request(bytes: &[u8]) -> bool {
     ask(&account(), bytes).as_ref().is_some_and(judge)
 }
 
-/// Returns sample requests of every kind, all of which succeed.
+/// Returns sample requests of every kind. All of them succeed.
 ///
 /// # Panics
 /// Panics if a signature cannot be created.

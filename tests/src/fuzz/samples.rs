@@ -1,4 +1,4 @@
-//! Sample inputs for fuzz targets, written by the engine and the client.
+//! Sample inputs for the fuzz targets, written by the engine and the client.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +15,7 @@ use table_core::{Operation, OperationKind, Row, TableName, TableStore, Transacti
 
 const FOLDER: &str = "/data";
 
-/// Returns a row with up to seven properties of different types, determined by `number`.
+/// Returns a row with up to seven properties of different types. `number` determines the row.
 pub(super) fn row(number: u8) -> Row {
     let mut row = RowWriter::new();
     let text = "text ".repeat(usize::from(number));
@@ -34,7 +34,7 @@ pub(super) fn row(number: u8) -> Row {
     row.finish().with_timestamp(638_000_000_000_000_000 + u64::from(number))
 }
 
-/// Returns sorted rows with their keys in the engine's format (`docs/format.md`): table, partition and row.
+/// Returns sorted rows, each with its key in the engine's format (`docs/format.md`): table, partition and row.
 fn pairs(count: u8) -> Vec<(Vec<u8>, Row)> {
     let key = |number: u8| [&[0, 0, 0, 1][..], b"part\0", &[b'r', number]].concat();
     (1..=count).map(|number| (key(number), row(number))).collect()
@@ -73,12 +73,12 @@ pub(super) fn indexes() -> Vec<Vec<u8>> {
     [1, 2, 20].into_iter().map(index).collect()
 }
 
-/// Returns the contents of the `BASE` files in several folders, which have different numbers of tables and layers.
+/// Returns the contents of the `BASE` files in several folders with different numbers of tables and layers.
 pub(super) fn bases() -> Vec<Vec<u8>> {
     [0, 1, 4].into_iter().map(|checkpoints| content(&written(checkpoints))).collect()
 }
 
-/// Returns the contents of the first copy in the `BASE` file, without the preceding magic number, version and length.
+/// Returns the content of the first copy in the `BASE` file, without the magic number, version and length that precede it.
 fn content(disk: &SimulatedDisk) -> Vec<u8> {
     let copies = file(disk, "BASE");
     let length = copies[12..16].try_into().map(u32::from_le_bytes).unwrap_or_default() as usize;
@@ -97,7 +97,7 @@ fn file(disk: &SimulatedDisk, name: &str) -> Vec<u8> {
     bytes.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes rows to an engine and makes the given number of checkpoints. Returns the disk with the engine's folder.
+/// Writes rows to an engine and makes the given number of checkpoints. Returns the disk with the folder of the engine.
 fn written(checkpoints: u8) -> SimulatedDisk {
     let disk = SimulatedDisk::new();
     let options = EngineOptions::new().disk(Arc::new(disk.clone())).checkpoint_bytes(1 << 14);

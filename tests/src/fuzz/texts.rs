@@ -1,4 +1,4 @@
-//! Fuzz targets for text formats: continuation tokens, filters, JSON.
+//! Fuzz targets for text formats: continuation tokens, filters and JSON.
 
 use table_core::filter::Matcher;
 use table_core::odata::{self, EntityBody, Sender};
@@ -21,7 +21,7 @@ pub(super) fn token(bytes: &[u8]) -> bool {
     true
 }
 
-/// Parses a filter. An accepted filter must survive formatting and parsing, and is then evaluated for an entity.
+/// Parses a filter. An accepted filter must survive formatting and parsing. It is then evaluated for an entity.
 pub(super) fn filter(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let Ok(Some(filter)) = Filter::parse(text) else { return false };
@@ -33,7 +33,7 @@ pub(super) fn filter(bytes: &[u8]) -> bool {
     true
 }
 
-/// Parses JSON as an entity and as a page. Both functions that parse pages must agree, and an accepted entity must survive a round trip.
+/// Parses JSON as an entity and as a page. Both functions that parse pages must agree. An accepted entity must survive a round trip.
 pub(super) fn json(bytes: &[u8]) -> bool {
     let bodies = [Sender::Client, Sender::Service].map(|sender| odata::read_entity(bytes, sender));
     for body in bodies.iter().flatten() {

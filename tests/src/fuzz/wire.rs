@@ -1,4 +1,4 @@
-//! Fuzz targets for parts of requests: batches, shared access signatures, XML bodies.
+//! Fuzz targets for parts of requests: batches, shared access signatures and XML bodies.
 
 use std::time::Duration;
 
@@ -26,14 +26,14 @@ pub(super) fn batch(bytes: &[u8]) -> bool {
     true
 }
 
-/// Parses a shared access signature (SAS). An accepted SAS must survive formatting and parsing. The result of checking its signature is ignored.
+/// Parses a shared access signature (SAS). An accepted SAS must survive formatting and parsing. The result of the signature check is ignored.
 pub(super) fn sas(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let Ok(token) = text.parse::<SasToken>() else { return false };
     let again = token.query_string().parse::<SasToken>();
     assert!(again.is_ok_and(|again| again == token), "a token that was written again");
     assert!(!format!("{token:?}").contains("unspeakable"));
-    // The result is ignored, because random input never has a valid signature.
+    // Random input practically never has a valid signature. The result is therefore ignored.
     drop(SasVerifier::new(key()).verify(&token));
     true
 }

@@ -1,8 +1,8 @@
-//! Checks a history by searching for an order of all effects that explains every result. This is the algorithm of Wing and Gong, extended
-//! to remember the states that it has tried.
+//! Checks a history by searching for an order of all effects that explains every result. The search is the algorithm of Wing and Gong, extended
+//! by a memory of the states that it has tried.
 //!
-//! Each object is searched separately, because an order for each object implies an order for all objects (linearizability is local). All rows together form
-//! one object, because a unit of work can write several rows. Each counter is a separate object.
+//! Each object is searched separately, because one order per object implies an order for all objects (linearizability is local). All rows form a single
+//! object, because a unit of work can write several rows. Each counter is a separate object.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -14,7 +14,7 @@ use crate::histories::history::{Call, Change, Content, History, Outcome, Record,
 /// Checks that the results of a history are possible.
 ///
 /// # Errors
-/// A description of the object for which no order exists, with the calls on it.
+/// A description of the object for which no order exists, and of the calls on it.
 pub fn check(history: &History) -> Result<(), String> {
     let rows = rows(history);
     if !search(&rows, Rows::default()) {
@@ -31,9 +31,9 @@ pub fn check(history: &History) -> Result<(), String> {
     Ok(())
 }
 
-/// The number of counters that a history uses.
+/// The number of counters in a history.
 pub(super) const COUNTERS: usize = 2;
-/// The number of rows that a history uses.
+/// The number of rows in a history.
 pub(super) const ROWS: usize = 2;
 
 fn unexplained(what: &str, history: &History, on: impl Fn(&Call) -> bool) -> String {
@@ -46,19 +46,19 @@ fn unexplained(what: &str, history: &History, on: impl Fn(&Call) -> bool) -> Str
 #[derive(Clone, Debug)]
 struct Effect<A> {
     began: usize,
-    /// The event by which the effect must have taken place; `None` if it may never have.
+    /// The event by which the effect must have taken place, or `None` if it may never have taken place.
     by: Option<usize>,
     action: A,
 }
 
-/// The state of an object, such as a counter, to which effects are applied.
+/// The state of an object, such as a counter. Effects are applied to it.
 trait Model: Clone + Eq + Hash {
     type Action;
-    /// Returns the state after an effect; `None` if the effect cannot happen in this state.
+    /// Returns the state after an effect, or `None` if the effect is impossible in this state.
     fn apply(&self, action: &Self::Action) -> Option<Self>;
 }
 
-/// Returns `true` if the effects have a possible order that respects real time and contains every effect that must have happened.
+/// Returns `true` if the effects have an order that respects real time and contains every effect that must have taken place.
 fn search<M: Model>(effects: &[Effect<M::Action>], start: M) -> bool {
     let words = effects.len().div_ceil(64);
     let mut tried = HashSet::new();
@@ -83,7 +83,7 @@ fn search<M: Model>(effects: &[Effect<M::Action>], start: M) -> bool {
     false
 }
 
-/// The version of a row, identified by the `ETag` that a client received, or by the effect that created it.
+/// The version of a row. It is identified by the `ETag` that a client received, or by the effect that created it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Version {
     Reported(String),
@@ -95,7 +95,7 @@ struct Rows([Option<(Content, Version)>; ROWS]);
 
 enum Action {
     Get(usize, Option<(Content, String)>),
-    /// The write was applied. The second field contains the new `ETag`s, as far as the client received them.
+    /// The write was applied. The second field contains those of the new `ETag`s that the client received.
     Applied(Vec<Write>, Vec<Option<String>>, usize),
     /// The write was refused with this error code.
     Refused(Vec<Write>, ErrorCode),
@@ -121,10 +121,10 @@ fn rows(history: &History) -> Vec<Effect<Action>> {
             (Call::Write(writes), Outcome::Refused(code)) if says_why(*code) => {
                 effects.push(effect(Some(ended), Action::Refused(writes.clone(), *code)));
             }
-            // A failed read, or a write that was throttled or never sent, has no effect.
+            // A read that failed has no effect. Neither does a write that was throttled or never sent.
             _ => {}
         }
-        // After a retry, a write without a version may take effect several times (`docs/lost-answers.md`).
+        // After a retry, a write without a version may have taken effect several times (`docs/lost-answers.md`).
         if let (Call::Write(writes), Outcome::Written(_) | Outcome::Ambiguous) =
             (&record.call, &record.outcome)
         {
@@ -137,7 +137,7 @@ fn rows(history: &History) -> Vec<Effect<Action>> {
     effects
 }
 
-/// Returns `true` if a rejection with this code depends on the stored data.
+/// Returns `true` if a rejection with this code depends on stored data.
 const fn says_why(code: ErrorCode) -> bool {
     matches!(
         code,
@@ -158,7 +158,7 @@ impl Rows {
                 Change::Replace(_, Some(etag)) | Change::Merge(_, Some(etag)) | Change::Delete(Some(etag)),
                 Some((_, version)),
             ) => {
-                // A client can only name a version that it received, never a version from a lost response.
+                // A client can only name a version that it received, and never one from a lost response.
                 (*version != Version::Reported(etag.clone()))
                     .then_some(ErrorCode::UpdateConditionNotSatisfied)
             }
@@ -213,7 +213,7 @@ impl Model for Rows {
                     match next.refuses(write) {
                         Some(found) if found == *code => return Some(self.clone()),
                         Some(_) => return None,
-                        // Later writes in the unit of work see this version, whose value is irrelevant.
+                        // Later writes in the unit of work see this version. Its value is irrelevant.
                         None => next.write(write, Version::Of(usize::MAX)),
                     }
                 }
@@ -291,7 +291,7 @@ mod tests {
         let refused = Outcome::Refused(ErrorCode::EntityAlreadyExists);
         assert!(!holds(vec![record(0, 1, insert(1), refused.clone())]));
         assert!(holds(vec![record(0, 5, insert(1), refused.clone()), record(1, 2, insert(2), done("a"))]));
-        // It is impossible that two inserts of one row are acknowledged.
+        // Two inserts of the same row cannot both be acknowledged.
         assert!(!holds(vec![record(0, 5, insert(1), done("a")), record(1, 2, insert(1), done("b"))]));
     }
 
@@ -307,7 +307,7 @@ mod tests {
             let records = vec![add(0, Outcome::Counted(1)), add(2, Outcome::Ambiguous), count(sum)];
             assert_eq!(holds(records), possible, "{sum}");
         }
-        // It is impossible that two increments are acknowledged but one of them is missing from the sum.
+        // If two increments are acknowledged, neither can be missing from the sum.
         assert!(!holds(vec![
             record(0, 5, Call::Add(0, 1), Outcome::Counted(1)),
             add(1, Outcome::Counted(1))

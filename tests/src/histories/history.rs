@@ -4,23 +4,23 @@ use std::fmt;
 
 use table_core::ErrorCode;
 
-/// The content of an entity: two numbers, either of which may be missing.
+/// The content of an entity: two numbers, each of which may be missing.
 pub type Content = [Option<i32>; 2];
 
 /// One write to a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Insert.
+    /// Insert an entity.
     Insert(Content),
-    /// Replace an entity if it has this `ETag`; `None` accepts any version.
+    /// Replace an entity that has this `ETag`. `None` accepts any version.
     Replace(Content, Option<String>),
-    /// Merge into an entity if it has this `ETag`; `None` accepts any version.
+    /// Merge into an entity that has this `ETag`. `None` accepts any version.
     Merge(Content, Option<String>),
-    /// Insert or replace.
+    /// Insert an entity, or replace it.
     InsertOrReplace(Content),
-    /// Insert or merge.
+    /// Insert an entity, or merge into it.
     InsertOrMerge(Content),
-    /// Delete an entity if it has this `ETag`; `None` accepts any version.
+    /// Delete an entity that has this `ETag`. `None` accepts any version.
     Delete(Option<String>),
 }
 
@@ -29,7 +29,7 @@ pub enum Change {
 pub struct Write {
     /// The number of the row.
     pub row: usize,
-    /// The change to the row.
+    /// The change to that row.
     pub change: Change,
 }
 
@@ -38,7 +38,7 @@ pub struct Write {
 pub enum Call {
     /// Read a row.
     Get(usize),
-    /// Writes rows atomically. Several rows are written by one unit of work.
+    /// Write rows atomically. Several rows are written by one unit of work.
     Write(Vec<Write>),
     /// Increment a counter.
     Add(usize, i64),
@@ -46,14 +46,14 @@ pub enum Call {
     Count(usize),
 }
 
-/// The outcome of a call, as the caller sees it.
+/// The outcome of a call, as its caller sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The row was read: its content and `ETag`, or `None` if it does not exist.
+    /// The row was read. The value is its content and `ETag`, or `None` if the row does not exist.
     Found(Option<(Content, String)>),
-    /// The writes were applied. Contains the `ETag` that each write created; `None` for a delete, or if the `ETag` is not known.
+    /// The writes were applied. The value contains the `ETag` that each write created, or `None` for a delete or an unknown `ETag`.
     Written(Vec<Option<String>>),
-    /// The counter has this value.
+    /// The counter was read or incremented, and has this value.
     Counted(i64),
     /// The call was refused and had no effect.
     Refused(ErrorCode),
@@ -61,7 +61,7 @@ pub enum Outcome {
     Ambiguous,
 }
 
-/// A call with its outcome.
+/// A call and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The number of the client.
@@ -81,7 +81,7 @@ pub struct Record {
 /// All calls of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
-    /// The records, in the order in which their calls began.
+    /// The records of all calls, in the order in which the calls began.
     pub records: Vec<Record>,
 }
 
@@ -92,7 +92,7 @@ fn version(f: &mut fmt::Formatter<'_>, condition: Option<&String>) -> fmt::Resul
     }
 }
 
-/// Returns the part of an `ETag` that identifies the version.
+/// Returns the part of an `ETag` that tells versions apart.
 fn short(etag: &str) -> &str {
     etag.split_once('T').map_or(etag, |(_, time)| time.trim_end_matches(['\'', '"', 'Z']))
 }

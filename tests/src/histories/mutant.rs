@@ -1,4 +1,4 @@
-//! Clients with deliberate faults. The check of the recorded history must detect each of them.
+//! Clients with deliberate faults. The check of the recorded history must detect each fault.
 
 use std::error::Error as _;
 use std::fmt;
@@ -14,20 +14,20 @@ use table_core::{
 };
 use table_wire::batch::{NewResponse, write_responses};
 
-/// A fault in how a client handles lost responses.
+/// A fault in the way in which a client handles lost responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
     /// Assumes that a write was applied if the stored entity has the same content.
     EqualContent,
-    /// Assumes that a write was applied if the stored entity has any operation ID, even that of a different write.
+    /// Assumes that a write was applied if the stored entity has an operation ID, even if the ID belongs to a different write.
     AnyIdentifier,
-    /// Treats a rejection after a lost response as final.
+    /// Treats a rejection that follows a lost response as final.
     RefusalStands,
-    /// Treats a 404 for a deletion after a lost response as success.
+    /// Treats a 404 as the success of a deletion whose earlier response was lost.
     GoneIsDeleted,
-    /// Treats any response from the service as a definite refusal, even if its status is 5xx.
+    /// Treats any response from the service as a definite rejection, even if its status is 5xx.
     FailureIsRefusal,
-    /// Treats a batch with a truncated response as applied.
+    /// Treats a batch whose response was truncated as applied.
     CutBatchIsDone,
     /// Sends ordinary reads to the secondary.
     StaleReads,
@@ -45,13 +45,13 @@ impl Mutant {
         Self::StaleReads,
     ];
 
-    /// Wraps a client's connection, `wire`, if the fault is in the connection: [`CutBatchIsDone`](Self::CutBatchIsDone). Otherwise returns `wire`.
+    /// Wraps the connection of a client, `wire`, if the fault is in the connection ([`CutBatchIsDone`](Self::CutBatchIsDone)). Otherwise, returns `wire`.
     pub(super) fn wire(fault: Option<Self>, wire: Arc<dyn Wire>) -> Arc<dyn Wire> {
         if fault == Some(Self::CutBatchIsDone) { Arc::new(WholeBatches(wire)) } else { wire }
     }
 }
 
-/// The property in which `table-azure` stores a write's operation ID.
+/// The property in which `table-azure` stores the operation ID of a write.
 const IDENTIFIER: &str = "OperationId";
 
 /// A client that may have a fault.
@@ -66,7 +66,7 @@ impl MutantStore {
         Self { tables, fault }
     }
 
-    /// Resolves an ambiguous write as the faulty client would.
+    /// Resolves an ambiguous write in the way of the faulty client.
     async fn decide(&self, table: &TableName, error: Error) -> Result<Committed> {
         let (Some(sent), Some(last)) = (AmbiguousWrite::of(&error), error.last_response()) else {
             return Err(error);
@@ -91,7 +91,7 @@ impl MutantStore {
         }
     }
 
-    /// Returns the `ETag`s of the stored entities if the faulty client would mistake them for the entities that it wrote.
+    /// Returns the `ETag`s of the stored entities if the faulty client would mistake these for the entities that it wrote.
     async fn evidence(&self, table: &TableName, sent: &Transaction) -> Result<Option<Committed>> {
         let mut committed = Committed::new();
         for operation in sent.operations() {
@@ -163,7 +163,7 @@ impl TableStore for MutantStore {
     }
 }
 
-/// A connection that turns each truncated batch response into one that reports success for all operations.
+/// A connection that turns each truncated batch response into one in which all operations succeed.
 #[derive(Debug)]
 struct WholeBatches(Arc<dyn Wire>);
 

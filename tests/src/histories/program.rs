@@ -23,7 +23,7 @@ use crate::histories::wire::LossyWire;
 const PARTITION: &str = "p";
 const NAMES: [&str; 2] = ["A", "B"];
 
-/// A counter stored as a series with one slot. The other kind of counter is an entity updated with a closure.
+/// A counter that is stored as a series with one slot. The other counter is an entity that is updated with a closure.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Objects")]
 #[partition_key(partition)]
@@ -48,7 +48,7 @@ struct Tally {
     n: i64,
 }
 
-/// Collects the calls of all clients into a history.
+/// A recorder that collects the calls of all clients into a history.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder(Arc<Mutex<(usize, History)>>);
 
@@ -72,12 +72,12 @@ impl Recorder {
     }
 }
 
-/// A client's network. It attributes each request to a step of the client's program.
+/// The network of a client. It attributes each request to a step of the client's program.
 pub trait Steps: Send + Sync + 'static {
-    /// Attributes all later requests to a step.
+    /// Attributes all later requests to the given step.
     fn begin(&self, step: usize);
 
-    /// Returns how often the write of a step arrived at the account. Needed for writes that may take effect once per delivery.
+    /// Returns the number of times that the write of a step arrived at the account. A write without an `ETag` may take effect once per arrival.
     fn arrivals(&self, step: usize) -> usize;
 }
 
@@ -91,7 +91,7 @@ impl Steps for LossyWire {
     }
 }
 
-/// A client, with the random program that it runs.
+/// A client and the random program that it runs.
 pub struct Actor<S, W> {
     number: usize,
     tables: S,
@@ -101,9 +101,9 @@ pub struct Actor<S, W> {
     seed: u64,
     /// For each row, the last version that the client received.
     known: [Option<String>; ROWS],
-    /// `true` if the client may abandon calls before they return.
+    /// `true` if the client may abandon a call before it returns.
     impatient: bool,
-    /// The records of the client's calls, each with its step.
+    /// The records of the client's calls, each with the step to which it belongs.
     steps: Vec<(usize, Record)>,
 }
 
@@ -114,7 +114,7 @@ impl<S, W> fmt::Debug for Actor<S, W> {
 }
 
 impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
-    /// Creates a client whose program is determined by `seed`.
+    /// Creates a client. `seed` determines its program.
     #[must_use]
     pub fn new(number: usize, tables: S, wire: Arc<W>, recorder: Recorder, seed: u64) -> Self {
         let random = StdRng::seed_from_u64(seed);
@@ -154,7 +154,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
         self
     }
 
-    /// Adds the client's calls to the history. The network must have no pending requests.
+    /// Adds the calls of the client to the history. No requests may be pending in the network.
     pub fn tell(self) {
         for (step, record) in self.steps {
             self.recorder.add(Record { arrivals: self.wire.arrivals(step), ..record });
@@ -167,7 +167,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
         let began = self.recorder.event();
         let patience = Duration::from_millis(self.random.random_range(1..200));
         let outcome = if self.impatient && self.random.random_range(0..16_u32) == 0 {
-            // The call is dropped at an arbitrary point.
+            // A call that takes too long is dropped, at whatever point it has reached.
             tokio::time::timeout(patience, self.make(&call)).await.unwrap_or(Ok(Outcome::Ambiguous))
         } else {
             self.make(&call).await
@@ -191,7 +191,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
     }
 
     fn write(&mut self, row: usize) -> Write {
-        // The range of values is small, so clients often write equal values.
+        // The values come from such a small range that clients often write equal ones.
         let value = self.random.random_range(0..2_i32);
         let content = match self.random.random_range(0..3_u32) {
             0 => [Some(value), None],
@@ -265,7 +265,7 @@ impl<S: TableStore + Clone + 'static, W: Steps> Actor<S, W> {
     }
 }
 
-/// Inserts the counter that is updated with a closure, with the value 0.
+/// Inserts the counter that is updated with a closure. Its initial value is 0.
 ///
 /// # Errors
 /// Any error from the store.

@@ -1,4 +1,4 @@
-//! Runs and records the history determined by a seed, and checks it.
+//! Runs, records and checks the history that a seed determines.
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub struct Tally {
     pub refused: usize,
     /// The number of calls that were ambiguous.
     pub ambiguous: usize,
-    /// The number of writes that the account received more than once.
+    /// The number of calls whose write the account received more than once.
     pub repeated: usize,
 }
 
@@ -67,7 +67,7 @@ impl Tally {
 pub struct Failure {
     /// The seed that reproduces the history.
     pub seed: u64,
-    /// A description of the row or counter whose results are impossible, with all calls on it.
+    /// A description of the row or counter whose results are impossible, and of all calls on it.
     pub report: String,
     /// The requests that each client sent.
     pub sent: Vec<Vec<String>>,
@@ -84,7 +84,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Runs the history determined by `seed`, using clients with the fault `mutant`, or correct clients if it is `None`.
+/// Runs the history that `seed` determines. The clients have the fault `mutant`, or are correct if it is `None`.
 ///
 /// # Errors
 /// The history if its results are impossible.
@@ -113,7 +113,7 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
     let owner = MutantStore::new(owner, None);
     prepare(&owner).await.map_err(broken)?;
 
-    // A merge without an identifier keeps another writer's identifier (`docs/lost-answers.md`), so either all writers use identifiers or none does.
+    // A merge without an identifier keeps the identifier of another writer (`docs/lost-answers.md`). Either all writers or none therefore use identifiers.
     let identify = random.random();
     let (mut wires, mut tasks) = (Vec::new(), Vec::new());
     for number in 0..random.random_range(2..4_usize) {
@@ -142,7 +142,7 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
             |error| Failure { seed, report: format!("a program ended early: {error}"), sent: Vec::new() };
         actors.push(task.await.map_err(|error| Box::new(early(error)))?);
     }
-    // Waits until all delayed requests have arrived.
+    // By then, all delayed requests have arrived.
     tokio::time::sleep(LATEST * 2).await;
     let last = Actor::new(actors.len(), owner, calm, report.clone(), seed).look().await;
     actors.into_iter().chain([last]).for_each(Actor::tell);
@@ -159,7 +159,7 @@ async fn history(seed: u64, mutant: Option<Mutant>) -> Result<Tally, Box<Failure
 /// The maximum delay of a delayed request.
 const LATEST: Duration = Duration::from_secs(3);
 
-/// Returns a script that chooses the fate of each request at random. Three quarters of the requests are served normally.
+/// Returns a script that chooses the fate of each request at random. Three quarters of the requests are handled normally.
 fn by_chance(account: Account, seed: u64) -> Script {
     let mut random = StdRng::seed_from_u64(seed);
     Box::new(move |_: &WireRequest| {

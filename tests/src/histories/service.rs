@@ -1,4 +1,4 @@
-//! A fake account: a map of entities with exact semantics for writes, conditions and change sets. It keeps all past states, to answer stale reads.
+//! A fake account: a map of entities with exact semantics for writes, conditions and change sets. All past states are kept, to answer stale reads.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,9 +11,9 @@ use table_wire::NewError;
 use table_wire::batch::{Batch, NewResponse, read_requests, write_responses};
 use tokio::time::Instant;
 
-/// The start of the service's clock: 2026-11-20T08:00:00Z.
+/// The time at which the clock of the service starts: 2026-11-20T08:00:00Z.
 const START: u64 = 639_307_584_000_000_000;
-/// The media type of response bodies, for single responses and for those in a batch.
+/// The media type of response bodies, both in single responses and in a batch.
 const JSON: &str = "application/json;odata=minimalmetadata;streaming=true;charset=utf-8";
 
 type Rows = BTreeMap<String, Entity>;
@@ -21,29 +21,29 @@ type Rows = BTreeMap<String, Entity>;
 #[derive(Clone, Debug)]
 struct Entity {
     properties: Map<String, Value>,
-    /// The Timestamp, which determines the `ETag`.
+    /// The Timestamp of the entity. It determines the `ETag`.
     ticks: u64,
 }
 
-/// An account in which every table exists. Clones share its content.
+/// An account in which every table exists. Clones share the same content.
 #[derive(Clone, Debug)]
 pub struct Account(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
     rows: Rows,
-    /// The past states of the account, each with the time at which it was created.
+    /// The past states of the account, each with the time from which it applied.
     past: Vec<(Instant, Rows)>,
     last: u64,
     began: Instant,
-    /// The total time by which the service's clock was moved forward, in ticks.
+    /// The total time by which the clock of the service was moved forward, in ticks.
     ahead: u64,
 }
 
-/// One operation, sent as a request or in a change set.
+/// One operation, sent as a single request or in a change set.
 struct Request<'a> {
     method: &'a str,
-    /// The path of the URL without the query.
+    /// The path in the URL, without the query.
     path: &'a str,
     if_match: Option<&'a str>,
     body: &'a [u8],
@@ -66,12 +66,12 @@ impl Account {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Moves the service's clock forward by `time`.
+    /// Moves the clock of the service forward by `time`.
     pub fn jump(&self, time: Duration) {
         self.state().ahead += u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
     }
 
-    /// Applies a request and returns the response.
+    /// Applies a request. Returns the response.
     #[must_use]
     pub fn answer(&self, request: &WireRequest) -> WireAnswer {
         let mut state = self.state();
@@ -195,7 +195,7 @@ impl State {
     }
 }
 
-/// Returns the path of a URL or request target, decoded and without the query.
+/// Returns the decoded path in a URL or request target, without the query.
 fn path_of(url: &str) -> String {
     let path = url.split_once("://").map_or(url, |(_, rest)| rest.find('/').map_or("/", |at| &rest[at..]));
     let path = path.split('?').next().unwrap_or_default();
@@ -234,7 +234,7 @@ fn written(etag: Option<String>) -> WireAnswer {
     }
 }
 
-/// Returns a rejection in the service's format.
+/// Returns a rejection in the format of the service.
 pub(super) fn refused(refusal: Refusal, index: Option<usize>) -> WireAnswer {
     WireAnswer {
         status: refusal.0,

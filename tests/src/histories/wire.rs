@@ -1,4 +1,4 @@
-//! A client's connection, which loses some requests and responses. A script decides which ones.
+//! The connection of a client. It loses some of the requests and responses, which a script selects.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,48 +17,48 @@ pub enum Act {
     Serve,
     /// No connection can be opened.
     NoConnection,
-    /// The connection breaks, and the request never arrives.
+    /// The connection breaks before the request arrives.
     DropBefore,
-    /// The request is applied, and then the connection breaks.
+    /// The request is applied, but the connection then breaks.
     DropAfter,
-    /// The connection breaks, and the request arrives after a delay.
+    /// The connection breaks, and the request arrives later, after a delay.
     Late(Duration),
-    /// The request is answered after a delay.
+    /// The response arrives after a delay.
     Slow(Duration),
     /// The request never arrives, but the connection stays open.
     SilenceBefore,
     /// The request is applied, but no response arrives.
     SilenceAfter,
-    /// The request is applied twice in a row. The client gets the first response.
+    /// The request is applied twice in a row. The client receives the first response.
     Double,
     /// The request is throttled.
     Busy,
-    /// A gateway responds with a status and a page, and does not forward the request.
+    /// A gateway responds with a status and an HTML page, and does not forward the request.
     GatewayBefore(u16),
-    /// A gateway forwards the request, and then responds with a status and a page.
+    /// A gateway forwards the request, but responds with a status and an HTML page itself.
     GatewayAfter(u16),
-    /// The request is applied, and the body of the response is truncated.
+    /// The request is applied, but the body of the response is truncated.
     CutBody,
 }
 
 /// A function that chooses the fate of each request that a client sends.
 pub type Script = Box<dyn FnMut(&WireRequest) -> Act + Send>;
 
-/// A connection from one client to the account, which loses some requests and responses.
+/// The connection of one client to the account. It loses some of the requests and responses.
 pub struct LossyWire {
     account: Account,
     script: Mutex<Script>,
     /// The time by which the secondary lags behind.
     behind: Duration,
-    /// The current step of the client's program, to which requests are attributed.
+    /// The current step of the client's program. Requests are attributed to it.
     step: AtomicUsize,
-    /// For each step, how often the account received the step's write.
+    /// For each step, the number of times that the account received the write of the step.
     arrivals: Arc<Mutex<Vec<usize>>>,
     log: Arc<Mutex<Vec<String>>>,
 }
 
 impl LossyWire {
-    /// Creates a connection to an account whose secondary lags behind by `behind`. `script` decides the fate of each request.
+    /// Creates a connection to an account whose secondary lags behind by `behind`. `script` chooses the fate of each request.
     #[must_use]
     pub fn new(account: Account, behind: Duration, script: Script) -> Self {
         let script = Mutex::new(script);
@@ -72,12 +72,12 @@ impl LossyWire {
         }
     }
 
-    /// Attributes all later requests to this step.
+    /// Attributes all later requests to the given step.
     pub fn begin(&self, step: usize) {
         self.step.store(step, Ordering::Relaxed);
     }
 
-    /// Returns how often the account received a step's write.
+    /// Returns the number of times that the account received the write of a step.
     #[must_use]
     pub fn arrivals(&self, step: usize) -> usize {
         self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).get(step).copied().unwrap_or(0)
@@ -105,7 +105,7 @@ impl fmt::Debug for LossyWire {
     }
 }
 
-/// A request, with the data needed to apply it when it arrives.
+/// A request, and the data that is needed to apply it on arrival.
 struct Arriving {
     account: Account,
     request: WireRequest,
@@ -141,7 +141,7 @@ impl Wire for LossyWire {
 }
 
 async fn deliver(act: Act, arriving: Arriving) -> Result<WireAnswer, Broken> {
-    // A delay in each direction, during which other requests are handled.
+    // There is a delay in each direction. Other requests are handled in the meantime.
     sleep(MOMENT).await;
     match act {
         Act::Serve => {

@@ -1,4 +1,4 @@
-//! Evaluates filters on decoded values in the reference model, following the text of the rules (FIL-10 to FIL-18).
+//! Evaluates filters on decoded values, following the text of the rules (FIL-10 to FIL-18).
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use table_core::{Value, ticks};
 
 use super::{Entity, utf16};
 
-/// Returns `true` if the entity matches the filter, whose terms are in postfix order.
+/// Returns `true` if the entity matches the filter. The terms of a filter are in postfix order.
 pub(super) fn holds(filter: &Filter, entity: &Entity) -> bool {
     let mut results: Vec<bool> = Vec::new();
     for term in filter.terms() {
@@ -41,7 +41,7 @@ enum Order {
     Mismatch,
     /// One of the values is NaN (FIL-17).
     Unordered,
-    /// The values are comparable, with this order (FIL-14).
+    /// The values are comparable and have this order (FIL-14).
     As(Ordering),
 }
 

@@ -1,4 +1,4 @@
-//! Checks the limits of entities and transactions in the reference model, following the text of the rules (ENT-2, TYPE-10, SIZE-1 to SIZE-4, EGT-2,
+//! Checks the limits of entities and transactions, following the text of the rules (ENT-2, TYPE-10, SIZE-1 to SIZE-4, EGT-2,
 //! EGT-3).
 
 use table_core::limits::Limits;
@@ -68,7 +68,7 @@ pub(super) fn size(partition_key: &str, row_key: &str, properties: &Properties) 
         + properties.iter().map(|(name, v)| 8 + 2 * units(name) + value(v)).sum::<usize>()
 }
 
-/// Checks the limits of an entity as it would be stored (SIZE-6).
+/// Checks the limits for an entity as it would be stored (SIZE-6).
 pub(super) fn check_entity(
     limits: &Limits,
     partition_key: &str,

@@ -1,4 +1,4 @@
-//! Proptest strategies shared by all kinds of random programs. Each kind supplies its own names, values and keys.
+//! Proptest strategies that all kinds of random programs share. Each kind supplies its own names, values and keys.
 
 use std::ops::{Bound, Range};
 
@@ -12,7 +12,7 @@ use table_core::{Query, Value};
 
 use crate::random::{Condition, Properties, Write};
 
-/// Generates lists of properties in which each name occurs only once.
+/// Generates lists of properties without duplicate names.
 pub fn properties(
     property: impl Strategy<Value = (&'static str, Value)>,
     size: impl Into<SizeRange>,
@@ -24,7 +24,7 @@ pub fn properties(
     })
 }
 
-/// Generates writes with the given properties and conditions.
+/// Generates writes with properties and conditions from the given strategies.
 pub fn write<P: Strategy<Value = Properties>, C: Strategy<Value = Condition>>(
     properties: impl Fn() -> P,
     condition: impl Fn() -> C,
@@ -39,7 +39,7 @@ pub fn write<P: Strategy<Value = Properties>, C: Strategy<Value = Condition>>(
     ]
 }
 
-/// Generates conditions: any version, the last version, or sometimes the version from a number of writes ago in `before`.
+/// Generates conditions: any version, the last version or, sometimes, the version before a number of writes in `before`. The first two have the given weights.
 pub fn condition([any, last]: [u32; 2], before: Range<usize>) -> impl Strategy<Value = Condition> {
     prop_oneof![
         any => Just(Condition::Any),
@@ -48,8 +48,8 @@ pub fn condition([any, last]: [u32; 2], before: Range<usize>) -> impl Strategy<V
     ]
 }
 
-/// Generates filters: comparisons joined by `and` and `or`, at most `depth` levels deep, with about `size` terms in total. If `not` is 1, some terms are
-/// negated.
+/// Generates filters: comparisons that are joined by `and` and `or`, up to `depth` levels deep, with about `size` terms in total. If `not` is 1, some terms
+/// are negated.
 pub fn filter(
     leaf: impl Strategy<Value = Filter> + 'static,
     (depth, size): (u32, u32),
@@ -64,7 +64,7 @@ pub fn filter(
     })
 }
 
-/// Generates ranges whose bounds are strings from `pool`.
+/// Generates ranges with bounds from the strings in `pool`.
 fn texts(pool: &'static [&'static str]) -> impl Strategy<Value = TextRange> {
     let bound = move || {
         (select(pool), 0..3).prop_map(|(text, kind)| match kind {
@@ -81,7 +81,7 @@ fn texts(pool: &'static [&'static str]) -> impl Strategy<Value = TextRange> {
     ]
 }
 
-/// Generates selections: either all properties, or one of the given lists of names.
+/// Generates selections of all properties, or of one of the given lists of names.
 pub fn selected(names: Vec<Vec<&'static str>>) -> impl Strategy<Value = Select> {
     prop_oneof![3 => Just(Select::All), 1 => select(names).prop_map(Select::names)]
 }

@@ -1,4 +1,4 @@
-//! Finds the tests in the workspace's source, and the rules that each test cites.
+//! Finds the tests in the source of the workspace, and the rules that each test cites.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Rule;
 use super::words::named_in;
 
-/// The place in which a test cites a rule. The most significant one comes first.
+/// The place in which a test cites a rule. The most significant place comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// The rule is in the name of the test.
@@ -22,7 +22,7 @@ pub enum Place {
 /// A test that cites rules.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The name of the function. For a compiler message test, the path of its file without the extension, such as `ui/key/float`.
+    /// The name of the function. For a test of a compiler message, it is the path of the file without the extension, such as `ui/key/float`.
     pub name: String,
     /// The path of the file, relative to the folder that was searched.
     pub file: PathBuf,
@@ -30,9 +30,9 @@ pub struct Case {
     pub rules: BTreeMap<Rule, Place>,
 }
 
-/// Returns the tests in a folder that cite rules, ordered by file.
+/// Returns the tests in a folder that cite rules, sorted by file.
 ///
-/// The following count as tests: functions with `#[test]` or `#[tokio::test]`, scenarios of the test suite, compiler message tests, and the entries
+/// The following count as tests: functions with `#[test]` or `#[tokio::test]`, scenarios of the behaviour suite, tests of compiler messages, and the entries
 /// in the list of scenarios that are expected to fail on Azurite. Rules cited in other parts of a file are ignored.
 ///
 /// # Errors
@@ -57,7 +57,7 @@ pub fn cases(folder: &Path) -> io::Result<Vec<Case>> {
     files.sort();
     for path in files {
         let mut text = fs::read_to_string(&path)?;
-        // For a compiler message test, the message itself is the evidence.
+        // The evidence of a test for a compiler message is the message.
         let message = path.with_extension("stderr");
         if message.exists() {
             text.push_str(&fs::read_to_string(message)?);
@@ -95,8 +95,8 @@ fn case_of(file: &Path, name: &str, comment: &str, body: &str) -> Case {
     Case { name: name.to_owned(), file: file.to_owned(), rules }
 }
 
-/// Returns the test functions in a file. The source must be formatted by rustfmt, because a function's body is assumed to end at the first brace with the
-/// function's indentation.
+/// Returns the test functions in a file. rustfmt must have formatted the source, because the body of a function is assumed to end at the first brace with the
+/// indentation of the function.
 fn functions(file: &Path, text: &str) -> Vec<Case> {
     let is_suite = file.starts_with("tests/src/suite") && !file.ends_with("scene.rs");
     let mut cases = Vec::new();
@@ -128,7 +128,7 @@ fn until<'a>(lines: &mut std::str::Lines<'a>, end: &str) -> Vec<&'a str> {
     lines.take_while(|line| *line != end).collect()
 }
 
-/// Returns the name of the function whose declaration begins on this line.
+/// Returns the name of a function whose declaration starts on this line.
 fn function(code: &str) -> Option<&str> {
     let words = ["pub ", "async ", "const "];
     let code = words.iter().fold(code, |code, word| code.strip_prefix(word).unwrap_or(code));
@@ -137,13 +137,13 @@ fn function(code: &str) -> Option<&str> {
     name.get(..end)
 }
 
-/// Returns the scenarios that are expected to fail on Azurite. They count as tests, because the suite runs them and checks that they fail.
+/// Returns the scenarios that are expected to fail on Azurite. They count as tests because the suite runs them and checks that they fail.
 fn deviations(file: &Path, text: &str) -> Vec<Case> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("( \"", "(\"");
     let entries = text.split("(\"").skip(1).filter_map(|entry| {
         let (name, rest) = entry.split_once("\", ")?;
         let rule = rest.strip_prefix("Always, ")?.split(", ").next()?;
-        // The scenario's name contains the rules that Azurite violates.
+        // The name of the scenario contains the rules that Azurite violates.
         Some(Case { name: name.to_owned(), ..case_of(file, "", "", rule) })
     });
     entries.collect()

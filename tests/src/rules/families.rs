@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A family of rules: its name, its subject, and the ranges of its numbers.
+/// A family of rules: its name, its subject, and the numbers of its rules in ranges.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
     /// The name, such as `PAT-IX`.
@@ -47,7 +47,7 @@ pub fn rules() -> impl Iterator<Item = Rule> {
     FAMILIES.iter().flat_map(Family::rules)
 }
 
-/// The families, in the order of the specifications: the service, the patterns, hierarchical partition keys, schema evolution.
+/// The families, in the order of the specifications: the service, the patterns, hierarchical partition keys and schema evolution.
 pub const FAMILIES: &[Family] = &[
     Family::new("ACC", "accounts and their endpoints", &[(1, 3)]),
     Family::new("TBL", "tables", &[(1, 6)]),

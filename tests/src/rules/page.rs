@@ -7,26 +7,26 @@ use std::{fs, io};
 use super::words::rule;
 use super::{Case, Place, Rule, reason};
 
-/// The maximum number of tests that a page lists per rule. The most significant citations are listed first.
+/// The maximum number of tests that a page lists for each rule. The most significant citations come first.
 const NAMED: usize = 3;
 
-/// The environment variable that makes the test update the pages instead of comparing them.
+/// The environment variable that makes the test update the pages instead of only comparing them.
 pub const UPDATE: &str = "TABLES_UPDATE";
 
-/// The prefix of the line that lists a rule's tests. The line follows each rule that is a list item.
+/// The start of the line that lists the tests of a rule. Such a line follows each rule that is a list item.
 const TESTS: &str = "  Tests: ";
 
 /// The heading of the list of tests at the end of a page, for rules that are not list items.
 const AT_THE_END: &str = "## Tests";
 
-/// One page: its path, its stored text, its expected text, and its rules.
+/// One page: its path, its stored text, its expected text and its rules.
 #[derive(Debug)]
 pub struct Page {
     /// The path, relative to the workspace.
     pub path: PathBuf,
     /// The text of the stored page.
     pub stored: String,
-    /// The text that the page should have, with links to the current tests.
+    /// The text that the page should have. It contains links to the current tests.
     pub written: String,
     /// The rules on the page, in order.
     pub rules: Vec<Rule>,
@@ -92,7 +92,7 @@ fn insert(lines: &mut Vec<String>, line: String) {
     lines.insert(last, line);
 }
 
-/// Returns the rule that begins on a line, and `true` if it is a list item. Lines have the forms `- **KEY-3** …`, `**EX-1 …**` and `| EVO-1 | …`.
+/// Returns the rule that starts on a line. The flag is `true` for a list item. Lines have the forms `- **KEY-3** …`, `**EX-1 …**` and `| EVO-1 | …`.
 fn anchor(line: &str) -> Option<(Rule, bool)> {
     let named = |text: &str| rule(text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').next()?);
     if let Some(text) = line.strip_prefix("- **") {
@@ -102,7 +102,7 @@ fn anchor(line: &str) -> Option<(Rule, bool)> {
     named(text).map(|rule| (rule, false))
 }
 
-/// The tests that cite each rule, most significant citation first.
+/// The tests that cite each rule. The most significant citation comes first.
 struct Tests<'a>(BTreeMap<Rule, Vec<(Place, &'a Case)>>);
 
 impl<'a> Tests<'a> {
@@ -123,7 +123,7 @@ impl<'a> Tests<'a> {
         format!("{TESTS}{}", self.links(rule, depth))
     }
 
-    /// Returns links to a rule's tests, or the reason why it has none. `depth` is the page's folder depth, for relative links.
+    /// Returns links to the tests of a rule, or the reason why it has none. `depth` is the depth of the page's folder, which relative links need.
     fn links(&self, rule: Rule, depth: usize) -> String {
         let Some(cases) = self.0.get(&rule) else {
             return format!("*{}*", reason(rule).unwrap_or("open: no test yet"));

@@ -1,8 +1,8 @@
-//! Lists the rules that no test can demonstrate, each with the reason.
+//! The rules that no test can demonstrate, with the reasons.
 
 use super::Rule;
 
-/// Rules of one family that no test can demonstrate.
+/// Rules of one family that no test can demonstrate, for the same reason.
 #[derive(Clone, Copy, Debug)]
 pub struct Unshown {
     /// The name of the family.
@@ -13,7 +13,7 @@ pub struct Unshown {
     pub reason: &'static str,
 }
 
-/// Returns the reason why no test can demonstrate a rule, or `None` if tests can.
+/// Returns the reason why no test can demonstrate a rule, or `None` if a test can.
 #[must_use]
 pub fn reason(rule: Rule) -> Option<&'static str> {
     UNSHOWN

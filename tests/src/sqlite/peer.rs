@@ -1,4 +1,4 @@
-//! The `SQLite` side of the differential test: all rows are in one in-memory table.
+//! The `SQLite` side of the differential test. All rows are in a single in-memory table.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use table_core::ErrorCode;
@@ -43,7 +43,7 @@ impl Peer {
         Ok(bytes.unsigned_abs())
     }
 
-    /// Returns the number of the table with the most bytes.
+    /// Returns the number of the table whose rows take up the most bytes.
     pub(super) fn largest(&self) -> Result<Option<u8>> {
         let sql = "SELECT number FROM rows GROUP BY number ORDER BY sum(bytes) DESC LIMIT 1";
         self.0.query_row(sql, [], |row| row.get(0)).optional()
@@ -55,7 +55,7 @@ impl Peer {
         found.query_row(params![number, pk.as_bytes(), rk.as_bytes()], |row| row.get(0)).optional()
     }
 
-    /// Returns the first and the last row key in a partition.
+    /// Returns the first and the last row key in a partition, or `None` if the partition is empty.
     pub(super) fn ends(&self, number: u8, pk: &str) -> Result<Option<(String, String)>> {
         let mut found =
             self.0.prepare_cached("SELECT min(rk), max(rk) FROM rows WHERE number = ? AND pk = ?")?;
@@ -105,7 +105,7 @@ impl Peer {
         Ok(None)
     }
 
-    /// Returns the rows of a table from a start position (inclusive) to an end position (exclusive), in one partition or in all.
+    /// Returns the rows of a table from a start position (inclusive) to an end position (exclusive), in one partition or in all partitions.
     pub(super) fn page(
         &self,
         number: u8,
@@ -113,7 +113,7 @@ impl Peer {
         end: Option<&(String, String)>,
         within: Option<&str>,
     ) -> Result<Vec<Row>> {
-        // This key is greater than all keys in a run, because they consist of digits.
+        // This key is greater than all keys in a run, which consist of digits.
         let above = (":".to_owned(), String::new());
         let end = end.unwrap_or(&above);
         let mut found = self.0.prepare_cached(

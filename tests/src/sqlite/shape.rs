@@ -1,11 +1,11 @@
-//! The size and number of keys and rows in each table of the differential test.
+//! The sizes and numbers of keys and rows in each table of the differential test.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
 use table_core::row::{RowView, RowWriter};
 use table_core::{Row, ValueRef};
 
-/// The shape of a table: the size and number of its keys and rows.
+/// The shape of a table: the sizes and numbers of its keys and rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     number: u8,
@@ -40,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// Returns this kind of write, or a different kind that succeeds. `there` is `true` if the row exists; if `deletes` is `true`, an existing row is
+    /// Returns this kind of write, or a different one that succeeds. `there` is `true` if the row exists. If `deletes` is `true`, an existing row is
     /// deleted.
     pub(super) fn fitting(self, there: bool, deletes: bool) -> Self {
         match (self, there) {
@@ -65,7 +65,7 @@ impl Shape {
             3 => (10, 900_000, 0, 2, 20),
             // This table has many small partitions.
             4 => (6, 30, 2, 5_000, 10),
-            // These tables have many small rows.
+            // The other tables have many small rows.
             _ => (10, 4, 0, 1, 60_000),
         };
         Self { number, key, value, properties, partitions, rows }
@@ -92,7 +92,7 @@ impl Shape {
         format!("{row:0>width$}", width = self.key)
     }
 
-    /// Returns the row number encoded in a row key.
+    /// Returns the number of the row with the given row key.
     #[expect(clippy::unused_self, reason = "the inverse of `row_key`")]
     pub(super) fn row_number(self, row_key: &str) -> u64 {
         row_key.trim_start_matches('0').parse().unwrap_or_default()
@@ -123,7 +123,7 @@ impl Shape {
         row.finish()
     }
 
-    /// Returns the version of a row. Fails if any part of the row belongs to a different version.
+    /// Returns the version of a row. A row with parts of different versions is an error.
     pub(super) fn version(self, row: RowView<'_>) -> Result<i64, Box<dyn std::error::Error>> {
         let Some(ValueRef::Int64(version)) = row.find("Version", &mut 0)? else {
             return Err("a row has no version".into());

@@ -38,7 +38,7 @@ pub async fn con_5_exactly_one_of_two_writers_with_one_etag_succeeds<S: TableSto
     }
 }
 
-/// Tests that reading an entity does not block a writer. When another writer has committed first, the reader's own conditional write fails.
+/// Tests that a read of an entity does not block a writer. If another writer has committed first, the reader's own conditional write fails.
 pub async fn con_6_reading_an_entity_blocks_no_writer<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.insert("p", "r", a(0)).await.unwrap();
@@ -85,7 +85,7 @@ pub async fn con_7_and_egt_9_no_reader_sees_a_partial_transaction<S: TableStore>
             threads.spawn(|| {
                 let query = Query::new(KeyRange::partition("p"));
                 loop {
-                    // The flag is loaded before the read, so the final state is read as well.
+                    // The flag is loaded before the read. The final state is therefore read as well.
                     let last = done.load(Ordering::Acquire);
                     let page = pollster::block_on(scene.page(&query, None)).unwrap();
                     assert_eq!(page.keys.len(), 20);

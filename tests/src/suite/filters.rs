@@ -1,10 +1,10 @@
-//! Test scenarios for filters given as strings, which follow the truth tables in the specification (FIL, LIT rules).
+//! Test scenarios for filters in text form, according to the truth tables in the specification (FIL, LIT rules).
 
 use table_core::{TableStore, Value};
 
 use super::scene::{Scene, row};
 
-/// Checks which of the filters match an entity whose only property `P` has this value, or is absent.
+/// Checks which filters match an entity without properties, or with `stored` as the value of its only property `P`.
 async fn judged<S: TableStore>(store: &S, stored: Option<Value>, cases: &[(&str, bool)]) {
     let scene = Scene::new(store).await;
     match stored.clone() {
@@ -100,7 +100,7 @@ pub async fn fil_14_and_16_string<S: TableStore>(store: &S) {
     judged(store, Some("B".into()), &[("P lt 'b'", true), ("P lt 'bB'", true), ("P gt 'A'", true)]).await;
     judged(store, Some("b".into()), &[("P eq 'B'", false), ("P eq 'b'", true), ("P ge 'b'", true)]).await;
     judged(store, Some("O'Neil".into()), &[("P eq 'O''Neil'", true), ("P eq 'O'''", false)]).await;
-    // In UTF-16 order, the supplementary character is the smaller one (ORD-5).
+    // In UTF-16 order, the supplementary character comes first (ORD-5).
     judged(store, Some("\u{1F600}".into()), &[("P lt '\u{FF21}'", true)]).await;
 }
 
@@ -141,7 +141,7 @@ pub async fn fil_14_binary_guid_and_datetime<S: TableStore>(store: &S) {
 
 pub async fn fil_2_and_10_precedence_and_logic<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
-    // All combinations of A and B. The key contains both values.
+    // There is one entity for each combination of A and B. Its key contains both values.
     for (key, a, b) in [("00", 0, 0), ("01", 0, 1), ("10", 1, 0), ("11", 1, 1)] {
         scene.insert("p", key, row([("A", a.into()), ("B", b.into())])).await.unwrap();
     }

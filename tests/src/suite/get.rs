@@ -1,4 +1,4 @@
-//! Test scenarios for reads of one entity (GET rules).
+//! Test scenarios for reading one entity (GET rules).
 
 use table_core::TableStore;
 use table_core::query::Select;

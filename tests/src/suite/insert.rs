@@ -28,7 +28,7 @@ pub async fn ent_1_keys_alone_make_an_entity<S: TableStore>(store: &S) {
 
 pub async fn ent_1_the_pair_of_keys_is_the_identity<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
-    // Concatenated without a separator, these pairs would be equal.
+    // These pairs would be equal if they were concatenated without a separator.
     let pairs = [("ab", "c"), ("a", "bc"), ("abc", ""), ("", "abc"), ("c", "ab")];
     for (number, (partition, row_key)) in (0..).zip(pairs) {
         scene.insert(partition, row_key, a(number)).await.unwrap();

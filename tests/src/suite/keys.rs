@@ -7,7 +7,7 @@ use table_core::{IfMatch, Query, TableStore};
 
 use super::scene::{Scene, a, is_a, row_keys};
 
-/// Keys in the service's order, including strings that some stores sort differently.
+/// Keys in the order of the service, including strings that some stores sort differently.
 const ORDERED: [&str; 20] = [
     "",
     " ",
@@ -76,7 +76,7 @@ pub async fn ord_1_to_4_partitions_come_in_utf16_order<S: TableStore>(store: &S)
     assert_eq!(keys.iter().map(|(p, r)| (p.as_str(), r.as_str())).collect::<Vec<_>>(), expected);
 }
 
-/// Tests key ranges and continuation tokens, which must use the same order as query results. The engine also uses UTF-16 order (ENG-2).
+/// Tests that key ranges and continuation tokens use the same order as query results. The engine uses UTF-16 order as well (ENG-2).
 pub async fn ord_5_ranges_and_tokens_use_the_same_order<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     for key in ORDERED {

@@ -1,4 +1,4 @@
-//! Test scenarios for values at and over the limits of keys, names, values and entities (KEY-7, ENT-2, PROP-2, TYPE-10, SIZE rules).
+//! Test scenarios for keys, names, values and entities at their limits and above (KEY-7, ENT-2, PROP-2, TYPE-10, SIZE rules).
 
 use table_core::limits::Limits;
 use table_core::row::RowWriter;
@@ -6,7 +6,7 @@ use table_core::{ErrorCode, IfMatch, Row, TableStore, ValueRef};
 
 use super::scene::{Scene, a, refused, row};
 
-/// Returns `true` if the store has the portable limits. The key length and the unit of transaction sizes are ignored, because they differ between backends.
+/// Returns `true` if the store has the portable limits. The length of keys and the unit of transaction sizes are ignored, because they differ between backends.
 fn portable<S: TableStore>(store: &S) -> bool {
     let mut limits = store.capabilities().limits;
     (limits.key_units, limits.measure) = (Limits::PORTABLE.key_units, Limits::PORTABLE.measure);
@@ -76,14 +76,14 @@ pub async fn type_10_and_11_values_at_their_limits<S: TableStore>(store: &S) {
     refused(scene.insert("p", "r", a(vec![0_u8; 65_537])).await, ErrorCode::PropertyValueTooLarge);
 }
 
-/// Returns a row such that an entity with the keys `p` and `r` has exactly `bytes` bytes by the published formula.
+/// Returns a row with which an entity with the keys `p` and `r` has exactly `bytes` bytes by the published formula.
 fn sized(prefix: &str, bytes: usize) -> Row {
     let mut writer = RowWriter::new();
     let mut left = bytes - 4 - 2 * 2;
     for number in 0.. {
         let name = format!("{prefix}{number:02}");
         let overhead = 8 + 2 * name.len() + 4;
-        // Leaves room for another property, whose value must not have a negative length.
+        // This leaves room for one more property, whose value cannot have a negative length.
         let value = (left - overhead).min(60_000);
         let value = if left - overhead - value > 0 { value - 100 } else { value };
         writer.property(&name, ValueRef::Binary(&vec![0; value]));
@@ -127,7 +127,7 @@ pub async fn size_6_the_limits_of_a_merge_are_those_of_its_result<S: TableStore>
 pub async fn size_5_the_overhead_of_json_does_not_count<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     if portable(store) {
-        // Each character takes six bytes in JSON.
+        // Each of these characters takes up six bytes in JSON.
         let text = "\u{1}".repeat(32_768);
         scene.insert("p", "r", a(text.as_str())).await.unwrap();
         assert_eq!(scene.properties("p", "r").await, super::scene::is_a(text));

@@ -107,7 +107,7 @@ pub async fn con_9_what_exists_throughout_is_returned_exactly_once<S: TableStore
     loop {
         let page = scene.page(&partition(3), from.as_ref()).await.unwrap();
         seen.extend(page.keys.into_iter().map(|(_, row_key)| row_key));
-        // During the read, rows before and after the current position are inserted, changed and deleted.
+        // During the read, rows before and after its current position are inserted, changed and deleted.
         scene.insert_or_replace("p", &format!("000{turn}x"), a(1)).await.unwrap();
         scene.insert_or_replace("p", &format!("001{turn}x"), a(1)).await.unwrap();
         scene.merge("p", "0019", a(turn), IfMatch::Any).await.unwrap();

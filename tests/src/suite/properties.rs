@@ -1,4 +1,4 @@
-//! Test scenarios for properties: the eight types and the limits of their values (PROP, TYPE rules).
+//! Test scenarios for properties: the eight types, and the limits of their values (PROP, TYPE rules).
 
 use chrono::{DateTime, Utc};
 use table_core::{ErrorCode, TableStore, Value};

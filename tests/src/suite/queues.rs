@@ -1,7 +1,7 @@
-//! The behaviour suite for queues: the requirements for every [`QueueStore`] (QUE-2 to QUE-16), with one async function per scenario.
+//! The behaviour suite for queues, which tests the requirements for every [`QueueStore`] (QUE-2 to QUE-16). Each scenario is an async function.
 //!
-//! Each scenario creates its own queue. The caller provides a function that lets time pass: it advances an engine's clock, or waits for a real
-//! delay on other backends. [`for_each_queue_scenario!`](crate::for_each_queue_scenario) lists all scenarios.
+//! Each scenario creates its own queue. The caller provides a function that lets time pass: it advances the clock of an engine, or waits in
+//! real time on other backends. [`for_each_queue_scenario!`](crate::for_each_queue_scenario) lists all scenarios.
 
 pub mod delivery;
 pub mod messages;
@@ -14,7 +14,7 @@ use chrono::Utc;
 use table_core::queue::{Lease, PutMessage, QueueName};
 use table_core::{QueueStore, Result};
 
-/// A queue created for one scenario, with its store.
+/// A queue that was created for one scenario, and its store.
 pub struct QueueScene<'a, Q> {
     pub store: &'a Q,
     pub queue: QueueName,
@@ -28,9 +28,9 @@ impl<Q> std::fmt::Debug for QueueScene<'_, Q> {
     }
 }
 
-/// The number of seconds for which a message is hidden if it must not reappear during a test. It exceeds any pause of a slow test machine.
+/// The number of seconds for which a message is hidden if it must not reappear during a test. It is longer than any pause of a slow test machine.
 pub const HIDDEN: u64 = 3_600;
-/// The maximum number of seconds for which a test waits for a message. It is a limit, not a delay.
+/// The maximum number of seconds for which a test waits for a message. It is an upper limit and not a delay.
 const PASSES: usize = 300;
 
 /// Returns a duration of `seconds` seconds.
@@ -69,7 +69,7 @@ impl<'a, Q: QueueStore> QueueScene<'a, Q> {
         self.store.receive(&self.queue, count, seconds(hidden)).await.unwrap()
     }
 
-    /// Lets time pass until at least one message is visible, and receives the visible messages.
+    /// Lets time pass until at least one message is visible, and receives all visible messages.
     pub async fn receive_when_shown(&self, hidden: u64) -> Vec<Lease> {
         for _ in 0..PASSES {
             let taken = self.receive(32, hidden).await;

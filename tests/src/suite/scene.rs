@@ -1,4 +1,4 @@
-//! The fixture for a scenario: a new table in the tested store, and short functions for using it.
+//! The fixture for a scenario: a new table in the store under test, and short functions for its use.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,17 +13,17 @@ use table_core::{
     TableStore, Transaction, Value,
 };
 
-/// A table created for one scenario, with its store.
+/// A table that was created for one scenario, and its store.
 #[derive(Debug)]
 pub struct Scene<'a, S> {
     pub store: &'a S,
     pub table: TableName,
 }
 
-/// The properties of an entity, as read from the store.
+/// The properties of an entity, as they were read from the store.
 pub type Properties = BTreeMap<String, Value>;
 
-/// An entity as read from the store.
+/// An entity, as it was read from the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
     pub properties: Properties,
@@ -54,12 +54,12 @@ pub fn a(value: impl Into<Value>) -> Row {
     row([("A", value.into())])
 }
 
-/// Returns the properties read back from a row that [`a`] created.
+/// Returns the properties that a read of a row created by [`a`] should return.
 pub fn is_a(value: impl Into<Value>) -> Properties {
     is([("A", value.into())])
 }
 
-/// Returns the properties read back from a row that [`row`] created.
+/// Returns the properties that a read of a row created by [`row`] should return.
 #[must_use]
 pub fn is<const N: usize>(properties: [(&str, Value); N]) -> Properties {
     properties.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
@@ -71,7 +71,7 @@ pub fn stale() -> ETag {
     ETag::parse("W/\"datetime'2001-01-01T00%3A00%3A00Z'\"").unwrap()
 }
 
-/// Returns a table name that is new in the store. Scenarios need one because they run repeatedly on persistent stores.
+/// Returns the name of a table that never existed in the store. Scenarios need such names because they run repeatedly on persistent stores.
 #[must_use]
 pub fn fresh_name() -> TableName {
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -80,7 +80,7 @@ pub fn fresh_name() -> TableName {
     TableName::new(&format!("Suite{}x{moment}x{count}", std::process::id())).unwrap()
 }
 
-/// Checks that a call failed with the given error code, and returns the error.
+/// Checks that a call failed with the given error code. Returns the error.
 #[track_caller]
 pub fn refused<T: std::fmt::Debug>(result: Result<T>, code: ErrorCode) -> Error {
     let error = result.expect_err(code.as_str());
@@ -161,7 +161,7 @@ impl<'a, S: TableStore> Scene<'a, S> {
         Ok(())
     }
 
-    /// Inserts an entity with the property `A` = 1 at each of the given keys.
+    /// Inserts an entity at each of the given keys. Its property `A` is 1.
     pub async fn fill(&self, keys: impl IntoIterator<Item = (&str, &str)>) {
         for (partition, row_key) in keys {
             self.insert(partition, row_key, a(1)).await.unwrap();
@@ -205,7 +205,7 @@ impl<'a, S: TableStore> Scene<'a, S> {
         })
     }
 
-    /// Returns the keys on all pages of a query. Checks that no page exceeds its size, that the keys are ordered, and that no entity occurs twice. The keys
+    /// Returns the keys on all pages of a query. Checks that no page is too large, that the keys are in order, and that no entity occurs twice. The keys
     /// are sorted first if the store does not return entities in key order (COS-1).
     pub async fn keys(&self, query: &Query) -> Vec<(String, String)> {
         let mut keys: Vec<(String, String)> = Vec::new();
@@ -232,7 +232,7 @@ impl<'a, S: TableStore> Scene<'a, S> {
         panic!("PAGE-4: the pages have no end");
     }
 
-    /// Returns the row keys of the entities in a partition that match `filter`.
+    /// Returns the row keys of those entities in a partition that match `filter`.
     pub async fn matches(&self, partition: &str, filter: &str) -> Vec<String> {
         let mut query = Query::new(KeyRange::partition(partition));
         query.filter = Filter::parse(filter).unwrap_or_else(|error| panic!("`{filter}`: {error}"));

@@ -1,4 +1,4 @@
-//! Test scenarios for tables: names, creation, deletion, listing (TBL, OPT rules).
+//! Test scenarios for tables: their names, creation, deletion and listing (TBL, OPT rules).
 
 use table_core::query::{KeyRange, Select};
 use table_core::{EntityKey, Error, ErrorCode, IfMatch, Query, TableName, TableStore};
@@ -113,7 +113,7 @@ pub async fn tbl_1_3_4_and_5_names_are_checked_before_they_are_used<S: TableStor
     }
     let metrics = TableName::new("$MetricsTransactionsTable").unwrap();
     refused(store.create_table(&metrics).await, ErrorCode::InvalidResourceName);
-    // If the service has created the table, it can be read like any other table.
+    // If the service has created this table, it can be read in the same way as any other.
     let key = EntityKey::new("20140423T0900", "user;All").unwrap();
     let read = store.get(&metrics, &key, &Select::All).await.map(|row| row.is_some());
     assert!(read.as_ref().map_or_else(Error::is_table_not_found, |found| !found), "{read:?}");

@@ -80,7 +80,7 @@ pub async fn egt_3_a_transaction_has_at_most_four_mebibytes<S: TableStore>(store
         }
         writer.finish()
     };
-    // Each entity has 975,000 bytes, so four of them fit.
+    // Each entity has 975,000 bytes. Four of them fit into a transaction.
     let keys: Vec<String> = (0..5).map(key).collect();
     let all = || keys.iter().map(|key| (key.as_str(), OperationKind::Insert(large())));
     refused(scene.submit("p", all().collect()).await, ErrorCode::RequestBodyTooLarge);
@@ -140,8 +140,8 @@ pub async fn egt_10_the_first_failing_operation_is_the_one_named<S: TableStore>(
     assert_eq!(error.key(), Some(("p", "2")));
 }
 
-/// Tests that a store reports errors that do not depend on stored data before all others, in any order among themselves. Here, it must report the duplicate
-/// entity rather than the first operation, which would also fail. The error always contains the index of the failed operation.
+/// Tests that errors which do not depend on stored data are reported before all others, in any order. Here, the store must report the duplicate
+/// entity instead of the first operation, which would fail too. The error always contains the index of the failed operation.
 pub async fn eng_7_structural_errors_come_before_those_of_execution<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.fill([("p", "1")]).await;
@@ -174,7 +174,7 @@ pub async fn egt_14_all_writes_of_a_transaction_get_an_etag<S: TableStore>(store
     assert!(scene.keys(&Query::new(KeyRange::ALL)).await.is_empty());
 }
 
-/// Tests that a store either evaluates a check without writing to its row, or rejects the transaction. Ignoring the check would drop a condition.
+/// Tests that a store either evaluates a check without writing to the row, or rejects the transaction. If it ignored the check, a condition would be lost.
 pub async fn eng_21_a_check_holds_at_the_commit_and_writes_nothing_or_is_refused<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     scene.fill([("p", "there")]).await;

@@ -4,7 +4,7 @@ use table_core::{ErrorCode, IfMatch, TableStore};
 
 use super::scene::{Scene, a, is, is_a, refused, row};
 
-/// Tests that an insert-or-replace also creates a missing entity (IMP-1).
+/// Tests that an insert-or-replace creates a missing entity and replaces an existing one (IMP-1).
 pub async fn ups_1_and_2_insert_or_replace_does_either<S: TableStore>(store: &S) {
     let scene = Scene::new(store).await;
     let first = scene.insert_or_replace("p", "r", row([("A", 1.into()), ("B", 2.into())])).await.unwrap();

@@ -1,4 +1,4 @@
-//! Runs every scenario of the behaviour suite on Azurite.
+//! Runs all scenarios of the behaviour suite on Azurite.
 
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +20,7 @@ macro_rules! family {
     };
 }
 
-/// Runs a scenario on Azurite. A scenario in the list of known deviations must fail, which keeps the list up to date.
+/// Runs a scenario on Azurite. A scenario in the list of known deviations must fail, and the list therefore stays up to date.
 fn store(name: &str, scenario: impl FnOnce(&AzureTables)) {
     let Some(connection) = crate::azurite() else { return };
     let store = AzureTables::from_connection_string_with(&connection, crate::patient()).unwrap();
@@ -34,7 +34,7 @@ fn store(name: &str, scenario: impl FnOnce(&AzureTables)) {
     }
 }
 
-/// Tests that every deviation in the list belongs to an existing scenario.
+/// Tests that every deviation in the list refers to an existing scenario.
 #[test]
 fn deviations_name_scenarios() {
     let mut names = Vec::new();

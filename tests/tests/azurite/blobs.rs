@@ -1,4 +1,4 @@
-//! Tests blobs that `object_store` reads and writes with the account's connection string (BLB rules), and index lists stored in blobs.
+//! Tests blobs that `object_store` reads and writes with the connection string of the account (BLB rules), and index lists in blobs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ use table_patterns::outbox::Outbox;
 use table_patterns::work::Worker;
 use table_patterns::{Engine, Entity, IfMatch, QueueName, Versioned};
 
-/// Runs a test in a container of its own, or skips it if Azurite is not available.
+/// Runs a test in a separate container. The test is skipped if Azurite is not available.
 fn in_container(name: &str, test: impl AsyncFnOnce(&AzureBlobs, MicrosoftAzure)) {
     let Some(connection) = crate::azurite() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -87,7 +87,7 @@ fn blb_5_and_6_blocks_become_content_in_the_order_of_the_put_list() {
         let name = Path::from("x");
         put(&store, "x", "before").await;
         let mut upload = store.put_multipart(&name).await.unwrap();
-        // The second part is uploaded first, but the block list determines the order.
+        // The second part is uploaded first, but the block list determines the order of the parts.
         let (first, second) = (upload.put_part("one ".into()), upload.put_part("two".into()));
         second.await.unwrap();
         first.await.unwrap();
@@ -151,7 +151,7 @@ fn blb_9_metadata_is_replaced_as_a_whole() {
             let mut pairs: Vec<String> = attributes
                 .iter()
                 .filter_map(|(name, value)| match name {
-                    // Metadata names are compared case-insensitively (BLB-9), like the names of HTTP headers.
+                    // The names of metadata are compared case-insensitively (BLB-9), as the names of HTTP headers are.
                     Attribute::Metadata(name) => Some(format!("{}={}", name.to_lowercase(), value.as_ref())),
                     _ => None,
                 })
@@ -230,9 +230,9 @@ fn ex_28_put_conditional_put_range_list_and_delete() {
     });
 }
 
-/// Tests that a log is stored like the service's own logs: as block blobs in a container, which are listed and then
-/// read by name. Azurite returns metadata names in lower case (BLB-9), but blobs outside the requested time range are
-/// skipped all the same.
+/// Tests that a log is stored in the same way as the logs of the service: as block blobs in a container, which are listed and then
+/// read by name. Azurite returns the names of metadata in lower case (BLB-9). Blobs outside the requested time range are
+/// nevertheless skipped.
 #[test]
 fn log_1_4_and_5_a_log_is_blobs_of_a_container_and_only_matching_ones_are_read() {
     in_container("logs", async |_, store| {
@@ -250,7 +250,7 @@ fn log_1_4_and_5_a_log_is_blobs_of_a_container_and_only_matching_ones_are_read()
         let names: Vec<_> = listed.iter().map(|object| object.location.as_ref()).collect();
         assert_eq!(names, ["queue/2014/07/31/1800/000000.log", "queue/2014/07/31/1800/000001.log"]);
 
-        // The blob's content is new but its metadata is old, so it must not be read.
+        // The content of the blob is new but its metadata is old. The blob must therefore not be read.
         let second = Path::from(names[1]);
         let attributes = store.get(&second).await.unwrap().attributes;
         store.put_opts(&second, "broken".into(), attributes.into()).await.unwrap();
@@ -274,7 +274,7 @@ fn blb_2_a_container_is_deleted_with_all_its_blobs() {
     });
 }
 
-/// Tests an index that stores its lists in blobs of the same account as the indexed entities (PAT-IX option 1).
+/// Tests an index whose lists are in blobs of the same account as the indexed entities (PAT-IX option 1).
 #[test]
 fn pat_ix_4_lists_in_blobs_of_an_account() {
     #[expect(
@@ -326,7 +326,7 @@ fn pat_ix_4_lists_in_blobs_of_an_account() {
         assert_eq!(ids(here), [1, 3, 4]);
         let elsewhere = employees.get_by_index_eventual(Employee::namesakes("Jones / Cao")).await.unwrap();
         assert_eq!(ids(elsewhere), [1, 3, 4]);
-        // The list in the partition exceeded two keys and moved to a blob. Every later change left the previous blob behind.
+        // The list in the partition has exceeded two keys and has moved to a blob. Every later change has left the previous blob behind.
         let folder = Path::from("indexes/lists/listedpeople");
         let listed: Vec<_> = container.list(Some(&folder)).try_collect().await.unwrap();
         assert_eq!(listed.len(), 3);

@@ -1,17 +1,17 @@
-//! The scenarios of the behaviour suite that fail on Azurite, each with the rule that describes the difference.
+//! The scenarios of the behaviour suite that fail on Azurite, and the rule that describes each difference.
 
 /// The reliability with which a scenario fails on Azurite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fails {
-    /// The scenario always fails. The test runs it, and it must fail.
+    /// The scenario always fails. The test runs it and checks that it fails.
     Always,
     /// The scenario fails at random. The test does not run it.
     Sometimes,
 }
 use Fails::{Always, Sometimes};
 
-/// Each entry contains the scenario, how reliably it fails, the rules, and the difference. If no AZ rule describes the
-/// difference, the entry contains the violated rule.
+/// Each entry contains the scenario, the reliability with which it fails, the rules and the difference. If no AZ rule describes the
+/// difference, the entry names the rule that Azurite violates.
 pub(crate) const DEVIATIONS: &[(&str, Fails, &str, &str)] = &[
     ("etag::etag_1_and_2_the_etag_is_the_timestamp_in_the_services_form", Sometimes, "AZ-5", SEVEN_DIGITS),
     (

@@ -1,6 +1,6 @@
 //! Tests the clients against Azurite: the behaviour suite, the queue suite, SAS, stored policies and blobs.
 //!
-//! [`deviations`] lists each known difference between Azurite and the service, with its rule. A test verifies that the difference still exists.
+//! [`deviations`] lists each known difference between Azurite and the service, with its rule. A test checks that each difference still exists.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -17,12 +17,12 @@ use std::time::Duration;
 use table_azure::{Options, RetryPolicy};
 use tests::azurite::AzuriteServer;
 
-/// Returns the connection string of the Azurite server that this binary's tests share. If Azurite is not available, prints the reason and returns `None`.
+/// Returns the connection string of the Azurite server that all tests in this binary share. If Azurite is not available, prints the reason and returns `None`.
 fn azurite() -> Option<String> {
     AzuriteServer::shared().map(AzuriteServer::connection_string)
 }
 
-/// Returns client options with long timeouts, so a slow machine causes no retries.
+/// Returns client options with timeouts so long that a slow machine does not cause retries.
 fn patient() -> Options {
     Options::new().retry(RetryPolicy {
         attempt_timeout: Duration::from_secs(60 * 60),

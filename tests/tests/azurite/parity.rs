@@ -1,4 +1,4 @@
-//! Tests the Azurite column in the tables of `docs/server.md` against a pinned version of Azurite.
+//! Tests that the Azurite column in the tables of `docs/server.md` is correct for a pinned version of Azurite.
 
 mod account;
 mod tables;
@@ -9,25 +9,25 @@ use std::path::Path;
 
 use tests::ask::{Answer, Ask};
 
-/// Returns Azurite's response to a request, or `None` if Azurite is not available.
+/// Returns the response of Azurite to a request, or `None` if Azurite is not available.
 fn ask(asked: &Ask) -> Option<Answer> {
     Some(asked.of(&crate::azurite()?))
 }
 
-/// The test files that count as evidence because their tests also run on Azurite. Scenarios listed in `deviations.rs` must fail there.
+/// The test files that count as evidence because their tests run on Azurite too. Scenarios listed in `deviations.rs` must fail there.
 const SUITES: &[&str] = &["behaviour.rs", "queues.rs", "signatures.rs", "blobs.rs", "deviations.rs"];
 
-/// The evidence for a row of a table in `docs/server.md`.
+/// The evidence for a row in a table of `docs/server.md`.
 #[derive(Clone, Copy, Debug)]
 enum Evidence {
     /// Tests in this module or in [`SUITES`]. A name that ends in `_` refers to all tests with this prefix.
     By(&'static [&'static str]),
-    /// No test verifies the row, for the given reason.
+    /// No test verifies the row. The value is the reason.
     Not(&'static str),
 }
 use Evidence::{By, Not};
 
-/// For each table row: its name, the content of its Azurite column, and the tests that verify it.
+/// Each row of the tables: its name, the content of its Azurite column, and the tests that verify it.
 const ROWS: &[(&str, &str, Evidence)] = &[
     (
         "create, list, delete; case-insensitive names",
@@ -164,7 +164,7 @@ const ROWS: &[(&str, &str, Evidence)] = &[
     ("Microsoft's clients for Python and JavaScript", "yes", Not("they are the vendor's own tests")),
 ];
 
-/// Returns the names of all tests that can serve as evidence, each with the name of its file.
+/// Returns the names of all tests that can serve as evidence, and the names of their files.
 fn known() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files: Vec<_> = SUITES.iter().map(|file| root.join("tests/azurite").join(file)).collect();

@@ -11,7 +11,7 @@ macro_rules! family {
             $(#[test]
             fn $scenario() {
                 super::store(|store| {
-                    // Real time passes, because the server's clock cannot be set.
+                    // This waits in real time, because the clock of the server cannot be set.
                     pollster::block_on(crate::queues::suite::queues::$family::$scenario(store, &super::thread::sleep));
                 });
             })*

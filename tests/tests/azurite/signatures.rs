@@ -1,4 +1,4 @@
-//! Tests that Azurite accepts SAS tokens created by this library, for both permitted and rejected requests (SAS, ASAS, ACL rules).
+//! Tests that Azurite accepts the SAS tokens that this library creates, for both permitted and rejected requests (SAS, ASAS, ACL rules).
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ impl Account {
         })
     }
 
-    /// Returns a client that uses the token as its only credential.
+    /// Returns a client with the token as its only credential.
     fn with(&self, token: &SasToken) -> AzureTables {
         AzureTables::with_options(self.parsed.table_endpoint().unwrap(), token.into(), crate::patient())
             .unwrap()
@@ -85,7 +85,7 @@ fn sas_11_time_and_signature_are_verified() {
             let read = Scene { store: &client, table: scene.table.clone() };
             let key = table_core::EntityKey::new("p", "1").unwrap();
             let answer = read.store.get(&read.table, &key, &table_core::query::Select::All).await;
-            // The service responds with AuthenticationFailed, but Azurite with AuthorizationFailure.
+            // The service responds with AuthenticationFailed, and Azurite with AuthorizationFailure.
             assert_eq!(answer.unwrap_err().code().status(), 403);
         }
     });
@@ -99,7 +99,7 @@ fn acl_1_2_and_4_policies_are_kept_and_supply_what_tokens_omit() {
         scene.fill([("p", "1")]).await;
         assert_eq!(account.tables.access_policies(&scene.table).await.unwrap(), []);
         let at = |seconds| chrono::DateTime::from_timestamp(Utc::now().timestamp() + seconds, 0);
-        // Azurite refuses a policy without a start, although ACL-2 makes the start optional.
+        // Azurite rejects a policy without a start time, although ACL-2 makes the start optional.
         let policy =
             AccessPolicy { start: at(-60), expiry: at(3_600), permissions: Some(TablePermissions::READ) };
         let policies = ["readers", "a <&> b"].map(|id| StoredAccessPolicy::new(id, policy).unwrap());

@@ -1,4 +1,4 @@
-//! Tests `table-azure` clients on a lossy network. All results must be possible, and the check must detect each faulty client.
+//! Tests clients of `table-azure` on a lossy network. All results must be possible, and the check must detect each faulty client.
 
 use tests::histories::{Mutant, run};
 
@@ -11,7 +11,7 @@ fn con_11_all_responses_of_a_history_are_consistent() {
     }
 }
 
-/// Tests that a seed always produces the same history, so failures can be reproduced.
+/// Tests that a seed always produces the same history. Failures can therefore be reproduced.
 #[test]
 fn a_seed_determines_its_client_history() {
     for seed in 0..20 {

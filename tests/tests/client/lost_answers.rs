@@ -1,5 +1,5 @@
-//! Regression tests for reported faults on a lossy network: a lost increment, and deleted blobs that entities still
-//! referred to.
+//! Regression tests for reported faults on a lossy network: a lost increment, and the deletion of blobs to which entities still
+//! referred.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +40,7 @@ struct Employee {
     photo: Option<BlobRef>,
 }
 
-/// Creates a client for the account, on a connection whose faults follow `script`. It retries after 0.4 s.
+/// Creates a client for the account. The faults of its connection follow `script`, and it retries after 0.4 s.
 fn client(
     account: &Account,
     options: Options,
@@ -51,7 +51,7 @@ fn client(
     account_client(wire, options.retry(retry), 7).unwrap()
 }
 
-/// Returns a script that applies `act` to the first write, and serves all other requests normally.
+/// Returns a script that applies `act` to the first write and serves all other requests normally.
 fn first_write(act: Act) -> impl FnMut(&WireRequest) -> Act + Send {
     let mut first = true;
     move |request| if request.method != "GET" && std::mem::take(&mut first) { act } else { Act::Serve }
@@ -61,8 +61,8 @@ fn counts(client: &AzureTables) -> SeriesTable<Counts, AzureTables> {
     SeriesTable::new(client.table::<Counts>())
 }
 
-/// Sends two concurrent increments to a slot that contains 5. `lost` determines what happens to the first increment's
-/// request. Returns both results and the stored sum.
+/// Sends two concurrent increments to a slot that contains 5. `lost` determines the fate of the request for the first
+/// increment. Returns both results, and the stored sum.
 async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     let account = Account::default();
     let today = Counts { employee: 1, day: NaiveDate::from_ymd_opt(2014, 4, 23).unwrap() };
@@ -78,19 +78,19 @@ async fn two_increments(lost: Act) -> (Result<i32>, Result<i32>, i32) {
     (first, second, stored.slot(9).copied().unwrap())
 }
 
-/// Tests two increments that write equal content shortly after one another, so the second could be mistaken for the first.
+/// Tests two increments that write equal content shortly after one another. The second could be mistaken for the first.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_two_acknowledged_increments_count_twice() {
     let (first, second, stored) = two_increments(Act::DropBefore).await;
     assert!(first.unwrap_err().is_ambiguous());
     assert_eq!((second.unwrap(), stored), (6, 6));
-    // The first increment took effect and was followed by the second. The caller cannot know this, so neither is repeated.
+    // The first increment took effect and was followed by the second. The caller cannot know this, and neither increment is repeated.
     let (first, second, stored) = two_increments(Act::DropAfter).await;
     assert!(first.unwrap_err().is_ambiguous());
     assert_eq!((second.unwrap(), stored), (7, 7));
 }
 
-/// Tests that an increment whose response was lost succeeds when it is retried, if no other client has written in between.
+/// Tests that an increment whose response was lost succeeds on retry if no other client has written in the meantime.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_ser_3_an_increment_without_a_response_is_known_by_its_id() {
     let account = Account::default();
@@ -102,7 +102,7 @@ async fn con_11_and_pat_ser_3_an_increment_without_a_response_is_known_by_its_id
     }
 }
 
-/// Replaces a photo through the client `photographer`, and returns the result. Checks that the stored entity's blob exists, whatever the result is.
+/// Replaces a photo through the client `photographer`. Returns the result. Whatever it is, the blob of the stored entity must exist.
 async fn replaced(account: &Account, photographer: AzureTables) -> Result<ETag> {
     let blobs = Arc::new(InMemory::new());
     let calm = client(account, Options::new().operation_ids(true), |_| Act::Serve);
@@ -120,8 +120,8 @@ async fn replaced(account: &Account, photographer: AzureTables) -> Result<ETag> 
 }
 
 /// Tests a write whose first attempt is applied although its response is lost, and whose retry is rejected. The primary
-/// is busy when the client reads the entity to determine the outcome. The client must not use the configured secondary
-/// instead, because the secondary lags behind.
+/// is busy when the client reads the entity to determine the outcome. The client must not read the configured secondary
+/// instead, which lags behind.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_large_2_an_applied_write_is_not_judged_by_a_stale_secondary() {
     for ids in [false, true] {
@@ -142,7 +142,7 @@ async fn con_11_and_pat_large_2_an_applied_write_is_not_judged_by_a_stale_second
     }
 }
 
-/// Tests a machine that sleeps for an hour between two attempts, during which the client's monotonic clock does not advance.
+/// Tests a machine that sleeps for an hour between two attempts. During this time, the monotonic clock of the client does not advance.
 #[tokio::test(start_paused = true)]
 async fn con_11_and_pat_large_2_a_suspended_program_recognises_its_own_write() {
     for ids in [false, true] {
@@ -161,14 +161,14 @@ async fn con_11_and_pat_large_2_a_suspended_program_recognises_its_own_write() {
     }
 }
 
-/// Tests that a caller's read may return old data from the secondary, whereas an update reads current data.
+/// Tests that a read by the caller may return old data from the secondary, while an update reads current data.
 #[tokio::test(start_paused = true)]
 async fn con_2_and_rty_5_a_secondary_an_hour_behind_affects_no_decision() {
     let account = Account::default();
     let hour = Duration::from_secs(60 * 60);
     let today = Counts { employee: 1, day: NaiveDate::from_ymd_opt(2014, 4, 23).unwrap() };
     let key = || Counts::key(1, today.day);
-    // Every second read from the primary fails, so a client that may use the secondary does use it.
+    // Every other read from the primary fails. A client that may use the secondary therefore uses it.
     let mut fails = false;
     let wire = LossyWire::new(
         account.clone(),

@@ -1,9 +1,9 @@
-//! Tests combined features on an example entity, a support ticket. Each pair of index kinds has a ticket type of its
-//! own. Each of these types also has a feed, a view, a participant (extra code that runs with each write) and comments,
+//! Tests combined features on an example entity, a support ticket. A separate ticket type exists for each pair of index
+//! kinds. Each ticket type also has a feed, a view, a participant (extra code that runs with each write) and comments,
 //! which are part of their ticket.
 //!
-//! In each random history, writers interleave their changes, requests are rejected, and writers die before or after any
-//! request. Meanwhile, workers do the work recorded in the outbox. In the end, all derived data must match the tickets,
+//! In each random history, writers interleave their changes, requests are rejected, and writers die before or after a
+//! request. Meanwhile, workers do the work that is recorded in the outbox. In the end, all derived data must match the tickets,
 //! and each ticket must match the results that its writers received.
 
 mod case;
@@ -23,7 +23,7 @@ use world::{Process, World};
 /// The number of random histories per case.
 const RUNS: u64 = 20;
 
-/// Runs the history with the given seed. If the history ends with a defect, returns its description.
+/// Runs the history with the given seed. Returns a description of the defect if the history ends with one.
 fn run<T: Case>(seed: u64) -> Option<String> {
     let mut random = StdRng::seed_from_u64(seed);
     let world = World::<T>::new();
@@ -46,14 +46,14 @@ fn run<T: Case>(seed: u64) -> Option<String> {
             }
         }
     }
-    // The worker and the writers stop at their current calls, as if they had died.
+    // The worker and the writers stop at their current calls, as if they died there.
     drop((writers, worker));
     world.recover();
     let wrong = check::wrong(&world);
     (!wrong.is_empty()).then(|| format!("seed {seed}: {}", wrong.join("; ")))
 }
 
-/// Runs every history for one case.
+/// Runs all histories for one case.
 fn runs<T: Case>() {
     let mut report = String::new();
     let wrong: Vec<_> = (0..RUNS).filter_map(run::<T>).collect();

@@ -1,6 +1,6 @@
 //! Tests a partition with many types: entities, their parts, types that differ only in their stored kind, copies, index
-//! lists, and rows of patterns. Each operation on a type must affect exactly that type's rows. If it finds a row of no
-//! declared type, it must fail with an error that contains the row's key.
+//! lists, and the rows of patterns. An operation on a type must affect exactly the rows of that type. If it finds a row of no
+//! declared type, it must fail with an error that contains the key of the row.
 
 mod desk;
 mod stray;

@@ -1,10 +1,10 @@
-//! Tests a ticket type that declares every pattern. Each run uses two patterns, three, or almost all of them, including
-//! blobs and a program built from an older release. Each process has its own clock, which may be wrong; tables and the
-//! queue are unavailable for seconds to a day; and outsiders write invalid rows and messages. A second entity type in
-//! the table is written by programs built from two releases. Twenty workers share the queue. Some processes have a
+//! Tests a ticket type that declares every pattern. Each run uses two patterns, three, or almost all of them. The patterns include
+//! blobs and a program that was built from an older release. Each process has its own clock, which may be wrong. Tables and the
+//! queue are unavailable for seconds to a day. Outsiders write invalid rows and messages. Programs built from two releases
+//! write a second entity type in the table. Twenty workers share the queue. Some processes have a
 //! grant, with which they can write without reading the stored schema.
 //!
-//! Entities that copy properties of other entities are combined with other patterns in `copies/tests/combined.rs`.
+//! `copies/tests/combined.rs` combines entities that copy properties of other entities with other patterns.
 
 mod desk;
 mod odd;
@@ -18,7 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use patterns::Parts;
 use tests::effort::seeds;
 
-/// Runs each combination with `count` seeds, and reports which combinations failed.
+/// Runs each combination with `count` seeds, and reports the combinations that failed.
 fn combine(all: &[Parts], count: u64, steps: usize) {
     let mut wrong = Vec::new();
     for parts in all {

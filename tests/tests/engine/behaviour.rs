@@ -1,4 +1,4 @@
-//! Runs all scenarios of the behaviour suite on the backends that need no server.
+//! Runs all scenarios of the behaviour suite on the backends that do not need a server.
 
 use table_core::TableStore;
 use table_core::embedded::Engine;

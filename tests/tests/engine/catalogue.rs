@@ -1,4 +1,4 @@
-//! Tests that creating or dropping a table writes no more bytes if the store has thousands of tables than if it has a few.
+//! Tests that the creation or drop of a table writes no more bytes to a store with thousands of tables than to one with a few.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,8 +30,8 @@ fn engine() -> (Engine, Written) {
     (engine, Written(bytes))
 }
 
-/// Creates tables with one row each, makes a checkpoint, and drops the tables one by one. Returns the bytes written for
-/// each created and for each dropped table.
+/// Creates tables with one row each, makes a checkpoint, and drops the tables one by one. Returns the number of bytes written for
+/// each created table and for each dropped table.
 async fn cost(tables: u64) -> Result<(u64, u64)> {
     let (engine, written) = engine();
     let name = |n: u64| format!("Table{n:05}");
@@ -82,7 +82,7 @@ fn the_space_of_dropped_tables_is_reclaimed_automatically() {
     };
     block_on(filled).unwrap();
     let began = Instant::now();
-    // Garbage below the reclaim threshold remains until the next checkpoint.
+    // Less garbage than the reclaim threshold remains until the next checkpoint.
     while engine.statistics().unwrap().base_bytes > 2 << 20 {
         assert!(began.elapsed() < Duration::from_secs(10 * 60), "{:?}", engine.statistics());
         std::thread::sleep(Duration::from_millis(5));

@@ -1,4 +1,4 @@
-//! Tests that the current engine can open folders in released formats, and that these still contain their rows. `fixtures` contains one folder per format.
+//! Tests that the current engine can open folders in released formats and that they still contain their rows. `fixtures` contains one folder per format.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -17,10 +17,10 @@ use table_core::{
 };
 use uuid::Uuid;
 
-/// The fixture file that lists a folder's expected contents, with one line for each table, entity and property.
+/// The file in a fixture that lists the expected contents of the folder. It has one line for each table, entity and property.
 const CONTENTS: &str = "CONTENTS.txt";
 
-/// The formats with a fixture: all released formats, and the current one.
+/// The formats that have a fixture: all released formats, and the current one.
 const FORMATS: [u32; 5] = [2, 3, 4, 5, CURRENT];
 /// The number of the format that the engine currently writes.
 const CURRENT: u32 = 6;
@@ -29,10 +29,10 @@ fn fixture(format: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/format-{format}"))
 }
 
-/// The minimum length of a run of equal bytes that is compressed. Journal files mostly consist of such runs.
+/// The minimum length of a run of equal bytes that is compressed. Journal files consist mostly of such runs.
 const RUN: usize = 16;
 
-/// Compresses bytes into groups: a `u32` length, that many literal bytes, the `u32` length of a run of equal bytes, and the repeated byte.
+/// Compresses bytes into groups. A group is a `u32` length, as many literal bytes, the `u32` length of a run of equal bytes, and the repeated byte.
 fn pack(mut bytes: &[u8]) -> Vec<u8> {
     let length = |bytes: usize| u32::try_from(bytes).unwrap().to_le_bytes();
     let mut packed = Vec::new();
@@ -73,7 +73,7 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     files.map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap())).collect()
 }
 
-/// Decompresses a format's fixture into a new folder.
+/// Decompresses the fixture of a format into a new folder.
 fn unpacked(format: u32) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in files(&fixture(format)) {
@@ -117,7 +117,7 @@ fn contents(engine: Engine) -> Result<String> {
     Ok(text)
 }
 
-/// Returns the format number stored in a folder.
+/// Returns the number of the format that is stored in a folder.
 fn format_of(folder: &Path) -> u32 {
     let manifest = fs::read(folder.join("FORMAT")).unwrap();
     u32::from_le_bytes(manifest[8..12].try_into().unwrap())
@@ -132,7 +132,7 @@ fn folders_of_all_formats_keep_their_content_and_are_upgraded() {
         assert_eq!(format_of(folder.path()), format, "a reader migrates nothing");
         assert_eq!(contents(Engine::open(folder.path()).unwrap()).unwrap(), expected(format));
         assert_eq!(format_of(folder.path()), CURRENT);
-        // The recovered data can be extended and then read again.
+        // More data can be added to the recovered data, and everything can then be read again.
         let engine = Engine::open(folder.path()).unwrap();
         block_on(write_on(&engine)).unwrap();
         block_on(engine.backup(folder.path().join("backup"))).unwrap();
@@ -267,7 +267,7 @@ async fn write_base(engine: &Engine) -> Result<UntypedTable<Engine>> {
     Ok(table)
 }
 
-/// Writes the current format's fixture. Run it with `cargo test -p tests --test engine format -- --ignored`.
+/// Writes the fixture of the current format. Run it with `cargo test -p tests --test engine format -- --ignored`.
 #[test]
 #[ignore = "writes the fixture of a new format"]
 fn write_the_fixture() {
@@ -277,7 +277,7 @@ fn write_the_fixture() {
     block_on(async {
         let table = write_base(&engine).await?;
         engine.checkpoint().await?;
-        // The journal is continued in a reused file that still has old content.
+        // The journal is continued in a reused file that still contains old data.
         for _ in 0..2 {
             let row = everything("Sales", "000000", 0)?;
             table.insert_or_replace(&row).await?;
@@ -308,7 +308,7 @@ fn write_the_fixture() {
         .unwrap();
 }
 
-/// Tests that a folder stays locked even if a clean-up removes its lock file. The engine locks the manifest as well.
+/// Tests that a folder stays locked even if a clean-up removes its lock file. This works because the engine locks the manifest as well.
 #[test]
 fn a_folder_that_is_upgraded_stays_locked_without_its_lock_file() {
     for format in FORMATS {

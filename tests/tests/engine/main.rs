@@ -1,4 +1,4 @@
-//! Tests the engine with the behaviour suite, model tests and fault injection. All tests form one binary, because each binary links the entire engine.
+//! Tests the engine with the behaviour suite, model tests and fault injection. All tests are in one binary, because each binary links the entire engine.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 

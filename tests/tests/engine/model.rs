@@ -15,7 +15,7 @@ fn cases(count: u64) -> u32 {
     u32::try_from(effort(count)).unwrap_or(u32::MAX)
 }
 
-/// An on-disk engine that makes a checkpoint every few kilobytes.
+/// An engine on disk that makes a checkpoint every few kilobytes.
 struct OnDisk {
     engine: Option<Engine>,
     folder: TempDir,

@@ -1,4 +1,4 @@
-//! Tests that a power loss loses no acknowledged write, whichever unsynced data survives (design promise 8, CON-1, EGT-9).
+//! Tests that a power loss never loses an acknowledged write, whichever unsynced data survives (design promise 8, CON-1, EGT-9).
 
 use simulation::power::{Fault, SimulatedDisk};
 use tests::crash::Evidence;
@@ -6,12 +6,12 @@ use tests::crash::power_loss::{findings, write};
 use tests::effort::effort;
 
 const STEPS: usize = 60;
-/// The number of different disk images to test per power loss. They differ in the unsynced data that survives.
+/// The number of different disk images that are tested per power loss. They differ in the unsynced data that survived.
 const IMAGES: u64 = 6;
 
-/// Runs writers and cuts the power at each sync in `cuts`. Stops when a run has fewer syncs than the next cut.
+/// Runs writers and cuts the power at each sync in `cuts`. Stops when a run has fewer syncs than the next cut requires.
 ///
-/// The number of syncs varies between runs, because concurrent writers share syncs, and because checkpoints run at the same time.
+/// The number of syncs varies between runs, because concurrent writers share syncs, and because checkpoints run concurrently.
 fn cut_at_syncs(cuts: impl Iterator<Item = u64>, writers: usize, steps: usize) {
     let mut last = 0;
     for cut in cuts {
@@ -29,7 +29,7 @@ fn cut_at_syncs(cuts: impl Iterator<Item = u64>, writers: usize, steps: usize) {
         }
         if !disk.has_lost_power() {
             assert!(error.is_none(), "{error:?}");
-            // The calls after this one are not part of the run.
+            // Later calls are not part of the run.
             disk.set_fault(None);
             assert_eq!(findings(&disk, &evidence), Vec::<String>::new());
             break;
@@ -45,7 +45,7 @@ fn cut_at_every_sync_of_one_writer() {
     cut_at_syncs(1.., 1, STEPS);
 }
 
-// Without group commits, eight writers need one sync per transaction, so the test uses fewer steps to stay short.
+// Without group commits, eight writers need one sync per transaction. The test therefore uses fewer steps.
 // `simulate` cuts at any write, in thousands of histories.
 #[test]
 fn cut_at_every_third_sync_of_eight_writers() {
@@ -62,7 +62,7 @@ fn power_fails_repeatedly_during_and_after_recovery() {
             (evidence, _) = write(&disk, evidence, 3, STEPS);
             disk = disk.after_power_loss(seed * 100 + round);
             if evidence.writers() > 0 {
-                // The check recovers only a copy of the disk, so the next round begins with a recovery as well.
+                // The check recovers only a copy of the disk. The next round therefore starts with a recovery as well.
                 let wrong = findings(&disk.after_power_loss(0), &evidence);
                 assert!(wrong.is_empty(), "seed {seed}, round {round}:\n{}", wrong.join("\n"));
             }

@@ -1,4 +1,4 @@
-//! Runs all scenarios of the queue suite on the backends that need no server.
+//! Runs all scenarios of the queue suite on the backends that do not need a server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! Tests the explorer in a real browser: the system's Chromium, controlled by a pinned Node package, which the first run installs.
+//! Tests the explorer in a real browser: the Chromium of the system, controlled by a pinned Node package. The first run installs the package.
 //! Without Chromium, Node or a registry, the test is skipped with a message, or fails if `CI` is `true`. Screenshots of
 //! the pages are written to cargo's target folder.
 
@@ -28,7 +28,7 @@ const PACKAGES: [(&str, &str); 3] = [
     ("package-lock.json", include_str!("../../clients/explorer/package-lock.json")),
     (".npmrc", include_str!("../../clients/explorer/.npmrc")),
 ];
-/// The path of the browser tests. The file is read when this test runs, so it can be changed without a rebuild.
+/// The path of the browser tests. The file is read when this test runs and can therefore be changed without a rebuild.
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/clients/explorer/suite.mjs");
 
 /// Returns the number of rows in the large partition, and the number of partitions in the large table. The variable `EXPLORER_ROWS` sets both.
@@ -37,12 +37,12 @@ fn large() -> (usize, usize) {
     given.map_or((1_000_000, 100_000), |rows| (rows, rows))
 }
 
-/// Returns how many screenfuls of rows the test scrolls down and back up, from the variable `EXPLORER_WINDOWS`; `all` means to the end.
+/// Returns the number of screenfuls of rows by which the test scrolls down and back up, from the variable `EXPLORER_WINDOWS`. `all` means to the end.
 fn windows() -> String {
     env::var("EXPLORER_WINDOWS").unwrap_or_else(|_| "25".to_owned())
 }
 
-/// Strings that would set `window.stolen` on a page that does not escape them, or could hide or reverse the page's text.
+/// Strings that would set `window.stolen` on a page that does not escape them, or that could hide or reverse the text of the page.
 const HOSTILE: [&str; 13] = [
     "<script>window.stolen=1</script>",
     "\"><img src=x onerror=\"window.stolen=2\">",
@@ -73,7 +73,7 @@ fn chromium() -> Option<PathBuf> {
     named.or_else(on_path)
 }
 
-/// Ends the test with a message. If `CI` is `true`, the test fails.
+/// Ends the test with a message. The test fails if `CI` is `true`.
 fn skip(why: &str) {
     assert!(!env::var("CI").is_ok_and(|ci| ci == "true"), "the explorer was not tried in a browser: {why}");
     drop(writeln!(io::stderr(), "SKIPPED: the explorer was not tried in a browser: {why}"));
@@ -104,7 +104,7 @@ async fn store() -> Engine {
     engine
 }
 
-/// Fills the large partition, then the large table, while the browser tests other pages.
+/// Fills the large table and then the large partition, while the browser tests other pages.
 async fn fill(engine: Engine) {
     let ((rows, partitions), begun) = (large(), std::time::Instant::now());
     let mut groups = Groups { engine, under_way: VecDeque::new() };
@@ -123,7 +123,7 @@ fn group(engine: &Engine, partition: &str) -> Transaction {
     Transaction::new(PartitionKey::new(partition).unwrap(), engine.capabilities().limits).unwrap()
 }
 
-/// Inserts entities in batches, several at the same time.
+/// Inserts entities in batches, several of them at the same time.
 struct Groups {
     engine: Engine,
     under_way: VecDeque<JoinHandle<table_core::Result<Committed>>>,
@@ -153,7 +153,7 @@ impl Groups {
     }
 }
 
-/// Repeatedly writes a change to one partition's feed, as an application would, and reads other partitions.
+/// Repeatedly writes a change to the feed of one partition, as an application would, and reads other partitions.
 async fn write_feed(program: CountingStore<Engine>) {
     let (feed, table) = (Feed::new(program.clone()), TableName::new("HelpDesk").unwrap());
     let source = RowKey::new("ticket_000007").unwrap();
@@ -184,7 +184,7 @@ async fn the_pages_work_in_a_real_browser() {
     fs::create_dir_all(&pictures).unwrap();
     let engine = store().await;
     let load = PartitionLoad::default();
-    // Another program in the same process. The heat page shows its requests.
+    // This is another program in the same process. The heat page shows its requests.
     let program = CountingStore::new(engine.clone(), load.clone());
     let source =
         Source::new(DynTableStore::new(engine.clone()), "demo").with_engine(engine.clone()).with_load(load);

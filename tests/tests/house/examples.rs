@@ -1,4 +1,4 @@
-//! Tests that every public type appears in a runnable example, in the type's own documentation or in its module's (CONTRIBUTING, "Requirements").
+//! Tests that every public type appears in a runnable example, in its own documentation or in that of its module (CONTRIBUTING, "Requirements").
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,11 +26,11 @@ fn every_public_type_has_an_example() {
     );
 }
 
-/// Returns a package's public types that appear in no example, as `package::Type`.
+/// Returns those public types of a package that appear in no example, as `package::Type`.
 ///
-/// An example counts for the types that it mentions if they are in the same file or in the folder of its module. An
-/// example on the package's front page counts for types anywhere in the package. It also counts for the type in whose
-/// documentation it appears, including the documentation of the type's methods.
+/// An example counts for each type that it mentions if the type is in the same file, or in the folder of the module. An
+/// example on the front page of the package counts for types anywhere in the package. An example also counts for the type in whose
+/// documentation it appears. This includes the documentation of the methods.
 fn without(package: &str) -> Vec<String> {
     let public = public_types(package);
     let files: BTreeMap<String, String> = below(&format!("{package}/src"), &[".rs"]).into_iter().collect();
@@ -65,7 +65,7 @@ fn public_types(package: &str) -> BTreeSet<String> {
     text.lines().filter_map(|line| line.strip_prefix("pub ")).filter(is_type).filter_map(name).collect()
 }
 
-/// Returns the name of the public type declared on a line.
+/// Returns the name of the public type that a line declares.
 fn declared(line: &str) -> Option<&str> {
     let rest = ["pub struct ", "pub enum ", "pub trait ", "pub type "]
         .iter()
@@ -98,7 +98,7 @@ fn has_own_docs(before: &[&str]) -> bool {
     docs.into_iter().any(|line| line.contains("/// ```") || line.contains("include_str!"))
 }
 
-/// Returns `true` if the documentation of one of the type's methods contains a sample.
+/// Returns `true` if the documentation of one of the methods of the type contains a sample.
 fn methods_have(lines: &[&str], name: &str) -> bool {
     let mut inside = false;
     lines.iter().any(|line| {

@@ -1,4 +1,4 @@
-//! Reads the repository's files, and the comments in them.
+//! Reads the files of the repository, and the comments in them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ pub(crate) fn root() -> PathBuf {
         .to_owned()
 }
 
-/// Returns a folder's files whose names end with one of these suffixes, ordered by path: the path relative to the root, and the content.
+/// Returns the files in a folder whose names end with one of these suffixes, sorted by path. Each consists of the path relative to the root, and the content.
 pub(crate) fn below(folder: &str, ends: &[&str]) -> Vec<(String, String)> {
     let root = root();
     let (mut files, mut folders) = (Vec::new(), vec![root.join(folder)]);
@@ -34,7 +34,7 @@ pub(crate) fn below(folder: &str, ends: &[&str]) -> Vec<(String, String)> {
     files
 }
 
-/// Returns a file's lines of prose, with their numbers: in Rust, comments and error messages; in Markdown, everything outside code samples.
+/// Returns the lines of prose in a file, with their numbers: in Rust, comments and error messages; in Markdown, everything outside code samples.
 pub(crate) fn prose<'t>(path: &str, text: &'t str) -> Vec<(usize, &'t str)> {
     let is_rust = Path::new(path).extension().is_some_and(|extension| extension == "rs");
     let mut sample = false;

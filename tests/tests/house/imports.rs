@@ -1,6 +1,6 @@
-//! Tests that a package's modules do not import each other in a cycle (ARCHITECTURE, "Layers of the core").
+//! Tests that the modules of a package do not import each other in a cycle (ARCHITECTURE, "Layers of the core").
 //!
-//! An import depends on the file that defines the item, even if it uses a re-export.
+//! An import counts as one of the file that defines the item, even if it uses a re-export.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -38,10 +38,10 @@ fn no_package_has_a_cycle_of_imports() {
     assert!(found.is_empty(), "{} circles of imports:\n{}", found.len(), found.join("\n"));
 }
 
-/// Returns a package's imports that are part of a cycle.
+/// Returns those imports of a package that are part of a cycle.
 ///
-/// Two modules are compared by the first segments in which their paths differ. A file and the files in the folder with
-/// its name count as one module, and may therefore import each other.
+/// Two modules are compared by the first segments in which their paths differ. A file, and the files in the folder with
+/// its name, count as one module and may therefore import each other.
 fn circles(package: &str) -> BTreeSet<String> {
     let imports = Package::read(package).imports();
     let meetings = imports.iter().filter_map(|(from, to)| {
@@ -71,12 +71,12 @@ fn reaches(next: &BTreeMap<&str, BTreeSet<&str>>, from: &str, to: &str) -> bool 
     false
 }
 
-/// The imports and re-exports in a package's files.
+/// The imports and re-exports in the files of a package.
 #[derive(Default)]
 struct Package {
-    /// The paths that each file imports or uses in expressions, relative to the package's root.
+    /// The paths that each file imports or uses in expressions, relative to the root of the package.
     uses: BTreeMap<Module, Vec<Vec<String>>>,
-    /// The path of each re-exported item, keyed by file and name.
+    /// The path of each re-exported item, by file and name.
     exports: BTreeMap<(Module, String), Vec<String>>,
 }
 
@@ -137,7 +137,7 @@ impl Package {
         pairs.filter(|(from, to)| from != to).collect()
     }
 
-    /// Returns the file that defines an item: the module with the longest matching path, or the module that the item is re-exported from.
+    /// Returns the file that defines an item: the module with the longest matching path, or the module from which the item is re-exported.
     fn file_of(&self, path: &[String]) -> Option<Module> {
         let mut path = path.to_vec();
         for _ in 0..8 {
@@ -165,7 +165,7 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// Appends the paths in a `use` tree to `paths`, each with the local name that it introduces.
+/// Appends the paths in a `use` tree to `paths`. Each comes with the local name that it introduces.
 fn flatten(tree: &UseTree, before: &mut Vec<String>, paths: &mut Vec<(Vec<String>, String)>) {
     let mut end = |before: &[String], last: &syn::Ident, name: &syn::Ident| {
         let path = if last == "self" { before.to_vec() } else { [before, &[last.to_string()]].concat() };
@@ -215,14 +215,14 @@ fn spelled(tokens: TokenStream, each: &mut impl FnMut(Vec<String>)) {
     }
 }
 
-/// Returns a path relative to the package's root; `None` if it refers to another package or to a local name.
+/// Returns a path relative to the root of the package, or `None` if the path refers to another package or to a local name.
 fn absolute(path: &[String], module: &Module) -> Option<Vec<String>> {
     let ups = path.iter().take_while(|part| *part == "super").count();
     match path.first().map(String::as_str)? {
         "crate" => Some(path[1..].to_vec()),
         "self" => Some([module, &path[1..]].concat()),
         "super" => Some([&module[..module.len().checked_sub(ups)?], &path[ups..]].concat()),
-        // Other paths start with a submodule.
+        // Any other path starts with a submodule.
         _ => Some([module, path].concat()),
     }
 }

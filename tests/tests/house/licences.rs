@@ -1,6 +1,6 @@
 //! Tests that every package in the build has an acceptable licence and comes from the registry.
 //!
-//! The test applies the lists in `deny.toml`, but needs no tool except cargo.
+//! The test applies the lists in `deny.toml`, but needs no tool other than cargo.
 
 use std::process::Command;
 
@@ -23,14 +23,14 @@ const ALLOWED: [&str; 14] = [
     "Zlib",
 ];
 
-/// Returns the platform for which this test was built. Packages for other platforms are not checked, because they may not be downloaded.
+/// Returns the platform for which this test was built. Packages for other platforms are not checked, because they may not have been downloaded.
 fn host() -> String {
     let output = Command::new("rustc").arg("-vV").output().expect("rustc runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc names its host").to_owned()
 }
 
-/// Returns the output of `cargo metadata`. It runs without `--offline`, because packages needed only by `benches` may not be downloaded.
+/// Returns the output of `cargo metadata`. It runs without `--offline`, because packages that only `benches` needs may not have been downloaded.
 fn metadata() -> Value {
     let output = Command::new(env!("CARGO"))
         .args([
@@ -49,10 +49,10 @@ fn metadata() -> Value {
     serde_json::from_slice(&output.stdout).expect("cargo prints JSON")
 }
 
-/// Returns `true` if the SPDX expression has an alternative whose licences are all allowed.
+/// Returns `true` if the SPDX expression has an alternative in which every licence is allowed.
 fn allowed(expression: &str) -> bool {
     let plain = expression.replace('/', " OR ").replace(['(', ')'], " ");
-    // Parentheses are ignored, and `AND` binds more tightly than `OR`. For the expressions in use, the result is at least as strict as an exact evaluation.
+    // Parentheses are ignored, and `AND` binds more tightly than `OR`. For the expressions in use, this is at least as strict as an exact evaluation.
     plain.split(" OR ").any(|alternative| {
         alternative.split(" AND ").map(str::trim).all(|licence| ALLOWED.contains(&licence))
     })

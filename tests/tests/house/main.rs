@@ -1,4 +1,4 @@
-//! Tests the repository's source text and documentation, for example against the rules for imports and prose.
+//! Tests the source text and the documentation of the repository, for example against the rules for imports and prose.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 

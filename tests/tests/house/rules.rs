@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tests::rules::{Case, FAMILIES, Rule, UNSHOWN, UPDATE, cases, pages, reason, rules};
 
-/// The minimum number of rules with a test. It detects a change that removes a rule's last test.
+/// The minimum number of rules with a test. It detects a change that removes the last test of a rule.
 const PINNED: usize = 585;
 
 fn workspace() -> &'static Path {
@@ -114,7 +114,7 @@ fn every_scenario_is_run() {
     assert!(count > 100);
 }
 
-/// Tests that the tests and examples mentioned on the parity page exist.
+/// Tests that the tests and examples that the parity page mentions exist.
 #[test]
 fn parity_is_shown_by_existing_tests_and_examples() {
     let page = std::fs::read_to_string(workspace().join("docs/parity.md")).unwrap();

@@ -1,11 +1,11 @@
-//! Tests that the files, folders and tests mentioned in CONTRIBUTING, all other pages and the comments exist.
+//! Tests that the files, folders and tests mentioned in CONTRIBUTING, on all other pages and in comments exist.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::files::{below, prose, root};
 
-/// Pages that may mention files that do not exist: one mentions deleted files, the other contains placeholders.
+/// Pages that may mention files that do not exist. The first mentions deleted files, and the second contains placeholders.
 const EXEMPT: [&str; 2] = ["CHANGELOG.md", "docs/designs/template.md"];
 
 #[test]
@@ -88,7 +88,7 @@ fn is_test(name: &str) -> bool {
         && !name.ends_with('_')
 }
 
-/// Returns `true` if a text is the name of a Rust or Markdown file, with or without a path.
+/// Returns `true` if a string is the name of a Rust or Markdown file, with or without a path.
 fn is_file(name: &str) -> bool {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-./".contains(character);
     let extension = Path::new(name).extension().and_then(|extension| extension.to_str());

@@ -1,4 +1,4 @@
-//! Tests account SAS tokens: every operation with each combination of service, resource type and permission.
+//! Tests account SAS tokens: each operation with combinations of services, resource types and permissions.
 
 use table_wire::sas::{AccountPermissions, AccountSas, ResourceTypes, Services};
 use tests::ask::{Answer, Ask};
@@ -6,16 +6,16 @@ use tests::ask::{Answer, Ask};
 use crate::SERVER;
 use crate::permissions::{key, lifetime, with};
 
-/// The letters of all permissions, in the order in which a SAS lists them.
+/// The letters of all permissions, in the order in which a SAS contains them.
 const LETTERS: &str = "rwdlacup";
 
-/// An operation, with the values that an account SAS needs to permit it (ASAS-4).
+/// An operation, and the values that an account SAS needs to permit it (ASAS-4).
 struct Operation {
     ask: Ask,
     target: String,
     service: char,
     resource: char,
-    /// Permission sets, each of which is sufficient. If the list is empty, no account SAS permits the operation.
+    /// The sets of permissions that are each sufficient. If the list is empty, no account SAS permits the operation.
     any: &'static [&'static str],
 }
 
@@ -59,7 +59,7 @@ fn table_operations() -> Vec<Operation> {
     .into()
 }
 
-/// The queue operations, as listed in the service's documentation on account SAS tokens.
+/// The queue operations, as listed in the documentation of the service on account SAS tokens.
 fn queue_operations(id: &str, receipt: &str) -> Vec<Operation> {
     let ask = |verb| Ask::queue(verb, "");
     let body = |verb| ask(verb).body(XML, MESSAGE);
@@ -93,8 +93,8 @@ fn queue_operations(id: &str, receipt: &str) -> Vec<Operation> {
     .into()
 }
 
-/// Returns the tokens to test, each as its services, resource types and permissions: all services and types with few
-/// permissions or with all but one, and each combination of services and types with all permissions.
+/// Returns the services, resource types and permissions of each token to test: all services and types with few permissions
+/// or with all but one, and each combination of services and types with all permissions.
 fn signatures() -> Vec<(&'static str, &'static str, String)> {
     let mut letters = vec!["au".to_owned()];
     for one in LETTERS.chars() {
@@ -121,7 +121,7 @@ fn token(services: &str, types: &str, letters: &str) -> String {
     AccountSas::new(services, types, letters, lifetime()).sign(&key()).unwrap().query_string()
 }
 
-/// Sends an operation with each token and checks the response. `prepare` restores the initial state before each request, and returns the operation.
+/// Sends an operation with each token and checks the response. `prepare` restores the initial state before each request and returns the operation.
 fn check(prepare: impl Fn() -> Operation) {
     for (services, types, letters) in signatures() {
         let Operation { ask, target, service, resource, any } = prepare();

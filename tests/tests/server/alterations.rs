@@ -1,4 +1,4 @@
-//! Tests attacks with SAS tokens: a parameter is altered, or the token is used for another resource, by another caller or at another time.
+//! Tests attacks with SAS tokens. A parameter is altered, or the token is used for another resource, by another caller or at another time.
 
 use std::net::Ipv4Addr;
 
@@ -41,7 +41,7 @@ fn alterations(token: &str) -> Vec<String> {
     altered
 }
 
-/// Returns parameters that a token lacks. Each of them would change the text that the signature covers.
+/// Returns parameters that a token lacks. Each of them would change the signed text.
 fn additions(token: &str) -> Vec<String> {
     let all = [
         "st=2020-01-01",
@@ -82,7 +82,7 @@ fn sas_2_no_parameter_of_a_table_can_be_altered() {
             // Without a table name, the token is valid for the table in the path, which the signature covers.
             let nameless: Vec<_> = altered.split('&').filter(|pair| !pair.starts_with("TN=")).collect();
             let is_same = nameless.join("&") == unnamed;
-            // A table's signature covers neither resource types nor an encryption scope.
+            // The signature for a table covers neither resource types nor an encryption scope.
             let ignored = ["srt=", "ses="].iter().any(|name| altered.contains(name));
             assert!(is_same || ignored || matches!(status, 400 | 403), "{status}: {altered}\n{token}");
         }
@@ -100,7 +100,7 @@ fn asas_2_no_parameter_of_an_account_can_be_altered() {
     for (ask, target) in &asks {
         assert_eq!(with(ask, target, &token).status, 200, "{token}");
         for altered in alterations(&token).into_iter().chain(additions(&token)) {
-            // An account's signature covers neither key ranges nor policies and, in versions before 2020-12-06, no encryption scope.
+            // The signature for an account covers neither key ranges nor policies. In versions before 2020-12-06, it does not cover an encryption scope either.
             let ignored =
                 ["spk=", "srk=", "epk=", "erk=", "si=", "ses="].iter().any(|name| altered.contains(name));
             let status = with(ask, target, &altered).status;
@@ -122,7 +122,7 @@ fn sas_2_no_parameter_of_a_queue_can_be_altered() {
     let peek = |token: &str| with(&Ask::queue("GET", ""), "altered/messages?peekonly=true", token);
     assert_eq!(peek(&token).status, 200);
     for altered in alterations(&token).into_iter().chain(additions(&token)) {
-        // A queue's signature covers no key ranges, resource types or encryption scope.
+        // The signature for a queue covers neither key ranges, nor resource types, nor an encryption scope.
         let ignored =
             ["spk=", "srk=", "epk=", "erk=", "srt=", "ses="].iter().any(|name| altered.contains(name));
         let status = peek(&altered).status;
@@ -130,7 +130,7 @@ fn sas_2_no_parameter_of_a_queue_can_be_altered() {
     }
 }
 
-/// Tests that a token is valid only for its table, service and account, and only for the caller and at the time that it specifies.
+/// Tests that a token is valid only for its table, service and account, for the specified caller, and at the specified time.
 #[test]
 fn sas_1_a_token_is_bound_to_its_place_caller_and_time() {
     create("Bound");

@@ -1,4 +1,4 @@
-//! Tests attacks with batch bodies: boundaries, line ends, nesting, limits and partitions. A rejected batch must not change anything.
+//! Tests attacks with batch bodies: boundaries, line ends, nesting, limits and partitions. A rejected batch must not have any effect.
 
 use tests::ask::{Answer, Ask};
 
@@ -15,7 +15,7 @@ fn rows(table: &str) -> usize {
     answer.body.matches("\"RowKey\"").count()
 }
 
-/// Returns an insert operation as a part of a change set.
+/// Returns an insert as a part of a change set.
 fn insert(table: &str, partition: &str, row: &str) -> String {
     format!(
         "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\nPOST http://127.0.0.1/{ACCOUNT}/{table} HTTP/1.1\r\n\
@@ -23,7 +23,7 @@ fn insert(table: &str, partition: &str, row: &str) -> String {
     )
 }
 
-/// Returns a batch body with the given boundaries for the batch and for its change set.
+/// Returns the body of a batch with the given boundaries for the batch and for its change set.
 fn body(outer: &str, inner: &str, parts: &[String]) -> String {
     let parts = parts.iter().map(|part| format!("--{inner}\r\n{part}")).collect::<Vec<_>>().concat();
     format!(
@@ -165,7 +165,7 @@ fn egt_8_9_and_21_a_malformed_batch_changes_nothing() {
         let answer = send(content_type, whole.as_str());
         assert_eq!((answer.status, rows("Malformed2")), (400, 0), "{content_type}: {}", answer.body);
     }
-    // A batch that is cut off anywhere is refused.
+    // A batch is rejected wherever it is cut off.
     for cut in (0..whole.trim_end().len()).step_by(7) {
         let answer = send(TYPE, &whole[..cut]);
         assert_eq!((answer.status, rows("Malformed2")), (400, 0), "{cut}: {}", answer.body);
@@ -196,7 +196,7 @@ fn egt_3_and_req_7_a_batch_has_at_most_four_mebibytes() {
     assert_eq!((answer.status, rows("Mebibytes")), (202, 1), "{}", answer.body);
 }
 
-/// Tests that a change set whose parts have the wrong boundary is not read as an empty one, which would succeed without its writes.
+/// Tests that a change set whose parts have a wrong boundary is not taken for an empty one, which would succeed without writing anything.
 #[test]
 fn egt_21_a_change_set_with_text_has_parts() {
     create("WrongBoundary");

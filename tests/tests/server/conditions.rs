@@ -1,10 +1,10 @@
-//! Tests headers that change how a request is executed: `If-Match`, `Prefer` and `Accept`, in every form that HTTP allows or forbids.
+//! Tests headers that change how a request is executed (`If-Match`, `Prefer` and `Accept`), in every form that HTTP allows or forbids.
 
 use tests::ask::{Answer, Ask};
 
 use crate::SERVER;
 
-/// Creates a table with one entity, and returns the entity's path.
+/// Creates a table with one entity. Returns the path of the entity.
 fn table(name: &str) -> String {
     let made = Ask::new("POST", "Tables").json(format!("{{\"TableName\":\"{name}\"}}")).of(&SERVER);
     assert_eq!(made.status, 201, "{}", made.body);
@@ -17,7 +17,7 @@ fn read(target: &str) -> Answer {
     Ask::new("GET", target).of(&SERVER)
 }
 
-/// Malformed `If-Match` values. A server that ignored them would make the write unconditional.
+/// Malformed `If-Match` values. If a server ignored them, the write would become unconditional.
 const MALFORMED: [&str; 16] = [
     "",
     "*, W/\"a\"",
@@ -48,12 +48,12 @@ fn ifm_1_and_3_a_malformed_condition_never_becomes_none() {
             let answer = ask().header("if-match", condition).of(&SERVER);
             assert_eq!(answer.code(), (400, "InvalidInput"), "{verb} {condition}: {}", answer.body);
         }
-        // Several `If-Match` headers form a list.
+        // Several `If-Match` headers count as one list.
         for [first, second] in [["*", "*"], ["*", "W/\"a\""], [&current, "*"], ["", "*"], ["*", ""]] {
             let answer = ask().header("if-match", first).also("if-match", second).of(&SERVER);
             assert_eq!(answer.code(), (400, "InvalidInput"), "{verb} {first} {second}: {}", answer.body);
         }
-        // A well-formed tag of another version does not match, and neither does a different spelling of the current tag.
+        // A well-formed tag of another version does not match. Neither does a different spelling of the current tag.
         let upper = current.replace("%3A", "%3a");
         for stale in ["W/\"a\"", "W/\"\"", "w/\"a\"", &current.replace("datetime", "DateTime"), &upper] {
             let answer = ask().header("if-match", stale).of(&SERVER);
@@ -66,7 +66,7 @@ fn ifm_1_and_3_a_malformed_condition_never_becomes_none() {
         }
     }
     assert_eq!(read(&target).body, before.body);
-    // Spaces around a value are not part of the value.
+    // Spaces around a value do not belong to it.
     for condition in ["*", " * ", &current, &format!("\t{current} ")] {
         let etag = read(&target).header("etag").unwrap().to_owned();
         let condition = condition.replace(&current, &etag);
@@ -75,7 +75,7 @@ fn ifm_1_and_3_a_malformed_condition_never_becomes_none() {
     }
 }
 
-/// Tests that the headers of an operation in a batch have the same effect as the headers of a separate request.
+/// Tests that the headers of an operation in a batch have the same effect as those of a separate request.
 #[test]
 fn ifm_1_and_egt_23_a_malformed_condition_in_a_batch_never_becomes_none() {
     let target = table("MalformedInBatch");
@@ -118,8 +118,8 @@ fn ifm_1_and_egt_23_a_malformed_condition_in_a_batch_never_becomes_none() {
     assert!(merged.body.contains("HTTP/1.1 204 "), "{}", merged.body);
 }
 
-/// Tests `If-None-Match`, which is not allowed as a condition for an update or a delete. If the server ignored it, a
-/// client could overwrite an entity that it meant to keep.
+/// Tests that `If-None-Match` is rejected as a condition for an update or a delete. If the server ignored the header, a
+/// client could overwrite an entity that it wanted to keep.
 #[test]
 fn ifm_2_if_none_match_is_refused_on_updates_and_deletes() {
     let target = table("NoneMatch");
@@ -158,13 +158,13 @@ fn ifm_2_if_none_match_is_refused_on_updates_and_deletes() {
         assert!(answer.body.contains("HTTP/1.1 400 "), "{verb}: {}", answer.body);
     }
     assert_eq!(read(&target).body, before.body);
-    // A missing entity must not be inserted either.
+    // Neither may a missing entity be inserted.
     let missing = target.replace("'r'", "'s'");
     let answer = Ask::new("PUT", missing.as_str()).json("{}").header("if-none-match", "*").of(&SERVER);
     assert_eq!((answer.status, read(&missing).status), (400, 404), "{}", answer.body);
 }
 
-/// Tests that a condition is not ignored if its header is not valid UTF-8, in a batch and in a separate request.
+/// Tests that a condition is not ignored if its header is not valid UTF-8, neither in a batch nor in a separate request.
 #[test]
 fn egt_23_a_header_of_a_part_is_utf_8() {
     let target = table("NotText");

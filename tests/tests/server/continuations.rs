@@ -1,6 +1,6 @@
-//! Tests attacks with continuation tokens that are altered, truncated, encoded differently, or taken from other tables, queries and accounts.
+//! Tests attacks with continuation tokens that are altered, truncated, encoded differently, or taken from other tables, queries or accounts.
 //!
-//! A token contains only a key, which is not secret. For any token, the server must reject the request or return a page of the requested query.
+//! A token contains only a key, which is not secret. For any token, the server must either reject the request or return a page of the requested query.
 
 use table_wire::auth::{EMULATOR_ACCOUNT, EMULATOR_KEY};
 use tests::ask::{Answer, Ask};
@@ -9,7 +9,7 @@ use crate::{ACCOUNT, KEY, SERVER};
 
 const NEXT: [&str; 2] = ["x-ms-continuation-nextpartitionkey", "x-ms-continuation-nextrowkey"];
 
-/// Creates a table with partitions `p1` to `p3`, each of which contains the rows 1 to 3.
+/// Creates a table with the partitions `p1` to `p3`. Each of them contains the rows 1 to 3.
 fn create(table: &str, connection: &str) {
     let made = Ask::new("POST", "Tables").json(format!("{{\"TableName\":\"{table}\"}}")).of(connection);
     assert_eq!(made.status, 201, "{}", made.body);
@@ -68,7 +68,7 @@ fn page_3_every_token_of_a_query_continues_it() {
     }
 }
 
-/// Checks that a response is a rejection, or a page of the query in key order.
+/// Checks that a response is either a rejection, or a page of the query in key order.
 fn judge(answer: &Answer, is_of_query: impl Fn(&(String, String)) -> bool, context: &str) {
     if answer.status != 200 {
         assert_eq!(answer.code(), (400, "InvalidInput"), "{context}: {}", answer.body);
@@ -106,7 +106,7 @@ fn page_9_an_altered_token_is_refused_or_names_another_key() {
             judge(&answer, is_of_query, &altered);
         }
     }
-    // URL-safe Base64, standard Base64, and the options in another order or number.
+    // These are URL-safe Base64, standard Base64, and the options in another order or number.
     for form in [
         "NextPartitionKey=1%214%21cDE-&NextRowKey=1%214%21Mw--",
         "NextPartitionKey=1!4!cDE%3D&NextRowKey=1!4!Mw%3D%3D",
@@ -126,14 +126,14 @@ fn page_9_an_altered_token_is_refused_or_names_another_key() {
     ] {
         judge(&page(&format!("AlteredTokens()?{form}&{filter}"), &SERVER), is_of_query, form);
     }
-    // This key is longer than any stored one.
+    // This key is longer than any stored key.
     let long = format!("1!133332!{}", "eHh4".repeat(33_333));
     let answer = page(&format!("AlteredTokens()?NextPartitionKey={long}&{filter}"), &SERVER);
     assert!(matches!(answer.status, 200 | 400 | 414 | 431), "{}", answer.status);
 }
 
 /// Tests that a token, which contains only a key (PAGE-7), continues any query at that key. It must never return rows
-/// from the table or account that it was issued for.
+/// from the table or account for which it was issued.
 #[test]
 fn page_7_a_token_of_another_table_query_or_account_shows_nothing_of_it() {
     let emulator = SERVER.replace(ACCOUNT, EMULATOR_ACCOUNT).replace(KEY, EMULATOR_KEY);
@@ -144,7 +144,7 @@ fn page_7_a_token_of_another_table_query_or_account_shows_nothing_of_it() {
         next(&page("Other()?", &SERVER)).unwrap(),
         next(&page("Own()?", &emulator)).unwrap(),
         next(&page("Own()?$filter=PartitionKey%20gt%20'p1'", &SERVER)).unwrap(),
-        // The empty key, and U+10FFFF with U+0000.
+        // These are the empty key, and U+10FFFF followed by U+0000.
         "NextPartitionKey=1!0!&NextRowKey=1!0!".to_owned(),
         "NextPartitionKey=1!8!9I*_vw--&NextRowKey=1!4!AA--".to_owned(),
     ];
@@ -163,7 +163,7 @@ fn page_7_a_token_of_another_table_query_or_account_shows_nothing_of_it() {
     }
 }
 
-/// Tests tokens for the list of tables. A token is a table name. Any other string is also accepted, and continues the
+/// Tests tokens for the list of tables. Such a token is the name of a table. Any other string is accepted as well, and continues the
 /// list after the names that sort before it.
 #[test]
 fn page_12_the_token_of_a_list_of_tables_is_any_name() {

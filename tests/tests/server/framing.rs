@@ -1,7 +1,7 @@
-//! Tests HTTP request framing (RFC 9112). The server and any proxy must agree on where each request ends and which host it is for.
+//! Tests the framing of HTTP requests (RFC 9112). The server and any proxy must agree on where each request ends, and on the host to which it is sent.
 //!
-//! In each case, a second request follows on the same connection. The server must answer it as a separate request or
-//! not at all, but must never read it as part of the first request.
+//! In each case, a second request follows on the same connection. The server must answer it either as a separate request or
+//! not at all. It must never read it as a part of the first request.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -20,10 +20,10 @@ fn host() -> &'static str {
     SERVER.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap()
 }
 
-/// Sends bytes, and returns the statuses of all responses received until the connection closes.
+/// Sends bytes. Returns the statuses of all responses that are received before the connection closes.
 fn statuses(sent: &str) -> Vec<u16> {
     let mut stream = TcpStream::connect(host()).unwrap();
-    // The server may close the connection before it has read everything.
+    // The server may close the connection before it has read all bytes.
     let _ = stream.write_all(sent.as_bytes());
     let mut answers = Vec::new();
     let _ = stream.read_to_end(&mut answers);
@@ -37,7 +37,7 @@ fn last() -> String {
     Ask::new("GET", "Tables").written(&SERVER)
 }
 
-/// Returns the head and body of a request that creates a table with a unique name. `framing` contains the headers that describe the body.
+/// Returns the head and the body of a request that creates a table with a unique name. `framing` contains the headers that describe the body.
 fn create(framing: &str) -> (String, String) {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let body = format!("{{\"TableName\":\"Framing{:04}\"}}", NEXT.fetch_add(1, Ordering::Relaxed));
@@ -50,7 +50,7 @@ fn chunked(body: &str) -> String {
     format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
 }
 
-/// Sends a request with the headers `framing`, in which `N` is replaced with the body length, followed by a second
+/// Sends a request with the headers in `framing`, where `N` stands for the length of the body, and then a second
 /// request. Returns the statuses of the responses.
 fn with_length(framing: &str) -> Vec<u16> {
     let (_, body) = create("");
@@ -90,7 +90,7 @@ fn a_body_in_chunks_with_a_length_ends_the_connection() {
     ] {
         let (head, body) = create(framing);
         assert_eq!(statuses(&format!("{head}{}{}", chunked(&body), last())), [201], "{framing}");
-        // The length and the chunks disagree on the end of the body. The remaining bytes must not be read as a request.
+        // The length and the chunks disagree about the end of the body. The remaining bytes must not be read as a request.
         let (head, _) = create(framing);
         assert_eq!(statuses(&format!("{head}0\r\n\r\n{}", last())), [400], "{framing}");
     }
@@ -120,7 +120,7 @@ fn the_only_transfer_coding_is_chunked() {
     assert_eq!(statuses(&format!("{head}{}{}", chunked(&body), last())), [400]);
 }
 
-/// A function that encodes a body in chunks, validly or invalidly.
+/// A function that encodes a body in chunks, in a valid or invalid way.
 type Form = fn(&str) -> String;
 
 #[test]
@@ -177,7 +177,7 @@ fn lines_of_a_head_are_complete_headers() {
     ] {
         assert_eq!(statuses(&format!("{}{}", last().replacen(whole, part, 1), last())), [400], "{part}");
     }
-    // Single line feeds may end lines (RFC 9112, section 2.2).
+    // A single line feed may end a line (RFC 9112, section 2.2).
     assert_eq!(statuses(&last().replace("\r\n", "\n")), [200]);
 }
 
@@ -203,7 +203,7 @@ fn a_request_has_one_valid_host() {
     ] {
         assert_eq!(with(hosts), [400], "{hosts}");
     }
-    // In absolute form, the host comes from the request line, but the header is still required.
+    // In absolute form, the host is taken from the request line, but the header is still required.
     let absolute = last().replacen("GET /", &format!("GET http://{}/", host()), 1);
     assert_eq!(statuses(&absolute), [200]);
     assert_eq!(statuses(&absolute.replacen(&line, "host: example.com\r\n", 1)), [200]);
@@ -240,7 +240,7 @@ fn acc_1_a_host_names_its_account_in_any_case() {
     }
 }
 
-/// Tests that requests with proxy methods or absolute targets are not forwarded to another host. The connection must remain usable or be closed.
+/// Tests that requests with proxy methods or absolute targets are not forwarded to another host. Afterwards, the connection must be usable or closed.
 #[test]
 fn the_server_is_no_proxy_and_has_no_tunnel() {
     for request in [
@@ -255,7 +255,7 @@ fn the_server_is_no_proxy_and_has_no_tunnel() {
         let request = Ask::new(method, "Tables").written(&SERVER).replace(CLOSE, "");
         assert_eq!(statuses(&format!("{request}{}", last())), [405, 200], "{method}");
     }
-    // A request to upgrade to another protocol is answered in HTTP/1.1.
+    // A request for an upgrade to another protocol is answered in HTTP/1.1.
     for upgrade in [
         "upgrade: h2c\r\nhttp2-settings: AAMAAABkAAQAAP__\r\nconnection: upgrade, http2-settings\r\n",
         "upgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZQ==\r\n",
@@ -269,11 +269,11 @@ fn the_server_is_no_proxy_and_has_no_tunnel() {
 fn http_1_0_keeps_a_connection_only_on_request() {
     let old = |connection: &str| last().replacen("HTTP/1.1", "HTTP/1.0", 1).replacen(CLOSE, connection, 1);
     assert_eq!(statuses(&format!("{}{}", old(""), last())), [200]);
-    // The first response has its request's HTTP version, so it is counted only once the second one has arrived.
+    // The first response has the HTTP version of its request. It is therefore counted only once the second response has arrived.
     assert_eq!(statuses(&format!("{}{}", old("connection: keep-alive\r\n"), last())).len(), 2);
 }
 
-/// Tests that a rejected request's body is not read as a separate request, even if it looks like one.
+/// Tests that the body of a rejected request is not read as a separate request, even if it looks like one.
 #[test]
 fn the_body_of_a_refused_request_is_no_request() {
     let inner = last();
@@ -285,10 +285,10 @@ fn the_body_of_a_refused_request_is_no_request() {
         )
     };
     assert_eq!(statuses(&unsigned("")), [403, 200]);
-    // After a refusal, the client need not send the body, so the connection is closed.
+    // The client need not send the body after a rejection. The connection is therefore closed.
     assert_eq!(statuses(&unsigned("expect: 100-continue\r\n")), [403]);
     assert_eq!(statuses(&unsigned("expect: 200-ok\r\n")), [403, 200]);
-    // A GET's body must not be read as a request either.
+    // The body of a GET must not be read as a request either.
     let get = last().replacen(CLOSE, "", 1).replacen(
         "content-length: 0",
         &format!("content-length: {}", inner.len()),

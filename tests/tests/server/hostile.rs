@@ -8,13 +8,13 @@ use tests::served::{account, asked, with_server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// The number of random requests. In CI, the `fuzz` program sends far more.
+/// The number of random requests. In CI, the program `fuzz` sends far more.
 const REQUESTS: u64 = 10_000;
-/// The number of requests after which the account is replaced, which frees its memory.
+/// The number of requests after which the account is replaced. Replacing it frees memory.
 const OF_ONE_ACCOUNT: u64 = 5_000;
 
-/// Sends many mutated requests to a server in the test process. The test fails if a response violates a guarantee, for
-/// example if it lacks an error code, reports an internal error, or contains the account key.
+/// Sends many mutated requests to a server in the test process. The test fails if a response violates a guarantee: for
+/// example, if it lacks an error code, reports an internal error, or contains the account key.
 #[test]
 fn malformed_requests_are_answered() {
     thread_local! {
@@ -34,11 +34,11 @@ fn malformed_requests_are_answered() {
         }
         session.step().unwrap_or_else(|found| panic!("request {number}: {found:?}"));
     }
-    // Some requests are accepted, and some are rejected.
+    // Some requests must be accepted, and some must be rejected.
     assert!((REQUESTS / 100..REQUESTS * 9 / 10).contains(&session.accepted), "{session:?}");
 }
 
-/// Tests that an HTTP/1.1 response states how long an idle connection stays open.
+/// Tests that an HTTP/1.1 response states for how long an idle connection stays open.
 #[test]
 fn keep_alive_is_named_over_http_1_1() {
     with_server(Config::on_loopback(account()), async |connection, _| {
@@ -56,7 +56,7 @@ fn keep_alive_is_named_over_http_1_1() {
 /// Tests that a connection is closed and released if its input is not HTTP, is incomplete, or never ends.
 #[test]
 fn broken_connections_are_released() {
-    // The limit is lower than the number of connections broken below, so leaked connections would exhaust it.
+    // The limit is lower than the number of connections that are broken below. Leaked connections would therefore exhaust it.
     let mut config = Config::on_loopback(account());
     config.limits.connections = 16;
     with_server(config, async |connection, observed| {
@@ -81,17 +81,17 @@ fn broken_connections_are_released() {
             if round % 20 == 0 {
                 for text in [&long, &headers] {
                     let mut stream = TcpStream::connect(&tables).await.unwrap();
-                    // The server may reject the request before its end.
+                    // The server may reject the request before it has been sent completely.
                     let _ = stream.write_all(text.as_bytes()).await;
                 }
             }
         }
-        // All connections are eventually closed, because each call to `open` lets the server run.
+        // Each call to `open` lets the server run. All connections are therefore closed eventually.
         while open(observed).await != 0 {}
     });
 }
 
-/// Returns the number of open connections, from the server's metrics.
+/// Returns the number of open connections, from the metrics of the server.
 async fn open(observed: SocketAddr) -> u64 {
     let text = asked(observed, "/metrics").await;
     let line = text.lines().find_map(|line| line.strip_prefix("table_server_connections "));

@@ -1,6 +1,6 @@
-//! Runs tests with pinned versions of the Azure SDK for JavaScript, which the first run installs in cargo's target folder.
+//! Runs the tests for the Azure SDK for JavaScript with pinned versions. The first run installs them in cargo's target folder.
 //!
-//! Without Node and npm or without a registry, the suite is skipped with a message, or fails if `CI` is `true`.
+//! Without Node and npm, or without a registry, the suite is skipped with a message, or fails if `CI` is `true`.
 
 use std::io::{self, Write};
 use std::process::Command;
@@ -15,7 +15,7 @@ const PACKAGES: [(&str, &str); 3] = [
     ("package-lock.json", include_str!("../../clients/javascript/package-lock.json")),
     (".npmrc", include_str!("../../clients/javascript/.npmrc")),
 ];
-/// The files of the test suite. They are copied next to the packages, because Node searches for packages there.
+/// The files of the test suite. They are copied to the folder of the packages, because Node searches for packages there.
 const SUITE: [(&str, &str); 6] = [
     ("suite.mjs", include_str!("../../clients/javascript/suite.mjs")),
     ("server.mjs", include_str!("../../clients/javascript/server.mjs")),

@@ -162,7 +162,7 @@ fn que_11_12_and_13_a_receipt_is_for_its_message_until_the_next_one() {
     for (seconds, expected) in [("604801", OUT_OF_RANGE), ("-1", OUT_OF_RANGE), ("a", INVALID)] {
         assert_eq!(first.update("receipts", seconds, None).code(), expected, "{seconds}");
     }
-    // An update returns a new receipt, and keeps the count and the text. The old receipt becomes invalid.
+    // An update returns a new receipt and keeps the dequeue count and the text. The old receipt becomes invalid.
     let updated = first.update("receipts", "0", None);
     assert_eq!(updated.status, 204, "{}", updated.body);
     let renewed = encoded(updated.header("x-ms-popreceipt").unwrap());
@@ -178,13 +178,13 @@ fn que_11_12_and_13_a_receipt_is_for_its_message_until_the_next_one() {
         "{}",
         peeked.body
     );
-    // A second receive invalidates the update's receipt.
+    // A second receive invalidates the receipt that the update returned.
     let again = get("receipts", "");
     assert_eq!(elements(&again, "DequeueCount"), ["2"]);
     assert_eq!(Leased { id: first.id.clone(), receipt: renewed }.delete("receipts").code(), mismatch);
     assert_eq!(Leased::of(&again).delete("receipts").status, 204);
     assert_eq!(Leased::of(&again).delete("receipts").code(), (404, "MessageNotFound"));
-    // The receipt returned by a put is valid even while the message is hidden.
+    // The receipt that a put returns is valid even while the message is hidden.
     let hidden = put("receipts", "?visibilitytimeout=100", "c");
     assert_eq!(Leased::of(&hidden).delete("receipts").status, 204);
     // After a clear, no operation finds the message by its receipt.
@@ -193,7 +193,7 @@ fn que_11_12_and_13_a_receipt_is_for_its_message_until_the_next_one() {
     assert_eq!(second.update("receipts", "1", Some("d")).code(), (404, "MessageNotFound"));
 }
 
-/// Tests that exactly one of several clients succeeds if they use the same pop receipt concurrently.
+/// Tests that exactly one of several clients succeeds if all of them use the same pop receipt concurrently.
 #[test]
 fn que_12_updates_with_one_receipt_race_for_it() {
     create("races");

@@ -1,7 +1,7 @@
-//! Tests that hostile clients, which open many connections without ever sending a request with a valid signature, do not affect a well-behaved client.
+//! Tests that hostile clients do not affect a well-behaved client. They open many connections and never send a request with a valid signature.
 //!
 //! Each kind of hostile client opens more connections than the server allows without a verified request.
-//! `HOSTILE_CONNECTIONS=5000` opens more, with the server's default limits. The benchmarks measure a client's latency
+//! `HOSTILE_CONNECTIONS=5000` opens more, under the default limits of the server. The benchmarks measure the latency of a client
 //! among such connections (`ratios -- --server --only hostile`).
 
 use std::env;
@@ -22,18 +22,18 @@ use tokio::net::TcpStream;
 
 use crate::http2::request;
 
-/// The server's limit for guests, which are connections without a verified request. Each kind of hostile client opens more.
+/// The limit of the server on guests, which are connections without a verified request. Each kind of hostile client opens more of them.
 const GUESTS: usize = 64;
-/// The number of connections opened at once, which the kernel must queue. Before version 5.4, Linux queues only 128 by default.
+/// The number of connections that are opened at once and that the kernel must queue. Before version 5.4, Linux queues only 128 by default.
 const BURST: usize = 1_000;
-/// The number of unsigned requests sent on one connection.
+/// The number of unsigned requests that are sent on one connection.
 const UNSIGNED: usize = 2_000;
-/// The minimum time for the unsigned requests: 200 µs for each of them except the first ones.
+/// The minimum time for the unsigned requests: 200 µs for each request except the first ones.
 const UNSIGNED_TIME: Duration = Duration::from_millis(398);
 /// The number of connections that each kind of hostile client opens, unless `HOSTILE_CONNECTIONS` is set.
 const CONNECTIONS: usize = 160;
 
-/// The kinds of unfinished requests, each with its name and the bytes that a connection sends before it stalls.
+/// The kinds of unfinished requests. Each consists of a name and the bytes that a connection sends before it stalls.
 const KINDS: [(&str, &str); 6] = [
     ("silent", ""),
     ("half a head", "GET /contoso/Tables HTTP/1.1\r\nHost: a\r\nX-A"),
@@ -49,7 +49,7 @@ const KINDS: [(&str, &str); 6] = [
     ("HTTP/2 without a request", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u{4}\0\0\0\0\0"),
 ];
 
-/// A well-behaved client. It keeps one connection open, and opens a new one for each read.
+/// A well-behaved client. It keeps one connection open, and opens another one for each read.
 struct Client {
     host: String,
     kept: http1::SendRequest<Full<Bytes>>,
@@ -58,12 +58,12 @@ struct Client {
 async fn connect(host: &str) -> http1::SendRequest<Full<Bytes>> {
     let stream = TcpStream::connect(host).await.unwrap();
     let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
-    // The connection ends when its sender is dropped.
+    // The connection ends when the sender is dropped.
     tokio::spawn(async move { drop(connection.await) });
     sender
 }
 
-/// Returns a request whose target is a path instead of a URL, as HTTP/1.1 requires.
+/// Returns a request whose target is a path and not a URL, as HTTP/1.1 requires.
 fn relative(host: &str, method: &'static str, path: &str, body: &str) -> Request<Full<Bytes>> {
     let mut request = request("", method, path, body);
     request.headers_mut().insert("host", host.parse().unwrap());
@@ -88,7 +88,7 @@ impl Client {
         text(self.kept.send_request(relative(&self.host, method, path, body)).await.unwrap()).await
     }
 
-    /// Inserts an entity over the kept connection, and reads it over a new one.
+    /// Inserts an entity over the open connection, and reads it over a new one.
     async fn work(&mut self, row: usize) {
         let entity = format!("{{\"PartitionKey\":\"Sales\",\"RowKey\":\"{row}\"}}");
         let (status, body) = self.ask("POST", "Employee", &entity).await;
@@ -100,7 +100,7 @@ impl Client {
     }
 }
 
-/// Starts a server, and runs `program` with the host of the server's table service and the number of hostile connections.
+/// Starts a server. Runs `program` with the host of its table service and the number of hostile connections.
 fn run(program: impl AsyncFnOnce(String, usize)) {
     let chosen = env::var("HOSTILE_CONNECTIONS").ok().and_then(|text| text.parse().ok());
     let mut config = Config::on_loopback(account());
@@ -133,8 +133,8 @@ fn a_client_does_not_notice_unfinished_requests() {
     }
 }
 
-/// Tests hostile HTTP/2 connections. Each one opens as many streams as the server allows, and sends an unsigned request
-/// with an unfinished body on every stream.
+/// Tests hostile HTTP/2 connections. Each of them opens as many streams as the server allows, and sends an unsigned request
+/// with an unfinished body on each stream.
 #[test]
 fn a_client_does_not_notice_unfinished_streams_of_http_2() {
     run(async |host, connections| {
@@ -150,7 +150,7 @@ fn a_client_does_not_notice_unfinished_streams_of_http_2() {
     });
 }
 
-/// Returns the bytes of an HTTP/2 connection: the preface, an empty `SETTINGS` frame, and `number` streams with headers but without a body.
+/// Returns the bytes of an HTTP/2 connection: the preface, an empty `SETTINGS` frame, and `number` streams with headers but no body.
 fn streams(number: u32) -> Vec<u8> {
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
     // The fields are `:method: POST`, `:scheme: http` and, as literals, `:path: /contoso/Employee` and `:authority: a` (RFC 7541).
@@ -167,7 +167,7 @@ fn streams(number: u32) -> Vec<u8> {
     bytes
 }
 
-/// Tests that a burst of connections waits in the kernel's queue until the server accepts them. If the queue were too
+/// Tests that a burst of connections waits in the queue of the kernel until the server accepts them. If the queue were too
 /// short, clients would wait for a second or more.
 #[tokio::test]
 async fn a_burst_of_connections_waits_in_the_queue() {
@@ -189,7 +189,7 @@ fn a_burst_of_signed_connections_is_answered() {
     with_server(config, async |connection, _| {
         let host = connection.split("TableEndpoint=http://").nth(1).unwrap().split('/').next().unwrap();
         let request = Ask::new("GET", "Tables").written(&connection);
-        // Opening the connections blocks the server's thread, so the server finds all of them at the same time.
+        // This blocks the thread of the server, which therefore finds all connections at the same time.
         let connect = |_| {
             let mut stream = std::net::TcpStream::connect(host).unwrap();
             stream.write_all(request.as_bytes()).unwrap();
@@ -204,7 +204,7 @@ fn a_burst_of_signed_connections_is_answered() {
     });
 }
 
-/// Tests that each unsigned request on a connection delays the next one, while signed requests are not delayed.
+/// Tests that each unsigned request on a connection delays the next one, and that signed requests are not delayed.
 #[test]
 fn unsigned_requests_have_a_rate() {
     with_server(Config::on_loopback(account()), async |connection, _| {
@@ -225,7 +225,7 @@ fn unsigned_requests_have_a_rate() {
     });
 }
 
-/// Tests that unsigned requests are rejected before they count towards the limit on concurrent requests, even if the limit is 1.
+/// Tests that unsigned requests are rejected before they count towards the limit on concurrent requests, even if that limit is 1.
 #[test]
 fn unsigned_requests_take_no_capacity() {
     let mut config = Config::on_loopback(account());
@@ -238,7 +238,7 @@ fn unsigned_requests_take_no_capacity() {
             let mut stream = TcpStream::connect(host).await.unwrap();
             stream.write_all(sent.as_bytes()).await.unwrap();
             if sent.contains("Content-Length") {
-                // The response arrives although the body is never sent.
+                // The response arrives even though the body is never sent.
                 let mut answer = [0; 12];
                 stream.read_exact(&mut answer).await.unwrap();
                 assert_eq!(&answer, b"HTTP/1.1 403");

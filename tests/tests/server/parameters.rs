@@ -1,4 +1,4 @@
-//! Tests query parameters: names in upper and lower case, which are equal to a signature, and values that are not valid UTF-8.
+//! Tests query parameters: names in upper and lower case, which a signature treats as equal, and values that are not valid UTF-8.
 
 use tests::ask::{Answer, Ask};
 
@@ -13,7 +13,7 @@ fn put(query: &str, text: &str) -> u16 {
     Ask::queue("POST", format!("cases/messages{query}")).body("application/xml", body).of(&SERVER).status
 }
 
-/// Tests that parameter names are accepted in any case. If the server did not recognise `PeekOnly` because of its case,
+/// Tests that parameter names are accepted in any case. If the server did not recognise a `PeekOnly` in a different case,
 /// the message would be hidden from its consumers.
 #[test]
 fn auth_22_parameters_of_queues_have_names_in_any_case() {
@@ -42,14 +42,14 @@ fn auth_22_parameters_of_tables_have_names_in_any_case() {
     assert_eq!(Ask::new("POST", "Tables").json("{\"TableName\":\"Cases\"}").of(&SERVER).status, 201);
     let policies = Ask::new("GET", "Cases?Comp=acl").of(&SERVER);
     assert!(policies.status == 200 && policies.body.contains("SignedIdentifiers"), "{}", policies.body);
-    // The signature covers the parameter that selects the operation.
+    // The signature must cover the parameter that selects the operation.
     for added in ["Cases?comp=acl", "Cases?Comp=acl", "Cases?COMP=acl&comp=list"] {
         let altered = Ask::new("GET", added).signed_as("Cases").of(&SERVER);
         assert_eq!(altered.code(), (403, "AuthenticationFailed"), "{added}");
     }
 }
 
-/// Tests that invalid bytes are rejected. If they were replaced with U+FFFD, the request would read a different entity than the client asked for.
+/// Tests that invalid bytes are rejected. If they were replaced with U+FFFD, the request would read a different entity from the one that the client asked for.
 #[test]
 fn qry_2_a_query_is_utf_8() {
     assert_eq!(Ask::new("POST", "Tables").json("{\"TableName\":\"NotUtf8\"}").of(&SERVER).status, 201);

@@ -8,7 +8,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Adds the names of the tests in the files below `folder` to `found`: Rust and Python functions, and JavaScript test titles.
+/// Adds the names of all tests below `folder` to `found`: Rust and Python functions, and the titles of JavaScript tests.
 fn names(folder: &Path, found: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -26,7 +26,7 @@ fn names(folder: &Path, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns the cells of the table whose header row begins with `heading`, without the header.
+/// Returns the cells of the table whose header row starts with `heading`, without that row.
 fn rows<'a>(text: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
     let (_, table) = text.split_once(heading).expect("the table");
     let lines = table.lines().skip(2).take_while(|line| line.starts_with('|'));
@@ -56,7 +56,7 @@ fn each_row_names_existing_tests() {
     for cells in parity.into_iter().chain(chosen) {
         let [what, _, _, ours, tests] = cells[..] else { panic!("{cells:?} has not five cells") };
         let tests: Vec<_> = tests.split('`').skip(1).step_by(2).collect();
-        // A feature has tests if and only if it is implemented.
+        // A feature has tests exactly if it is implemented.
         let missing = ours == "no" || ours.ends_with("not applied");
         assert_eq!(tests.is_empty(), missing, "{what}: {tests:?}");
         for test in tests {

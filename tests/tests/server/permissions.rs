@@ -1,4 +1,4 @@
-//! Tests table and queue SAS tokens: every operation with each set of permissions. No request may access keys outside its token's range.
+//! Tests table and queue SAS tokens: each operation with each set of permissions. No request may access keys outside the range of its token.
 
 use std::time::Duration;
 
@@ -32,13 +32,13 @@ fn put(table: &str, row: &str) {
     assert_eq!(Ask::new("PUT", target).json("{}").of(&SERVER).status, 204);
 }
 
-/// Sends a request with the token as its only credential, and returns the response.
+/// Sends a request with the token as its only credential. Returns the response.
 pub(crate) fn with(ask: &Ask, target: &str, token: &str) -> Answer {
     let separator = if target.contains('?') { '&' } else { '?' };
     ask.clone().signed(None).target(format!("{target}{separator}{token}")).of(&SERVER)
 }
 
-/// The operations on tables and entities, each with the permissions that a table SAS needs; `None` if no table SAS can permit it.
+/// The operations on tables and entities, each with the permissions that a table SAS needs, or `None` if no table SAS can permit it.
 fn table_operations() -> Vec<(Ask, String, Option<&'static str>)> {
     let entity = "Letters(PartitionKey='p',RowKey='r')";
     let any = |verb| Ask::new(verb, "").json("{}").header("if-match", "*");
@@ -122,7 +122,7 @@ fn sas_5_each_set_of_letters_permits_exactly_its_operations() {
     }
 }
 
-/// The operations on queues, each with the permission letter that a queue SAS needs; `None` if no queue SAS can permit it.
+/// The operations on queues, each with the permission letter that a queue SAS needs, or `None` if no queue SAS can permit it.
 fn queue_operations(id: &str, receipt: &str) -> Vec<(Ask, String, Option<char>)> {
     let message = "<QueueMessage><MessageText>a</MessageText></QueueMessage>";
     let ask = |verb| Ask::queue(verb, "");
@@ -183,7 +183,7 @@ fn sas_5_each_set_of_letters_of_a_queue_permits_exactly_its_operations() {
     }
 }
 
-/// Tests that a token for one partition gives no access to others, even with a continuation, a filter, a batch or a differently spelled key.
+/// Tests that a token for one partition gives no access to others, not even with a continuation, a filter, a batch or a key in a different spelling.
 #[test]
 fn sas_8_no_request_leaves_the_range_of_its_token() {
     create("Ranged");
@@ -208,11 +208,11 @@ fn sas_8_no_request_leaves_the_range_of_its_token() {
     ] {
         let answer = with(&Ask::new("GET", ""), &format!("Ranged()?{query}"), &token);
         assert!(!answer.body.contains("\"Secret\":1"), "{query}: {}", answer.body);
-        // A query with this token cannot return a continuation outside the range.
+        // No query with this token can return a continuation outside the range.
         let expected = if query.contains("Next") { 400 } else { 200 };
         assert_eq!(answer.status, expected, "{query}: {}", answer.body);
     }
-    // Within the range, pages continue.
+    // Pages within the range can be continued.
     put("Ranged", "r2");
     let (mut pages, mut next) = (0, String::new());
     while pages < 9 {

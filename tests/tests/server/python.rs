@@ -1,6 +1,6 @@
-//! Runs tests with pinned versions of the Azure SDK for Python, which the first run installs in cargo's target folder.
+//! Runs the tests for the Azure SDK for Python with pinned versions. The first run installs them in cargo's target folder.
 //!
-//! Without `python3` or without a registry, the suite is skipped with a message, or fails if `CI` is `true`.
+//! Without `python3`, or without a registry, the suite is skipped with a message, or fails if `CI` is `true`.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ fn the_vendors_python_clients_work_with_the_server() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Returns the path of a Python interpreter in an environment with the packages in `requirements`.
+/// Returns the path of a Python interpreter in an environment that contains the packages in `requirements`.
 fn installed(requirements: &Path) -> Result<PathBuf, String> {
     let wanted = fs::read_to_string(requirements).map_err(|error| error.to_string())?;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python-clients");

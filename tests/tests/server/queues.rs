@@ -11,7 +11,7 @@ macro_rules! family {
             $(#[test]
             fn $scenario() {
                 let store = super::AzureQueues::from_connection_string(&crate::SERVER).unwrap();
-                // Real time passes, because the engine uses the system clock.
+                // This waits in real time, because the engine uses the system clock.
                 pollster::block_on(crate::queues::suite::queues::$family::$scenario(&store, &super::thread::sleep));
             })*
         }

@@ -1,4 +1,4 @@
-//! Tests requests that the service rejects, taken from public bug reports. Each test cites its reports and expects the service's error code.
+//! Tests requests that the service rejects, taken from public bug reports. Each test cites its reports and expects the error code of the service.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn create(table: &str) {
     assert_eq!(made.status, 201, "{}", made.body);
 }
 
-/// Sends a batch of the given operations, each with its headers and body. They form a change set unless `is_query` is `true`.
+/// Sends a batch of the given operations, each with its headers and body. If `is_query` is `false`, they form a change set.
 fn batch(operations: &[String], is_query: bool) -> Answer {
     let begin = if is_query { "--b\r\n" } else { "--c\r\n" };
     let part = |operation: &String| format!("{begin}Content-Type: application/http\r\n\r\n{operation}\r\n");
@@ -31,7 +31,7 @@ fn batch(operations: &[String], is_query: bool) -> Answer {
     Ask::new("POST", "$batch").body("multipart/mixed; boundary=b", body).of(&SERVER)
 }
 
-/// Returns the status of a batch's only response.
+/// Returns the status of the only response in a batch.
 fn inner(answer: &Answer) -> &str {
     assert_eq!(answer.status, 202, "{}", answer.body);
     let (_, inner) = answer.body.split_once("HTTP/1.1 ").unwrap();
@@ -51,7 +51,7 @@ fn page_2_and_9_an_empty_token_is_refused() {
     let [partition, row] = ["nextpartitionkey", "nextrowkey"]
         .map(|name| first.header(&format!("x-ms-continuation-{name}")).unwrap().to_owned());
     for (query, expected) in [
-        // The token for an empty key is not itself empty.
+        // The token for an empty key is not empty.
         (format!("NextPartitionKey={partition}&NextRowKey={row}"), (200, "")),
         (format!("NextPartitionKey={partition}"), (200, "")),
         (format!("NextPartitionKey={partition}&NextRowKey="), (400, "InvalidInput")),
@@ -92,7 +92,7 @@ fn json_1_a_part_in_atom_is_refused() {
     assert_eq!(inner(&batch(&[json("1"), json("2")], false)), "204");
 }
 
-/// Azurite 1216: a client puts `$format` into the URLs of a batch's parts. Other options in these URLs are accepted or rejected as outside a batch.
+/// Azurite 1216: a client puts `$format` into the URLs in a batch. Other options in these URLs are accepted or rejected as they are outside a batch.
 #[test]
 fn qry_1_and_2_options_of_a_part_are_known_or_refused() {
     create("PartOptions");
@@ -155,7 +155,7 @@ fn egt_2_a_hundred_and_first_operation_is_refused_by_the_services_sentence() {
     assert_eq!(inner(&batch(&operations[..100], false)), "204");
 }
 
-/// Found in a comparison with Azurite: if a resource does not support a method, the table service and the queue service return different error codes.
+/// Found by a comparison with Azurite: if a resource does not support a method, the table service and the queue service return different error codes.
 #[test]
 fn err_3_a_method_that_a_resource_does_not_support_has_the_code_of_its_service() {
     create("Methods");
@@ -178,7 +178,7 @@ fn err_3_a_method_that_a_resource_does_not_support_has_the_code_of_its_service()
     }
 }
 
-/// sling-cli 635, Azurite 662: a SAS for a single table or queue never permits these operations, whatever its permissions.
+/// sling-cli 635, Azurite 662: a SAS for a single table or queue never permits these operations, whatever permissions it has.
 #[test]
 fn sas_5_a_signature_of_one_table_or_queue_never_permits_operations_on_the_account() {
     create("Signed");
@@ -222,7 +222,7 @@ fn sas_5_a_signature_of_one_table_or_queue_never_permits_operations_on_the_accou
         let answer = Ask::queue(verb, format!("{target}?{}", queue(every))).signed(None).of(&SERVER);
         assert_eq!(answer.code(), expected, "{verb} {target}: {}", answer.body);
     }
-    // If only a permission is missing, the error code is different.
+    // The error code differs if only a permission is missing.
     let peek = format!("signed/messages?peekonly=true&{}", queue(QueuePermissions::ADD));
     assert_eq!(
         Ask::queue("GET", peek).signed(None).of(&SERVER).code(),
@@ -249,7 +249,7 @@ fn sas_1_a_signature_after_a_second_question_mark_has_no_version() {
             ask.signed(None).of(&SERVER)
         };
         assert_eq!(list(&token).status, 200);
-        // Parameters may be in any order, so any of them may follow the `?`.
+        // Parameters may be in any order. Any of them may therefore follow the `?`.
         let mut pairs: Vec<&str> = token.split('&').collect();
         for _ in 0..pairs.len() {
             pairs.rotate_left(1);
@@ -263,7 +263,7 @@ fn sas_1_a_signature_after_a_second_question_mark_has_no_version() {
     }
 }
 
-/// MicrosoftDocs/feedback 2842, waz-storage 1: the `+` in a receipt was not escaped, so it became a space. The
+/// MicrosoftDocs/feedback 2842, waz-storage 1: the `+` in a receipt was not escaped and therefore became a space. The
 /// service's response is recorded in the tests of `@azure/storage-queue` (`delete message negative`).
 #[test]
 fn que_13_and_16_text_that_is_no_receipt_is_not_taken_for_an_outdated_one() {

@@ -1,4 +1,4 @@
-//! Tests for public bug reports about Azurite, the service and its clients. Each test cites its report and expects the service's behaviour.
+//! Tests for public bug reports about Azurite, the service and its clients. Each test cites its report and expects the behaviour of the service.
 
 use std::time::Duration;
 
@@ -88,7 +88,7 @@ fn filters_of_reports_find_what_the_service_finds() {
         let answer = Ask::new("GET", format!("Filters()?{query}")).of(&SERVER);
         assert_eq!((answer.status, answer.body.matches("\"RowKey\"").count()), (200, 3), "{query}");
     }
-    // azure-storage-node 316: a number beyond Int32 needs its suffix.
+    // azure-storage-node 316: a number outside the range of Int32 needs its suffix.
     let answer = Ask::new("GET", "Filters()?$filter=Long%20eq%201498179600055").of(&SERVER);
     assert!(matches!(answer.status, 200 | 400), "{}", answer.body);
     // cloudemu 709: a selected property keeps its type.
@@ -193,7 +193,7 @@ fn writes_of_reports_have_the_effect_that_they_have_in_the_service() {
     // Azurite 1456 and 1457, azure-storage-net 101: nulls are not stored.
     let nulls = insert("Writes", "nulls", ",\"LastRun\":null,\"Resource\":null,\"Failures\":0");
     assert!(nulls.status == 201 && !nulls.body.contains("LastRun"), "{}", nulls.body);
-    // Azurite 1757, azure-storage-net 443: .NET's default time is before the earliest time that the service accepts.
+    // Azurite 1757, azure-storage-net 443: the default time in .NET is before the earliest time that the service accepts.
     let early =
         insert("Writes", "early", ",\"At\":\"0001-01-01T00:00:00Z\",\"At@odata.type\":\"Edm.DateTime\"");
     assert_eq!(early.code(), (400, "OutOfRangeInput"), "{}", early.body);
@@ -227,7 +227,7 @@ fn queues_of_reports_behave_like_the_service() {
             answer.body.split(&format!("<{name}>")).nth(1).unwrap_or_else(|| panic!("{}", answer.body));
         encoded(rest.split('<').next().unwrap())
     };
-    // azurite (legacy) 116 and 118, azure-sdk-for-go 23092: an update that changes only the visibility returns the time of the next visibility.
+    // azurite (legacy) 116 and 118, azure-sdk-for-go 23092: an update that changes only the visibility returns the time at which the message becomes visible.
     let sent = put("");
     let target = format!(
         "reports/messages/{}?popreceipt={}&visibilitytimeout=0",
@@ -236,19 +236,19 @@ fn queues_of_reports_behave_like_the_service() {
     );
     let updated = Ask::queue("PUT", target).of(&SERVER);
     assert!(updated.status == 204 && updated.header("x-ms-time-next-visible").is_some(), "{}", updated.head);
-    // azurite (legacy) 117: a message becomes visible as soon as its time has come.
+    // azurite (legacy) 117: a message becomes visible exactly when its time has come.
     let peeked = Ask::queue("GET", "reports/messages?peekonly=true").of(&SERVER);
     assert_eq!(
         (element(&peeked, "MessageText").as_str(), element(&peeked, "DequeueCount").as_str()),
         ("a", "0")
     );
-    // Azurite 2343: a received message is hidden for its visibility timeout, and visible again after that.
+    // Azurite 2343: a received message is hidden for its visibility timeout and then becomes visible again.
     let receive = || Ask::queue("GET", "reports/messages?visibilitytimeout=1").of(&SERVER);
     assert_eq!(element(&receive(), "DequeueCount"), "1");
     assert!(!receive().body.contains("<QueueMessage>"));
     std::thread::sleep(Duration::from_millis(1_500));
     assert_eq!(element(&receive(), "DequeueCount"), "2");
-    // gopherstack 2448: a message that would expire immediately is refused.
+    // gopherstack 2448: a message that would expire immediately is rejected.
     assert_eq!(put("?messagettl=0").code(), (400, "OutOfRangeQueryParameterValue"));
     // Azurite 825: a SAS without a start time. Azurite 662: a SAS for a queue can never create the queue.
     let permissions = QueuePermissions::READ.and(QueuePermissions::ADD).and(QueuePermissions::UPDATE);

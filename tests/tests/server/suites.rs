@@ -1,4 +1,4 @@
-//! Tests behaviour that other projects' test suites expect, with raw requests. Each test cites its suite and the original tests.
+//! Tests behaviour that the test suites of other projects expect, with raw requests. Each test cites its suite and the original tests.
 //!
 //! The suites are those of Azurite 3.36 (`tests/table`, `tests/queue`) and of `azure-cosmosdb-table` 1.0.6 for Python.
 //! None of their code is copied.
@@ -13,7 +13,7 @@ use tests::ask::{Answer, Ask};
 
 use crate::{ACCOUNT, KEY, SERVER};
 
-/// The connection string of the server with the emulator's account, which this binary's tests share.
+/// The connection string of the server for the emulator account. All tests in this binary share the server.
 static EMULATOR: LazyLock<String> =
     LazyLock::new(|| SERVER.replace(ACCOUNT, EMULATOR_ACCOUNT).replace(KEY, EMULATOR_KEY));
 
@@ -40,7 +40,7 @@ fn batch(target: &str, operation: &str, in_change_set: bool) -> Answer {
     Ask::new("POST", target).body("multipart/mixed; boundary=batch_1", body).of(&EMULATOR)
 }
 
-/// From Azurite's `table.entity.rest.test.ts`, whose requests have no date. The server accepts that only with the emulator's well-known key.
+/// From Azurite's `table.entity.rest.test.ts`, whose requests have no date. The server accepts this only with the well-known key of the emulator.
 #[test]
 fn auth_9_and_30_requests_with_the_public_key_need_no_date() {
     let undated = |ask: Ask| ask.without("x-ms-date");
@@ -52,14 +52,14 @@ fn auth_9_and_30_requests_with_the_public_key_need_no_date() {
     let asked = undated(Ask::queue("GET", "?comp=list"));
     assert_eq!(asked.of(&EMULATOR).status, 200);
     assert_eq!(asked.of(&SERVER).code(), (403, "AuthenticationFailed"));
-    // If a request has a date, the date must be correct, whatever the key.
+    // A date in a request must be correct, whatever the key.
     for date in [print_http_date(Utc::now() - TimeDelta::minutes(20)), "yesterday".to_owned()] {
         let asked = Ask::new("GET", "Tables").header("x-ms-date", date);
         assert_eq!(asked.of(&EMULATOR).code(), (403, "AuthenticationFailed"));
     }
 }
 
-/// From Azurite's `table.entity.apostrophe.*.test.ts` and all its tests with raw requests, which both sign and send the path with `%27`.
+/// From Azurite's `table.entity.apostrophe.*.test.ts` and all of its tests with raw requests. They both sign and send the path with `%27`.
 #[test]
 fn auth_6_the_path_is_signed_in_the_spelling_that_is_sent() {
     create("Spelling");
@@ -106,14 +106,14 @@ fn asas_3_one_valid_proof_is_enough_and_its_permissions_count() {
     let list = |header: &str, query: &str| {
         Ask::new("GET", format!("Tables?{query}")).signed(None).header("authorization", header).of(&EMULATOR)
     };
-    // With an invalid header and a valid SAS, a request has the SAS's permissions.
+    // A request with an invalid header and a valid SAS has the permissions of the SAS.
     for wrong in ["SharedKeyLite devstoreaccount1:AAAA", "SharedKey other:AAAA", "Basic x"] {
         assert_eq!(list(wrong, &query).status, 200, "{wrong}");
         let written = Ask::new("POST", format!("Tables?{query}")).signed(None);
         let written = written.header("authorization", wrong).json(body).of(&EMULATOR);
         assert_eq!(written.status, 403, "{}", written.body);
     }
-    // With a valid header and an altered SAS, a request has the account key's permissions.
+    // A request with a valid header and an altered SAS has the permissions of the account key.
     let altered = query.replacen("sig=", "sig=A", 1);
     assert_eq!(Ask::new("POST", format!("Tables?{altered}")).json(body).of(&EMULATOR).status, 201);
     assert_eq!(list("SharedKeyLite devstoreaccount1:AAAA", &altered).status, 403);
@@ -125,7 +125,7 @@ fn egt_33_a_condition_inside_a_batch_is_refused_as_outside() {
     create("Conditional");
     let entity = "{\"PartitionKey\":\"p\",\"RowKey\":\"r\"}";
     assert_eq!(Ask::new("POST", "Conditional").json(entity).of(&EMULATOR).status, 201);
-    // This fraction of a second has six digits instead of seven.
+    // This fraction of a second has six digits and not seven.
     let stale = "W/\"datetime'2023-01-23T19%3A39%3A54.978799Z'\"";
     for (method, row, status) in [
         ("PATCH", "r", "412 Precondition Failed"),
@@ -213,7 +213,7 @@ fn que_2_and_tbl_4_a_wrong_name_length_is_refused_with_the_services_message() {
 /// `null`. Azurite rejects `null` for every type. `azure-data-tables` 12.5 for Python
 /// (`test_encoder_create_entity_tuple`) and `azure-storage` for Android (`testNulls`) write `null` for all types except
 /// Double, and the service returns these entities without the properties. All services reject text that is invalid for
-/// its type.
+/// the type of its property.
 #[test]
 fn ent_3_a_null_is_not_stored_except_that_a_null_double_and_text_of_another_type_are_refused() {
     create("Nulls");
@@ -253,11 +253,11 @@ fn egt_12_an_empty_change_set_changes_nothing() {
         |body: &str| Ask::new("POST", "$batch").body("multipart/mixed; boundary=batch_1", body).of(&EMULATOR);
     let answer = send(body);
     assert_eq!((answer.status, answer.body.contains("HTTP/1.1")), (202, false), "{}", answer.body);
-    // A batch without a change set is refused.
+    // A batch without a change set is rejected.
     assert_eq!(send("--batch_1--\r\n").code(), (400, "InvalidInput"));
 }
 
-/// From `azure-storage` 2.10 for JavaScript, "setTableACL and getTableACL should work": this client cannot parse times without a fraction.
+/// From `azure-storage` 2.10 for JavaScript, "setTableACL and getTableACL should work". This client cannot parse times without a fraction.
 #[test]
 fn acl_2_instants_of_policies_have_seven_digits() {
     create("Policies");
@@ -287,7 +287,7 @@ fn acc_2_the_secondary_of_tables_is_read_only() {
     assert_eq!(Ask::new("GET", "Tables").secondary().of(&EMULATOR).status, 200);
 }
 
-/// Tests that the limit applies to the bytes of a transaction's body, not to the sum of the entity sizes in UTF-16. A
+/// Tests that the limit applies to the bytes in the body of a transaction, and not to the sum of the entity sizes in UTF-16. A
 /// hundred entities of 40,000 characters are accepted.
 #[test]
 fn egt_3_a_transaction_is_bounded_by_the_bytes_of_its_body() {

@@ -1,5 +1,5 @@
 //! Tests behaviour that the live tests of `azure-data-tables` 12.7 and `azure-storage-queue` 12.18 for Python expect,
-//! with raw requests. Each test cites the original test. None of their code is copied.
+//! with raw requests. Each test cites the original test. None of the original code is copied.
 
 use tests::ask::{Answer, Ask};
 
@@ -10,14 +10,14 @@ fn create(table: &str) {
     assert_eq!(made.status, 201, "{}", made.body);
 }
 
-/// Checks a response's status and error code, and that its message contains the sentence by which the client recognises the cause.
+/// Checks the status and the error code of a response. Also checks that its message contains the sentence by which the client recognises the cause.
 fn refused(answer: &Answer, code: (u16, &str), sentence: &str) {
     assert_eq!(answer.code(), code, "{}", answer.body);
     assert!(answer.body.contains(sentence), "{}", answer.body);
 }
 
 /// From `test_client_with_url_ends_with_table_name` in `test_table_client.py`, `test_table_service_properties.py` and
-/// `test_table_batch.py`: the client's endpoint ends with a table name. The client recognises the resulting errors by
+/// `test_table_batch.py`: the endpoint of the client ends with a table name. The client recognises the resulting errors by
 /// sentences in their messages, and adds a hint.
 #[test]
 fn req_5_an_endpoint_that_ends_with_a_table_is_refused_by_the_services_sentences() {
@@ -44,7 +44,7 @@ fn req_5_an_endpoint_that_ends_with_a_table_is_refused_by_the_services_sentences
     }
     let queues = Ask::queue("GET", "below/?restype=service&comp=properties").of(&SERVER);
     assert_eq!(queues.code(), (400, "InvalidQueryParameterValue"), "{}", queues.body);
-    // The table still exists and is empty. Other requests below its URL do not refer to a resource.
+    // The table still exists and is empty. Other requests below its URL do not refer to any resource.
     assert_eq!(Ask::new("GET", "BelowTable/Tables").of(&SERVER).code(), (400, "InvalidInput"));
     let entity = "{\"PartitionKey\":\"p\",\"RowKey\":\"r\"}";
     assert_eq!(Ask::new("POST", "BelowTable/Tables").json(entity).of(&SERVER).code(), (400, "InvalidInput"));
@@ -61,7 +61,7 @@ fn ins_1_a_missing_table_takes_precedence_over_an_invalid_body() {
     }
 }
 
-/// From `test_set_table_acl_too_many_ids` in `test_table.py`: the client uses this error code to recognise that a table has too many policies.
+/// From `test_set_table_acl_too_many_ids` in `test_table.py`: by this error code, the client recognises that a table has too many policies.
 #[test]
 fn acl_2_more_than_five_policies_are_no_valid_document() {
     create("SixPolicies");

@@ -1,4 +1,4 @@
-//! Tests that the server throttles requests at the service's published scalability targets.
+//! Tests that the server throttles requests at the published scalability targets of the service.
 
 use table_azure::{AzureQueues, AzureTables, Options, RetryPolicy};
 use table_core::query::{KeyRange, Query};
@@ -31,7 +31,7 @@ fn scl_3_beyond_the_target_of_a_partition_the_server_is_busy() {
         let tables = AzureTables::from_connection_string_with(&connection, options).unwrap();
         let table = TableName::new("Employee").unwrap();
         tables.create_table(&table).await.unwrap();
-        // The clock does not advance, so the allowance of 2,000 entities per second is not refilled.
+        // The clock does not advance. The allowance of 2,000 entities per second is therefore not refilled.
         for group in 0..20 {
             tables.submit(&table, inserts("Sales", group * 100..group * 100 + 100)).await.unwrap();
         }
@@ -54,7 +54,7 @@ fn scl_1_and_3_each_message_of_a_page_counts_for_its_queue() {
         for number in 0..32 {
             queues.put(&work, PutMessage::new(number.to_string())).await.unwrap();
         }
-        // The clock does not advance, so the allowance of 2,000 messages per second is not refilled.
+        // The clock does not advance. The allowance of 2,000 messages per second is therefore not refilled.
         for _ in 0..60 {
             assert_eq!(queues.peek(&work, 32).await.unwrap().len(), 32);
         }

@@ -1,4 +1,4 @@
-//! Tests HTTPS with a certificate that the server has created itself.
+//! Tests HTTPS with a certificate that the server has created.
 
 use std::env;
 use std::path::Path;
@@ -25,7 +25,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::http2::request;
 
-/// The environment variable with the connection string for the second process in which the test runs itself.
+/// The environment variable that passes the connection string to the second process in which the test runs.
 const CONNECTION: &str = "TABLES_TEST_TLS_CONNECTION";
 
 fn under_tls(folder: &Path) -> Config {
@@ -40,7 +40,7 @@ fn host(connection: &str) -> &str {
     rest.split('/').next().unwrap()
 }
 
-/// Opens a TLS connection that offers the given protocols. It trusts only the certificates in `folder`.
+/// Opens a TLS connection that offers the given protocols. It trusts only the certificate in `folder`.
 async fn connected(folder: &Path, host: &str, offered: &[&str]) -> TlsStream<TcpStream> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(folder.join(Tls::CERTIFICATE)).unwrap()).unwrap();
@@ -55,8 +55,8 @@ async fn connected(folder: &Path, host: &str, offered: &[&str]) -> TlsStream<Tcp
     TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap()
 }
 
-/// Tests the project's own client, which trusts the system's certificates. `SSL_CERT_FILE` replaces these for an entire
-/// process, so the test runs itself in a second process.
+/// Tests the project's own client, which trusts the certificates of the system. `SSL_CERT_FILE` replaces them for an entire
+/// process. The test therefore runs itself in a second process.
 #[test]
 fn our_client_works_once_it_trusts_the_certificate() {
     if let Ok(connection) = env::var(CONNECTION) {
@@ -113,7 +113,7 @@ fn http_2_is_negotiated_in_the_handshake() {
 fn broken_handshakes_are_released() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = under_tls(folder.path());
-    // The limit is lower than the number of connections broken below, so leaked connections would exhaust it.
+    // The limit is lower than the number of connections that are broken below. Leaked connections would therefore exhaust it.
     config.limits.connections = 4;
     config.limits.read_timeout = Duration::from_millis(20);
     with_server(config, async |connection, observed| {
@@ -124,7 +124,7 @@ fn broken_handshakes_are_released() {
                 let mut stream = TcpStream::connect(host).await.unwrap();
                 stream.write_all(text.as_bytes()).await.unwrap();
                 if stays {
-                    // The server closes the connection, with an alert or a reset.
+                    // The server closes the connection with an alert or a reset.
                     let _ = stream.read_to_end(&mut Vec::new()).await;
                 }
             }

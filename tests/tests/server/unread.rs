@@ -8,17 +8,17 @@ use tests::served::{account, asked, with_server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// The number of requests per connection. Their responses exceed the send buffer, which is at most 4 MiB on Linux.
+/// The number of requests per connection. The responses exceed the send buffer, which is at most 4 MiB on Linux.
 const REQUESTS: usize = 16;
 const CONNECTIONS: usize = 12;
 /// The size of the requested entity, in characters.
 const CHARACTERS: usize = 13 * 32_000;
-/// The server's limit for unread responses, in bytes, which is enough for five responses.
+/// The limit of the server on unread responses, in bytes. It is enough for five responses.
 const LIMIT: usize = 2 << 20;
 /// The maximum number of requests that the well-behaved client sends.
 const ATTEMPTS: usize = 10_000;
 
-/// Sends a request and returns the response. It is sent from a separate thread, because the server occupies the test's thread.
+/// Sends a request and returns the response. A separate thread sends it, because the server occupies the thread of the test.
 async fn send(connection: &str, ask: Ask) -> Answer {
     let connection = connection.to_owned();
     tokio::task::spawn_blocking(move || ask.of(&connection)).await.unwrap()
@@ -28,14 +28,14 @@ fn get() -> Ask {
     Ask::new("GET", "Employee(PartitionKey='Sales',RowKey='1')")
 }
 
-/// Returns the number of open table service connections, from the server's metrics.
+/// Returns the number of open connections to the table service, from the metrics of the server.
 async fn open_connections(observed: SocketAddr) -> usize {
     let metrics = asked(observed, "/metrics").await;
     let line = metrics.lines().find_map(|line| line.strip_prefix("table_server_connections "));
     line.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{metrics}"))
 }
 
-/// Starts a server that contains one large entity. Runs `program` with the connection string, the server's host, all
+/// Starts a server that contains one large entity. Runs `program` with the connection string, the host of the server, all
 /// requests for the entity as one string, and the address of the metrics endpoint.
 fn run(program: impl AsyncFnOnce(String, String, String, SocketAddr)) {
     let mut config = Config::on_loopback(account());

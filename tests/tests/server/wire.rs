@@ -1,4 +1,4 @@
-//! Tests that need requests or responses which client libraries cannot send or show. The requests are written byte by byte.
+//! Tests with requests that client libraries cannot send, or responses that they do not show. The requests are written byte by byte.
 
 use chrono::{TimeDelta, Utc};
 use table_wire::auth::{Scheme, print_http_date};
@@ -7,7 +7,7 @@ use tests::ask::{Answer, Ask, JSON};
 use crate::SERVER;
 
 trait Served {
-    /// Sends the request to the server that this binary's tests share, and returns the response.
+    /// Sends the request to the server that all tests in this binary share. Returns the response.
     fn send(self) -> Answer;
 }
 
@@ -17,7 +17,7 @@ impl Served for Ask {
     }
 }
 
-/// Creates the table `name` with one entity, `Sales`, `1`, and returns its path.
+/// Creates the table `name` with one entity, whose keys are `Sales` and `1`. Returns the path of the entity.
 fn table(name: &str) -> String {
     let made = Ask::new("POST", "Tables").json(format!("{{\"TableName\":\"{name}\"}}")).send();
     assert_eq!(made.status, 201, "{}", made.body);
@@ -145,7 +145,7 @@ fn page_2_and_8_tokens_are_keys_in_the_form_of_the_service() {
     let row = first.header("x-ms-continuation-nextrowkey").expect("the key of the next entity");
     assert_eq!((token, row), ("1!8!U2FsZXM-", "1!4!Mg--"));
     let next = format!("$top=1&NextPartitionKey={token}&NextRowKey={row}");
-    // The token is also valid with a different filter or selection.
+    // The token is valid with a different filter or selection as well.
     for query in ["", "&$select=RowKey", "&$filter=RowKey%20ge%20'0'"] {
         let rest = Ask::new("GET", format!("Tokens()?{next}{query}")).send();
         assert!(rest.body.contains("\"RowKey\":\"2\""), "{}", rest.body);
@@ -233,7 +233,7 @@ fn err_1_and_que_1_errors_have_the_form_of_their_service() {
     assert!(name.body.contains("\\nRequestId:") && name.body.contains("\\nTime:"), "{}", name.body);
     let name = Ask::queue("GET", "missing/messages").send();
     assert!(name.body.contains("<Error><Code>QueueNotFound</Code>"), "{}", name.body);
-    // A request without `Accept` also gets JSON.
+    // A request without an `Accept` header receives JSON as well.
     assert_eq!(Ask::new("GET", "Missing()").without("accept").send().code(), (404, "TableNotFound"));
 }
 

@@ -1,4 +1,4 @@
-//! Tests codecs combined in one declaration: lossy codecs, codecs of newtypes, and codecs in indexes.
+//! Tests combinations of codecs in one declaration: lossy codecs, codecs of newtypes, and codecs in indexes.
 
 #![expect(clippy::struct_field_names, reason = "names of layouts")]
 
@@ -10,8 +10,8 @@ use uuid::Uuid;
 
 use crate::published::{both_ways, instant, stored};
 
-/// A visit whose key contains only a part of each field's value. The fields are therefore also stored as properties,
-/// which are compared with the key when a visit is read.
+/// A visit whose key contains only a part of the value of each field. The fields are therefore stored as properties as well,
+/// and compared with the key when a visit is read.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Visits", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", at)), "_", replaced('/', '-', path))]
@@ -45,7 +45,7 @@ fn fields_of_derived_parts_remain_properties() {
     });
 }
 
-/// A member whose e-mail address cannot be decoded from the row key. Index rows contain the row key, so members in the same city have separate index rows.
+/// A member whose e-mail address cannot be decoded from the row key. Index rows contain that key, and members in the same city therefore have separate rows.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Members")]
 #[partition_key(club)]
@@ -70,7 +70,7 @@ fn pat_intra_5_index_rows_of_entities_with_folded_keys_are_kept_apart() {
     });
 }
 
-/// A sample from a device. The key contains only the hour; the exact time is stored in a property.
+/// A sample from a device. The key contains only the hour, and a property stores the exact time.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Samples")]
 #[partition_key(device)]
@@ -108,7 +108,7 @@ fn a_range_of_instants_over_their_hours_includes_both_ends() {
     });
 }
 
-/// An identifier whose type determines how it is written in keys.
+/// An identifier. Its type determines its form in keys.
 #[derive(KeyPart, Clone, Debug, PartialEq)]
 #[guid(simple)]
 struct SessionId(Uuid);
@@ -143,7 +143,7 @@ fn a_codec_of_a_type_beside_text_and_in_an_index() {
     assert_eq!(index.name, "ByUrl");
 }
 
-/// A person whose keys contain only the first characters of the person's name.
+/// A person whose keys contain only the first characters of the name.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "People")]
 #[partition_key(first(1, name))]

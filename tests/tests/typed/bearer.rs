@@ -1,4 +1,4 @@
-//! Tests table handles in a program that has only a SAS for one partition.
+//! Tests table handles in a program that has only a SAS for a single partition.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::duplicated_attributes, reason = "two indexes are unique")]
@@ -59,7 +59,7 @@ fn a_bearer_writes_an_entity_with_a_feed_into_a_partition_that_is_kept_listed() 
     });
 }
 
-/// Returns a store that executes only the operations permitted by a SAS for one partition of `table`.
+/// Returns a store that executes only those operations that a SAS for one partition of `table` permits.
 fn bearer(store: &Engine, table: &str) -> impl TableStore + Clone + 'static {
     let key = AccountKey::new("contoso", "a2V5").unwrap();
     let sas = TableSas::table(TableName::new(table).unwrap()).partition("contoso").unwrap();
@@ -76,7 +76,7 @@ fn contoso() -> PartitionKey {
     PartitionKey::new("contoso").unwrap()
 }
 
-/// An entity with an index in another table.
+/// An entity with indexes, one of which is in another table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Parcels", feed)]
 #[partition_key(tenant)]
@@ -123,7 +123,7 @@ fn a_grant_lets_a_bearer_read_by_indexes_and_write_feeds_and_steps() {
         let taken = parcels.insert(&parcel(2, "b")).await.unwrap_err();
         assert_eq!(taken.code(), ErrorCode::UniqueViolation);
 
-        // Programs with more rights find the changes, although the bearer has neither registered the partition nor sent a message.
+        // Programs with more permissions find the changes, although the bearer has neither registered the partition nor sent a message.
         let entries = all.feed().read(all.table().name().unwrap(), &contoso(), &Cursor::default(), 10).await;
         assert_eq!(entries.unwrap().len(), 2);
         time.pass(Duration::from_secs(600));
@@ -199,7 +199,7 @@ fn a_backfill_begins_after_the_grants_of_older_schemas_have_expired() {
         assert_eq!(new.states().await.unwrap(), [("ByCode", IndexState::Ready)]);
         assert!(new.get(after::Parcel::by_code("contoso", format!("c{number}"))).await.unwrap().is_some());
         assert!(new.check().run().await.unwrap().is_clean());
-        // From here on, the older release is refused, and can make no grant.
+        // From here on, the older release is rejected and cannot make a grant.
         time.pass(Duration::from_secs(6));
         let refused = old.grant(&contoso(), now() + hours(1)).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::SchemaMismatch);
@@ -219,7 +219,7 @@ fn a_grant_for_another_schema_or_table_is_refused() {
         ] {
             assert_eq!(refused.unwrap_err().code(), ErrorCode::InvalidInput);
         }
-        // No grant is given for an index that is not ready.
+        // No grant is issued for an index that is not ready.
         let new = store.entities::<after::Parcel>().create_if_missing().await.unwrap();
         let grant = new.grant(&contoso(), in_an_hour()).await.unwrap();
         let new = bearer(&store, "Parcels").entities::<after::Parcel>().with_grant(&grant).unwrap();

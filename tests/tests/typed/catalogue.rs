@@ -1,4 +1,4 @@
-//! Tests table design rules that the tests of the individual patterns do not cover (DQ, IMP, PAT-HET rules).
+//! Tests rules of table design that the tests of individual patterns do not cover (DQ, IMP, PAT-HET rules).
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -74,8 +74,8 @@ struct Staff {
     name: String,
 }
 
-/// Tests that only the primary key supports lookups. Without indexes, finding an entity by a property requires reading
-/// everything. Other lookups and sort orders need copies.
+/// Tests that only the primary key supports lookups. Without an index, finding an entity by a property requires reading
+/// everything. Other lookups, and other sort orders, need copies.
 #[test]
 fn dq_9_and_11_other_lookups_and_orders_come_from_copies() {
     block_on(async {
@@ -90,7 +90,7 @@ fn dq_9_and_11_other_lookups_and_orders_come_from_copies() {
             let page = engine.query(&TableName::new("Staff")?, &query, None).await?;
             Ok::<_, table_core::Error>((page.rows.len(), page.rows_read.unwrap()))
         };
-        // A filter on a property reads the entire partition; the copy's key reads one row.
+        // A filter on a property reads the entire partition, while the key of the copy reads a single row.
         assert_eq!(read(KeyRange::partition("Sales"), "Name eq 'Jun'").await?, (1, 10));
         let copy = KeyRange::rows("Sales", TextRange::prefix("name_Jun!"));
         assert_eq!(read(copy, "").await?, (1, 1));
@@ -179,17 +179,17 @@ fn pat_het_2_and_4_types_with_equal_keys_are_read_by_type_as_bags_and_as_a_sum()
             workers.insert(&worker(number)).await?;
             departments.insert(&department(number)).await?;
         }
-        // A RowKey prefix groups the rows of each type.
+        // Each type has its own RowKey prefix, which groups its rows.
         assert_eq!(workers.query(Worker::rows("Sales").id(..)).collect().await?, [worker(123), worker(124)]);
         assert_eq!(workers.get(Worker::key("Sales", 123)).await?.as_deref(), Some(&worker(123)));
         let codes = departments.query(Department::rows("Sales").code(..)).collect().await?;
         assert_eq!(codes, [department(123), department(124)]);
-        // The entities are read as property bags.
+        // The entities can be read as property bags.
         let bags = engine.untyped("Company")?.query(Selection::partition("Sales")).collect().await?;
         let keys: Vec<_> = bags.iter().map(|bag| bag.key().row_key.as_str()).collect();
         let grouped = ["DEPARTMENT_000123", "DEPARTMENT_000124", "EMPLOYEE_000123", "EMPLOYEE_000124"];
         assert_eq!(keys, grouped);
-        // All members of the set are read in one query.
+        // One query reads all members of the set.
         let all = workers.query(Worker::partition("Sales")).read_as::<Company>().collect().await?;
         let expected = [
             Company::Department(department(123)),
@@ -203,7 +203,7 @@ fn pat_het_2_and_4_types_with_equal_keys_are_read_by_type_as_bags_and_as_a_sum()
     .unwrap();
 }
 
-/// Wraps a store, and records the maximum number of concurrent `submit` calls.
+/// A wrapper for a store. It records the maximum number of concurrent `submit` calls.
 #[derive(Clone, Debug)]
 struct Busy {
     engine: Engine,
@@ -245,7 +245,7 @@ impl TableStore for Busy {
     async fn submit(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
         let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(now, Ordering::SeqCst);
-        // The future yields once, as it would during a request.
+        // The future yields once, as it would while it waits for a response.
         let mut turn = false;
         poll_fn(|context| {
             if std::mem::replace(&mut turn, true) {

@@ -1,4 +1,4 @@
-//! Tests a custom key codec that uses only the public API. It writes trace identifiers as 32 hexadecimal digits, which sort like the numbers.
+//! Tests a custom key codec that uses only the public API. It writes trace identifiers as 32 hexadecimal digits, which sort in the order of the numbers.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fmt::Write as _;
@@ -46,7 +46,7 @@ impl Reversible<u128> for TraceHex {
     }
 }
 
-/// A type with a default codec, which declarations need not specify.
+/// A type with a default codec. Declarations need not specify it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct TraceId(u128);
 
@@ -73,7 +73,7 @@ impl KeyPart for TraceId {
     type Codec = OfTraceId;
 }
 
-/// A span whose keys use the codec in every position: as a level, alone, between literals, in descending order, and in an index key.
+/// A span whose keys use the codec in every position: as a level, by itself, between literals, in descending order, and in the key of an index.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Spans")]
 #[partition_key(tenant, trace)]
@@ -146,7 +146,7 @@ fn texts_that_the_codec_does_not_write_are_not_read() {
     assert_eq!(error.code(), ErrorCode::EntityMismatch);
 }
 
-/// Generates numbers of every length, the numbers next to them, and the smallest and largest numbers.
+/// Generates numbers with any number of bits.
 fn number() -> impl Strategy<Value = u128> {
     (any::<u128>(), 0..128_u32).prop_map(|(number, bits)| number >> bits)
 }

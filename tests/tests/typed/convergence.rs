@@ -1,7 +1,7 @@
-//! Tests that everything derived in other partitions (index entries, copies, and view rows and totals) converges to the
-//! entities' state, even if processes are suspended, die, lose responses or receive outdated ones. Each process has its
-//! own clock, which may be wrong. The proof is in `docs/convergence.md`. These tests also remove each of its conditions
-//! in turn; the runs must then find a difference.
+//! Tests that all data derived in other partitions (index entries, copies, and the rows and totals of views) converges to the
+//! state of the entities, even if processes are suspended, die, lose responses or receive outdated ones. Each process has
+//! its own clock, which may be wrong. The proof is in `docs/convergence.md`. The tests also remove each of the conditions of
+//! the proof in turn. The runs must then find a difference.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -42,7 +42,7 @@ impl Running {
         Self { control, future }
     }
 
-    /// Runs the process up to its next store call. Returns `true` if the process has ended.
+    /// Runs the process until its next call to a store. Returns `true` if the process has ended.
     fn step(&mut self) -> bool {
         self.control.step(&mut self.future).is_some()
     }
@@ -56,7 +56,7 @@ fn change(world: &World, rng: &mut StdRng, age: i32) {
         let (projects, id) = (world.projects(&alive), rng.random_range(0..4));
         let lead = rng.random_bool(0.9).then(|| rng.random_range(0..3));
         let project = Project { plan: "Engine".into(), id, lead, lead_name: None };
-        // The write is refused if the lead does not exist.
+        // The write is rejected if the lead does not exist.
         let _ = if rng.random_bool(0.1) {
             block_on(projects.delete(Project::key("Engine", id), IfMatch::Any))
         } else {
@@ -107,7 +107,7 @@ fn run(seed: u64, answers: Answers, without: Without) -> Option<String> {
         while !process.step() {}
     }
     let pending = world.recover();
-    // All work is complete. The suspended processes make a few more calls and die, unnoticed by any worker.
+    // All work is complete. The suspended processes now make a few more calls and die, which no worker notices.
     for mut sleeper in sleepers {
         for _ in 0..rng.random_range(1..5) {
             if sleeper.step() {
@@ -169,7 +169,7 @@ fn imp_6_sums_do_not_converge_without_the_conditions_of_records() {
     assert_do_not(Answers::True, Without::Records);
 }
 
-/// Tests that an outdated read of the entity, such as one from before a change, does not end the work on its derived rows.
+/// Tests that an outdated read of the entity, such as one from before the change, does not end the work on its derived rows.
 #[test]
 fn pat_inter_3_a_stale_read_of_the_entity_ends_no_settlement() {
     let world = World::new(Without::Nothing);
@@ -190,7 +190,7 @@ fn pat_inter_3_a_stale_read_of_the_entity_ends_no_settlement() {
             block_on(world.engine.get(&TableName::new("Company").unwrap(), &key, &Select::All)).unwrap();
         block_on(alive.insert_or_replace(&after)).unwrap();
         for answers in [vec![old], vec![None]] {
-            // The faulty store returns nothing but previous versions.
+            // The faulty store returns only previous versions.
             for seed in 0..6 {
                 *world.answered.lock().unwrap() = HashMap::from([(key.clone(), answers.clone())]);
                 let process = Process { answers: Answers::Old, seed, ..Process::alive() };

@@ -1,4 +1,4 @@
-//! Tests index copies that contain the entire entity, including properties without a struct field and values stored in chunks.
+//! Tests index copies of the entire entity. They include properties that have no field and values that are stored in chunks.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ struct Document {
     rest: BTreeMap<String, Value>,
 }
 
-/// A draft that is copied to another table under a different key.
+/// A draft. It is copied to another table under a different key.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Drafts")]
 #[partition_key(author)]
@@ -116,7 +116,7 @@ fn an_entity_read_from_a_copy_is_the_whole_entity() {
         let by_path = || Document::by_path("atlas", "maps/europe");
         assert_eq!(documents.get(by_path()).await.unwrap().unwrap().value(), &inserted);
 
-        // The copy receives the change, and the shorter value leaves no chunk behind.
+        // The copy receives the change. No chunk of the earlier, longer value remains.
         let key = || Document::key("atlas", 7_u32);
         documents
             .update(key(), |document| {
@@ -133,7 +133,7 @@ fn an_entity_read_from_a_copy_is_the_whole_entity() {
         let copy = bags.get(&copy::<DocumentByPath>(&inserted).key).await.unwrap().unwrap();
         assert_eq!((copy.get("Body2"), copy.get("Note"), copy.get("Size")), (None, None, None));
 
-        // Properties that another program has added to the entity are copied by the next write.
+        // The next write copies properties that another program has added to the entity.
         let of_entity = EntityKey::new("atlas", "doc_000007").unwrap();
         let stored = bags.get(&of_entity).await.unwrap().unwrap();
         let added = TableEntity::new("atlas", "doc_000007").unwrap().with("Language", "en");

@@ -1,4 +1,4 @@
-//! Tests the running example: an employee entity is written and read back.
+//! Tests the running example: writes an employee and reads it back.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Tests data formats of other programs: key fields that are also properties, a field for all remaining properties,
+//! Tests the data formats of other programs: key fields that are also properties, a field for all remaining properties,
 //! values in chunks, rows in one partition that differ only in their kind, and keys that cannot be parsed.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -14,8 +14,8 @@ use table_core::{
 
 use crate::published::both_ways;
 
-/// The head of a `Streamstone` stream, in the row `SS-HEAD`. The stream's events have the row keys `SS-SE-0000000001`
-/// and so on, and also store their version as a property.
+/// The head of a `Streamstone` stream, in the row `SS-HEAD`. The events in the stream have the row keys `SS-SE-0000000001`
+/// and so on, and store their version as a property too.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Streams")]
 #[partition_key(stream)]
@@ -89,7 +89,7 @@ fn a_field_of_the_key_is_a_property_too() {
     });
 }
 
-/// An employee who can be found by their e-mail address.
+/// An employee who can be found by e-mail address.
 #[derive(Entity)]
 #[partition_key(department)]
 #[row_key("empid_", digits(6, id))]
@@ -142,7 +142,7 @@ fn head_row_newest_n_and_versions_of_a_stream() {
     });
 }
 
-/// A silo in an Orleans cluster (`OrleansSiloInstances`). The table contains one row for each silo, and the row `VersionRow`.
+/// A silo in an Orleans cluster (`OrleansSiloInstances`). The table contains one row for each silo, and a row called `VersionRow`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansSiloInstances")]
 #[partition_key(cluster)]
@@ -212,7 +212,7 @@ fn kinds_of_one_partition_and_the_rest_of_a_row() {
         both_ways(&version, ("shop", "VersionRow"));
         assert!(matches!(&members[1], Membership::Version(found) if *found == version));
 
-        // Replace and update also write undeclared properties.
+        // Replaces and updates write properties without a field too.
         let key = || Silo::key("shop", "10.0.0.4", "11111", "386923572");
         let read = silos.get(key()).await.unwrap().unwrap();
         let mut dead = read.value().clone();
@@ -273,7 +273,7 @@ fn one_field_in_chunks() {
         let key = || GrainState::key("shop_GrainReference=0300", "Cart");
         assert_eq!(states.get(key()).await.unwrap().unwrap().value(), &state);
 
-        // A shorter value leaves no chunk behind. A merge that would leave one is refused.
+        // No chunk of the earlier, longer value remains. A merge that would leave one is rejected.
         let read = states.get(key()).await.unwrap().unwrap();
         let shorter = states.update(&read, |state| state.data.truncate(70_000)).await.unwrap();
         let bag = bags.get(&state.key_of().unwrap()).await.unwrap().unwrap();
@@ -294,7 +294,7 @@ fn one_field_in_chunks() {
     });
 }
 
-/// An Orleans reminder with the key `{grain}-{name}`. Both parts may contain `-`, so the key cannot be parsed, and the fields are stored as properties too.
+/// An Orleans reminder with the key `{grain}-{name}`. Both parts may contain `-`. The key therefore cannot be parsed, and properties store the fields too.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansReminders", allow(ambiguous_row_key, reason = "the layout of another program"))]
 #[partition_key(service, "_", hex(8, upper, hash))]
@@ -336,7 +336,7 @@ fn a_key_that_cannot_be_read_back() {
             .filter(Reminder::NAME.eq("tick-tock"));
         assert_eq!(named.collect().await.unwrap().len(), 1);
 
-        // Two values have this key: the second one is refused, and the first one is never returned for it.
+        // Two values have this key. The second is rejected, and the first is never returned for it.
         let other = of("GrainReference=03", "00-tick-tock");
         assert_eq!(other.key_of().unwrap(), key);
         let taken = reminders.insert(&other).await.unwrap_err();
@@ -349,7 +349,7 @@ fn a_key_that_cannot_be_read_back() {
     });
 }
 
-/// The requests of one hour as counted by Storage Analytics, with keys such as `20140423T0900` and `user;GetBlob`. The test stores a copy in a table with a
+/// The requests of one hour, as counted by Storage Analytics, with keys such as `20140423T0900` and `user;GetBlob`. The test stores a copy in a table of a
 /// different name, because the engine has no metrics tables.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(

@@ -1,4 +1,4 @@
-//! Tests an older and a newer version of a program on the same store. The older version must not lose data that only the newer schema declares.
+//! Tests an older and a newer version of a program on one store. The older version must not lose data that only the newer schema declares.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -80,7 +80,7 @@ mod nicknamed {
     }
 }
 
-/// Employees whose changes are recorded in a feed, from which views can be computed.
+/// Employees with a feed that records their changes. Views can be computed from it.
 mod fed {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Staff", feed)]
@@ -94,7 +94,7 @@ mod fed {
     }
 }
 
-/// Employees whose e-mail addresses are copied to the badges that refer to them.
+/// Employees whose e-mail addresses are copied to the badges that refer to the employees.
 mod copied {
     use table_core::Selection;
     use table_core::selection::Point;
@@ -142,7 +142,7 @@ mod copied {
     }
 }
 
-/// Returns a program's table handle, with the clock of `time`.
+/// Returns the table handle of a program with the clock of `time`.
 fn table_at<E: Entity>(time: &Time, store: &Engine) -> Table<E, Engine> {
     store.table::<E>().with_retry(Retry::default().with_runtime(time.runtime()))
 }
@@ -166,7 +166,7 @@ fn an_unseen_program_that_knows_fewer_indexes_is_refused() {
     });
 }
 
-/// Visitors, a second entity type in the employees' table.
+/// Visitors, a second entity type in the table of the employees.
 mod visitors {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Staff")]
@@ -191,7 +191,7 @@ fn the_indexes_of_a_type_that_is_new_in_a_table_of_others_are_ready() {
         staff.insert(&fed::Employee { department, id: 1, email }).await.unwrap();
         let visitors = store.entities::<visitors::Visitor>().create_if_missing().await.unwrap();
         assert_eq!(visitors.states().await.unwrap(), [("ByHost", IndexState::Ready)]);
-        // A program that has stored no schema has written rows of this type.
+        // A program that stores no schema has written rows of this type.
         let store = Engine::in_memory();
         let staff = store.untyped("Staff").unwrap().create_if_missing().await.unwrap();
         staff
@@ -219,7 +219,7 @@ fn a_program_without_a_ready_index_can_no_longer_write() {
         new.backfill::<indexed::EmployeeByEmail>().assume_no_older_programs().run().await.unwrap();
         time.pass(LEASE * 2);
 
-        // Every operation of the older program is refused, and so is its next start. The index stays complete.
+        // Every operation of the older program is rejected, as is its next start. The index therefore stays complete.
         assert!(refused(old.insert(&before::employee(4, "ada")).await));
         assert!(refused(old.delete(before::Employee::key("Sales", 1), IfMatch::Any).await));
         assert!(refused(old.update(before::Employee::key("Sales", 1), |ada| ada.email.clear()).await));
@@ -282,8 +282,8 @@ fn unknown_properties_pass_through_an_older_program_or_it_is_refused() {
     });
 }
 
-/// Returns `true` if a program of version `before` can write while version `New` has the table open, but is rejected
-/// once the feed and copies have been backfilled.
+/// Returns `true` if a program of version `before` can write while a program of version `New` has the table open, but is rejected
+/// once the feed and the copies have been backfilled.
 async fn is_refused_after_the_backfill<New: Entity + Send + Sync>() -> bool {
     let time = Time::default();
     let store = time.engine();
@@ -318,7 +318,7 @@ fn a_program_without_a_complete_feed_or_complete_copies_writes_no_more() {
     block_on(async {
         assert!(is_refused_after_the_backfill::<fed::Employee>().await);
         assert!(is_refused_after_the_backfill::<copied::Employee>().await);
-        // An older program that has never been seen before is refused as well.
+        // An older program that starts for the first time is rejected as well.
         let store = Engine::in_memory();
         let new = store.entities::<fed::Employee>().create_if_missing().await.unwrap();
         let (department, email) = ("Sales".to_owned(), "ada".to_owned());

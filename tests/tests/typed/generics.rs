@@ -1,4 +1,4 @@
-//! Tests generic entities: the key schema is the same for all type arguments, and type parameters are property types.
+//! Tests generic entities. The schema of the keys is the same for all type arguments, and type parameters are the types of properties.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use table_core::{
     EdmType, Entity, ErrorCode, IfMatch, Projection, Property, Result, TableEntity, TableStoreExt,
 };
 
-/// An event with one type parameter as a property, another as JSON, a const parameter in a type, levels, and two row key parts.
+/// An event with a type parameter as a property, another one as JSON, a const parameter in a type, levels, and two row key parts.
 #[derive(Clone, Debug, PartialEq, Entity)]
 #[entity(table = "Events")]
 #[partition_key(tenant, device)]
@@ -106,12 +106,12 @@ fn evo_8_types_of_one_table_have_one_layout() -> Result<()> {
         let readings = engine.table::<Reading>().create_if_missing().await?;
         readings.insert(&reading(1)).await?;
 
-        // `Notice` declares a string where `Reading` declares a number.
+        // `Notice` declares a string in the place where `Reading` declares a number.
         let error = engine.table::<Notice>().open().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-8")));
         assert!(format!("{error:?}").contains("`Payload`: Edm.Double becomes Edm.String"), "{error:?}");
 
-        // All types stored as JSON have the same schema, so a row of the wrong type is not refused until it is read.
+        // All types that are stored as JSON have the same schema. A row of the wrong type is therefore rejected only when it is read.
         let listed = engine.table::<Listed>().open().await?;
         let error = listed.get(Listed::key("contoso", 7, 1_000, 1)).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::EntityMismatch);

@@ -62,7 +62,7 @@ struct Name {
     last_name: String,
 }
 
-/// A projection that contains the entity's key fields.
+/// A projection to the key fields of the entity.
 #[derive(Debug, PartialEq, Projection)]
 #[projection(of = Employee)]
 struct Card {
@@ -155,8 +155,8 @@ fn pat_intra_inter_ix_layouts() {
     );
 }
 
-/// Tests that an index omits entities rejected by its filter function, and entities without a value for the index key,
-/// even if the field's type is an alias of `Option`.
+/// Tests that an index omits the entities that its filter function rejects and those without a value for the index key,
+/// even if the type of the field is an alias of `Option`.
 #[test]
 fn sparse_indexes_omit_entities() {
     let [young] = &staff()[3..] else { panic!("four are employed") };
@@ -178,7 +178,7 @@ fn every_entry_leads_back_to_its_entity() {
     }
 }
 
-/// Creates a table with entities and the index rows that belong to them.
+/// Creates a table that contains entities and their index rows.
 async fn filled() -> Result<Table<Employee, Engine>> {
     let store = Engine::in_memory();
     for table in ["Company", "Grown", "Badges", "LastNames"] {
@@ -236,7 +236,7 @@ fn copies_of_some_properties_are_read_as_projections() {
         let jane = Name { first_name: "Jane".to_owned(), last_name: "Jones".to_owned() };
         let key = Employee::email_directory("Sales", "jonesj@contoso.com");
         assert_eq!(table.get_as::<Name>(key).await?.unwrap().into_value(), jane);
-        // Fields in the copy's key are read from that key.
+        // Fields in the key of the copy are read from that key.
         let aged = table.query(Employee::by_age("Sales", 32)).project::<Aged>().collect().await?;
         let names: Vec<_> = aged.iter().map(|aged| (aged.first_name.as_str(), aged.age)).collect();
         assert_eq!(names, [("Jun", 32), ("Jane", 32)]);
@@ -245,7 +245,7 @@ fn copies_of_some_properties_are_read_as_projections() {
         let one = Employee::by_age_rows("Sales").age_is(32).id_is(123);
         assert_eq!(table.get_as::<Aged>(one).await?.unwrap().first_name, "Jun");
 
-        // A condition on a property that the copy does not contain would match nothing.
+        // A condition on a property that is not in the copy would match nothing.
         let query = table.query(Employee::by_age("Sales", 32)).filter(Employee::LAST_NAME.eq("Cao"));
         let error = query.project::<Aged>().collect().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-INTRA-6")));
@@ -259,7 +259,7 @@ fn pat_intra_6_a_projection_of_copies_has_the_fields_of_the_entitys_own_key() {
     pollster::block_on(async {
         let table = filled().await?;
         let card = Card { department: "Sales".to_owned(), id: 223, first_name: "Jane".to_owned() };
-        // The id is a property of the first copy, a part of the second one's key, and a part of a key in another table.
+        // The id is a property of the first copy, a part of the key of the second copy, and a part of a key in another table.
         let directory = Employee::email_directory("Sales", "jonesj@contoso.com");
         assert_eq!(table.get_as::<Card>(directory).await?.unwrap().into_value(), card);
         let aged = table.query(Employee::by_age("Sales", 32)).project::<Card>().collect().await?;
@@ -304,7 +304,7 @@ fn a_copy_that_contradicts_its_key_is_refused() {
     assert_eq!(EmployeeByEmail::owner(stranger).unwrap_err().code(), ErrorCode::EntityMismatch);
 }
 
-/// An entity whose partition key has levels. Its index's partition key has some of the same levels, in different positions.
+/// An entity whose partition key has levels. The partition key of an index has some of these levels, in different positions.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(tenant, user)]
 #[row_key("event_", at, "_", number)]

@@ -1,4 +1,4 @@
-//! Tests members of a set that have equal keys, one of them without a kind: each read returns only the rows of its own type.
+//! Tests members of a set that have equal keys, one of them without a kind. Each read must return only the rows of its own type.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use table_core::{
     Engine, Entity, EntitySet, ErrorCode, Projection, Table, TableEntity, TableStoreExt, ToEntity, Versioned,
 };
 
-/// An employee without a kind, as the first release of a program declared it.
+/// An employee without a kind, as declared by the first release of a program.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", set = Staff)]
 #[partition_key(department)]
@@ -21,7 +21,7 @@ struct Employee {
     name: String,
 }
 
-/// A manager, with all properties of an employee.
+/// A manager, who has all properties of an employee.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "Manager", set = Staff)]
 #[partition_key(department)]
@@ -71,7 +71,7 @@ fn written(staff: &[Staff]) -> Engine {
     engine
 }
 
-/// Returns the entities that every read of a partition finds. All kinds of reads must find the same entities.
+/// Returns the entities in a partition. All kinds of reads must find the same entities.
 fn found<E: Entity + Clone + std::fmt::Debug + PartialEq>(
     table: &Table<E, Engine>,
     sales: impl Fn() -> table_core::Selection<E, table_core::selection::Partition>,

@@ -1,4 +1,4 @@
-//! Tests stored schemas: the first opening of a table stores the schema, and each later one compares it with the declaration.
+//! Tests stored schemas. The first opening of a table stores the schema, and each later opening compares it with the declaration.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +12,7 @@ use table_core::{
     Engine, Entity, ErrorCode, IfMatch, Result, Selection, TableName, TableStore, TableStoreExt,
 };
 
-/// The first schema, with which the rows were written.
+/// The first schema. The rows were written with it.
 mod first {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]
@@ -30,7 +30,7 @@ mod first {
     }
 }
 
-/// The first schema with a nickname added. This change is compatible.
+/// The first schema with an additional nickname. This change is compatible.
 mod nickname {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]
@@ -45,7 +45,7 @@ mod nickname {
     }
 }
 
-/// The first schema with an index added, and with a wider type for the age. This change requires a backfill.
+/// The first schema with an additional index, and with a wider type for the age. This change requires a backfill.
 mod indexed {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]
@@ -60,7 +60,7 @@ mod indexed {
     }
 }
 
-/// The first schema with eight digits in the key. This change requires a rewrite of the rows.
+/// The first schema, but with eight digits in the key. This change requires a rewrite of the rows.
 mod eight {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]
@@ -89,7 +89,7 @@ mod chunked {
     }
 }
 
-/// The same type, which stores its value as a single property.
+/// The same type, but its value is stored as a single property.
 mod plain {
     #[derive(table_core::Entity)]
     #[entity(table = "Photos")]
@@ -131,7 +131,7 @@ fn the_schema_is_stored_once_and_not_rewritten_if_unchanged() -> Result<()> {
         let layout = table.schema_record().await?.unwrap();
         assert_eq!(layout.schema, StoredSchema::of(first::Employee::SCHEMA));
         assert!(layout.pending.is_empty() && layout.accepted.is_none());
-        // A listing of the program's tables omits the schema table, which is an ordinary table in the store.
+        // The schema table is an ordinary table in the store, but a listing of the program's tables omits it.
         let names: Vec<String> = store.tables("").map_ok(|name| name.to_string()).try_collect().await?;
         assert_eq!(names, ["Company"]);
         let names = store.list_tables("", None, 10).await?.names;
@@ -195,7 +195,7 @@ fn evo_6_a_widened_number_is_read_but_misfiltered_until_it_is_rewritten() -> Res
     })
 }
 
-/// Entities that were written as `wide` and are read as `narrow`. The latter omits one property, makes another optional, and allows the separator in its text.
+/// Entities that were written as `wide` and are read as `narrow`, which omits one property, makes another optional, and allows the separator in its text.
 mod narrow {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Rooms")]
@@ -240,7 +240,7 @@ fn evo_3_and_4_and_12_old_rows_are_read() -> Result<()> {
     })
 }
 
-/// Tests that a program without chunks does not use another program's: it would take the first chunk for the entire value, and would replace only that chunk.
+/// Tests that a program without chunks rejects the chunks of another program. It would take the first chunk for the entire value, and would replace only it.
 #[test]
 fn evo_33_and_34_a_program_without_chunks_does_not_use_chunks_of_another() -> Result<()> {
     block_on(async {
@@ -349,7 +349,7 @@ fn a_deleted_table_has_no_schema() -> Result<()> {
         assert!(table.delete_table().await?);
         assert_eq!(stored(&store).await, []);
 
-        // Another handle has recreated the table, so the old schema is ignored.
+        // Another handle has created the table again. The old schema is therefore ignored.
         let table = table.open().await?;
         let name = table.name()?.clone();
         store.delete_table(&name).await?;
@@ -418,7 +418,7 @@ fn creating_an_existing_table_checks_its_schema() {
         assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-11")));
         let pending = store.table::<indexed::Employee>().create_if_missing().await?;
         assert_eq!(pending.schema_record().await?.unwrap().pending, ["index ByAge", "property Age"]);
-        // An untyped table has no schema to compare.
+        // An untyped table has no schema to compare with.
         store.untyped("Company")?.create_if_missing().await?;
         Ok::<(), table_core::Error>(())
     })

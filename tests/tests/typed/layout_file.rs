@@ -1,4 +1,4 @@
-//! Tests the layout file: its contents, the changes for which the check fails, and when the file is rewritten.
+//! Tests the layout file: its contents, the changes for which the check fails, and the conditions under which the file is rewritten.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -48,7 +48,7 @@ mod v3 {
     }
 }
 
-/// The first schema without the age.
+/// The first schema, but without the `age` property.
 mod ageless {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]
@@ -61,7 +61,7 @@ mod ageless {
     }
 }
 
-/// A type with the same name in another table.
+/// A type with the same name, but in another table.
 mod in_stock {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Stock")]
@@ -75,7 +75,7 @@ mod in_stock {
     }
 }
 
-/// The first schema with a different type for the age.
+/// The first schema, but with a different type for the age.
 mod words {
     #[derive(table_core::Entity, Debug)]
     #[entity(table = "Company")]
@@ -89,7 +89,7 @@ mod words {
     }
 }
 
-/// The expected layout file for `Employee`, compared byte for byte.
+/// The expected layout file for `Employee`. It is compared byte for byte.
 const GOLDEN: &str = r#"# The layout of stored entities, checked by `assert_layout!`: review the changes before you commit them.
 
 layout Employee 2f0c8ced834ea206
@@ -208,7 +208,7 @@ fn a_removed_property_stays_in_the_file_until_it_is_declared_again() {
 
 #[test]
 fn a_codec_with_changed_texts_is_found_by_the_golden_row() {
-    // This looks as if an earlier codec had written other digits: the schemas are equal, but the golden rows are not.
+    // This simulates an earlier codec that wrote different digits: the schemas are equal, but the golden rows are not.
     let text = GOLDEN.replace("sample Sales empid_000223", "sample Sales empid_0002230");
     let error = check(&file(Some(&text)).path, &first(), UpdateMode::Allowed).unwrap_err().to_string();
     assert!(
@@ -233,7 +233,7 @@ fn an_added_or_removed_entity_is_reported() {
     assert!(error.contains("Person: compatible\n  is only in the file"), "{error}");
 }
 
-/// Tests that a renamed entity is compared with its section under the earlier name, as a store compares the schemas.
+/// Tests that a renamed entity is compared with its section under the earlier name, in the same way as a store compares the schemas.
 #[test]
 fn evo_32_a_renamed_entity_is_compared_with_its_earlier_section() {
     let renamed = file(Some(&GOLDEN.replace("Employee", "Person")));
@@ -250,7 +250,7 @@ fn evo_32_a_renamed_entity_is_compared_with_its_earlier_section() {
     assert!(text.contains("removed Age Edm.Int32\n"), "{text}");
 }
 
-/// Tests types that share a name: two in different tables, and one next to its own earlier declaration in the same table.
+/// Tests types of the same name: two in different tables, and two versions of one declaration in the same table.
 #[test]
 fn two_entities_of_one_name_keep_their_own_sections() {
     let layouts = || {
@@ -265,7 +265,7 @@ fn two_entities_of_one_name_keep_their_own_sections() {
     check(&file.path, &layouts(), UpdateMode::Never).unwrap();
     let text = fs::read_to_string(&file.path).unwrap();
     assert!(!text.contains("removed"), "{text}");
-    // Each type is compared with its own section, in any order, even after another type has changed or been removed.
+    // Each type must be compared with its own section, in any order, even after another type has been changed or removed.
     let [one, two, three] = layouts();
     check(&file.path, &[three, two, one], UpdateMode::Allowed).unwrap();
     let [_, two, three] = layouts();

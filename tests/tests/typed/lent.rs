@@ -1,4 +1,4 @@
-//! Tests entities that a reader lends to its caller. Each one overwrites the previous one in memory, and must equal the
+//! Tests entities that a reader lends to its caller. Each entity overwrites the previous one in memory. It must equal the
 //! entity that a separate read returns.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -48,7 +48,7 @@ impl Sample {
     }
 }
 
-/// A stored row, which may or may not be decodable as a `Sample`.
+/// A stored row. It may or may not be decodable as a `Sample`.
 #[derive(Clone, Debug)]
 struct Stored {
     keys: (String, String),
@@ -56,7 +56,7 @@ struct Stored {
 }
 
 impl Stored {
-    /// Encodes a sample as a row, with some properties removed, some replaced, and the order changed.
+    /// Encodes a sample as a row, with some properties removed, some replaced, and the order of the properties changed.
     fn of(sample: &Sample, lacks: &[usize], others: &[(usize, Value)], turned: usize) -> Self {
         let key = sample.key_of().unwrap();
         let row = sample.to_row().unwrap();
@@ -132,7 +132,7 @@ proptest! {
 fn rows_of_another_shape_are_read_over_others() {
     let sample = Sample::of(8, "abc");
     let mut place = Sample::of(1, "before");
-    // The properties are in a different order, and numbers are stored by a writer without type annotations (ENG-12).
+    // The properties are in a different order, and the numbers were stored by a writer without type annotations (ENG-12).
     let turned = Stored::of(&sample, &[], &[(4, Value::Int32(3))], 2);
     turned.with(|entity| place.read_again(entity, false)).unwrap();
     assert_eq!(place, sample);

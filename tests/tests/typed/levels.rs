@@ -1,4 +1,4 @@
-//! Tests hierarchical partition keys: codec laws, prefixes and ranges compared with a model, and their use in stores (HPK rules).
+//! Tests hierarchical partition keys: the laws of codecs, prefixes and ranges compared with a model, and the use of such keys in stores (HPK rules).
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use pollster::block_on;
@@ -8,7 +8,7 @@ use table_core::selection::{Class, IntoSelection, Partition, PartitionRange, Poi
 use table_core::{Engine, Entity, ErrorCode, KeyPart, Selection, Table, TableStore, TableStoreExt};
 use tests::model::ModelStore;
 
-/// An event whose partition key has three levels, each of which can be any text.
+/// An event whose partition key has three levels. Each level can be any string.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(tenant, user, session)]
 #[row_key(id)]
@@ -86,7 +86,7 @@ fn reads<E, C: Class>(selection: impl IntoSelection<E, C>, entity: &impl Entity)
     let within = |range: &KeyRange| range.contains(key.partition_key.as_str(), key.row_key.as_str());
     match selection.ranges() {
         Ok(ranges) => ranges.iter().any(within),
-        // A range whose start lies after its end is refused, and reads nothing.
+        // A range whose start is after its end is rejected, and nothing is read.
         Err(error) => {
             assert_eq!(error.code(), ErrorCode::InvalidInput, "{error}");
             false
@@ -205,8 +205,8 @@ fn hpk_5_a_prefix_is_paged_on_the_model() {
     block_on(pages_of_a_tenant(std::sync::Arc::new(ModelStore::new())));
 }
 
-/// Tests that the given levels determine the class of a query, whatever the number of partitions (HPK-39). A point
-/// query has all levels (HPK-36), given together or separately (HPK-35). A prefix reads only the partitions that it
+/// Tests that the given levels determine the class of a query, regardless of the number of partitions (HPK-39). A point
+/// query has all levels (HPK-36), whether they are given together or one by one (HPK-35). A prefix reads only the partitions that it
 /// covers (HPK-25, HPK-37).
 #[test]
 fn hpk_38_the_given_levels_decide_the_class() {
@@ -243,7 +243,7 @@ fn hpk_26_the_last_level_may_be_the_entity_itself() {
         let found = table.query(Reading::within(&region).meter_is(7)).collect().await.unwrap();
         assert_eq!(found, [reading(7, 2), reading(7, 1)]); // desc(day)
 
-        // Each entity is in a partition of its own, so a transaction cannot contain two of them (LIM-10).
+        // Each entity is in a separate partition. A transaction therefore cannot contain two of them (LIM-10).
         let mut transaction = table.transaction(&reading(7, 1)).unwrap();
         let error = transaction.insert(&reading(7, 3)).unwrap_err();
         assert_eq!(error.rule(), Some("EGT-5"));

@@ -1,4 +1,4 @@
-//! Tests that a typed read returns only entities, even if it encounters index rows that could be decoded as entities.
+//! Tests that a typed read returns only entities, even if it finds index rows that could be decoded as entities.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use pollster::block_on;
@@ -36,7 +36,7 @@ struct Age {
     age: i32,
 }
 
-/// A member with an index in its partition.
+/// A member with an index in the same partition.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Members")]
 #[partition_key(club)]

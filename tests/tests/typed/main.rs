@@ -1,4 +1,4 @@
-//! Tests the typed table and the patterns on the in-memory engine, with one module per subject. All tests form one
+//! Tests the typed table and the patterns on the in-memory engine, with one module per subject. All tests are in one
 //! binary, because each binary links all packages.
 
 mod adopted;

@@ -1,4 +1,4 @@
-//! Tests that a query's pages contain exactly the rows that the query collects, for selections of every class and for stores with every kind of position.
+//! Tests that the pages of a query contain exactly the rows that the query collects, for selections of all classes and stores with all kinds of positions.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use table_core::{
     TableStore, TableStoreExt, Versioned,
 };
 
-/// A visit. Each day is distributed over four partitions by user.
+/// A visit. The visits of each day are distributed over four partitions by user.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Visits")]
 #[partition_key(bucket(user, 4), "_", day)]
@@ -28,7 +28,7 @@ struct Visit {
     number: u32,
 }
 
-/// An event, whose streams sort before and after its indexes' partitions.
+/// An event. Its streams sort before and after the partitions of its indexes.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -93,7 +93,7 @@ fn filled<E: Entity>(faults: FaultInjection, entities: &[E]) -> Engine {
     engine
 }
 
-/// Returns the rows of all pages. Each continuation is passed on as text.
+/// Returns the rows on all pages. Each continuation is passed on as text.
 fn paged<E: Entity, S: TableStore + Clone, C: PagedOf<E>>(
     table: &Table<E, S>,
     selection: &Selection<E, C>,
@@ -109,7 +109,7 @@ fn paged<E: Entity, S: TableStore + Clone, C: PagedOf<E>>(
     }
 }
 
-/// Checks a selection both with and without index rows in its ranges, in a store with ordered pages and in one with unordered pages.
+/// Checks a selection with and without index rows in its ranges, in a store with ordered pages and in one with unordered pages.
 fn check<E: Entity + Clone + std::fmt::Debug + PartialEq, C: PagedOf<E>>(
     engine: &Engine,
     selection: impl IntoSelection<E, C>,
@@ -164,7 +164,7 @@ proptest! {
     }
 }
 
-/// Tests that a partition's start, which earlier releases wrote as a position without a row, can still be continued.
+/// Tests that a query can be continued at the start of a partition, which earlier releases wrote as a position without a row.
 #[test]
 fn the_start_of_a_partition_from_an_earlier_release_is_continued() {
     let visits: Vec<_> = (0..9).map(|user| Visit { user, day: day(1), number: 1 }).collect();

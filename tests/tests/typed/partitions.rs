@@ -1,4 +1,4 @@
-//! Tests ranges of partitions whose keys have no levels, with layouts from public projects: by time, by hash, and by the first characters of a name.
+//! Tests ranges of partitions whose keys have no levels. The layouts are from public projects: by time, by hash, and by the first characters of a name.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,7 +14,7 @@ fn instant(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-/// A log entry from Azure Diagnostics (`Microsoft.WindowsAzure.Diagnostics`): the `PartitionKey` consists of `0` and the ticks of the minute.
+/// A log entry from Azure Diagnostics (`Microsoft.WindowsAzure.Diagnostics`). The `PartitionKey` consists of `0` and the ticks of the minute.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WADLogsTable", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("0", minute)]
@@ -33,7 +33,7 @@ fn diagnostics_by_time() {
         for (minute, number) in minutes.map(instant).into_iter().zip(1..) {
             logs.insert(&Diagnostics { minute, number }).await.unwrap();
         }
-        // Another program has written this row. Its partition key is not a number of ticks.
+        // This row was written by another program. Its partition key is not a number of ticks.
         let bags = logs.store().untyped("WADLogsTable").unwrap();
         bags.insert(&TableEntity::new("0x", "1").unwrap()).await.unwrap();
         let numbers = |selection: Selection<Diagnostics, PartitionRange>| {
@@ -61,7 +61,7 @@ fn diagnostics_by_time() {
 }
 
 /// An Orleans reminder (`Orleans.Reminders.AzureStorage`) in the partition `{serviceId}_{hash:X8}`. Each silo reads the
-/// hash ranges that it is responsible for.
+/// ranges of hashes for which it is responsible.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansReminders")]
 #[partition_key(service, "_", hex(8, upper, hash))]
@@ -98,7 +98,7 @@ fn reminders_of_a_range_of_the_ring() {
             (key.partition_key.as_str(), key.row_key.as_str()),
             ("shop_0F000000", "GrainReference=0300-tick")
         );
-        // A silo's hash range excludes its start and includes its end.
+        // The hash range of a silo excludes its start and includes its end.
         let owned =
             Reminder::partitions_by_hash("shop", (Bound::Excluded(0xA), Bound::Included(0x0F00_0000)));
         let found = reminders.query(owned).collect().await.unwrap();
@@ -138,7 +138,7 @@ fn instances_by_the_beginning_of_their_ids() {
     });
 }
 
-/// A visit in a daily log. Each day is distributed over several partitions by user.
+/// A visit in a daily log. The visits of each day are distributed over several partitions by user.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Visits")]
 #[partition_key(bucket(user, 4), "_", pattern("yyyyMMdd", day))]
@@ -166,7 +166,7 @@ fn days_of_all_buckets() {
     assert!(!copies.ranges().unwrap()[0].contains("day_x", "x"));
 }
 
-/// A shopping cart, in the partition for its user's hash. Several readers each read a share of the hashes.
+/// A shopping cart, in a partition for the hash of its user. Several readers each read a share of the hashes.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Carts")]
 #[partition_key(hash(crc32, 8, user))]

@@ -1,6 +1,6 @@
-//! Tests table layouts of published programs. For each layout, the tests check that a key written by the program is the
-//! entity's key and is decoded to the entity, and they run the program's queries. The comments cite the repository,
-//! file, class or function that the layout comes from.
+//! Tests the table layouts of published programs. For each layout, the tests check that a key written by the program is the
+//! key of the entity and is decoded to it. They also run the queries of the program. The comments cite the repository,
+//! file, class or function from which the layout was taken.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -37,7 +37,7 @@ pub(crate) fn instant(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-/// Checks that `key` is the entity's key, and that a row which another program has stored under this key is read as the entity.
+/// Checks that `key` is the key of the entity, and that a row which another program stored under this key is read as the entity.
 pub(crate) fn both_ways<E: Entity + FromEntity + PartialEq + Debug>(entity: &E, key: (&str, &str)) {
     let literal = EntityKey::new(key.0, key.1).unwrap();
     assert_eq!(entity.key_of().unwrap(), literal);

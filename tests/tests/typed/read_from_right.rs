@@ -1,4 +1,4 @@
-//! Tests keys that are parsed from the end, and keys whose total length exceeds the limit.
+//! Tests keys that are parsed from the end, and keys that exceed the limit in total length.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, ErrorCode, Selection, TableStoreExt};

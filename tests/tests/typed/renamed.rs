@@ -1,4 +1,4 @@
-//! Tests renamed entity types. With `schema_name`, a type keeps its stored schema; without it, the new name is rejected if the table has rows.
+//! Tests renamed entity types. With `schema_name`, a type keeps its stored schema. Without it, the new name is rejected if the table contains rows.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,7 +25,7 @@ mod employee {
     }
 }
 
-/// The renamed type, which keeps the original name for its stored schema.
+/// The renamed type. It keeps the original name for its stored schema.
 mod kept {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Company", schema_name = "Employee")]
@@ -41,7 +41,7 @@ mod kept {
     }
 }
 
-/// The renamed type with the original schema name, and with more digits in its key.
+/// The renamed type with the original schema name, but with more digits in its key.
 mod kept_wider {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Company", schema_name = "Employee")]
@@ -84,7 +84,7 @@ mod wider {
     }
 }
 
-/// Unrelated types in the table. They differ from the renamed type in key literals, key parts or codecs, or in their stored kinds.
+/// Unrelated types in the table. They differ from the renamed type in key literals, key parts, codecs or stored kinds.
 mod others {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Company")]
@@ -158,10 +158,10 @@ fn evo_32_a_renamed_type_with_its_schema_name_keeps_its_schema_and_indexes() {
         let ada = staff.get(kept::Staff::by_email("Sales", "ada@contoso.com")).await.unwrap().unwrap();
         assert_eq!(ada.number, 223);
         assert_eq!(names(&store).await, ["Employee"]);
-        // The declaration is compared with the stored schema.
+        // The declaration is compared with the schema that is stored.
         let error = store.table::<kept_wider::Staff>().create_if_missing().await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("EVO-11")));
-        // The program version from before the renaming may run at the same time.
+        // The version of the program from before the renaming may run at the same time.
         store.entities::<employee::Employee>().create_if_missing().await.unwrap();
     });
 }

@@ -1,4 +1,4 @@
-//! Tests derived selections against a model: a selection must read exactly the keys whose parts have the requested values.
+//! Tests derived selections against a model. A selection must read exactly the keys whose parts have the requested values.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::ops::{Bound, RangeBounds};
@@ -21,8 +21,8 @@ enum Stage {
 #[digits(4)]
 struct Number(u16);
 
-/// An entry whose row key has every kind of ordered part: one of fixed length, a descending one, text terminated by
-/// `!`, an enum terminated by a space, and text at the end.
+/// An entry whose row key has every kind of ordered part: one of fixed length, a descending one, a string terminated by
+/// `!`, an enum terminated by a space, and a string at the end.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key(number, "_", tenant)]
 #[row_key("v1_", delta, desc(at), escaped(name), "!", stage, " ", note)]
@@ -38,7 +38,7 @@ struct Entry {
     tags: Vec<String>,
 }
 
-/// A login. Its partition key contains a bucket number computed from a row key part, and one computed from a property.
+/// A login. Its partition key contains two bucket numbers, computed from a part of the row key and from a property.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[partition_key("day_", bucket(user, 8), "_", bucket(shard, 3))]
 #[row_key(user, "_", user_of)]
@@ -55,7 +55,7 @@ fn reads<E, C: Class>(selection: impl IntoSelection<E, C>, entity: &impl Entity)
     };
     match selection.ranges() {
         Ok(ranges) => ranges.iter().any(within),
-        // A range whose start lies after its end is refused, and reads nothing.
+        // A range whose start is after its end is rejected, and nothing is read.
         Err(error) => {
             assert_eq!(error.code(), ErrorCode::InvalidInput, "{error}");
             false

@@ -1,4 +1,4 @@
-//! Tests entity sets and groups: partitions with several types are read as enums and as structs, and no row is dropped (PAT-HET, PAT-CK).
+//! Tests entity sets and groups. Partitions with several types are read as enums and as structs, and no row may be dropped (PAT-HET, PAT-CK).
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use pollster::block_on;
@@ -43,7 +43,7 @@ struct Review {
     rating: Option<i32>,
 }
 
-/// A note. It is recognised by its stored kind, because its keys could also be those of an employee or a review.
+/// A note. It is recognised by its stored kind, because an employee or a review could have the same keys.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "Note")]
 #[partition_key(department)]
@@ -53,7 +53,7 @@ struct Note {
     key: String,
 }
 
-/// A note as an earlier version of the program declared it.
+/// A note, as an earlier version of the program declared it.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "OldNote")]
 #[partition_key(department)]
@@ -115,7 +115,7 @@ fn write(table: &Table<Employee, Engine>, entities: &[Staff]) {
     }
 }
 
-/// Returns the entity without the `ETag`s and Timestamps of its property bags.
+/// Returns the entity, with the `ETag`s and Timestamps removed from property bags.
 fn plain(entity: Staff) -> Staff {
     match entity {
         Staff::Unknown(bag) => {
@@ -150,7 +150,7 @@ fn staff() -> impl Strategy<Value = Staff> {
         (id.clone(), year).prop_map(|(id, year)| Staff::Review(review(id, year))),
         id.clone()
             .prop_map(|id| Staff::Note(Note { department: "Sales".into(), key: format!("empid_{id:06}") })),
-        // A key without a kind, a malformed key, and an unknown kind under an employee's key.
+        // These are a key without a kind, a malformed key, and an unknown kind under the key of an employee.
         "[a-z]{1,3}".prop_map(move |key| bag(key, None)),
         id.clone().prop_map(move |id| bag(format!("empid_{id:05}"), None)),
         id.prop_map(move |id| bag(format!("empid_{id:06}"), Some("EmployeeV2"))),
@@ -284,7 +284,7 @@ fn pat_het_1_each_verb_writes_the_member() {
     block_on(sales.commit()).unwrap();
     assert_eq!(read(&engine.table::<Employee>()), [jones, reviewed, note, bag]);
 
-    // The stored schemas include each member's schema, so a changed member is an error.
+    // The stored schemas include the schema of each member. A changed member is therefore an error.
     let kinds =
         block_on(engine.untyped(table_core::table::LAYOUTS).unwrap().scan("a test").max_rows(99).collect())
             .unwrap();
@@ -316,7 +316,7 @@ struct Elsewhere {
 
 #[test]
 fn egt_1_an_entity_of_another_table_is_refused() {
-    // Between two types with schemas, this would not compile (T216).
+    // Between two types that have schemas, this would not compile (T216).
     let table = employees().store().untyped("Company").unwrap();
     let mut sales = table.transaction(PartitionKey::new("Sales").unwrap()).unwrap();
     sales.insert(&employee(1)).unwrap();

@@ -1,4 +1,4 @@
-//! Tests every operation of the typed table, on the in-memory engine and with a hand-written entity implementation.
+//! Tests all operations of the typed table, on the in-memory engine and with a hand-written entity implementation.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -20,7 +20,7 @@ fn employees() -> Table<Employee, Engine> {
     block_on(Engine::in_memory().table::<Employee>().create_if_missing()).unwrap()
 }
 
-/// Creates a table with employees 0 to `count` (exclusive) in each department. An employee's age equals the employee's number.
+/// Creates a table with employees 0 to `count` (exclusive) in each department. The age of each employee equals the employee's number.
 fn filled(departments: &[&str], count: u32) -> Table<Employee, Engine> {
     let table = employees();
     let age = |id: u32| i32::try_from(id).unwrap();
@@ -89,8 +89,8 @@ fn con_3_update_retries_on_conflict_and_counts_correctly() {
     let table = employees();
     block_on(table.insert(&Employee { age: 0, ..Employee::new("Sales", 1) })).unwrap();
     let stale = block_on(table.get(Employee::key("Sales", 1))).unwrap().unwrap();
-    // Each thread's first attempt uses a stale entity. A later attempt fails only if one of the other threads' 30
-    // writes precedes it, so the attempt limit is sufficient even for the slowest thread.
+    // The first attempt of each thread uses a stale entity. A later attempt fails only if one of the 30 writes by the other
+    // threads precedes it. The limit on attempts is therefore sufficient even for the slowest thread.
     const { assert!(1 + 3 * 10 < Retry::ATTEMPTS) };
     std::thread::scope(|threads| {
         for _ in 0..4 {
@@ -151,7 +151,7 @@ fn update_keeps_unknown_properties_and_removes_those_set_to_none() -> Result<()>
         assert_eq!((updated.age, &updated.room), (32, &None), "the stale version was read again");
         let stored = untyped.get(Selection::point("Sales", "000001")).await?.unwrap();
         assert_eq!((stored.get("Unknown"), stored.get("Room")), (Some(&Value::from(1.5)), None));
-        // The update starts from a current version, so it does not read.
+        // The update starts from a current version and therefore does not read.
         let with_room = table.update(&updated, |employee| employee.room = Some("8".into())).await?;
         table.update(&with_room, |employee| employee.room = None).await?;
         let stored = untyped.get(Selection::point("Sales", "000001")).await?.unwrap();
@@ -212,7 +212,7 @@ fn mrg_3_a_patch_that_sets_none_removes_the_property_and_keeps_the_others() -> R
         assert_eq!(properties(&stored().await?), properties(&expected));
         assert_eq!(table.get(key()).await?.unwrap().etag(), &patched);
 
-        // The last value wins, and removing a property that is not stored is not an error.
+        // The last value wins. Removing a property that is not stored is not an error.
         patch().set(Employee::ROOM, Some("8".to_owned())).if_match(&patched).send().await?;
         assert_eq!(table.get(key()).await?.unwrap().room.as_deref(), Some("8"));
         assert!(patch().if_match(patched).send().await.unwrap_err().is_precondition_failed());

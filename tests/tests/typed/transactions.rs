@@ -1,4 +1,4 @@
-//! Tests typed transactions and bulk writes: errors reported when an operation is added, results, and resuming after an error.
+//! Tests typed transactions and bulk writes: errors that are reported when an operation is added, results, and resumption after an error.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -62,7 +62,7 @@ fn egt_2_to_5_are_checked_at_the_call() -> Result<()> {
     let error = sales.insert(&Employee::new("Sales", 100)).unwrap_err();
     assert!(error.to_string().contains("100"), "{error}");
     assert_eq!(facts(error), (ErrorCode::InvalidInput, Some("EGT-2"), Some(100)));
-    // A refused operation leaves the transaction unchanged.
+    // A rejected operation leaves the transaction unchanged.
     block_on(sales.commit())?;
     assert_eq!(count(&table), 100);
 
@@ -125,7 +125,7 @@ fn a_failed_bulk_write_states_exactly_what_is_written_and_resumes() {
     assert!(error.source.is_already_exists());
     assert_eq!((error.at, error.unknown.is_empty()), (Some(250), true));
     assert!(error.to_string().contains("entity 250"), "{error}");
-    // Exactly the reported entities are stored.
+    // The entities that were reported, and no others, are stored.
     for (position, employee) in all.iter().enumerate().take(1_000).filter(|(position, _)| *position != 250) {
         let key = Employee::key(&employee.department, employee.id);
         let stored = block_on(table.get(key)).unwrap();
@@ -143,7 +143,7 @@ fn con_11_a_bulk_write_states_what_may_have_been_written() {
     let faults = FaultInjection { lose_answer_every: NonZeroU32::new(2), ..FaultInjection::default() };
     let engine = EngineOptions::new().faults(faults).in_memory();
     let table = on(&engine);
-    // The table is created without a schema, because storing one would take another transaction.
+    // The table is created without a schema, because storing a schema would take another transaction.
     block_on(engine.create_table_if_missing(table.name().unwrap())).unwrap();
     let all: Vec<Employee> = (0..400).map(|id| Employee::new("Sales", id)).collect();
     let error = block_on(table.bulk().insert_all(&all)).unwrap_err();

@@ -53,7 +53,7 @@ fn filters_and_names_as_text() -> Result<()> {
             table.query(Selection::partition("Sales")).filter_text("Age gt 30")?.filter_text(" ")?;
         assert_eq!(narrowed.collect().await?.len(), 2);
 
-        // A query over the entire table needs another function (DQ-5).
+        // A query over the entire table requires a different function (DQ-5).
         let error = table.query_text("Age gt 30").unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("DQ-5")));
         // The Timestamp is not indexed (ETAG-7).

@@ -1,4 +1,4 @@
-//! Tests the patterns on a store whose Timestamps are whole seconds. Guarded outbox steps without a version are rejected; everything else works.
+//! Tests the patterns on a store whose Timestamps are whole seconds. Guarded outbox steps without a version are rejected. Everything else must work.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -48,7 +48,7 @@ impl View for Headcounts {
     }
 }
 
-/// Returns a store whose clock advances by less than a second in total. The engine increments the ticks with each write.
+/// Returns a store whose clock is stopped. The engine still increments the ticks with each write, by less than a second in total.
 fn one_second() -> Seconds<Engine> {
     Seconds::new(EngineOptions::new().clock(Clock::new(|| 639_307_584_000_000_000)).in_memory())
 }
@@ -97,7 +97,7 @@ fn etag_6_and_pat_ec_2_guarded_steps_are_ordered_by_their_versions_or_refused() 
             Intent::of(ada.row_key.clone()).step(step)
         };
         refused(&outbox.operation(&intent(30)).unwrap_err(), "guarded steps", "Intent::version");
-        // Two changes happen within one second, and the later one is applied first.
+        // Two changes occur within one second, and the later one is applied first.
         for (version, age) in [(2, 32), (1, 31)] {
             let limits = store.capabilities().limits;
             let mut change = table_core::Transaction::new(ada.partition_key.clone(), limits).unwrap();
@@ -134,7 +134,7 @@ async fn staff(store: &Seconds<Engine>) -> (Table, Outbox<Seconds<Engine>, Engin
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Tests that changes are ordered by the `ETag`s of the entity and its guard rows, not by Timestamps.
+    /// Tests that changes are ordered by the `ETag`s of the entity and its guard rows, and not by Timestamps.
     #[test]
     fn etag_6_and_pat_inter_3_cross_partition_indexes_follow_changes_of_one_second(
         changes in prop::collection::vec((0..3_u32, prop::option::of(0..4_u32), any::<bool>()), 1..16),

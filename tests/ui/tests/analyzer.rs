@@ -1,4 +1,4 @@
-//! Tests rust-analyzer's completion and hover inside the attributes of a declaration. The tests are skipped if rust-analyzer is not installed
+//! Tests completion and hover by rust-analyzer inside the attributes of a declaration. The tests are skipped if rust-analyzer is not installed
 //! (`rustup component add rust-analyzer`).
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -44,7 +44,7 @@ struct Employee {
 }
 "#;
 
-/// A piece of the declaration, and its replacement with the cursor at `|`.
+/// Pieces of the declaration, each with its replacement, in which `|` marks the cursor.
 const COMPLETED: [(&str, &str); 9] = [
     ("#[partition_key(department)]", "#[partition_key(|)]"),
     ("#[partition_key(department)]", "#[partition_key(dep|)]"),
@@ -57,7 +57,7 @@ const COMPLETED: [(&str, &str); 9] = [
     ("\"name_\", first_name", "\"name_\", fir|"),
 ];
 
-/// A name with the cursor at `|`, and the text that is shown for it.
+/// Names in which `|` marks the cursor, each with the text that is shown for it.
 const SHOWN: [(&str, &str); 5] = [
     ("#[partition_key(depart|ment)]", "department: String"),
     ("#[partition_key(depart|ment)]", "The department of the employee."),
@@ -67,9 +67,9 @@ const SHOWN: [(&str, &str); 5] = [
 ];
 
 struct Installed {
-    /// The program that runs macros.
+    /// The path of the program that runs macros.
     server: PathBuf,
-    /// The compiled derive macro with which this test was built.
+    /// The path of the compiled derive macro with which this test was built.
     derive: PathBuf,
 }
 
@@ -91,12 +91,12 @@ fn installed() -> Option<Installed> {
     (answers && server.exists()).then_some(Installed { server, derive })
 }
 
-/// Returns `text` as a JSON string. It is ASCII, so Rust's debug format is valid.
+/// Returns `text` as a JSON string. The debug format of Rust is valid JSON, because the text is ASCII.
 fn json(text: &str) -> String {
     format!("{text:?}")
 }
 
-/// Returns the content of `rust-project.json`. It lists the crates, so rust-analyzer does not run cargo and builds nothing.
+/// Returns the content of `rust-project.json`. It lists the crates. rust-analyzer therefore does not run cargo and builds nothing.
 fn project(folder: &Path, derive: &Path) -> String {
     let source = |package: &str| {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(package).join("src/lib.rs");
@@ -130,7 +130,7 @@ struct Editor {
     output: BufReader<ChildStdout>,
     file: String,
     count: usize,
-    /// Dropping this sender ends the process: the thread that watches the process then kills it.
+    /// The sender whose drop ends the process: the thread that watches the process then kills it.
     _done: Sender<()>,
 }
 
@@ -207,7 +207,7 @@ impl Editor {
         }
     }
 
-    /// Replaces `piece` of the declaration by `changed`, then returns the response for the position of the `|` in `changed`.
+    /// Replaces `piece` in the declaration with `changed`. Returns the response for the position of the `|` in `changed`.
     fn ask_at(&mut self, method: &str, piece: &str, changed: &str) -> String {
         assert!(DECLARATION.contains(piece), "{piece}");
         let text = DECLARATION.replacen(piece, changed, 1);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 const PAGE: &str = include_str!("../../../docs/errors.md");
 
-/// The cases for which rustc has its own messages: arity, names and plain types, for which no trait of this library is checked.
+/// The cases for which rustc has its own messages: arity, names and plain types. No trait of this library is checked in them.
 const RUSTC: [&str; 16] = [
     "blob/of_another_entity",
     "blob/without_derive",
@@ -28,12 +28,12 @@ const RUSTC: [&str; 16] = [
     "write/by_hand",
 ];
 
-/// Returns the sections of the page, in order.
+/// Returns the headings of the sections on the page, in order.
 fn sections() -> Vec<&'static str> {
     PAGE.lines().filter_map(|line| line.strip_prefix("### ")).collect()
 }
 
-/// Returns the numbers in a string that are written as in a message: `[T045]`.
+/// Returns the numbers that a string contains in the form used in messages: `[T045]`.
 fn shown(text: &str) -> BTreeSet<String> {
     let is_number = |word: &&str| {
         word.strip_prefix('T')

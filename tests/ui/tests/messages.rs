@@ -1,8 +1,8 @@
-//! Tests that each mistake produces one message, and that no message is merely a consequence of another. Where rustc repeats a message, the number is
-//! recorded here, so that it does not increase.
+//! Tests that each mistake produces one message, and that no message is a mere consequence of another. If rustc repeats a message, the number of messages is
+//! recorded here and must not increase.
 //!
-//! A case with several mistakes marks the line of each mistake with the number of its message, such as `//~ T005`. The case must have exactly these
-//! messages, at these lines.
+//! A case with several mistakes marks the line of each mistake with the number of its message, such as `//~ T005`. The case must produce exactly these
+//! messages at these lines.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The cases with more than one message, and the number of messages.
+/// The cases with more than one message, each with its number of messages.
 const SEVERAL: &[(&str, usize)] = &[
-    // Cases with several mistakes, each reported once.
+    // These cases contain several mistakes, each of which is reported once.
     ("attribute/all_at_once", 6),
     ("attribute/keys_on_fields", 2),
     ("key/missing", 2),
@@ -21,12 +21,12 @@ const SEVERAL: &[(&str, usize)] = &[
     ("property/kind", 2),
     ("property/rest_misused", 4),
     ("set/type_twice", 2),
-    // Types that are not allowed in their position, which rustc reports for more than one use.
+    // These cases contain types that are not allowed where they are used. rustc reports them for more than one use.
     ("group/field_type", 2),
     ("index/float_of_alias", 6),
 ];
 
-/// Returns the files of the cases in `fail` with the extension `ending`, here and in `ui_patterns`.
+/// Returns the files of the cases in `fail`, both here and in `ui_patterns`, with the extension `ending`.
 fn cases(ending: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let classes = ["fail", "../ui_patterns/fail"].map(|fail| fs::read_dir(folder.join(fail)).unwrap());
@@ -42,7 +42,7 @@ fn name(case: &Path) -> String {
     format!("{class}/{rule}")
 }
 
-/// Returns the messages of rustc for every case.
+/// Returns the expected output of rustc for each case.
 fn messages() -> BTreeMap<String, String> {
     cases("stderr").into_iter().map(|case| (name(&case), fs::read_to_string(case).unwrap())).collect()
 }
@@ -58,7 +58,7 @@ fn each_mistake_is_reported_once() {
     assert_eq!(told.filter(|(_, errors)| *errors != 1).collect::<BTreeMap<_, _>>(), several);
 }
 
-/// Returns the cases whose source marks the lines of the expected errors: for each mark, its line number and the number of the message.
+/// Returns the cases that mark the lines of the expected errors in their source. Each mark consists of a line number and the number of the message.
 fn marked() -> BTreeMap<String, Vec<(usize, String)>> {
     let mut marked = BTreeMap::new();
     for case in cases("rs") {

@@ -1,4 +1,4 @@
-//! Tests the page of refused declarations line by line: each line names the cases in `fail` that show it, and no case is omitted.
+//! Tests the page of rejected declarations line by line. Each line must name the cases in `fail` that show it, and no case may be omitted.
 //!
 //! The forms that the page recommends instead are in `pass/refused.rs`.
 
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The first words of each line in the page's table, its error numbers, and the cases that show it.
+/// The first words of each line on the page, the error numbers in the line, and the cases that show them.
 const LINES: &[(&str, &[&str], &[&str])] = &[
     ("text before another part", &["T027"], &["key/constants"]),
     ("`\"id\"`, `\"empid_{id}\"`", &["T038"], &["key/declarations"]),
@@ -33,7 +33,7 @@ const LINES: &[(&str, &[&str], &[&str])] = &[
     ("**Lifetimes and borrowed fields**", &["T011"], &["type/declarations"]),
 ];
 
-/// Returns the beginnings of the page's lines, which are table rows and list items.
+/// Returns the starts of the lines on the page. These lines are table rows and list items.
 fn lines(page: &str) -> Vec<&str> {
     let (refused, rest) = page.split_once("## Not possible").unwrap();
     let points = rest.split("\n## ").next().unwrap();
@@ -45,13 +45,13 @@ fn lines(page: &str) -> Vec<&str> {
     rows.chain(points.lines().filter_map(|line| line.strip_prefix("- "))).collect()
 }
 
-/// Returns the numbers after a mark in a file, such as `//~ T198`.
+/// Returns the numbers that follow a mark in a file, such as `//~ T198`.
 fn marked(text: &str, mark: &str) -> BTreeSet<String> {
     let notes = text.lines().filter_map(|line| line.split_once(mark)).map(|(_, note)| note);
     notes.flat_map(|note| note.split(", ")).map(str::to_owned).collect()
 }
 
-/// Tests that the forms recommended in messages for methods of other libraries are compiled and run.
+/// Tests that all forms recommended in messages for methods of other libraries are compiled and run.
 #[test]
 fn each_refused_method_has_a_form_that_compiles() {
     let refused = marked(include_str!("../fail/selection/elsewhere.rs"), "//~ ");
@@ -74,7 +74,7 @@ fn each_line_of_the_page_is_shown_by_cases() {
         for number in *numbers {
             assert!(told.contains(&format!("[{number}]")), "no case of '{begin}' is told as {number}");
         }
-        // A number on the page must be one that was tested.
+        // Each number on the page must have been tested.
         for number in line.split("(T").skip(1).filter_map(|rest| rest.get(..3)) {
             if number.bytes().all(|byte| byte.is_ascii_digit()) {
                 assert!(numbers.contains(&format!("T{number}").as_str()), "T{number} of '{begin}'");

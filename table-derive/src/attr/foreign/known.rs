@@ -18,12 +18,12 @@ const REFERRED: &str = "remove the field `{items}`: related entities are entitie
 /// The help text for a value that a database would generate.
 const CHOSEN: &str = "remove the attribute: the program sets `{id}` before the insert, to `Uuid::now_v7()`, or to the next number of a \
                       `table_patterns::sequence`";
-/// The help text for an attribute that validates the value of a field.
+/// The help text for an attribute that validates a field's value.
 const CHECKED: &str = "remove the attribute: the length of `{name}` is checked by the program; the service allows 32 Ki characters";
 /// The help text for a property that the store maintains.
 const MAINTAINED: &str = "remove the field `{version}`: the store maintains the ETag and the Timestamp of each entity, and reads return both in `Versioned`";
 
-/// The help text for a struct attribute that renames all properties or columns.
+/// The help text for a struct attribute that renames all properties or all columns.
 const NAMES: &str = "remove the attribute: properties are named in Pascal case, `first_name` as `FirstName`; rename one with `#[property(\"GivenName\")]` \
                      above its field";
 /// The help text for an attribute that sets the type of a column.
@@ -35,7 +35,7 @@ const PARTITION: &str = "write `#[partition_key({department})]` above the struct
 /// The help text for a row key.
 const ROW: &str = "write `#[row_key({id})]` above the struct";
 
-/// The attributes, each with its help text. The braces contain a sample field, which is replaced with the field that follows the attribute.
+/// The attributes, each with its help text. The braces contain a sample name, which is replaced with the name of the field below the attribute.
 pub(super) const FOREIGN: &[(&[&str], &str)] = &[
     (&["table", "table_name", "Table", "TableName", "collection", "container", "document", "model"], TABLE),
     (&["rename_all", "naming_strategy"], NAMES),

@@ -1,4 +1,4 @@
-//! Generates code that reads from an index row's key: the key of the entity, and the properties that a copy stores only in its key.
+//! Generates code that reads from the key of an index row: the key of the entity, and the properties that a copy stores only in its key.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -30,7 +30,7 @@ pub(super) fn owner(design: &Design<'_>, primary: &Design<'_>, index: &Index) ->
     let mut literal = String::new();
     for (at, key) in [primary.partition_key, primary.row_key].into_iter().enumerate() {
         if at == 1 {
-            // The last literal of the `PartitionKey` precedes the `RowKey`.
+            // The last literal of the `PartitionKey` is passed to the call that starts the `RowKey`.
             let end = std::mem::take(&mut literal);
             calls.extend([quote!(.row_key(#end))]);
         }
@@ -51,7 +51,7 @@ pub(super) fn owner(design: &Design<'_>, primary: &Design<'_>, index: &Index) ->
     }
 }
 
-/// Returns the call that appends a part of the entity's key. The part is read from the index row's property or key part that contains its field.
+/// Returns the call that appends one part of the entity's key. The part is read from the property or key part of the index row that contains its field.
 fn append(
     design: &Design<'_>,
     primary: &Design<'_>,
@@ -79,7 +79,7 @@ fn append(
     }
 }
 
-/// Returns the function that reads a property.
+/// Returns the path of the function that reads a property.
 fn read(field: &Field<'_>, property: &Property) -> TokenStream {
     let ty = field.ty;
     if property.chunks {
@@ -119,7 +119,7 @@ pub(super) fn key_properties(design: &Design<'_>, index: &Index) -> Option<Token
     })
 }
 
-/// Returns the call that appends the property for a field that the copy's key contains.
+/// Returns the call that appends a property whose field is part of the copy's key.
 fn given<'p>(
     design: &Design<'_>,
     index: &Index,
@@ -148,7 +148,7 @@ fn given<'p>(
     Some((property, call))
 }
 
-/// Returns the pieces of both index row keys as arguments; `None` for a key that is not read.
+/// Returns the pieces of both keys of an index row as arguments, with `None` for a key that is not read.
 fn keys(design: &Design<'_>) -> TokenStream {
     let pieces = |key: &Key, constant: &Ident| option((!key.unread).then(|| key::forms(constant)));
     let partition_key = pieces(design.partition_key, &design.partition_constant());
@@ -156,7 +156,7 @@ fn keys(design: &Design<'_>) -> TokenStream {
     quote!(#partition_key, #row_key)
 }
 
-/// Returns the key part that a field can be read from, with its position among the parts of both index row keys.
+/// Returns the key part from which a field can be read, and the position of this part among the parts of both keys of the index row.
 fn place<'e>(design: &Design<'e>, field: usize) -> Option<(usize, KeyField<'e>)> {
     let keys = [design.partition_key, design.row_key].into_iter().filter(|key| !key.unread);
     let (at, part) = keys

@@ -11,7 +11,7 @@ use crate::expand::writing::local;
 use crate::model::Field;
 use crate::model::index::{Index, Stored};
 
-/// Generates `impl CopyIndex` and the included fields. If all fields are included, also generates the function that reads the entire entity.
+/// Generates `impl CopyIndex` and the included fields. If all fields are included, the function that reads the entire entity is generated as well.
 pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> TokenStream {
     let (ident, marker) = (design.ident(), index.marker(design.entity));
     let entity = local("entity");
@@ -69,7 +69,7 @@ pub(super) fn copies(design: &Design<'_>, primary: &Design<'_>, index: &Index) -
     }
 }
 
-/// Returns the body of `from_copy`. If a copy contains a value more than once, the occurrences are compared.
+/// Returns the body of `from_copy`. If a copy contains a value more than once, the generated code compares the occurrences.
 fn body_of_whole(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> TokenStream {
     let (entity, reader) = (local("entity"), local("reader"));
     let marker = index.marker(design.entity);
@@ -101,7 +101,7 @@ fn body_of_whole(design: &Design<'_>, primary: &Design<'_>, index: &Index) -> To
     body(&keys, &quote!(#(#properties)* #(#compared)*), &quote!(__table::Ok(Self { #(#idents),* })))
 }
 
-/// Returns the number that identifies a property in types: the FNV-1a hash of its name, which the runtime computes in the same way. Projections of
+/// Returns the number that identifies a property in types: the FNV-1a hash of its name. The runtime computes it in the same way. Projections of
 /// copies use it to check which properties an index includes.
 fn number(name: &str) -> u64 {
     name.bytes()

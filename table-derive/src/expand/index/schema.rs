@@ -9,7 +9,7 @@ use crate::expand::key::Design;
 use crate::expand::schema::{self, Keys, option};
 use crate::model::index::{Index, Stored};
 
-/// Generates the pieces of the index's keys and its condition, with the compile-time check that the keys are valid.
+/// Generates the pieces of the index's keys, its condition, and the compile-time check that the keys are valid.
 pub(super) fn constants(design: &Design<'_>, index: &Index) -> Keys {
     let Keys { constants, proof } = schema::keys(design);
     let when = index.attr.when.as_ref().map(|path| {
@@ -27,7 +27,7 @@ pub(super) fn schema(design: &Design<'_>, index: &Index) -> TokenStream {
     let unique = index.attr.unique.is_some();
     let at_most = option(index.attr.at_most.as_ref().map(ToTokens::to_token_stream));
     let sparse = sparse(design, index);
-    // The path is stored as written, without the spaces that printing tokens would add.
+    // The path is stored as written, without the spaces that printing its tokens would add.
     let when = index.attr.when.as_ref().map(|path| {
         let written: String = path.to_token_stream().to_string().split_whitespace().collect();
         quote!(#written)

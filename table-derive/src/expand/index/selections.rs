@@ -11,9 +11,9 @@ use crate::expand::rows;
 use crate::model::index::Index;
 use crate::model::key::{Key, Part};
 
-/// Returns the function that looks up a value. It returns one row if the value is the index's complete key, otherwise
-/// all copies whose keys start with the value. The key parts after the value order and distinguish the copies. A
-/// reversed part only orders them, so it is not an argument. The second result is a statement for the constant that
+/// Returns the function that looks up a value. The function returns one row if the value is the complete key of the index, and
+/// otherwise all copies whose keys start with the value. The key parts after the value order the copies and tell them apart. A
+/// descending part only orders the copies and is therefore not an argument. The second value is a statement for the constant that
 /// checks the keys at compile time.
 pub(super) fn look_up(design: &Design<'_>, index: &Index) -> (TokenStream, Option<TokenStream>) {
     let parts: Vec<_> = rows::parts(design.row_key).collect();
@@ -28,7 +28,7 @@ pub(super) fn look_up(design: &Design<'_>, index: &Index) -> (TokenStream, Optio
             parts.iter().rposition(|(_, part)| !ends(part)).map_or(0, |last| last + 1)
         };
         match until(&|part| tells_apart(part.field) || part.codec.sorts()) {
-            // If every part orders or distinguishes the copies, the reversed parts belong to the value.
+            // If every part either orders the copies or tells them apart, the descending parts belong to the value.
             0 => until(&|part| tells_apart(part.field)),
             pinned => pinned,
         }
@@ -67,7 +67,7 @@ fn point(design: &Design<'_>, index: &Index) -> TokenStream {
 }
 
 /// Generates `fn by_city(state: …, city: …) -> Selection<Airport, RowRange, Copies<AirportByCity>>`, and the
-/// compile-time check that it finds only copies with these values.
+/// compile-time check that the function finds only copies with these values.
 fn range(design: &Design<'_>, index: &Index, pinned: usize) -> (TokenStream, TokenStream) {
     let (vis, method) = (design.vis(), method(index));
     let parts: Vec<_> = rows::parts(design.row_key).take(pinned).collect();
@@ -94,7 +94,7 @@ fn range(design: &Design<'_>, index: &Index, pinned: usize) -> (TokenStream, Tok
     );
     let (constant, pinned) = (design.constant("ROW_KEY"), looked_up.pieces.len());
     let (name, entity) = (index.attr.name.unraw().to_string(), &design.entity.name);
-    // The bound has the span of the attribute's name, like the check of the key itself.
+    // The bound has the span of the attribute's name, as does the check of the key itself.
     let told = quote_spanned! {design.row_key.original.path().span()=>
         __table::require_told(#constant, #pinned, #name, #entity);
     };
@@ -115,7 +115,7 @@ fn method(index: &Index) -> Ident {
     let (name, span) = (index.method(), index.attr.name.span());
     match syn::parse_str::<Ident>(&name) {
         Ok(_) => Ident::new(&name, span),
-        // These names have no raw form, and the index rules refuse them.
+        // These names have no raw form, and the index rules reject them.
         Err(_) if matches!(name.as_str(), "self" | "super" | "crate" | "_") => Ident::new("index", span),
         Err(_) => Ident::new_raw(&name, span),
     }

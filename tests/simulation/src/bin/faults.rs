@@ -1,4 +1,4 @@
-//! `faults` reintroduces each past fault of the engine into a copy of the workspace, then searches for a simulated
+//! `faults` reintroduces each past fault of the engine into a copy of the workspace. It then searches for a simulated
 //! history (a run with one seed) that detects it.
 //!
 //! The copy and its build output are in `target/faults`.
@@ -13,7 +13,7 @@ use simulation::fault::{Fault, workspace};
 const USAGE: &str = "faults [--some N] [--only NAME] [--seeds N]";
 
 struct Plan {
-    /// The number of faults to search for, selected by the current commit; `None` for all faults.
+    /// The number of faults to search for, selected by the current commit. `None` searches for all faults.
     some: Option<usize>,
     only: Option<String>,
     seeds: u64,
@@ -49,7 +49,7 @@ fn plan() -> Result<Plan, String> {
     Ok(plan)
 }
 
-/// Searches for histories that detect the planned faults. Returns the names of the faults that no history detected.
+/// Searches for histories that detect the planned faults. Returns the names of the faults that were not detected.
 fn run(plan: &Plan) -> io::Result<Vec<String>> {
     let root = workspace();
     let tree = target(&root).join("faults").join("tree");
@@ -76,7 +76,7 @@ fn choose(mut faults: Vec<Fault>, plan: &Plan, root: &Path) -> io::Result<Vec<Fa
         }
     }
     if let Some(some) = plan.some {
-        // Different commits search for different faults.
+        // The commit determines which faults are searched for.
         let commit = output(Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root))?;
         let start = commit.bytes().fold(0_usize, |sum, byte| (sum * 31 + usize::from(byte)) % 10_007);
         let count = faults.len();
@@ -86,13 +86,13 @@ fn choose(mut faults: Vec<Fault>, plan: &Plan, root: &Path) -> io::Result<Vec<Fa
     Ok(faults)
 }
 
-/// Builds the simulation in a source tree and runs its histories. Returns the line that reports the first failed history; `None` if none fails.
+/// Builds the simulation in a source tree and runs its histories. Returns the line that reports the first failed history, or `None` if no history fails.
 fn hunt(tree: &Path, seeds: u64) -> io::Result<Option<String>> {
     let target = tree.with_file_name("target");
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     build.args(["build", "--quiet", "--release", "--config", "profile.release.opt-level=1"]);
     build.args(["--package", "simulation", "--bin", "simulate"]).env("CARGO_TARGET_DIR", &target);
-    // A reintroduced fault may leave code unused, so warnings are allowed.
+    // Warnings are allowed because a reintroduced fault may leave code unused.
     build.env("RUSTFLAGS", "--cap-lints=allow").current_dir(tree);
     output(&mut build)?;
     let simulate = target.join("release").join("simulate");
@@ -107,8 +107,8 @@ fn hunt(tree: &Path, seeds: u64) -> io::Result<Option<String>> {
     }
 }
 
-/// Makes a source tree equal to the workspace's tracked files. Unchanged files keep their modification time, so
-/// cargo does not recompile them.
+/// Makes a source tree equal to the tracked files of the workspace. Unchanged files keep their modification time, and cargo
+/// therefore does not recompile them.
 fn copy(root: &Path, tree: &Path) -> io::Result<()> {
     let listed = output(Command::new("git").args(["ls-files", "-z"]).current_dir(root))?;
     let names: BTreeSet<&str> = listed.split('\0').filter(|name| !name.is_empty()).collect();
@@ -147,7 +147,7 @@ fn target(root: &Path) -> PathBuf {
     root.join(target)
 }
 
-/// Runs a command and returns its output.
+/// Runs a command and returns its output. A failed command is an error.
 fn output(command: &mut Command) -> io::Result<String> {
     let output = command.output()?;
     if !output.status.success() {

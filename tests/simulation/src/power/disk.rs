@@ -27,7 +27,7 @@ pub(super) use file::{Change, FileState};
 
 use crate::power::image;
 
-/// An in-memory disk. All clones share its content.
+/// An in-memory disk. All clones share the same content.
 #[derive(Clone, Debug, Default)]
 pub struct SimulatedDisk {
     state: Arc<Mutex<State>>,
@@ -37,7 +37,7 @@ pub struct SimulatedDisk {
 /// The disk's content, locks and faults.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// All files that have ever been created, indexed by number.
+    /// All files that have ever been created. The number of a file is its index.
     pub(super) files: Vec<FileState>,
     pub(super) entries: Entries,
     faults: Faults,
@@ -72,7 +72,7 @@ impl SimulatedDisk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reports a call to the watcher, counts it, and returns its outcome.
+    /// Reports a call to the watcher, counts the call, and returns its outcome.
     fn call(&self, call: &Call) -> io::Result<(MutexGuard<'_, State>, Fate)> {
         if let Some(Watcher(watch)) = &self.watcher {
             watch(call);
@@ -80,14 +80,14 @@ impl SimulatedDisk {
         self.call_quietly(call)
     }
 
-    /// Counts a call, and returns its outcome.
+    /// Counts a call without reporting it to the watcher, and returns its outcome.
     fn call_quietly(&self, call: &Call) -> io::Result<(MutexGuard<'_, State>, Fate)> {
         let mut state = self.state();
         let fate = state.faults.count(call)?;
         Ok((state, fate))
     }
 
-    /// Sets the disk's next fault, or removes it.
+    /// Sets the next fault of the disk, or removes it.
     pub fn set_fault(&self, fault: Option<Fault>) {
         self.state().faults.set(fault);
     }
@@ -98,13 +98,13 @@ impl SimulatedDisk {
         self.state().faults.has_failed()
     }
 
-    /// Returns the number of syncs requested.
+    /// Returns the number of syncs that have been requested.
     #[must_use]
     pub fn syncs(&self) -> u64 {
         self.state().faults.syncs
     }
 
-    /// Returns the number of calls that changed something or synced.
+    /// Returns the number of calls that changed or synced something.
     #[must_use]
     pub fn changes(&self) -> u64 {
         self.state().faults.changes
@@ -121,8 +121,8 @@ impl SimulatedDisk {
         self.state().faults.lost
     }
 
-    /// Returns a disk as it may be found after the power loss: each unsynced sector contains one of its versions or a
-    /// torn one, and each folder entry is either the old one or the new one.
+    /// Returns the disk as it may be found after the power loss. Each unsynced sector contains one of its versions or a
+    /// torn one, and each folder entry is either the old or the new one.
     #[must_use]
     pub fn after_power_loss(&self, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
@@ -130,7 +130,7 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(state)), watcher: None }
     }
 
-    /// Returns the disk as it is found after the process has ended but the system has not: all changes are present.
+    /// Returns the disk as it is found after the end of the process but not of the system: all changes are present.
     #[must_use]
     pub fn after_kill(&self) -> Self {
         let state = State::as_seen(&self.state());
@@ -139,17 +139,17 @@ impl SimulatedDisk {
 }
 
 impl State {
-    /// Returns a state in which all given data is durable.
+    /// Returns a state in which all of the given data is durable.
     pub(super) fn settled(files: Vec<(Content, Option<usize>)>, entries: Entries) -> Self {
         let files =
             files.into_iter().map(|(bytes, unreadable)| FileState::settled(bytes, unreadable)).collect();
         Self { files, entries, ..Self::default() }
     }
 
-    /// Returns a state with the data that programs see in `other`. Data that is not durable in `other` is not durable in the result either.
+    /// Returns a state with the data that programs see in `other`. Data that is not durable in `other` is not durable in the result.
     fn as_seen(other: &Self) -> Self {
         let named = other.entries.numbers();
-        // No program has a file open, so a file without a name is lost.
+        // After the end of the process, no program has a file open. A file without a name is therefore lost.
         let file = |(number, file): (usize, &FileState)| {
             if named.contains(&number) { file.clone() } else { FileState::default() }
         };
@@ -161,12 +161,12 @@ impl State {
         self.files.get_mut(number).ok_or_else(|| ErrorKind::NotFound.into())
     }
 
-    /// Returns `true` if a file has several names.
+    /// Returns `true` if a file has more than one name.
     fn has_other_names(&self, number: usize) -> bool {
         self.entries.files().filter(|(_, other)| *other == number).count() > 1
     }
 
-    /// Frees the space of a file that is about to lose a name, unless it has another name.
+    /// Frees the space of a file that is about to lose a name, unless the file has another name.
     fn give_room_of(&mut self, number: usize) -> io::Result<()> {
         if !self.has_other_names(number) {
             let freed = self.file(number)?.current.len();
@@ -225,7 +225,7 @@ impl Disk for SimulatedDisk {
         let (mut state, fate) = self.call(&Call::Rename(from.to_owned()))?;
         fate.outcome()?;
         let number = state.entries.file(from).ok_or(ErrorKind::NotFound)?;
-        // POSIX: if both names refer to the same file, nothing changes.
+        // POSIX: nothing changes if both names refer to the same file.
         if state.entries.file(to) == Some(number) {
             return Ok(());
         }
@@ -252,7 +252,7 @@ impl Disk for SimulatedDisk {
     fn lock(&self, path: &Path) -> io::Result<Box<dyn DiskLock>> {
         let mut state = self.state();
         state.faults.powered()?;
-        // The lock belongs to the file, not to its name. A recreated file is a different file.
+        // The lock belongs to the file, not to the name. A file that is created again is a different file.
         let known = state.entries.file(path);
         let number = known.unwrap_or_else(|| state.create(path));
         if state.locked.contains(&number) {

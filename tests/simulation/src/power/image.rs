@@ -1,6 +1,6 @@
-//! Generates the possible disk content after a power loss.
+//! Generates a possible content of the disk after a power loss.
 //!
-//! A sector that has been written n times since its last sync holds any of its n + 1 versions, independently of every
+//! A sector that has been written n times since its last sync contains any of its n + 1 versions, independently of every
 //! other sector. This covers dropped writes, reordered writes and writes torn between sectors. One in eight changed
 //! sectors is also torn internally.
 
@@ -50,7 +50,7 @@ fn some(file: &FileState, random: &mut StdRng) -> Content {
         versions.into_iter().map(|(sector, count)| (sector, random.random_range(0..=count))).collect();
     let mut bytes = file.durable.clone();
     let mut length = bytes.len();
-    // The length is file metadata, whose changes have their own order: a random prefix of them takes effect.
+    // The length is metadata of the file. Changes to it have their own order: a random number of them, from the first one on, takes effect.
     let lengths = random.random_range(0..=file.pending.len());
     for (index, change) in file.pending.iter().enumerate() {
         match change {

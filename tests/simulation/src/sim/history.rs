@@ -1,4 +1,4 @@
-//! One history: successive lives (an engine's lifetime each) on one disk, and the defects found.
+//! One history: successive lives (the lifetime of one engine each) on one disk, and the defects that were found.
 
 mod asks;
 mod backups;
@@ -48,9 +48,9 @@ use neighbours::Neighbours;
 use time::Time;
 
 const FOLDER: &str = "/data/tables";
-/// One second, in ticks.
+/// The number of ticks in a second.
 const SECOND: u64 = 10_000_000;
-/// The time at which each history begins.
+/// The time at which every history begins, in ticks.
 const BEGINNING: u64 = 638_000_000_000_000_000;
 
 pub(super) struct History {
@@ -62,7 +62,7 @@ pub(super) struct History {
     etags: BTreeMap<Number, ETag>,
     /// The operation that created each version of a row in a table.
     versions: BTreeMap<(u8, Place, u64), Number>,
-    /// The leases returned by operations on the queue.
+    /// The leases that operations on the queue returned.
     leases: BTreeMap<Number, Lease>,
     clock: Arc<AtomicU64>,
     next: Number,
@@ -76,11 +76,11 @@ pub(super) struct History {
     image: Option<images::Image>,
     neighbours: Neighbours,
     time: Time,
-    /// The disk before the current life, kept in some histories only.
+    /// The disk before the current life. Only some histories keep it.
     earlier: Option<SimulatedDisk>,
-    /// `true` if the engine was closed without a fault and the folder has not been opened since. In that case, all journal frames are recorded as synced.
+    /// `true` if the engine was closed without a fault and the folder has not been opened since. All journal frames are then recorded as synced.
     closed: bool,
-    /// The disk as of the time when the folder was copied, with the number of the first later request.
+    /// The disk at the time when the folder was copied, and the number of the first request after that.
     copied: Option<(u64, SimulatedDisk)>,
     established: bool,
     /// `true` if an engine with relaxed durability was killed, or failed before it was closed, and the folder has not
@@ -124,7 +124,7 @@ impl History {
         }
     }
 
-    /// Runs lives one after another until the history ends.
+    /// Runs one life after another until the history ends.
     pub(super) fn run(mut self) -> (Seen, u64, Result<(), Wrong>) {
         if self.random.random_ratio(1, 8) {
             self.disk = SimulatedDisk::with_volume(Path::new(FOLDER));
@@ -165,7 +165,7 @@ impl History {
         if outcome.is_ok() {
             outcome = self.last_look();
         }
-        // The threads of an open engine must end before the history does.
+        // The threads of an open engine must end before the history ends.
         self.let_go();
         self.seen.calls = self.schedule.calls();
         (self.seen, self.schedule.trace(), outcome)
@@ -209,7 +209,7 @@ impl History {
             && self.disk.has_failed()
     }
 
-    /// Returns `true` if calls have failed for lack of a free descriptor or of memory.
+    /// Returns `true` if calls have failed because no file descriptor or no memory was free.
     fn lacks_resources(&self) -> bool {
         let is_lack =
             matches!(self.life.trouble, Trouble::Disk(Fault::NoDescriptors(..) | Fault::NoMemory(_)));
@@ -228,7 +228,7 @@ impl History {
             }
             Err(error) => {
                 self.log.add(format!("not opened: {error}"));
-                // Opening copies files that are shared with another folder, and replaces a manifest of an earlier format.
+                // Opening copies files that are shared with another folder, and replaces a manifest in an earlier format. Both take up space.
                 let needs_room = !self.established
                     || self.neighbours.linked.is_of_folder()
                     || self.neighbours.is_earlier_format;

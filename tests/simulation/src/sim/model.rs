@@ -1,7 +1,7 @@
 //! A model of the engine: the possible contents of the tables, given the requests, results and reads so far.
 //!
 //! Writes take effect in the order of the requests, each one completely or not at all. While a write has no result, its
-//! outcome is unknown. The model keeps every world (possible course of events) that agrees with all that is known. If
+//! outcome is unknown. The model keeps every world (possible course of events) that agrees with all known results and reads. If
 //! no world remains, the history has failed.
 
 mod state;
@@ -24,7 +24,7 @@ enum Fate {
     Skipped,
 }
 
-/// The state after a write and the message received by it, or the reason why the write is refused.
+/// The state after a write and the message that the write received, or the reason why the write is refused.
 type Effect = Result<(Arc<State>, Option<Number>), Refusal>;
 
 /// A write whose result is not known yet.
@@ -32,9 +32,9 @@ type Effect = Result<(Arc<State>, Option<Number>), Refusal>;
 struct Open {
     id: u64,
     write: Write,
-    /// `true` if the caller no longer waits for the result, or if the result does not tell the outcome.
+    /// `true` if the caller no longer waits for the result, or if the result does not reveal the outcome.
     silent: bool,
-    /// A cache of the effects on each state seen so far, keyed by the state's address. Every read needs these effects again.
+    /// A cache of the write's effect on each state seen so far, keyed by the address of the state. Every read needs these effects again.
     effects: RefCell<HashMap<*const State, (Arc<State>, Effect)>>,
 }
 
@@ -62,7 +62,7 @@ impl World {
         Self { state, ahead: VecDeque::new() }
     }
 
-    /// Returns the worlds after each possible outcome of the next write.
+    /// Returns the worlds that result from the possible outcomes of the next write.
     fn next(&self, open: &Open, may_skip: bool) -> Vec<Self> {
         let with = |state: Arc<State>, fate| {
             let mut ahead = self.ahead.clone();
@@ -88,26 +88,26 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// All worlds that are consistent with the known results.
+/// All worlds that agree with the known results.
 #[derive(Debug)]
 pub(super) struct Model {
     worlds: Vec<World>,
     open: VecDeque<Open>,
-    /// `true` if a write whose result was dropped may have been skipped.
+    /// `true` if a write may have been skipped whose caller never received a result.
     pub(super) may_skip: bool,
-    /// All earlier possible states. A damaged or unsynced journal may return the engine to any of them.
+    /// All earlier possible states. After damage to the journal, or the loss of unsynced frames, the engine may return to any of them.
     past: Vec<Arc<State>>,
-    /// All states that have been possible since recording began.
+    /// All states that have been possible since recording began, or `None` if nothing is being recorded.
     noted: Option<Vec<Arc<State>>>,
 }
 
-/// Returns the distinct elements in order. After a power loss there may be thousands of them, too many for comparing all pairs.
+/// Returns the distinct elements in order. After a power loss, there may be thousands of them, which are too many for comparing all pairs.
 fn distinct<T: Clone + Eq + Hash>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut seen = HashSet::new();
     all.into_iter().filter(|one| seen.insert(one.clone())).collect()
 }
 
-/// Returns the state after the engine has ended: the names of deleted tables can be used again.
+/// Returns the state after the end of the engine. The names of deleted tables can then be used again.
 fn without_leaving(state: Arc<State>) -> Arc<State> {
     if state.leaving.is_empty() {
         return state;
@@ -140,7 +140,7 @@ impl Model {
         self.open.push_back(Open { id, write, silent: false, effects: RefCell::default() });
     }
 
-    /// Records that the result of a write will not be received.
+    /// Records that the caller of a write no longer waits for the result.
     pub(super) fn give_up(&mut self, id: u64) {
         if let Some(open) = self.open.iter_mut().find(|open| open.id == id) {
             open.silent = true;
@@ -161,7 +161,7 @@ impl Model {
                 worlds.extend(next.into_iter().filter_map(|mut world| {
                     let fate = world.ahead.pop_front()?;
                     let agrees = match (&fate, outcome) {
-                        // A refusal may be reverted together with its commit group (the writes committed with one sync).
+                        // A refused write is reported as not done if its commit group (the writes committed with one sync) is reverted.
                         (Fate::Done(is), Outcome::Done(seen)) => is == seen,
                         (Fate::Skipped | Fate::Refused(_), Outcome::NotDone) => true,
                         (Fate::Refused(is), Outcome::Refused(seen)) => is == seen,
@@ -178,7 +178,7 @@ impl Model {
         Err(Wrong(format!("write {id} was answered twice")))
     }
 
-    /// Continues with the distinct worlds. At least one must remain.
+    /// Continues with the distinct worlds among these. At least one must remain.
     fn keep(&mut self, worlds: Vec<World>, wrong: impl FnOnce() -> String) -> Result<(), Wrong> {
         self.worlds = distinct(std::mem::take(&mut self.worlds).into_iter().chain(worlds));
         if self.worlds.is_empty() {
@@ -193,7 +193,7 @@ impl Model {
         Ok(())
     }
 
-    /// Starts to record the possible states, beginning with the current ones.
+    /// Starts to record the possible states. The current ones are recorded first.
     pub(super) fn begin_to_note(&mut self) {
         self.noted = Some(self.states());
     }
@@ -205,7 +205,7 @@ impl Model {
         self.noted.take().unwrap_or_default()
     }
 
-    /// Returns all worlds that a reader may see now: the certain worlds, and those in which more of the open writes have taken effect.
+    /// Returns all worlds that a reader may see now: the known worlds, and those in which further open writes have taken effect.
     fn visible(&self) -> Vec<World> {
         let mut all = Vec::new();
         for world in &self.worlds {
@@ -233,7 +233,7 @@ impl Model {
     ) -> Result<(), Wrong> {
         let visible = self.visible();
         note(&mut self.noted, &visible);
-        // Worlds that match the observation and are otherwise indistinguishable are merged into the one with the fewest certain writes.
+        // Worlds that match the observation and do not differ otherwise are merged into the one with the fewest certain writes.
         let seen: Vec<World> = visible.into_iter().filter(|world| what(&world.state)).collect();
         let worlds = std::mem::take(&mut self.worlds);
         self.keep(seen, || {
@@ -242,7 +242,7 @@ impl Model {
         })
     }
 
-    /// Records that the engine has ended: the first of the open writes, possibly none, have taken effect.
+    /// Records that the engine has ended. Some of the first open writes, possibly none or all, have taken effect.
     pub(super) fn end(&mut self) {
         let states = distinct(self.states().into_iter().map(without_leaving));
         self.open.clear();
@@ -251,18 +251,18 @@ impl Model {
         self.worlds = states.into_iter().map(World::of).collect();
     }
 
-    /// Records that the end of the journal may be lost: the tables may return to any past state, but to no other state.
+    /// Records that the end of the journal may be lost. The tables may then return to any past state, but to no other state.
     pub(super) fn fall_back(&mut self) {
         let past = self.past.iter().cloned().map(World::of);
         self.worlds = distinct(std::mem::take(&mut self.worlds).into_iter().chain(past));
     }
 
-    /// Returns `true` if so many worlds are possible that a read should precede any further request.
+    /// Returns `true` if so many worlds are possible that a read should precede the next request.
     pub(super) fn is_vague(&self) -> bool {
         self.worlds.len() > 8
     }
 
-    /// Returns `true` if another write may be requested. The number of worlds grows with the number of open writes.
+    /// Returns `true` if another write may be requested. The limit exists because the number of worlds grows with the number of open writes.
     pub(super) fn has_room(&self, callers: usize) -> bool {
         self.open.len() < if self.may_skip { callers.min(3) } else { callers }
     }

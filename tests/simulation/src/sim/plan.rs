@@ -1,4 +1,4 @@
-//! The random choices for each life (an engine's lifetime): how the engine is opened, which faults occur, and how it ends.
+//! The random choices for a life (the lifetime of one engine): how the engine is opened, which faults occur, and how the life ends.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -15,14 +15,14 @@ pub(super) struct Life {
     pub(super) cache_bytes: usize,
     pub(super) page_entities: usize,
     pub(super) relaxed: bool,
-    /// `true` if a deleted table's name is refused until the engine ends.
+    /// `true` if the name of a deleted table is refused until the engine ends.
     pub(super) drops_slowly: bool,
     /// The maximum number of writes that are pending at the same time.
     pub(super) callers: usize,
     pub(super) steps: u32,
     pub(super) compactions: Compactions,
     pub(super) trouble: Trouble,
-    /// The step at which the fault begins; 0 means before the folder is opened.
+    /// The step at which the fault begins. A value of 0 means that it begins before the folder is opened.
     pub(super) from: u32,
     pub(super) end: End,
 }
@@ -49,7 +49,7 @@ pub(super) enum Compactions {
     Random,
     /// After the last step.
     AtEnd,
-    /// Never, so layers accumulate until the merge policy merges them.
+    /// Never. Layers therefore accumulate until the merge policy merges them.
     Never,
 }
 
@@ -59,21 +59,21 @@ pub(super) enum Trouble {
     None,
     /// A fault of the disk.
     Disk(Fault),
-    /// A thread panics or fails when it reaches a certain step for the n-th time.
+    /// A thread panics or fails when it reaches the given step for the n-th time.
     Thread {
         step: Step,
         nth: u32,
         panics: bool,
     },
-    /// A bit in a file with rows is flipped while the file is in use.
+    /// A bit is flipped in a file with rows while the file is in use.
     Rot,
-    /// A sector of a file with rows cannot be read.
+    /// A sector cannot be read in a file with rows.
     Unreadable,
     /// The clock jumps.
     Clock,
 }
 
-/// How a life ends.
+/// The way in which a life ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Close,
@@ -117,15 +117,15 @@ impl Life {
         }
     }
 
-    /// Returns the memtable size at which a checkpoint starts at the latest.
+    /// Returns the size of the memtable at which a checkpoint starts at the latest.
     pub(super) fn checkpoint_at(&self) -> usize {
         let bounded = |bytes: usize| bytes.clamp(1 << 10, 1 << 40);
         bounded(self.checkpoint_bytes).min(bounded(self.memtable_bytes) / 2)
     }
 
-    /// Makes a history's first life load rows into large segments, and its later lives change single rows in many small
-    /// checkpoints. A segment then has more layers than allowed while they are still much smaller than the segment, and
-    /// layers that are too large for one merge.
+    /// Returns a variant of this life that wears out segments. The first life of a history loads rows into large segments, and the
+    /// later ones change single rows in many small checkpoints. A segment then has more layers than allowed while they are still
+    /// much smaller than the segment, and layers that are too large for one merge.
     pub(super) fn worn(self, number: u32) -> Self {
         let (work, checkpoint_bytes, steps, compactions, trouble) = if number == 0 {
             (Work::Load, 400_000, self.steps.max(60), Compactions::AtEnd, Trouble::None)
@@ -144,8 +144,8 @@ impl Life {
         }
     }
 
-    /// Returns a life that ends with a power loss before the engine has made much data durable. Such a life follows
-    /// some of the lives that were killed, or in which a sync failed.
+    /// Returns a life that ends with a power loss before the engine has made much data durable. Such a life follows some of
+    /// the lives in which the engine was killed or a sync failed.
     pub(super) fn short(self) -> Self {
         let (trouble, end) = (Trouble::None, End::Power);
         Self {
@@ -159,25 +159,25 @@ impl Life {
         }
     }
 
-    /// Returns a life that requests nothing that could fail.
+    /// Returns a life without faults and without requests.
     pub(super) fn quiet(self) -> Self {
         Self { trouble: Trouble::None, steps: 0, ..self }
     }
 }
 
 impl Trouble {
-    /// Returns `true` if this trouble may later lose data that a sync should have made durable.
+    /// Returns `true` if the trouble may later lose data that a sync should have made durable.
     pub(super) fn is_of_syncs(self) -> bool {
         matches!(self, Self::Disk(Fault::SyncFails(_) | Fault::CallFails(_) | Fault::CallFull(_)))
     }
 
-    /// Returns `true` if the trouble is a shortage of disk space or file descriptors. It makes calls fail but does not stop the engine.
+    /// Returns `true` if the trouble is a shortage of disk space or file descriptors. Such a shortage makes calls fail but does not stop the engine.
     pub(super) fn is_shortage(self) -> bool {
         matches!(self, Self::Disk(Fault::FullAfter(_) | Fault::NoDescriptors(..)))
     }
 
     fn draw(random: &mut StdRng) -> Self {
-        // The limits are usually small, and sometimes large.
+        // Each limit is usually small, and sometimes large.
         let below = |random: &mut StdRng, most: [u64; 3]| {
             let most = most[random.random_range(0..3)];
             random.random_range(0..most)

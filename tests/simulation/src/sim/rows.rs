@@ -1,5 +1,5 @@
-//! The rows in a history: their tables, keys and contents, identified by number. A row contains the number of the
-//! operation that wrote it, so each of its bytes can be verified.
+//! The rows in a history: their tables, keys and contents, each identified by a number. A row contains the number of the
+//! operation that wrote it. Each of its bytes can therefore be verified.
 
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -9,28 +9,28 @@ use table_core::{Result, Row, TableName, ValueRef};
 
 use crate::sim::model::{Number, Place};
 
-/// The number of tables, partitions and rows in a history, and the format of its keys and rows. All lives of a history share them.
+/// The numbers of tables, partitions and rows in a history, and the format of its keys and rows. All lives of a history share this shape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) tables: u8,
     pub(super) partitions: u8,
     pub(super) rows: u16,
-    /// The number of characters after the number in each PartitionKey.
+    /// The number of padding characters that follow the number in each PartitionKey.
     padding: usize,
     content: Content,
 }
 
-/// The kind of properties in a history's rows. All rows have the same properties, because a merge keeps the properties
-/// that it does not contain.
+/// The kind of properties in the rows of a history. All rows have the same properties, because a merge keeps the stored properties
+/// that are missing from the merged row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
-    /// No bytes, some bytes, or more bytes than fit into a block.
+    /// No filler, some filler, or more filler than fits into a block.
     Mixed,
-    /// The number and at most 40 bytes.
+    /// The number, and at most 40 bytes of filler.
     Small,
-    /// Sixty properties.
+    /// The number, and sixty further properties.
     Wide,
-    /// Mostly small rows, but one row in 32 has nearly 1 MiB.
+    /// Rows that are mostly small, but one in 32 takes up nearly 1 MiB.
     Huge,
 }
 
@@ -38,7 +38,7 @@ enum Content {
 const TIMESTAMP: usize = 8;
 /// The maximum size in bytes of one binary property.
 const PIECE: usize = 60_000;
-/// The period, in bytes, with which [`Shape::filler`] repeats.
+/// The number of bytes after which [`Shape::filler`] repeats.
 const PERIOD: u32 = 256;
 /// The number of binary properties in a row of [`Content::Huge`].
 const PIECES: usize = 15;
@@ -53,14 +53,14 @@ pub(super) fn row_key(number: u16) -> Result<RowKey> {
     RowKey::new(format!("r{number:04}"))
 }
 
-/// Returns the position of the row with these keys.
+/// Returns the position of the row with these keys, or `None` if the keys do not belong to a history.
 pub(super) fn place(partition_key: &str, row_key: &str) -> Option<Place> {
     let partition = partition_key.trim_end_matches('x').strip_prefix('p')?;
     Some((partition.parse().ok()?, row_key.strip_prefix('r')?.parse().ok()?))
 }
 
-/// Returns a journal frame that a caller has forged without knowing the file's salt (`docs/format.md`). Its sequence
-/// number is far ahead, and it claims that all frames before it were durable.
+/// Returns a journal frame that a caller forged without knowing the salt of the file (`docs/format.md`). Its sequence
+/// number is far ahead, and it claims that all earlier frames were durable.
 fn forged_frame(number: Number) -> Vec<u8> {
     let record = number.to_le_bytes();
     let sequence = (u64::from(number) + 500).to_le_bytes();
@@ -71,7 +71,7 @@ fn forged_frame(number: Number) -> Vec<u8> {
     frame
 }
 
-/// Returns the number stored in a row.
+/// Returns the operation number in a row.
 fn number_in(row: RowView<'_>) -> std::result::Result<Number, String> {
     match row.find("Number", &mut 0).map_err(|error| error.to_string())? {
         Some(ValueRef::Int64(number)) => Number::try_from(number).map_err(|error| error.to_string()),
@@ -84,7 +84,7 @@ impl Shape {
         let usual = Self { tables: 2, partitions: 2, rows: 24, padding: 0, content: Content::Mixed };
         match random.random_range(0..12) {
             0..=3 => usual,
-            // These are enough rows for many segments and layers.
+            // With this shape, a history has enough rows for many segments and layers.
             4..=6 => Self { rows: 600, content: Content::Small, ..usual },
             7 => Self { rows: 300, ..usual },
             8 => Self {
@@ -144,10 +144,10 @@ impl Shape {
         row.finish()
     }
 
-    /// Returns the operation that wrote a row.
+    /// Returns the number of the operation that wrote a row.
     ///
     /// # Errors
-    /// Returns a description of the row if no operation wrote it.
+    /// A description of the row if no operation wrote it.
     pub(super) fn number(self, row: RowView<'_>) -> std::result::Result<Number, String> {
         let number = number_in(row)?;
         let wanted = self.row(number);

@@ -1,4 +1,4 @@
-//! The scheduler of a simulated history. It runs one thread at a time, chosen by a random generator with the history's seed, and controls time.
+//! The scheduler of a simulated history. It runs one thread at a time, chosen by a random generator seeded for the history, and controls time.
 
 mod shared;
 mod turn;
@@ -24,7 +24,7 @@ thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The maximum number of calls in a history, a hundred times as many as in the longest known history. More calls indicate an endless loop.
+/// The maximum number of calls in a history, a hundred times the number in the longest known history. Exceeding it indicates an endless loop.
 const CALLS: u64 = 1_000_000;
 
 /// The state of a thread.
@@ -32,7 +32,7 @@ const CALLS: u64 = 1_000_000;
 enum Doing {
     /// The thread can run.
     Ready,
-    /// The thread waits for other threads. It has seen the given number of events, and continues no later than the given time.
+    /// The thread waits for other threads. It has seen the given number of events, and continues at the given time at the latest.
     Waiting {
         seen: u64,
         until: Option<Duration>,
@@ -46,7 +46,7 @@ struct Actor {
     name: String,
     doing: Doing,
     turn: Arc<Turn>,
-    /// The weight with which the scheduler chooses this thread.
+    /// The weight of this thread when the scheduler chooses the next one.
     weight: u32,
 }
 
@@ -54,22 +54,22 @@ struct Inner {
     random: StdRng,
     actors: Vec<Actor>,
     now: Duration,
-    /// The number of events that another thread could wait for.
+    /// The number of events so far that another thread might have been waiting for.
     doings: u64,
-    /// At one in `switch` calls, another thread runs first.
+    /// In one of `switch` calls, another thread runs first.
     switch: u32,
     trace: DefaultHasher,
     /// The total number of calls by all threads.
     calls: u64,
-    /// `true` if every thread waits for another thread.
+    /// `true` if every thread is waiting for another one.
     stalled: bool,
 }
 
-/// A history's scheduler, created by the history's first thread.
+/// The scheduler of a history. The first thread of the history creates it.
 pub(super) struct Schedule {
     began: Instant,
     inner: Mutex<Inner>,
-    /// The callback that receives the reason why the history cannot end.
+    /// The callback that receives the reason why the history cannot continue.
     stall: Box<dyn Fn(&str) + Send + Sync>,
 }
 
@@ -104,7 +104,7 @@ impl Schedule {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks the scheduler for a thread's call. A thread that has made too many calls is abandoned.
+    /// Locks the scheduler for a call by a thread. If too many calls have been made, the thread is abandoned.
     fn call(&self) -> MutexGuard<'_, Inner> {
         let mut inner = self.inner();
         inner.calls += 1;
@@ -121,7 +121,7 @@ impl Schedule {
         self.inner().calls
     }
 
-    /// Reports why the history cannot continue. The blocked threads are left behind.
+    /// Reports why the history cannot continue, and blocks the calling thread forever.
     fn leave_behind(&self, why: &str) -> ! {
         (self.stall)(why);
         loop {
@@ -129,7 +129,7 @@ impl Schedule {
         }
     }
 
-    /// Records an event. Two histories are considered equal if they record the same events.
+    /// Records an event. Two histories are considered equal if they recorded the same events.
     pub(super) fn note(&self, what: impl Hash) {
         let mut inner = self.inner();
         (NUMBER.get(), what).hash(&mut inner.trace);
@@ -154,7 +154,7 @@ impl Schedule {
     pub(super) fn step(&self, time: Duration) {
         let mut inner = self.call();
         inner.now += time;
-        // The engine never waits for a caller's step, so only the steps of the engine's threads count as events.
+        // The engine never waits for a step of a caller. Only steps of the engine's threads therefore count as events.
         inner.doings += u64::from(NUMBER.get() > 0);
         let switch = inner.switch;
         if inner.random.random_ratio(1, switch) {
@@ -162,7 +162,7 @@ impl Schedule {
         }
     }
 
-    /// Lets another thread run, and returns when it is this thread's turn.
+    /// Lets another thread run. Returns when it is the turn of the calling thread.
     fn give_turn(mut inner: MutexGuard<'_, Inner>) {
         let (next, me) = (inner.choose(), NUMBER.get());
         if next != me {
@@ -187,7 +187,7 @@ impl Schedule {
         }
     }
 
-    /// Waits for a future that sends requests, while other threads run.
+    /// Waits for a future that sends requests. Other threads run in the meantime.
     pub(super) fn block_on<T>(self: &Arc<Self>, future: impl Future<Output = T>) -> T {
         let (mut future, mut outcome) = (pin!(future), None);
         let mut poll = || {
@@ -233,7 +233,7 @@ impl Inner {
         self.actors.len() - 1
     }
 
-    /// Chooses the next thread. If all threads wait, advances the time until one can continue; if none ever can, the callers get an error.
+    /// Chooses the next thread. If all threads are waiting, advances the time until one can continue. If none ever can, the callers receive an error.
     fn choose(&mut self) -> usize {
         loop {
             let (now, doings) = (self.now, self.doings);

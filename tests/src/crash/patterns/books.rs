@@ -1,4 +1,4 @@
-//! Crash tests of the example ledger: entries with gapless numbers, postings, balances, requests, audit lines and a feed. Each post is one unit of work.
+//! Crash tests of the example ledger: entries numbered without gaps, postings, balances, requests, audit lines and a feed. Each `post` is a unit of work.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use table_patterns::feed::Cursor;
 
 use super::ledger::Values;
 
-/// The tenants, each with its own partitions.
+/// The tenants. Each has separate partitions.
 pub(super) const TENANTS: [&str; 2] = ["contoso", "adatum"];
 /// The number of accounts. Their balances fill two rows.
 pub(super) const ACCOUNTS: u32 = 2 * SLOTS;
-/// The last day that is closed for posting.
+/// The last day for which the books are closed.
 pub(super) const CLOSED: NaiveDate = match NaiveDate::from_ymd_opt(2026, 1, 31) {
     Some(day) => day,
     None => NaiveDate::MIN,
 };
 
-/// The handles of the example ledger, with its accounts.
+/// The handles of the example ledger, and its chart of accounts.
 pub(super) struct Books {
     pub(super) keeping: Bookkeeping,
     pub(super) chart: Chart,
@@ -44,7 +44,7 @@ impl Books {
     }
 }
 
-/// Returns the store's error. Any other reason for a rejection is unexpected and becomes `InvalidInput`.
+/// Returns the error of the store. Any other reason for a rejection is unexpected and becomes `InvalidInput`.
 pub(super) fn failure(refused: Refused) -> Error {
     match refused {
         Refused::Store(error) => error,
@@ -63,7 +63,7 @@ pub(super) fn lines_text(lines: &[Line]) -> String {
     lines.iter().map(line).collect::<Vec<_>>().join(",")
 }
 
-/// Checks the invariants of the ledger, and returns the postings of each answered request.
+/// Checks the invariants of the ledger. Returns the postings of each request that received a response.
 pub(super) async fn stored(books: &Books, wrong: &mut Vec<String>) -> Result<Values> {
     let mut values = Values::new();
     for tenant in TENANTS {
@@ -161,7 +161,7 @@ async fn requests(
     Ok(())
 }
 
-/// Checks that the audit log and the change feed contain each change to an entry exactly once.
+/// Checks that the audit log and the change feed each contain every change to an entry exactly once.
 async fn records(
     books: &Books,
     tenant: &str,
@@ -194,7 +194,7 @@ async fn records(
     Ok(())
 }
 
-/// Deletes a tenant's first row whose `RowKey` has the given prefix, which may be one reserved by the library.
+/// Deletes the tenant's first row whose `RowKey` starts with the given prefix. The library may have reserved the prefix.
 #[cfg(test)]
 pub(super) async fn delete_row(stores: &super::Stores, prefix: &str) -> Result<()> {
     use table_core::query::{KeyRange, Query, TextRange};
@@ -211,7 +211,7 @@ pub(super) async fn delete_row(stores: &super::Stores, prefix: &str) -> Result<(
     stores.engine.submit(table, transaction).await.map(drop)
 }
 
-/// Adds one cent to a balance. The check must find this damage.
+/// Adds one cent to a balance. The check must detect this damage.
 #[cfg(test)]
 pub(super) async fn add_cent(books: &Books) -> Result<()> {
     use examples::model::ledger::Balances;

@@ -62,7 +62,7 @@ impl Hand<'_> {
         self.make(at, Some(lines_text(&lines)), change).await
     }
 
-    /// Repeats a request. The repeated request must change nothing and return the first response.
+    /// Repeats a request. The repetition must not change anything, and must return the first response.
     async fn repeat(&mut self, tenant: &str, draft: Draft, number: u32) -> Result<()> {
         let books = &self.stores.books;
         let again =

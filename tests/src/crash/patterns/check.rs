@@ -23,7 +23,7 @@ use super::stores::{
 use super::views::sales;
 use super::workload::number_of;
 
-/// A limit for reads, which is greater than the number of rows that the workload can create.
+/// A limit for reads. It is greater than the number of rows that the workload can create.
 const MOST: u64 = 10_000_000;
 
 /// The recovery steps to run before the check.
@@ -31,17 +31,17 @@ const MOST: u64 = 10_000_000;
 pub enum Recovery {
     /// Runs sweeps and workers until nothing is pending, then collects orphans (blobs that nothing refers to).
     Whole,
-    /// Runs everything except sweeps. Work whose queue message was lost is then never done.
+    /// Runs everything except sweeps. Work whose queue message was lost is then never carried out.
     WithoutSweep,
     /// Runs everything except the collection of orphans.
     WithoutCollection,
 }
 
-/// Runs the recovery, and compares the stores with the evidence in `ledger`. Returns a description of each defect. Afterwards, the stored data becomes the
+/// Runs the recovery, and compares the stores with the evidence in `ledger`. Returns a description of each defect. The stored data then becomes the
 /// expected state for the next round.
 ///
 /// # Errors
-/// Any error from the stores. An error counts as a failed check, because the data must be readable after a crash.
+/// Any error from the stores. It counts as a failed check, because the data must be readable after a crash.
 pub async fn check(stores: &Stores, ledger: &mut Ledger, recovery: Recovery) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     settle(stores, recovery, &mut wrong).await?;
@@ -87,7 +87,7 @@ async fn settle(stores: &Stores, recovery: Recovery, wrong: &mut Vec<String>) ->
         return Ok(());
     }
     let mut pending = 0;
-    // The next sweep retries work that failed. Work that always fails is reported.
+    // The next sweep retries work that failed. Work that keeps failing is reported.
     for hours in 1..=10 {
         let report =
             Sweep::new(stores.later_outbox(hours)).min_age(Duration::ZERO).sweep_registered().await?;
@@ -104,7 +104,7 @@ async fn settle(stores: &Stores, recovery: Recovery, wrong: &mut Vec<String>) ->
     Ok(())
 }
 
-/// Collects orphans twice, with clocks past the grace period: the first collection marks them, and the second deletes them (PAT-LARGE-2).
+/// Collects orphans twice, with clocks past the grace period. The first collection marks the orphans, and the second deletes them (PAT-LARGE-2).
 pub(super) async fn collect(stores: &Stores) -> Result<()> {
     for days in [3, 6] {
         let clock = Clock::new(move || {
@@ -130,7 +130,7 @@ async fn series(stores: &Stores) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the log events. Each must occur exactly once, and each writer's events must be ordered from newest to oldest (PAT-LOG-4).
+/// Returns the log events. Each event must occur exactly once, and the events of each writer must be sorted from newest to oldest (PAT-LOG-4).
 async fn log(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let (mut held, mut last) = (Values::new(), BTreeMap::new());
     for event in stores.events.table().query(Event::partition(1)).collect().await? {
@@ -149,7 +149,7 @@ async fn log(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the wide entities. Reading fails if one is incomplete (PAT-WIDE-4).
+/// Returns the wide entities. The read fails if one of them is incomplete (PAT-WIDE-4).
 async fn sheets(stores: &Stores) -> Result<Values> {
     let mut parts = BTreeSet::new();
     let engine = stores.sheets.table().store();
@@ -178,7 +178,7 @@ async fn sheets(stores: &Stores) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the documents. Each must have a complete blob, and each blob must belong to a document (PAT-LARGE-2).
+/// Returns the documents. Each document must have complete blobs, and each blob must belong to a document (PAT-LARGE-2).
 async fn documents(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let (mut held, mut named) = (Values::new(), BTreeSet::new());
     for document in stores.documents.table().scan("check after a crash").max_rows(MOST).collect().await? {
@@ -214,7 +214,7 @@ async fn documents(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the rows whose changes are recorded in a feed. The feed must contain each change exactly once, in order (PAT-EC-8).
+/// Returns the rows whose changes a feed records. The feed must contain each change exactly once, in order (PAT-EC-8).
 async fn fed(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let (mut held, mut reported) = (Values::new(), BTreeMap::<String, i64>::new());
     let query = Query::new(KeyRange::rows(FED, TextRange::prefix("row_")));
@@ -241,7 +241,7 @@ async fn fed(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     Ok(held)
 }
 
-/// Returns the rows in the hourly tables. A table whose drop was interrupted must contain all its rows or not exist.
+/// Returns the rows in the hourly tables. A table whose drop was interrupted must either contain all of its rows or not exist.
 async fn periods(stores: &Stores, ledger: &mut Ledger, wrong: &mut Vec<String>) -> Result<Values> {
     let mut held = Values::new();
     let mut there = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Crash tests of copied properties: desks and rooms contain their owner's name, copied from the same partition or from a different table.
+//! Crash tests of copied properties. Desks and rooms contain the name of their owner, which is copied from the same partition or from a different table.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub(super) struct Person {
     pub(super) name: String,
 }
 
-/// A desk, in the partition of its owner.
+/// A desk. It is in the same partition as its owner.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "People", copies_from(OwnerOfDesk))]
 #[partition_key(team)]
@@ -39,7 +39,7 @@ pub(super) struct Desk {
     pub(super) owner_name: Option<String>,
 }
 
-/// A room, in a different table than its owner.
+/// A room. It is in a different table from its owner.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Rooms", copies_from(OwnerOfRoom))]
 #[partition_key(floor)]
@@ -89,13 +89,13 @@ macro_rules! owned {
 owned!(OwnerOfDesk, Desk, "desk");
 owned!(OwnerOfRoom, Room, "room");
 
-/// Returns the stored people, by id.
+/// Returns the names of the stored people, keyed by id.
 pub(super) async fn people(stores: &Stores) -> Result<Values> {
     let people = stores.people.table().query(Person::rows(TEAM)).collect().await?;
     Ok(people.into_iter().map(|person| (person.id.to_string(), person.name)).collect())
 }
 
-/// Returns the owner of each desk and room. Each desk and room must contain its owner's name, and each owner must refer to its desks and rooms.
+/// Returns the owner of each desk and room. Each desk and room must contain the name of its owner, and each owner must refer to their desks and rooms.
 pub(super) async fn holders(stores: &Stores, people: &Values, wrong: &mut Vec<String>) -> Result<Values> {
     let desks = stores.desks.table().query(Desk::rows(TEAM)).collect().await?;
     let desks = desks.into_iter().map(|desk| (format!("desk/{}", desk.id), desk.owner, desk.owner_name));
@@ -113,7 +113,7 @@ pub(super) async fn holders(stores: &Stores, people: &Values, wrong: &mut Vec<St
         held.insert(key, owner.map_or_else(|| "none".to_owned(), |owner| owner.to_string()));
     }
     for id in 0..PEOPLE {
-        // Removes references whose holder was never written.
+        // This removes references whose holder was never written.
         stores.people.settle_copies(Person::key(TEAM, id)).await?;
         let prefix = format!("{REFERENCE_PREFIX}person_{id:03}");
         let query = Query::new(KeyRange::rows(TEAM, TextRange::prefix(&prefix)));

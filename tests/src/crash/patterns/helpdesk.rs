@@ -1,4 +1,4 @@
-//! Crash tests of the example help desk, with its own entity types and message handler. One entity type, the ticket, combines many patterns.
+//! Crash tests of the example help desk, which has its own entity types and message handler. One entity type, the ticket, combines many patterns.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,17 +28,17 @@ use super::ledger::Values;
 use super::stores::{content, instant};
 use super::views::caught_up;
 
-/// The tenants, each with its own partitions.
+/// The tenants. Each has separate partitions.
 pub(super) const TENANTS: [&str; 2] = ["contoso", "adatum"];
-/// The number of agents per tenant, numbered from 1.
+/// The number of agents per tenant. Agents are numbered from 1.
 pub(super) const AGENTS: u32 = 4;
-/// A limit for reads, which is greater than the number of rows that the workload can create.
+/// A limit for reads. It is greater than the number of rows that the workload can create.
 const MOST: u64 = 10_000_000;
 
 type Queue = Outbox<Engine, Engine>;
 type Desk = WithParticipants<Engine>;
 
-/// The help desk's table handles, on one engine.
+/// The table handles of the help desk. They share one engine.
 #[derive(Clone, Debug)]
 pub(super) struct HelpDesk {
     pub(super) store: Engine,
@@ -64,7 +64,7 @@ impl HelpDesk {
         Ok(Self {
             agents: agents.create_if_missing().await?,
             numbers: Arc::new(GaplessSequence::new(&tickets, "ticket")?),
-            // Parts are small, so uploads have several.
+            // The parts are so small that an upload consists of several.
             attachments: LargeTable::new(tickets.clone(), Arc::clone(&blobs), "attachments")
                 .part_bytes(8 * 1024),
             sums: built(&store).await?,
@@ -76,7 +76,7 @@ impl HelpDesk {
         })
     }
 
-    /// Registers the help desk's handlers with the worker.
+    /// Registers the handlers of the help desk with the worker.
     pub(super) fn worker(&self, worker: Worker<Engine, Engine>) -> Worker<Engine, Engine> {
         let notifier = Notifier { store: self.store.clone(), audit: self.audit.clone() };
         worker.handler::<Closed>(notifier).with_index_handler(&self.agents).with_index_handler(&self.tickets)
@@ -87,7 +87,7 @@ impl HelpDesk {
     }
 }
 
-/// Opens a view, and builds it unless an earlier process has completed it. A completed view is not rebuilt, so the check can find defects in it.
+/// Opens a view. Builds it unless an earlier process has completed it. A completed view is not rebuilt, because the check must find defects in it.
 async fn built<V: View>(store: &Engine) -> Result<ViewTable<V, Engine>> {
     let view = ViewTable::<V, _>::new(store.clone()).create_if_missing().await?;
     match view.table().await {
@@ -102,12 +102,12 @@ pub(super) fn opened(number: u32) -> DateTime<Utc> {
     instant(number / 6, number % 6 * 600_000)
 }
 
-/// Returns a ticket's text: a name chosen by its writer, followed by padding that needs up to three properties.
+/// Returns the text of a ticket: a name chosen by its writer, followed by padding that takes up to three properties.
 pub(super) fn text(name: &str, filling: usize) -> String {
     format!("{name} {}", "It beeps. ".repeat(filling))
 }
 
-/// Returns the name at the beginning of a ticket's text.
+/// Returns the name at the start of a ticket's text.
 pub(super) fn name_in(text: &str) -> &str {
     text.split_once(' ').map_or(text, |(name, _)| name)
 }
@@ -122,7 +122,7 @@ pub(super) fn agent_entry(agent: &Agent) -> (String, String) {
     (format!("{}/{}", agent.tenant, agent.id), format!("{}:{}", agent.name, agent.email))
 }
 
-/// Returns the bytes of a ticket's attachment.
+/// Returns the bytes of the attachment to a ticket.
 pub(super) fn attached(ticket: &Ticket) -> Vec<u8> {
     content(i64::from(ticket.number) * 997 + 1)
 }
@@ -133,7 +133,7 @@ pub(super) struct Stored {
     pub(super) tickets: Values,
 }
 
-/// Returns the data of the help desk. First completes all pending work with workers and views, then checks every part against the tickets, agents and
+/// Returns the data of the help desk. Workers and views first complete all pending work. Then every part is checked against the tickets, agents and
 /// comments.
 pub(super) async fn stored(desk: &HelpDesk, wrong: &mut Vec<String>) -> Result<Stored> {
     caught_up(&desk.sums).await?;
@@ -173,7 +173,7 @@ pub(super) async fn stored(desk: &HelpDesk, wrong: &mut Vec<String>) -> Result<S
     Ok(stored)
 }
 
-/// Reads a ticket's attachment, and returns the ticket with its comments.
+/// Reads the attachment of a ticket. Returns the value that is recorded for the ticket and its comments.
 async fn whole(desk: &HelpDesk, ticket: &Ticket, wrong: &mut Vec<String>) -> Result<String> {
     let key = Ticket::key(&ticket.tenant, ticket.number);
     let group: TicketWithComments = desk.tickets.table().read_group(key).await?;
@@ -198,7 +198,7 @@ fn counted(tickets: impl IntoIterator<Item = (String, u32)>) -> Closings {
     })
 }
 
-/// Returns the tickets that are closed, without duplicates.
+/// Returns the closed tickets, each with the number of its occurrences.
 fn closed(tickets: &[Ticket]) -> Closings {
     let closed = tickets.iter().filter(|ticket| ticket.status == Status::Closed);
     counted(closed.map(|ticket| (ticket.tenant.clone(), ticket.number)))
@@ -220,7 +220,7 @@ async fn logged(desk: &HelpDesk) -> Result<Closings> {
     Ok(counted(found.into_iter().map(|entry| (entry.tenant, entry.ticket))))
 }
 
-/// Compares the views with sums computed from the tickets.
+/// Compares the views with sums that are computed from the tickets.
 async fn sums(desk: &HelpDesk, tickets: &[Ticket], wrong: &mut Vec<String>) -> Result<()> {
     let (mut of_tenants, mut of_hours) = (BTreeMap::new(), BTreeMap::new());
     for ticket in tickets {
@@ -239,7 +239,7 @@ async fn sums(desk: &HelpDesk, tickets: &[Ticket], wrong: &mut Vec<String>) -> R
     Ok(())
 }
 
-/// Checks that each blob belongs to a ticket. The tickets' own blobs have already been read.
+/// Checks that each blob belongs to a ticket. The blobs of the tickets have already been read.
 async fn blobs(desk: &HelpDesk, tickets: &[Ticket], wrong: &mut Vec<String>) -> Result<()> {
     let named: Vec<&str> = tickets
         .iter()

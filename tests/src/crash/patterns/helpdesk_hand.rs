@@ -10,7 +10,7 @@ use super::ledger::Kind;
 use super::workload::Hand;
 
 impl Hand<'_> {
-    /// Changes an agent, or a ticket that this writer has opened.
+    /// Changes an agent, or a ticket that this writer opened.
     pub(super) async fn desk(&mut self) -> Result<()> {
         let tenant = TENANTS[self.number % TENANTS.len()];
         if self.random.random_range(0..8_u32) == 0 {
@@ -22,7 +22,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Changes an agent. Each tenant has two threads, one for the agents with even numbers and one for those with odd numbers.
+    /// Changes an agent. Two threads serve each tenant: one changes the agents with even numbers, and the other those with odd numbers.
     async fn agent(&mut self, tenant: &str) -> Result<()> {
         let half = u32::try_from(self.number / TENANTS.len() % 2).unwrap_or_default();
         let id = 1 + half + 2 * self.random.random_range(0..AGENTS / 2);
@@ -42,7 +42,7 @@ impl Hand<'_> {
         }
     }
 
-    /// Returns one of the tickets that this thread opened. No other thread except the workers changes it.
+    /// Returns one of the tickets that this thread opened. No other thread changes them, except the workers.
     async fn own_ticket(&mut self, tenant: &str) -> Result<Option<Versioned<Ticket>>> {
         let newest = self.stores.desk.tickets.query(DeskQuestions::open(tenant)).project::<TicketLine>();
         let Some(newest) = newest.limit(1).collect().await?.pop() else { return Ok(None) };
@@ -110,14 +110,14 @@ impl Hand<'_> {
         }
     }
 
-    /// Returns an existing agent, or `None` if the tenant has no agents. If the agent is deleted before the ticket is written, the write is rejected.
+    /// Returns a random agent, or `None` if the agent does not exist. If the agent is deleted before the ticket is written, the write is rejected.
     async fn some_agent(&mut self, tenant: &str) -> Result<Option<u32>> {
         let id = self.random.random_range(0..=AGENTS);
         Ok(self.stores.desk.agents.get(Agent::key(tenant, id)).await?.map(|agent| agent.id))
     }
 }
 
-/// Returns `true` if a ticket was not written because its agent no longer exists.
+/// Returns `true` if a ticket was not written because its agent no longer existed.
 pub(super) fn has_no_agent(error: &Error) -> bool {
     error.code() == ErrorCode::ResourceNotFound && error.rule() == Some("PAT-DEN-2")
 }

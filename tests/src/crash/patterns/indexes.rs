@@ -1,5 +1,5 @@
-//! Checks indexes in three ways: with the table's own check, by reading through each index, and by comparing the stored keys with those that the entities
-//! require.
+//! Checks indexes in three ways: with the check of the table, by reading through each index, and by comparing the stored keys with the keys that the
+//! entities require.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use table_patterns::key::text::RESERVED;
 
 use super::stores::{Employee, Stores};
 
-/// Reports the defects in the indexes of these employees. `employees` must contain all employees.
+/// Reports defects in the indexes of the employees. `employees` must contain all of them.
 pub(super) async fn check_indexes(
     stores: &Stores,
     employees: &[Employee],
@@ -50,7 +50,7 @@ pub(super) async fn check_indexes(
     Ok(())
 }
 
-/// Checks that a read through each index finds the employee with its current data.
+/// Checks that a read through each index finds the employee with the current data.
 async fn check_reads(stores: &Stores, employee: &Employee, wrong: &mut Vec<String>) -> Result<()> {
     let company = &stores.company;
     let Employee { department, last_name, email, .. } = employee;

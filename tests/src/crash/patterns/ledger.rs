@@ -1,4 +1,4 @@
-//! The evidence of a crash test (here called ledger): the changes that each thread has started, and the changes that were acknowledged.
+//! The evidence of a crash test (here called a ledger): the changes that each thread has started, and the changes that were acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,7 +9,7 @@ use std::str::FromStr;
 pub enum Kind {
     /// An entity with indexes.
     Index,
-    /// An increment of a slot in a series. The value is the amount added.
+    /// An increment of a slot in a series. The value is the amount that was added.
     Series,
     /// An event.
     Log,
@@ -19,23 +19,23 @@ pub enum Kind {
     Large,
     /// A row in an hourly table.
     Period,
-    /// A drop of all hourly tables for hours before the hour in the value.
+    /// A drop of all hourly tables for hours before the hour that is the value.
     Expire,
     /// A row whose changes are in a feed.
     Feed,
     /// An entity whose properties are copied to other entities.
     Source,
-    /// An entity that contains copied properties. The value is the entity's reference to the copied entity.
+    /// An entity that contains copied properties. The value is its reference to the copied entity.
     Holder,
-    /// An entity whose data is summed up in a view.
+    /// An entity whose data a view sums up.
     Viewed,
-    /// An entity whose index lists are stored in blobs.
+    /// An entity in index lists that are stored in blobs.
     Listed,
     /// An agent of the help desk.
     Agent,
     /// A ticket of the help desk.
     Ticket,
-    /// A request to the accounting ledger. The value is the postings of its entry.
+    /// A request to the accounting ledger. The value contains the postings of its entry.
     Entry,
 }
 
@@ -65,25 +65,25 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A change that a thread is about to make: it sets or removes the value of a key. Neither keys nor values contain spaces.
+/// A change that a thread is about to make. It sets or removes the value of a key. Neither keys nor values contain spaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The pattern that the change uses.
     pub kind: Kind,
     /// The key, which is unique within the pattern.
     pub key: String,
-    /// The new value; `None` if the key is removed.
+    /// The new value, or `None` if the key is removed.
     pub value: Option<String>,
 }
 
-/// A line that the child process sends to its parent. Each thread has at most one change in progress.
+/// A line that the child process sends to its parent. Each thread makes at most one change at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// A thread has started a change.
     Begin(usize, Change),
-    /// The change was acknowledged.
+    /// The change of this thread was acknowledged.
     Done(usize),
-    /// The change was rejected and had no effect.
+    /// The change of this thread was rejected and had no effect.
     Refused(usize),
 }
 
@@ -102,7 +102,7 @@ impl fmt::Display for Line {
 impl FromStr for Line {
     type Err = ();
 
-    /// Parses a line. A line that was truncated by the kill has no full stop, and is ignored.
+    /// Parses a line. A line that the kill truncated has no full stop and is an error.
     fn from_str(line: &str) -> Result<Self, ()> {
         let words: Vec<&str> = line.split(' ').collect();
         let hand = |hand: &str| hand.parse().map_err(drop);
@@ -119,7 +119,7 @@ impl FromStr for Line {
     }
 }
 
-/// The stored data of one pattern, as values by key.
+/// The stored data of one pattern: the value of each key.
 pub(super) type Values = BTreeMap<String, String>;
 
 /// The acknowledged changes, and the changes in progress.
@@ -130,7 +130,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Records a line reported by a thread. Returns `true` if the line acknowledges a change.
+    /// Records a line that a thread reported. Returns `true` if the line acknowledges a change.
     pub fn record(&mut self, line: Line) -> bool {
         match line {
             Line::Begin(hand, change) => {
@@ -172,24 +172,24 @@ impl Ledger {
         }
     }
 
-    /// Returns the acknowledged value of the given key.
+    /// Returns the acknowledged value of a key.
     #[must_use]
     pub fn acknowledged(&self, kind: Kind, key: &str) -> Option<&str> {
         self.acknowledged.get(&kind)?.get(key).map(String::as_str)
     }
 
-    /// Returns the hour of an interrupted drop. Tables for earlier hours may no longer exist.
+    /// Returns the hour in an interrupted drop. Tables for earlier hours may no longer exist.
     pub(super) fn dropping_before(&self) -> Option<&str> {
         let drop = self.under_way.values().find(|change| change.kind == Kind::Expire)?;
         drop.value.as_deref()
     }
 
-    /// Records that an interrupted drop has deleted the table of an hour with all its rows.
+    /// Records that an interrupted drop deleted the table of an hour and all of its rows.
     pub(super) fn dropped(&mut self, hour: &str) {
         self.acknowledged.entry(Kind::Period).or_default().retain(|row, _| hour_of(row) != hour);
     }
 
-    /// Returns the hours whose tables contain acknowledged rows.
+    /// Returns each hour whose table contains acknowledged rows.
     pub(super) fn hours(&self) -> BTreeSet<String> {
         let rows = self.acknowledged.get(&Kind::Period).into_iter().flatten();
         rows.map(|(row, _)| hour_of(row).to_owned()).collect()
@@ -221,14 +221,14 @@ impl Ledger {
         }
     }
 
-    /// Replaces the expected values with stored data that a check has accepted. The outcomes of the changes in progress are then known.
+    /// Replaces the expected values with stored data that passed a check. The outcomes of the changes in progress are then known.
     pub(super) fn adopt(&mut self, kind: Kind, stored: Values) {
         self.under_way.retain(|_, change| change.kind != kind);
         self.acknowledged.insert(kind, stored);
     }
 }
 
-/// Returns the hour in a [`Kind::Period`] row's key.
+/// Returns the hour in the key of a [`Kind::Period`] row.
 fn hour_of(row: &str) -> &str {
     row.split_once('_').map_or(row, |(hour, _)| hour)
 }

@@ -1,4 +1,4 @@
-//! Crash tests of index lists stored in blobs: library readers, listed by town. The blobs are in a folder next to the tables' folder.
+//! Crash tests of index lists that are stored in blobs: library readers, listed by town. The blobs are in a folder next to the folder of the tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use table_patterns::runtime::Runtime;
 use super::ledger::Values;
 use super::stores::Stores;
 
-/// The branches, each of which is a partition with readers.
+/// The branches. Each is a partition with readers.
 pub(super) const BRANCHES: [&str; 2] = ["east", "west"];
-/// The towns, each shared by several readers.
+/// The towns. Several readers live in each town.
 pub(super) const TOWNS: [&str; 4] = ["Aarau", "Baden", "Chur", "Davos"];
-/// The number of keys above which a list moves from its entity to a blob. It is small, so many lists move to blobs, and some do not.
+/// The number of keys above which a list moves from its entity to a blob. It is so small that many lists move to blobs while others do not.
 const IN_ENTITY: usize = 2;
 
-/// A reader, who is in an index list in the same partition and in one in a different table.
+/// A reader, who is listed in an index in the same partition and in an index in a different table.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -51,13 +51,13 @@ pub(super) fn list_blobs(blobs: &Arc<dyn ObjectStore>) -> ListBlobs {
     ListBlobs::new(Arc::clone(blobs), "readers").spill_above(IN_ENTITY)
 }
 
-/// Deletes the blobs that no list refers to, using a clock past the grace period.
+/// Deletes the blobs to which no list refers. `clock` must be past the grace period.
 pub(super) async fn collect_lists(stores: &Stores, clock: Clock) -> Result<()> {
     let readers = stores.readers.clone().with_runtime(Runtime::new().clock(clock));
     readers.collect_orphaned_lists().await.map(drop)
 }
 
-/// Returns the readers. Each list must contain the readers in its town; a long list must be in a blob; and each blob must belong to a list.
+/// Returns the readers. Each list must contain all readers of its town, each long list must be in a blob, and each blob must belong to a list.
 pub(super) async fn readers(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     let mut readers = Vec::new();
     for branch in BRANCHES {
@@ -68,7 +68,7 @@ pub(super) async fn readers(stores: &Stores, wrong: &mut Vec<String>) -> Result<
     }
     let (mut here, mut elsewhere) =
         (BTreeMap::<_, Vec<EntityKey>>::new(), BTreeMap::<_, Vec<EntityKey>>::new());
-    // The expected number of readers in each row.
+    // This is the expected number of readers in each list.
     let mut expected = BTreeMap::new();
     for reader in &readers {
         let (key, Reader { branch, town, .. }) = (reader.key_of()?, reader);
@@ -101,7 +101,7 @@ pub(super) async fn readers(stores: &Stores, wrong: &mut Vec<String>) -> Result<
     Ok(readers.iter().map(Reader::entry).collect())
 }
 
-/// Checks the stored rows directly, without the handle: which lists exist, and which blobs they refer to.
+/// Checks the stored rows without the table handle: the lists that exist, and the blobs to which they refer.
 async fn check_blobs(
     stores: &Stores,
     mut expected: BTreeMap<(&str, EntityKey), usize>,

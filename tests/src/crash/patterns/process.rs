@@ -25,7 +25,7 @@ pub const CHILD: &str = "patterns-child";
 /// The number of worker threads that process outbox messages.
 const WORKERS: usize = 2;
 
-/// Runs the child: the workload threads ([`Hand`]), workers and a sweep, until the child is killed or the parent process has ended.
+/// Runs the child: the workload threads ([`Hand`]), workers and sweeps, until the child is killed or its parent has ended.
 ///
 /// # Errors
 /// Any error from opening the stores. An unexpected error in a workload thread ends the process.
@@ -33,7 +33,7 @@ pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
     let stores = Stores::open(folder, Queues::of_round(round)).block_on()?;
     let tell = |line: Line| {
         let mut out = std::io::stdout().lock();
-        // Each line is one write, so a kill never truncates it. A closed pipe means that the parent has ended.
+        // A single call writes each line, and a kill therefore never truncates it. A closed pipe means that the parent has ended.
         let text = format!("{line}\n");
         if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
             std::process::exit(1);
@@ -57,13 +57,13 @@ pub fn run_child(folder: &Path, round: u32, seed: u64) -> Result<()> {
             let worker = stores.worker_with(options);
             scope.spawn(move || worker.run(|| false).block_on());
         }
-        // Two followers of the same feeds run, as in two processes.
+        // Two followers read the same feeds, as if in two processes.
         for _ in 0..2 {
             scope.spawn(|| follow(&stores.view));
             scope.spawn(|| follow(&stores.desk.sums));
         }
         scope.spawn(|| follow(&stores.desk.hours));
-        // Sweeps run often, so some kills interrupt one.
+        // Sweeps run so often that some kills interrupt one.
         let sweep = Sweep::new(stores.outbox.clone()).min_age(Duration::from_millis(100));
         scope.spawn(move || {
             loop {
@@ -84,7 +84,7 @@ fn follow<V: View>(view: &ViewTable<V, Engine>) {
         match view.catch_up(10).block_on() {
             Ok(caught) if caught.changes > 0 => {}
             Ok(_) => std::thread::sleep(Duration::from_millis(5)),
-            // A concurrent follower won all attempts.
+            // A concurrent follower won every attempt.
             Err(error) if error.is_precondition_failed() => {}
             Err(error) => {
                 eprintln!("view: {error:?}");
@@ -112,7 +112,7 @@ pub fn torture(
                 std::fs::remove_dir_all(&plan.folder)?;
             }
         }
-        // Squaring favours early kills, but late ones still occur.
+        // Squaring favours early kills. Late kills still occur.
         let kill_after = random.random_range(0_u64..50).pow(2);
         let mut command = Command::new(program);
         command.arg(CHILD).arg(&plan.folder).arg(round.to_string()).arg(plan.seed.to_string());

@@ -1,4 +1,4 @@
-//! The stores used by the crash tests for patterns: one table per pattern, and a folder for blobs.
+//! The stores for the crash tests of patterns: one table per pattern, and folders for blobs.
 
 use std::fmt;
 use std::path::Path;
@@ -29,7 +29,7 @@ use super::lists::{Reader, Readers, list_blobs};
 use super::views::{Sale, Total, Totals};
 use crate::crash::process;
 
-/// An entity with every kind of index, both in the entity's own partition and in others.
+/// An entity with every kind of index, both in its own partition and in others.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -153,34 +153,34 @@ impl Periodic for Attempt {
     }
 }
 
-/// The departments, which are the employees' partitions.
+/// The departments. Each is a partition with employees.
 pub(super) const DEPARTMENTS: [&str; 2] = ["Sales", "Marketing"];
 /// The prefix of all blob paths.
 const BLOBS: &str = "documents";
-/// The number of past periods that are kept in addition to the current one.
+/// The number of past periods that are kept in addition to the current period.
 pub(super) const KEPT: u16 = 2;
-/// The partition with the rows whose changes are recorded in a feed.
+/// The partition with the rows whose changes a feed records.
 pub(super) const FED: &str = "fed";
 
 pub(super) type Company = Entities<Employee, Engine, Outbox<Engine, Engine>>;
 
-/// The location of the outbox's message queues.
+/// The location of the outbox queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queues {
-    /// The queues are in the same engine as the tables. Messages survive a kill, some of them with leases.
+    /// The queues are in the same engine as the tables. Messages survive a kill, and some of them are still leased.
     Durable,
-    /// The queues are in memory. A kill loses all messages, so only a sweep finds pending work (PAT-EC-8).
+    /// The queues are in memory. A kill loses all messages, and pending work is then found only by a sweep (PAT-EC-8).
     Lost,
 }
 
 impl Queues {
-    /// Returns the location to use in a round. Rounds alternate between the two.
+    /// Returns the location of the queues in a round. Rounds alternate between the two locations.
     pub(super) const fn of_round(round: u32) -> Self {
         if round.is_multiple_of(2) { Self::Lost } else { Self::Durable }
     }
 }
 
-/// All stores used by one process, in one folder.
+/// All stores that one process uses, in one folder.
 pub struct Stores {
     pub(super) engine: Engine,
     pub(super) outbox: Outbox<Engine, Engine>,
@@ -208,7 +208,7 @@ impl Stores {
     /// Opens the stores in a folder, and creates missing tables.
     ///
     /// # Errors
-    /// Any error from the engine; `Io` for the folder of blobs.
+    /// Any error from the engine, or `Io` if a folder for blobs cannot be used.
     pub async fn open(folder: &Path, queues: Queues) -> Result<Self> {
         let io = |error| Error::new(ErrorCode::Io, "no folder for blobs").with_source(error);
         let blobs_in = |name: &str| -> Result<Arc<dyn ObjectStore>> {
@@ -235,7 +235,7 @@ impl Stores {
             counts: SeriesTable::new(engine.table::<Counts>().create_if_missing().await?),
             events: LogTail::new(engine.table::<Event>().create_if_missing().await?),
             sheets: WideTable::new(engine.table::<Sheet>().create_if_missing().await?),
-            // Parts are small, so uploads have several.
+            // The parts are so small that an upload consists of several.
             documents: LargeTable::new(documents, Arc::clone(&blobs), BLOBS).part_bytes(8 * 1024),
             feed: Feed::new(engine.clone()),
             people: Entities::from(outbox.clone()),
@@ -264,13 +264,13 @@ impl Stores {
         self.worker_with(WorkerOptions::default())
     }
 
-    /// Returns a worker that never treats a message as poison. Kills and slow machines make the number of deliveries unpredictable, and in these tests no
-    /// operator inspects poison messages.
+    /// Returns a worker that never treats a message as poison. Kills and slow machines make the number of deliveries unpredictable, and no operator inspects
+    /// poison messages in these tests.
     pub(super) fn worker_with(&self, options: WorkerOptions) -> Worker<Engine, Engine> {
         self.worker_of(self.outbox.clone(), options)
     }
 
-    /// Returns the outbox with a clock that is `hours` hours ahead, so claims of killed workers and delays after failures have expired.
+    /// Returns the outbox with a clock that is `hours` hours ahead. Claims of killed workers, and delays after failures, have expired by then.
     pub(super) fn later_outbox(&self, hours: i64) -> Outbox<Engine, Engine> {
         let later = TimeDelta::hours(hours);
         let clock = Clock::new(move || ticks::from_datetime(ticks::now() + later).unwrap_or_default());
@@ -278,7 +278,7 @@ impl Stores {
         Outbox::with_runtime(engine, queues, self.outbox.queue().clone(), Runtime::new().clock(clock))
     }
 
-    /// Returns a worker that uses the [later outbox](Self::later_outbox).
+    /// Returns a worker for the [later outbox](Self::later_outbox).
     pub(super) fn later_worker(&self, hours: i64) -> Worker<Engine, Engine> {
         self.worker_of(self.later_outbox(hours), WorkerOptions::default())
     }
@@ -294,7 +294,7 @@ impl Stores {
         self.desk.worker(worker)
     }
 
-    /// Returns the hourly tables, with their clock set to an hour of the test's own calendar.
+    /// Returns the hourly tables with their clock set to an hour of the test calendar.
     pub(super) fn attempts(&self, hour: u32) -> PeriodTables<Attempt, Engine> {
         let now = ticks::from_datetime(instant(hour, 0)).unwrap_or_default();
         PeriodTables::new(self.engine.clone()).retain(KEPT).precreate(1).with_clock(Clock::new(move || now))
@@ -307,14 +307,14 @@ impl fmt::Debug for Stores {
     }
 }
 
-/// Returns the time `milliseconds` milliseconds after the start of an hour.
+/// Returns the time that is `milliseconds` milliseconds after the start of an hour.
 pub(super) fn instant(hour: u32, milliseconds: u32) -> DateTime<Utc> {
-    // The calendar starts on 2014-01-01.
+    // The test calendar starts on 2014-01-01.
     let begun = DateTime::from_timestamp_secs(1_388_534_400).unwrap_or_default();
     begun + TimeDelta::hours(hour.into()) + TimeDelta::milliseconds(milliseconds.into())
 }
 
-/// Formats an hour number as text that sorts by hour.
+/// Formats the number of an hour as text that sorts by hour.
 pub(super) fn hour_text(hour: u32) -> String {
     format!("{hour:07}")
 }
@@ -325,7 +325,7 @@ pub(super) fn content(number: i64) -> Vec<u8> {
     number.to_be_bytes().into_iter().cycle().take(length).collect()
 }
 
-/// Returns the number from which the summary of document `number` is derived with [`content`].
+/// Returns the number from which [`content`] derives the summary of document `number`.
 pub(super) const fn summary(number: i64) -> i64 {
     number / 7
 }

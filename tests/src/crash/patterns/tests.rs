@@ -1,4 +1,4 @@
-//! Tests of the check itself: it must accept correct data and detect each kind of damage.
+//! Tests of the check itself. It must accept correct data and detect every kind of damage.
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -17,7 +17,7 @@ use table_patterns::large::whole;
 use super::stores::{Counts, Queues, Stores};
 use super::{HANDS, Hand, Ledger, Line, Recovery, books, check};
 
-/// Lets the workload threads take turns until each has made `steps` changes. Returns the stores and the evidence.
+/// Lets the workload threads take turns until each has made `steps` changes. Returns the stores and the evidence of these changes.
 fn worked(folder: &std::path::Path, steps: usize) -> (Stores, Ledger) {
     let stores = block_on(Stores::open(folder, Queues::Durable)).unwrap();
     let ledger = Mutex::new(Ledger::default());
@@ -34,7 +34,7 @@ fn worked(folder: &std::path::Path, steps: usize) -> (Stores, Ledger) {
     (stores, ledger.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// A closed folder in which all workload threads have made changes, with the evidence of these changes.
+/// A closed folder in which every workload thread has made changes, and the evidence of these changes.
 static WORKED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     let (stores, ledger) = worked(folder.path(), 30);
@@ -42,7 +42,7 @@ static WORKED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     (folder, ledger)
 });
 
-/// A copy of [`WORKED`] in which all pending work is complete, so checking a damaged copy of it is fast.
+/// A copy of [`WORKED`] in which all pending work is complete. A damaged copy of it can therefore be checked quickly.
 static SETTLED: LazyLock<(tempfile::TempDir, Ledger)> = LazyLock::new(|| {
     let (folder, stores, mut ledger) = copied(&WORKED);
     assert_eq!(block_on(check(&stores, &mut ledger, Recovery::Whole)).unwrap(), Vec::<String>::new());
@@ -72,7 +72,7 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
     }
 }
 
-/// Damages a copy of the stores, and returns the defects that the check finds.
+/// Damages a copy of [`SETTLED`]. Returns the defects that the check finds.
 fn found(recovery: Recovery, damage: impl AsyncFnOnce(&Stores) -> Result<()>) -> String {
     found_in(&SETTLED, recovery, damage)
 }
@@ -90,7 +90,7 @@ fn found_in(
     }
 }
 
-/// Deletes the first row in a table whose `RowKey` has the given prefix.
+/// Deletes the first row of a table whose `RowKey` starts with the given prefix.
 async fn delete_first(stores: &Stores, table: &str, prefix: &str) -> Result<()> {
     let name = TableName::new(table)?;
     let page = stores.engine.query(&name, &Query::new(KeyRange::ALL), None).await?;
@@ -169,7 +169,7 @@ fn pat_large_2_a_lost_blob_and_an_orphan_are_found() {
     };
     let wrong = found(Recovery::Whole, damage);
     assert!(wrong.starts_with("large "), "{wrong}");
-    // Replaced values are orphans until they are collected.
+    // The blobs of replaced values are orphans until they are collected.
     let wrong = found_in(&WORKED, Recovery::WithoutCollection, async |_| Ok(()));
     assert!(wrong.contains("no row names the blob"), "{wrong}");
 }
@@ -200,7 +200,7 @@ fn pat_den_2_a_stale_copy_and_a_lost_reference_are_found() {
         stores.worker().run_until_idle().await?;
         let owned = stores.rooms.table().scan("damage").max_rows(100).collect().await?;
         let room = owned.into_iter().find(|room| room.owner.is_some()).unwrap();
-        // A tool that ignores copies would write like this.
+        // This is how a tool that ignores copies would write.
         let rooms = stores.engine.untyped("Rooms")?;
         let key = super::copies::Room::key(room.floor, room.id).into_key()?;
         let change = |room: &mut TableEntity| drop(room.insert("OwnerName", Value::from("nobody")));
@@ -230,7 +230,7 @@ fn imp_6_a_wrong_sum_and_an_unreported_change_are_found() {
         let table = stores.sales.table();
         let sale = table.query(super::views::Sale::partition("north")).first().await?.unwrap();
         while stores.view.catch_up(100).await?.changes > 0 {}
-        // A tool that ignores the feed would write like this.
+        // This is how a tool that ignores the feed would write.
         let key = sale.key_of()?;
         let row = Selection::point(key.partition_key.as_str(), key.row_key.as_str());
         let amount = sale.amount + 1;
@@ -240,7 +240,7 @@ fn imp_6_a_wrong_sum_and_an_unreported_change_are_found() {
     assert!(wrong.contains("view: ") && wrong.contains("viewed north/"), "{wrong}");
 }
 
-/// Returns the names of all blobs in the folder for index lists.
+/// Returns the paths of all blobs in the folder for index lists.
 async fn list_blobs(stores: &Stores) -> Vec<Path> {
     let blobs: Vec<_> = stores.list_blobs.list(None).try_collect().await.unwrap();
     blobs.into_iter().map(|meta| meta.location).collect()
@@ -267,7 +267,7 @@ fn pat_ix_4_a_lost_an_orphaned_and_a_swapped_list_blob_are_found() {
         Ok(())
     });
     assert!(wrong.contains("lists: "), "{wrong}");
-    // Each change to a list orphans its previous blob.
+    // Each change to a list turns its previous blob into an orphan.
     let wrong = found_in(&WORKED, Recovery::WithoutCollection, async |_| Ok(()));
     assert!(wrong.contains("lists: no row names the blob"), "{wrong}");
 }
@@ -299,14 +299,14 @@ fn lost_and_duplicate_rows_of_a_help_desk_are_found() {
         let (day, _) = stores.desk.audit.tables().await?.swap_remove(0);
         delete_first(stores, day.as_str(), "").await?;
         delete_first(stores, "HelpDeskSums", "sums").await?;
-        // An attachment that was replaced is an orphan until it is collected.
+        // The blob of a replaced attachment is an orphan until it is collected.
         let tickets = stores.desk.tickets.query(Ticket::rows("adatum")).collect().await?;
         let ticket = tickets.into_iter().find(|ticket| ticket.agent.is_some()).unwrap();
         for _ in 0..2 {
             let content = [Ticket::ATTACHMENT_BLOB.content(whole(super::helpdesk::attached(&ticket)))];
             stores.desk.attachments.set(Ticket::key("adatum", ticket.number), content).await?;
         }
-        // A tool that ignores copies would write like this.
+        // This is how a tool that ignores copies would write.
         let key = ticket.key_of()?;
         let row = Selection::point(key.partition_key.as_str(), key.row_key.as_str());
         let tool = stores.engine.untyped("HelpDesk")?;

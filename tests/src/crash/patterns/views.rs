@@ -1,4 +1,4 @@
-//! Crash tests of a view that contains each buyer's total sales.
+//! Crash tests of a view with the total sales to each buyer.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use table_patterns::view::{Projection, View, ViewTable};
 use super::ledger::Values;
 use super::stores::Stores;
 
-/// The regions, which are the sales' partitions.
+/// The regions. Each is a partition with sales.
 pub(super) const REGIONS: [&str; 2] = ["north", "south"];
 
 #[derive(Clone, Debug, Entity, PartialEq)]
@@ -49,14 +49,14 @@ impl View for Totals {
     }
 }
 
-/// Applies all pending changes to a view, without waiting until the lease of a killed process expires.
+/// Applies all pending changes to a view. Does not wait until the lease of a killed process expires.
 pub(super) async fn caught_up<V: View>(view: &ViewTable<V, Engine>) -> Result<()> {
     let view = view.clone().with_lease(Duration::ZERO);
     while view.catch_up(1_000).await?.is_behind {}
     Ok(())
 }
 
-/// Returns the sales. After the view has caught up, it must include each sale exactly once. Trims the feeds at the end.
+/// Returns the sales. Once the view has caught up, it must include each sale exactly once. Finally, trims the feeds.
 pub(super) async fn sales(stores: &Stores, wrong: &mut Vec<String>) -> Result<Values> {
     caught_up(&stores.view).await?;
     let (mut held, mut counted) = (Values::new(), BTreeMap::<u32, (i64, i64)>::new());

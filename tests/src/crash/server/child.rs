@@ -1,4 +1,4 @@
-//! The child process of a crash test: a server for a folder, which runs until it is killed.
+//! The child process of a crash test: a server for a folder. It runs until it is killed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -18,7 +18,7 @@ const KEY: &str = "a2V5";
 /// The result of a step in a crash test. Any error ends the test.
 pub(super) type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// Serves a folder on ports that the system chooses. Prints the connection string as the first line on standard output.
+/// Serves a folder on ports that the system chooses. The first line on standard output is the connection string.
 ///
 /// # Errors
 /// Any error from opening the folder or listening.
@@ -37,7 +37,7 @@ pub(super) fn serve(folder: &Path) -> Fallible<()> {
     })
 }
 
-/// A server in a separate process. Dropping it kills the process.
+/// A server in a separate process. It is killed when this value is dropped.
 #[derive(Debug)]
 pub(super) struct Served {
     process: Child,
@@ -45,7 +45,7 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// Starts `program` as a server for the folder, and waits until it listens.
+    /// Starts `program` as a server for the folder, and waits until it is listening.
     pub(super) fn start(program: &Path, folder: &Path) -> Fallible<Self> {
         let mut command = Command::new(program);
         command.arg(CHILD).arg(folder).stdin(Stdio::null()).stdout(Stdio::piped());
@@ -59,11 +59,11 @@ impl Served {
         Ok(served)
     }
 
-    /// Kills the server immediately, like `kill -9`.
+    /// Kills the server immediately, as `kill -9` does.
     pub(super) fn kill(&mut self) -> Fallible<()> {
         self.process.kill()?;
         let status = self.process.wait()?;
-        // A process that was killed by a signal has no exit code, so this process had ended before.
+        // A process that was killed by a signal has no exit code. With an exit code, this process had ended by itself.
         if status.code().is_some() {
             Err(format!("the server ended by itself: {status}").into())
         } else {
@@ -74,7 +74,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // Both calls fail only if the process has already ended.
+        // Each of these calls fails only if the process has already ended.
         drop(self.process.kill());
         drop(self.process.wait());
     }

@@ -1,4 +1,4 @@
-//! The load on the server: 32 connections with one thread each. Eight of them use queues, and the others write rows.
+//! The load on the server: 32 connections, each with a separate thread. Eight of them use queues, and the others write rows.
 
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
@@ -16,7 +16,7 @@ const WRITERS: usize = 24;
 /// The number of connections that put, receive and delete messages.
 const HANDS: usize = 8;
 
-/// The acknowledgements received in all rounds that use one folder.
+/// The acknowledgements that were received in all rounds that use one folder.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pub(super) rows: Evidence,
@@ -27,16 +27,16 @@ pub(super) struct Ledger {
 enum Report {
     Row(Acknowledged),
     Message,
-    /// The error that ended the connection. It is the connection's last report.
+    /// The error that ended the connection. It is the last report of the connection.
     Failed(table_core::Error),
 }
 
-/// Puts load on the server, kills the server after `kill_after` acknowledgements, and returns the number of acknowledgements received.
+/// Puts load on the server, and kills it after `kill_after` acknowledgements. Returns the number of acknowledgements that were received.
 ///
 /// # Errors
 /// An error if a connection fails before the kill.
 pub(super) fn run_and_kill(served: &mut Served, kill_after: u64, ledger: &mut Ledger) -> Fallible<u64> {
-    // Retrying a request that was in progress at the kill would only wait for a dead server.
+    // A retry of a request that was in progress at the kill would only wait for a dead server.
     let options = || Options::new().retry(RetryPolicy::NONE);
     let tables = AzureTables::from_connection_string_with(&served.connection_string, options())?;
     let queues = AzureQueues::from_connection_string_with(&served.connection_string, options())?;
@@ -60,7 +60,7 @@ pub(super) fn run_and_kill(served: &mut Served, kill_after: u64, ledger: &mut Le
         if kill_after == 0 {
             served.kill()?;
         }
-        // Reads the reports of all connections, including reports sent just before the kill.
+        // This reads the reports of all connections, including those that were sent just before the kill.
         for report in reported {
             match report {
                 Report::Row(row) => rows.record(row),
@@ -85,7 +85,7 @@ pub(super) fn run_and_kill(served: &mut Served, kill_after: u64, ledger: &mut Le
     })
 }
 
-/// Reports the error that ended a connection. The main thread receives reports as long as any connection is open.
+/// Reports the error that ended a connection. The main thread receives reports for as long as a connection is open.
 fn fail(reports: &Sender<Report>, end: Result<()>) {
     if let Err(error) = end {
         drop(reports.send(Report::Failed(error)));

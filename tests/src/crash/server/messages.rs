@@ -1,16 +1,16 @@
-//! A queue client that puts, receives and deletes messages. It counts the calls that it has started and those that were acknowledged.
+//! A queue client that puts, receives and deletes messages. It counts the calls that were started and the calls that were acknowledged.
 
 use std::time::Duration;
 
 use table_core::queue::{PutMessage, QueueName};
 use table_core::{QueueStore, Result};
 
-/// The duration for which received messages are hidden. It exceeds the duration of any test run.
+/// The duration for which received messages are hidden. It is longer than any test run.
 const HIDDEN: Duration = Duration::from_secs(24 * 60 * 60);
-/// One in `KEEP_EVERY` received messages is kept instead of deleted.
+/// One in `KEEP_EVERY` received messages is kept. The others are deleted.
 const KEEP_EVERY: u64 = 8;
 
-/// The numbers of started and of acknowledged calls to a queue.
+/// The number of started calls to a queue, and the number of acknowledged ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     puts_begun: u64,
@@ -20,7 +20,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Checks the number of messages in a queue. A call that was started but not acknowledged may or may not have taken effect.
+    /// Checks the number of messages in a queue. A call that was started but not acknowledged may have taken effect or not.
     fn judge(&self, queue: &QueueName, count: u64) -> Option<String> {
         let (least, most) = (self.puts.saturating_sub(self.deletes_begun), self.puts_begun - self.deletes);
         (!(least..=most).contains(&count))
@@ -28,10 +28,10 @@ impl Tally {
     }
 }
 
-/// Returns the name of a client's queue.
+/// Returns the name of the queue that belongs to a client.
 ///
 /// # Errors
-/// Does not fail in practice, because the result is a valid queue name.
+/// Never occurs in practice, because the name is valid.
 pub(super) fn queue(hand: usize) -> Result<QueueName> {
     QueueName::new(&format!("torture-{hand}"))
 }
@@ -39,7 +39,7 @@ pub(super) fn queue(hand: usize) -> Result<QueueName> {
 /// Puts a message, receives a message, and usually deletes the received message.
 ///
 /// # Errors
-/// Any error from the store. `tally` then already includes the calls that were started.
+/// Any error from the store. `tally` then includes the calls that were already started.
 pub(super) async fn step(store: &impl QueueStore, hand: usize, tally: &mut Tally) -> Result<()> {
     let queue = queue(hand)?;
     tally.puts_begun += 1;

@@ -1,4 +1,4 @@
-//! Runs the rounds of a crash test: puts load on a server, kills it, and checks its folder.
+//! Runs the rounds of a crash test. Each round puts load on a server, kills it, and checks its folder.
 
 use std::path::Path;
 use std::time::Instant;
@@ -41,7 +41,7 @@ pub fn torture(
                 std::fs::remove_dir_all(&plan.folder)?;
             }
         }
-        // Squaring favours early kills, but late ones still occur.
+        // Squaring favours early kills. Late kills still occur.
         let kill_after = random.random_range(0_u64..60).pow(2);
         let mut served = Served::start(program, &plan.folder)?;
         let acknowledged = run_and_kill(&mut served, kill_after, &mut ledger)?;

@@ -76,7 +76,7 @@ pub async fn que_12_an_update_gives_a_new_receipt_text_and_time<Q: QueueStore>(
     let taken = scene.receive_when_shown(HIDDEN).await;
     assert_eq!(texts(&taken), ["step 2"]);
     let message = &taken[0].message;
-    // An update changes neither the dequeue count nor the expiry.
+    // An update changes neither the dequeue count nor the expiry time.
     assert_eq!((message.dequeue_count, &message.id), (2, &put.message.id));
     assert_eq!(message.expires, first[0].message.expires);
     scene.delete(&taken[0]).await.unwrap();
@@ -112,7 +112,7 @@ pub async fn que_14_delivery_is_roughly_in_the_order_of_puts<Q: QueueStore>(
         assert!(!more.is_empty(), "a message was lost after {}", taken.len());
         taken.extend(more.into_iter().map(|lease| lease.message.text));
     }
-    // The order is unspecified, but each message is delivered exactly once while it is hidden.
+    // The order is unspecified, but each message must be delivered exactly once while it is hidden.
     taken.sort();
     assert_eq!(taken, put);
 }

@@ -1,4 +1,4 @@
-//! Test scenarios for messages: text, lifetime, and the number received per call (QUE-5 to QUE-10).
+//! Test scenarios for messages: their text, their lifetime, and the number that one call receives (QUE-5 to QUE-10).
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub async fn que_5_a_message_is_received_as_it_was_put<Q: QueueStore>(
         assert_eq!(texts(&taken), [text]);
         let message = &taken[0].message;
         assert_eq!((&message.id, message.dequeue_count), (&put.message.id, 1));
-        // The lifetime is seven days, up to the backend's rounding (QUE-7).
+        // The lifetime is seven days, except for rounding by the backend (QUE-7).
         let life = message.expires.unwrap() - message.inserted;
         assert!((life.num_seconds() - 604_800).abs() <= 1, "{life}");
         scene.delete(&taken[0]).await.unwrap();
@@ -29,8 +29,8 @@ pub async fn que_5_a_message_is_received_as_it_was_put<Q: QueueStore>(
     assert!(scene.receive(1, HIDDEN).await.is_empty());
 }
 
-/// The characters are those of XML 1.0, in which the service sends messages: a store that accepts others would return another text to a client of a
-/// server.
+/// Tests that a store accepts only the characters of XML 1.0, the format in which the service sends messages. Otherwise, a client of a server would receive
+/// a different text.
 pub async fn que_4_a_text_that_xml_cannot_represent_is_refused<Q: QueueStore>(
     store: &Q,
     pass: &(dyn Fn(Duration) + Sync),

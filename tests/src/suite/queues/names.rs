@@ -1,4 +1,4 @@
-//! Test scenarios for creating and deleting queues (QUE-2, QUE-3).
+//! Test scenarios for the creation and deletion of queues (QUE-2, QUE-3).
 
 use std::time::Duration;
 

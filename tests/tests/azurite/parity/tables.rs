@@ -1,4 +1,4 @@
-//! Tests Azurite's responses to requests about tables and entities.
+//! Tests the responses of Azurite to requests about tables and entities.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use tests::ask::{Answer, Ask, JSON};
 
 use super::ask;
 
-/// Creates the table `name` with one entity, `Sales`, `1`. Returns the entity's path.
+/// Creates the table `name` with one entity, whose keys are `Sales` and `1`. Returns the path of the entity.
 fn table(name: &str) -> Option<String> {
     let made = ask(&Ask::new("POST", "Tables").json(format!("{{\"TableName\":\"{name}\"}}")))?;
     assert_eq!(made.status, 201, "{}", made.body);
@@ -52,7 +52,7 @@ fn azurite_sends_whole_doubles_as_integers() {
     let Some(answer) = ask(&Ask::new("GET", "ParityDoubles(PartitionKey='Doubles',RowKey='1')")) else {
         return;
     };
-    // A Timestamp may contain `3.0`.
+    // The text `3.0` alone could also occur in a Timestamp.
     assert!(answer.body.contains("\"Whole\":3") && !answer.body.contains("\"Whole\":3."), "{}", answer.body);
     assert!(answer.body.contains("\"Negative\":0"), "{}", answer.body);
 }
@@ -165,7 +165,7 @@ fn azurite_refuses_conditions_in_its_own_way() {
     assert_eq!(empty.status, 412, "{}", empty.body);
 }
 
-/// Sends a batch that inserts an entity at each of the given keys into `table`, and returns the response.
+/// Sends a batch that inserts an entity at each of the given keys into `table`. Returns the response.
 fn batch(table: &str, keys: &[(String, String)]) -> Option<Answer> {
     let base = crate::azurite()?;
     let base = base.split("TableEndpoint=").nth(1)?.split(';').next()?.to_owned();

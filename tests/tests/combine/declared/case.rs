@@ -1,4 +1,4 @@
-//! The ticket types under test, called cases: one for each pair of index kinds. All of them have a feed.
+//! The ticket types under test, called cases. There is one for each pair of index kinds, and each has a feed.
 
 use std::fmt::Debug;
 
@@ -7,7 +7,7 @@ use table_core::selection::{Partition, Point, Selection};
 
 use crate::declared::model::Ticket;
 
-/// The tenant, whose partition contains all tickets.
+/// The tenant. Its partition contains all tickets.
 pub(crate) const TENANT: &str = "contoso";
 
 /// A ticket type that declares two or more features.

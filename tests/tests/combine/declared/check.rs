@@ -1,4 +1,4 @@
-//! Compares all derived data with the tickets at the end of a history, and describes the defects found.
+//! Compares all derived data with the tickets at the end of a history, and describes each defect.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A model of the tickets: the states that are possible, given the results that the writers have received.
+//! A model of the tickets: the states that are possible after the results that the writers have received.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ pub(crate) struct Ticket {
     pub(crate) comments: i32,
 }
 
-/// The possible states of each ticket. A ticket has at most one writer at a time, so a change whose outcome is unknown leaves two possible states.
+/// The possible states of each ticket. Only one writer at a time changes a ticket. A change with an unknown outcome therefore leaves two possible states.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Model(Arc<Mutex<State>>);
 
@@ -25,7 +25,7 @@ struct State {
 }
 
 impl Model {
-    /// Records the result of a read, and checks that it was possible. From then on, it is the ticket's only possible state.
+    /// Records the result of a read, and checks that it was possible. It is then the only possible state of the ticket.
     pub(crate) fn found(&self, number: u32, found: Option<&Ticket>) {
         let mut state = self.0.lock().unwrap();
         let possible = state.possible.entry(number).or_insert_with(|| vec![None]);
@@ -35,26 +35,26 @@ impl Model {
         state.wrong.extend(wrong);
     }
 
-    /// Records that a change to the state `after` has been sent.
+    /// Records that a change has been sent which would lead to the state `after`.
     pub(crate) fn begun(&self, number: u32, after: Option<&Ticket>) {
         self.0.lock().unwrap().possible.entry(number).or_default().push(after.cloned());
     }
 
-    /// Records that the change has been applied.
+    /// Records that the last change has been applied.
     pub(crate) fn done(&self, number: u32) {
         if let Some(possible) = self.0.lock().unwrap().possible.get_mut(&number) {
             possible.drain(..possible.len() - 1);
         }
     }
 
-    /// Records that the change has been refused.
+    /// Records that the last change has been rejected.
     pub(crate) fn refused(&self, number: u32) {
         if let Some(possible) = self.0.lock().unwrap().possible.get_mut(&number) {
             possible.pop();
         }
     }
 
-    /// Returns descriptions of the reads that returned impossible results.
+    /// Returns descriptions of the reads whose results were impossible.
     pub(crate) fn wrong(&self) -> Vec<String> {
         self.0.lock().unwrap().wrong.clone()
     }

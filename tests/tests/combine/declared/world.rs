@@ -26,7 +26,7 @@ use tests::time::Time;
 pub(crate) type Store = Controlled<Engine>;
 pub(crate) type Tickets<T> = Entities<T, WithParticipants<Store>, Outbox<Store, Store>>;
 
-/// A comment on a ticket. It is declared as part of the ticket, and stored in the same partition.
+/// A comment on a ticket. It is declared as a part of the ticket and stored in the same partition.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]
@@ -39,7 +39,7 @@ pub(crate) struct Comment {
     pub(crate) number: u32,
 }
 
-/// A row that a custom participant (extra code that runs with each write) writes with each ticket. It contains the ticket as text.
+/// A row with the text of a ticket. A custom participant (extra code that runs with each write) writes it together with the ticket.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]
@@ -51,7 +51,7 @@ pub(crate) struct Shadow {
     pub(crate) text: String,
 }
 
-/// An agent's totals, which the view keeps up to date.
+/// The totals of an agent. The view keeps them up to date.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Totals")]
 #[partition_key(agent)]
@@ -82,7 +82,7 @@ impl<T: Case> Participant<T> for Shadows {
     }
 }
 
-/// The view that computes the totals for tickets of type `T`.
+/// The view that computes totals for tickets of type `T`.
 pub(crate) struct Totals<T>(PhantomData<T>);
 
 impl<T: Case> View for Totals<T> {
@@ -153,7 +153,7 @@ impl<T: Case> World<T> {
         block_on(Sweep::new(self.outbox(&Control::default())).sweep_registered()).unwrap();
     }
 
-    /// Lets time pass, and runs workers without faults until no work remains.
+    /// Lets time pass and runs workers without faults until all work is done.
     pub(crate) fn recover(&self) {
         for _ in 0..5 {
             self.pass(800);
@@ -161,19 +161,19 @@ impl<T: Case> World<T> {
             block_on(self.worker(&Control::default()).run_until_idle()).unwrap();
         }
         let view = self.view(&Control::default());
-        // Some changes are not processed while a dead follower still holds a lease.
+        // Some changes cannot be processed while a dead follower still holds a lease.
         while block_on(view.catch_up(1_000)).unwrap().is_behind {}
     }
 }
 
-/// A process that a test advances one call at a time, and that may die at any call.
+/// A process that a test advances by one call at a time. It may die at any call.
 pub(crate) struct Process {
     control: Control,
     running: Pin<Box<dyn Future<Output = ()>>>,
 }
 
 impl Process {
-    /// Creates a process that changes tickets which no other process writes at the same time.
+    /// Creates a process that changes tickets. No other process changes the same tickets at the same time.
     pub(crate) fn writer<T: Case>(world: &World<T>, owner: usize, random: &mut StdRng) -> Self {
         let control = control(random);
         let (tickets, model) = (world.tickets(&control), world.model.clone());
@@ -183,7 +183,7 @@ impl Process {
         Self { control, running: Box::pin(running) }
     }
 
-    /// Creates a process that completes the work recorded in the outbox and updates the view.
+    /// Creates a process that does the work recorded in the outbox and updates the view.
     pub(crate) fn worker<T: Case>(world: &World<T>, random: &mut StdRng) -> Self {
         let control = control(random);
         let (worker, view) = (world.worker(&control), world.view(&control));
@@ -194,7 +194,7 @@ impl Process {
         Self { control, running: Box::pin(running) }
     }
 
-    /// Runs the process up to its next store call. Returns `true` if the process has ended.
+    /// Runs the process until its next call to a store. Returns `true` if the process has ended.
     pub(crate) fn step(&mut self) -> bool {
         self.control.step(&mut self.running).is_some()
     }

@@ -8,7 +8,7 @@ use crate::declared::case::{Case, TENANT};
 use crate::declared::model::{Model, Ticket};
 use crate::declared::world::{Comment, Tickets};
 
-/// Makes several changes in sequence. Any error except a rejection ends the writer, because it leaves the outcome unknown.
+/// Makes several changes, one after another. Any error except a rejection leaves the outcome unknown, and therefore ends the writer.
 pub(crate) async fn write<T: Case>(
     tickets: Tickets<T>,
     model: Model,
@@ -33,7 +33,7 @@ async fn change<T: Case>(
     let mut after = Ticket {
         number,
         status: random.random_range(0..2),
-        // The addresses are fewer than the tickets, so a unique index refuses some of them.
+        // There are fewer addresses than tickets. A unique index therefore rejects some of them.
         mail: format!("{}@contoso.com", random.random_range(0..6)),
         agent: ["ada", "bob", "cao"][random.random_range(0..3)].to_owned(),
         points: random.random_range(1..100),

@@ -1,4 +1,4 @@
-//! A fixture with tickets, their comments, notes of two kinds, and a view. Tickets have indexes in the same partition and in other partitions of the table.
+//! A fixture with tickets, their comments, notes of two kinds, and a view. Tickets have indexes in their own partition and in other partitions of the table.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ pub struct Comment {
     pub amount: i64,
 }
 
-/// A note. Its keys have the same format as an [`Alarm`]'s; only the stored kind differs.
+/// A note. Its keys have the same format as those of an [`Alarm`]; only the stored kind differs.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", kind = "Note", set = Desk)]
 #[partition_key(tenant)]
@@ -58,7 +58,7 @@ pub struct Note {
     pub amount: i64,
 }
 
-/// A second type of note. Its keys have the same format as a [`Note`]'s; only the stored kind differs.
+/// A second type of note. Its keys have the same format as those of a [`Note`]; only the stored kind differs.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", kind = "Alarm", set = Desk)]
 #[partition_key(tenant)]
@@ -81,14 +81,14 @@ pub enum Desk {
     Other(TableEntity),
 }
 
-/// A projection of a ticket to a property that comments also have.
+/// A projection of a ticket to a property that comments have too.
 #[derive(Projection, Debug, PartialEq)]
 #[projection(of = Ticket)]
 pub struct Amount {
     pub amount: i64,
 }
 
-/// A projection of a note. Its rows are recognised only by their stored kind.
+/// A projection of a note. Its rows can only be recognised by their stored kind.
 #[derive(Projection, Debug, PartialEq)]
 #[projection(of = Note)]
 pub struct NoteAmount {
@@ -141,10 +141,10 @@ pub fn alarm(number: u32) -> Alarm {
     Alarm { tenant: TENANT.to_owned(), number, amount: 20 }
 }
 
-/// The numbers of the tickets in [`World::filled`].
+/// The numbers of the tickets that [`World::filled`] creates.
 pub const NUMBERS: [u32; 3] = [1, 2, 3];
 
-/// A store with its own clock and a handle for tickets. Each test has its own.
+/// A store with a separate clock, and a handle for tickets. Each test creates one.
 pub struct World {
     pub engine: Engine,
     pub tickets: Entities<Ticket, Engine>,
@@ -152,7 +152,7 @@ pub struct World {
 }
 
 impl World {
-    /// Creates a store with tickets 1 to 3 and two comments on each, notes 2, 4 and 6, and alarms 3, 5 and 7.
+    /// Creates a store with tickets 1 to 3, two comments on each ticket, notes 2, 4 and 6, and alarms 3, 5 and 7.
     pub fn filled() -> Self {
         let world = Self::empty();
         block_on(async {
@@ -171,7 +171,7 @@ impl World {
         Self { tickets: engine.entities().with_runtime(time.runtime()), engine, time }
     }
 
-    /// Inserts entities of all types except tickets.
+    /// Inserts entities of all types other than tickets.
     pub fn with_others(self) -> Self {
         block_on(async {
             let comments = self.engine.entities::<Comment>().create_if_missing().await.unwrap();

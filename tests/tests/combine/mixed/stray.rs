@@ -1,4 +1,4 @@
-//! Tests a stray row, which belongs to no declared type. Views ignore it; every other operation that reads it fails with an error that contains its key.
+//! Tests a stray row, which belongs to no declared type. Views ignore it. Any other operation that reads it must fail with an error that contains its key.
 
 use std::fmt::Debug;
 
@@ -12,7 +12,7 @@ use super::desk::{Amount, Comment, NUMBERS, Note, TENANT, Ticket, World};
 
 const STRAY: &str = "ticket_1";
 
-/// Checks that an operation failed with an error that contains the stray row's key.
+/// Checks that an operation failed with an error that contains the key of the stray row.
 fn names<T: Debug>(stray: &str, outcome: Result<T>) {
     let error = outcome.unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-HET-6")), "{error}");
@@ -20,7 +20,7 @@ fn names<T: Debug>(stray: &str, outcome: Result<T>) {
     assert_eq!(error.table(), Some("Desk"), "{error}");
 }
 
-/// Checks that the table's consistency check reports the stray row as a finding of this kind, with an explanation.
+/// Checks that the consistency check of the table reports the stray row as a finding of the given kind, with an explanation.
 fn finds(kind: FindingKind, stray: &str, world: &World) {
     let report = block_on(world.tickets.check().run()).unwrap();
     let bad = report.findings.iter().filter(|found| found.kind == kind);
@@ -64,12 +64,12 @@ fn a_check_names_the_stray_row_and_a_rebuilt_view_ignores_it() {
     block_on(async {
         let view = world.view();
         view.rebuild().run().await.unwrap();
-        // The row's key is not a ticket key.
+        // The key of the row is not the key of a ticket.
         assert_eq!(view.poison().await.unwrap().len(), 0);
     });
 }
 
-/// Tests that a check also reports a stray row whose key has the prefix of an index.
+/// Tests that a check reports a stray row even if its key has the prefix of an index.
 #[test]
 fn a_check_names_the_stray_row_among_the_rows_of_an_index() {
     let world = World::filled();
@@ -77,7 +77,7 @@ fn a_check_names_the_stray_row_among_the_rows_of_an_index() {
     finds(FindingKind::Unreadable, "status_open_1", &world);
 }
 
-/// An entity type that has a feed in the same partition, but does not belong to the declared set of the partition's types.
+/// An entity type with a feed in the same partition. It does not belong to the declared set of the types in the partition.
 #[derive(Entity, Clone, Debug)]
 #[entity(table = "Desk", feed)]
 #[partition_key(tenant)]

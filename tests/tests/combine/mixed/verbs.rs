@@ -31,13 +31,13 @@ fn queries_return_the_rows_of_their_type() {
         assert_eq!(handle.query(Ticket::rows(TENANT)).collect().await.unwrap(), tickets());
         assert_eq!(handle.query(Ticket::partition(TENANT)).collect().await.unwrap(), tickets());
         assert_eq!(handle.query(Ticket::rows(TENANT).number(2..=3)).collect().await.unwrap(), tickets()[1..]);
-        // The plain table returns these entities too, although index copies and lists lie between them.
+        // The plain table returns the same entities, even though index copies and lists are between them.
         assert_eq!(table.query(Ticket::partition(TENANT)).collect().await.unwrap(), tickets());
         let all = engine.table::<Comment>().query(Comment::partition(TENANT));
         assert_eq!(all.collect().await.unwrap(), comments());
         let under = engine.table::<Comment>().query(Comment::rows(TENANT));
         assert_eq!(under.collect().await.unwrap(), comments());
-        // Each of the kinds with similar keys returns only its own entities.
+        // Of the types with similar keys, each returns only its own entities.
         let notes = engine.table::<Note>().query(Note::rows(TENANT)).collect().await.unwrap();
         assert_eq!(notes, [note(2), note(4), note(6)]);
         let alarms = engine.table::<Alarm>().query(Alarm::partition(TENANT)).collect().await.unwrap();
@@ -67,7 +67,7 @@ fn every_way_to_run_a_query_skips_other_types() {
         assert_eq!(query().for_each(|ticket| lent.push(ticket.value().clone())).await.unwrap(), 3);
         assert_eq!(lent, tickets());
         assert_eq!(query().limit(2).for_each(|_| ()).await.unwrap(), 2);
-        // The query takes a single request although a comment lies between every two tickets, because a page is larger than the limit.
+        // A comment is between every two tickets. The query still takes only one request, because a page is larger than the limit.
         assert!(!query().limit(2).plan().unwrap().to_string().contains("$top=2"));
     });
 }
@@ -193,7 +193,7 @@ fn a_delete_of_a_partition_leaves_the_other_types() {
     });
 }
 
-/// Tests that partitions before and after an index's partitions in the same table are still read as entities.
+/// Tests that the partitions before and after those of an index in the same table are still read as entities.
 #[test]
 fn a_view_has_partitions_on_both_sides_of_an_index() {
     let world = World::empty();
@@ -225,7 +225,7 @@ fn keys_are_classified_like_rows() {
     let _: Selection<Ticket, Scan> = Selection::scan("a test");
 }
 
-/// People, with an index by name in other partitions of the same table.
+/// People, and an index by name in other partitions of the same table.
 mod people {
     use table_core::{Entity, Result};
     use table_patterns::view::{Projection, View};
@@ -265,7 +265,7 @@ mod people {
     }
 }
 
-/// Tickets as an earlier version of the program declared them.
+/// Tickets, as an earlier version of the program declared them.
 mod before {
     use super::TENANT;
 

@@ -1,4 +1,4 @@
-//! The entity type under test, which declares every pattern. The fields of patterns that a run does not use remain empty.
+//! The entity type under test, which declares every pattern. If a run does not use a pattern, the fields of that pattern stay empty.
 
 use table_core::selection::{Point, Selection};
 use table_core::{Entity, EntitySet, Result, TableEntity};
@@ -43,14 +43,14 @@ pub struct Ticket {
     pub owner_name: Option<String>,
 }
 
-/// The hours of work on a ticket, stored as slots in the ticket's row.
+/// The hours of work on a ticket. They are stored as slots in the row of the ticket.
 impl Series for Ticket {
     type Value = i64;
     const SLOTS: &'static [&'static str] = series::HOURS;
 }
 
-/// A ticket's owner, whose name and firm are copied to the tickets. One of the two owners is in the tickets' partition.
-/// `firm` is itself copied from another entity.
+/// The owner of a ticket. The owner's name and firm are copied to the tickets. One of the two owners is in the partition of the
+/// tickets. The field `firm` is itself copied from another entity.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", copied_by(Owner), copies_from(Employer))]
 #[partition_key(home)]
@@ -64,7 +64,7 @@ pub struct Person {
     pub firm: Option<String>,
 }
 
-/// The firm that employs all owners, stored in the tickets' partition.
+/// The firm that employs all owners. It is stored in the partition of the tickets.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk", copied_by(Employer))]
 #[partition_key(home)]
@@ -136,7 +136,7 @@ impl CopyRelation for Owner {
     }
 }
 
-/// A visit to a customer, a second entity type in the tickets' table.
+/// A visit to a customer. Visits are a second entity type in the table of the tickets.
 #[expect(
     clippy::duplicated_attributes,
     reason = "each index has separate attributes, which clippy mistakes for duplicates"
@@ -158,7 +158,7 @@ pub struct Visit {
     pub tag: Option<String>,
 }
 
-/// Tickets and visits as an earlier version of the program declared them.
+/// Tickets and visits, as an earlier version of the program declared them.
 pub mod before {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Desk")]
@@ -194,7 +194,7 @@ pub mod before {
     }
 }
 
-/// A comment on a ticket, declared as part of the ticket.
+/// A comment on a ticket. It is declared as a part of the ticket.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]
@@ -208,7 +208,7 @@ pub struct Comment {
     pub text: String,
 }
 
-/// A row that the participant writes for each existing comment.
+/// A row that the participant writes for each comment that exists.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]

@@ -1,4 +1,4 @@
-//! Generates invalid rows and messages, called odd, such as another program or the holder of a SAS could write.
+//! Generates invalid rows and messages, called odd. Another program, or the holder of a SAS, could write them.
 
 use pollster::block_on;
 use rand::RngExt;
@@ -13,10 +13,10 @@ use table_core::{
 
 use crate::together::desk::TENANT;
 
-/// The prefix that is reserved for the patterns' own keys.
+/// The prefix that is reserved for the keys of the patterns themselves.
 const RESERVED: char = '\u{FFFC}';
 
-/// Returns the keys for invalid rows: table, partition key, row key.
+/// Returns the keys of the invalid rows: table, partition key and row key.
 fn places() -> Vec<(&'static str, &'static str, String)> {
     let reserved = [
         "feed_",
@@ -55,7 +55,7 @@ fn places() -> Vec<(&'static str, &'static str, String)> {
     places
 }
 
-/// Returns `true` if no program writes a row with this key to the table `Desk`, so the row must be one of the invalid ones.
+/// Returns `true` if no program writes a row with this key to the table `Desk`. The row must then be one of the invalid ones.
 pub fn is_place(key: &EntityKey) -> bool {
     let names = |(table, partition, row_key): &(&str, &str, String)| {
         *table == "Desk" && key.partition_key.as_str() == *partition && key.row_key.as_str() == row_key
@@ -63,7 +63,7 @@ pub fn is_place(key: &EntityKey) -> bool {
     key.row_key.as_str() == "odd" || places().iter().any(names)
 }
 
-/// Inserts a random invalid row. Returns `true` if it is an outbox row, which workers will mark as poison.
+/// Inserts a random invalid row. Returns `true` if it is an outbox row. Workers will mark such a row as poison.
 pub fn row(engine: &Engine, rng: &mut StdRng) -> bool {
     let places = places();
     let (table, partition, row_key) = &places[rng.random_range(0..places.len())];
@@ -72,7 +72,7 @@ pub fn row(engine: &Engine, rng: &mut StdRng) -> bool {
         0 => {}
         1 => row.property("X", ValueRef::Int32(1)),
         2 => row.property("Intent", ValueRef::Binary(b"{\"Version\":1}")),
-        // The property types differ from those that the patterns write.
+        // The types of these properties differ from the types that the patterns write.
         _ => {
             row.property("Intent", ValueRef::Int64(-1));
             row.property("Table", ValueRef::Boolean(true));
@@ -85,12 +85,12 @@ pub fn row(engine: &Engine, rng: &mut StdRng) -> bool {
     let is_outbox = row_key.as_str().starts_with("\u{FFFC}outbox_");
     transaction.push(Operation { row_key, kind: OperationKind::Insert(row.finish()) }).unwrap();
     block_on(engine.create_table_if_missing(&table)).unwrap();
-    // The insert is refused if the row already exists.
+    // The insert is rejected if the row already exists.
     let _ = block_on(engine.submit(&table, transaction));
     is_outbox
 }
 
-/// Puts a random invalid message into the workers' queue.
+/// Puts a random invalid message into the queue of the workers.
 pub fn message(engine: &Engine, rng: &mut StdRng) {
     let texts = [
         "",

@@ -1,4 +1,4 @@
-//! The patterns that a test run can combine.
+//! The patterns that a run can combine.
 
 /// A pattern that an entity can combine with other patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub const ALL: [Pattern; 15] = [
     Pattern::Series,
 ];
 
-/// The patterns combined in one run.
+/// The patterns that one run combines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts(Vec<Pattern>);
 
@@ -55,13 +55,13 @@ impl Parts {
         pairs.map(|(one, other)| Self(vec![*one, *other])).collect()
     }
 
-    /// Returns the set of all patterns, and each set that omits one pattern.
+    /// Returns the set of all patterns, and the sets that each omit one pattern.
     pub fn most() -> Vec<Self> {
         let without = |left: &Pattern| Self(ALL.iter().filter(|one| *one != left).copied().collect());
         std::iter::once(Self(ALL.to_vec())).chain(ALL.iter().map(without)).collect()
     }
 
-    /// Returns sets of three patterns: a pattern, the next one in the list, and one of three later ones.
+    /// Returns sets of three patterns: a pattern, the next one in the list, and one of the three patterns that follow.
     pub fn triples() -> Vec<Self> {
         let at = |place: usize| ALL[place % ALL.len()];
         (0..ALL.len())

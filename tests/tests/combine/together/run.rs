@@ -1,4 +1,4 @@
-//! Runs writers and workers at random and compares the stored data with a model. Some of them die before or after a store call.
+//! Runs writers and workers in random order, and compares the stored data with a model. Some of them die before or after a call to a store.
 
 mod older;
 mod verb;
@@ -27,14 +27,14 @@ pub struct Run {
     world: World,
     rng: StdRng,
     model: Model,
-    /// The number of acknowledged changes to each ticket.
+    /// The number of acknowledged changes to each ticket, by ticket number.
     changes: BTreeMap<u32, usize>,
-    /// The processes that are still running.
+    /// The processes that have not died.
     processes: Vec<Process>,
-    /// The number of invalid outbox rows that were written.
+    /// The number of invalid outbox rows that have been written.
     odd: u64,
     visits: Visits,
-    /// The workers that are still running.
+    /// The workers that have not died.
     workers: Vec<(Process, Worker<Store, Store>)>,
 }
 
@@ -43,7 +43,7 @@ impl Run {
         self.world.has(pattern)
     }
 
-    /// Returns a new process, or one that is still running. A new process may die at a random store call, and its clock may be wrong.
+    /// Returns a new process, or one that is still running. A new process may die at a random call to a store, and its clock may be wrong.
     fn process(&mut self) -> Process {
         self.processes.retain(|process| !process.control.is_dead());
         if self.processes.len() == 3 {
@@ -60,7 +60,7 @@ impl Run {
         process
     }
 
-    /// Chooses at random whether the process dies, and at which call.
+    /// Chooses at random whether a process dies, and at which call.
     fn control(&mut self) -> Control {
         if self.rng.random_bool(0.4) {
             return Control::default();
@@ -69,7 +69,7 @@ impl Run {
         Control::dying(self.rng.random_range(1..20), death)
     }
 
-    /// Runs up to three of the workers for one round of message processing each. Workers that have died are replaced first.
+    /// Lets up to three of the workers process messages for one round each. Workers that have died are replaced first.
     fn work(&mut self) {
         self.workers.retain(|(process, _)| !process.control.is_dead());
         while self.workers.len() < WORKERS {
@@ -105,7 +105,7 @@ impl Run {
                 self.visits.step(&self.world, &process, &mut self.rng);
             }
             11 if self.has(Pattern::Versions) => {
-                // A backfill's fence assumes that clocks keep running, so the clock does not stop during a request that lasts an hour.
+                // The fence of a backfill assumes that clocks keep running. The clock must therefore not stop during a request that lasts an hour.
                 let skew = [Skew::None, Skew::Days(3), Skew::Days(-3)][self.rng.random_range(0..3)];
                 let control = self.control();
                 let process = self.world.process(control, skew);
@@ -135,7 +135,7 @@ impl Run {
         }
     }
 
-    /// Makes a table, the queue, or everything unavailable for five seconds to one day.
+    /// Makes a table, the queue, or everything unavailable for a time between five seconds and one day.
     fn outage(&mut self) {
         let targets =
             ["", "Desk", "Queues", "Badges", "Tags", "Totals", "TablesOutbox", "TablesFeeds", "work", BLOBS];
@@ -162,12 +162,12 @@ impl Run {
                 let after = after.unwrap_or_else(|| panic!("{verb:?} of {number} was done"));
                 assert_eq!(bare(&stored), bare(&after), "{verb:?} of {number}");
                 for number in touched {
-                    // A comment does not change its ticket.
+                    // A comment is not a change to its ticket.
                     let is_change = !matches!(verb, Verb::Comment(_));
                     *self.changes.entry(number).or_default() += usize::from(is_change);
                 }
             }
-            // If the response was lost, a store was down, or a clock jump interrupted an upload, the change was made either completely or not at all.
+            // If the response was lost, a store was down, or a clock jump interrupted an upload, the change was either made completely or not at all.
             (Err(error), is_dead)
                 if is_dead || error.code() == ErrorCode::ServerBusy || matches!(verb, Verb::Photo(_)) =>
             {
@@ -186,7 +186,7 @@ impl Run {
     }
 }
 
-/// Returns the model without blob addresses, which are random, and without owner names, which are copied later.
+/// Returns the model without the addresses of blobs, which are random, and without the names of owners, which are copied later.
 fn bare(model: &Model) -> Model {
     let without = |known: &Known| {
         let ticket = Ticket { photo: None, owner_name: None, ..known.ticket.clone() };
@@ -195,7 +195,7 @@ fn bare(model: &Model) -> Model {
     model.iter().map(|(number, known)| (*number, without(known))).collect()
 }
 
-/// Runs a random history with the given patterns, completes all work, and checks the result.
+/// Runs a random history with the given patterns, completes all work, and checks the stored data.
 pub fn run(parts: &Parts, seed: u64, steps: usize) {
     let world = World::new(parts.clone());
     let (rng, model) = (StdRng::seed_from_u64(seed), Model::new());

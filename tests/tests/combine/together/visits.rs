@@ -1,5 +1,5 @@
-//! Visits, a second entity type in the tickets' table. In runs with an older release, that release writes visits
-//! without the indexes that the newer release has added, until these indexes are backfilled.
+//! Visits, a second entity type in the table of the tickets. In runs with an older release, that release writes visits
+//! without the indexes that the newer release has added, until a backfill of these indexes has completed.
 
 use std::collections::BTreeMap;
 
@@ -36,13 +36,13 @@ enum Verb {
 #[derive(Debug, Default)]
 pub struct Visits {
     model: Model,
-    /// The number of audit rows written in the same transaction as a visit.
+    /// The number of audit rows that were written in the same transaction as a visit.
     rows: u64,
-    /// The last grant given to a program of the older release, with its expiry in ticks.
+    /// The last grant that a program of the older release received, and the time at which it expires, in ticks.
     granted: Option<(PartitionGrant, u64)>,
 }
 
-/// Returns the handle with which a process writes visits.
+/// Returns the handle with which the process writes visits.
 pub fn handle(process: &Process) -> Entities<Visit, Desk, Work> {
     let outbox = process.outbox().clone();
     Desk::from(outbox.store().clone())
@@ -50,12 +50,12 @@ pub fn handle(process: &Process) -> Entities<Visit, Desk, Work> {
         .with_runtime(process.runtime().clone())
 }
 
-/// Returns the handle with which a process of the older release writes visits.
+/// Returns the handle with which the process, in the older release, writes visits.
 fn older(process: &Process) -> Entities<before::Visit, Store> {
     process.outbox().store().entities::<before::Visit>().with_runtime(process.runtime().clone())
 }
 
-/// Runs one backfill pass for each index that was added later.
+/// Runs one pass of the backfill for each index that was added later.
 fn backfill(process: &Process) {
     let visits = handle(process);
     block_on(async {
@@ -95,7 +95,7 @@ impl Visits {
         Self { model: stored(world), rows: 0, granted: None }
     }
 
-    /// Lets a process change a visit or run a backfill, and records the outcome.
+    /// Lets a process change a visit or run a backfill. Records the outcome.
     pub fn step(&mut self, world: &World, process: &Process, rng: &mut StdRng) {
         let visit = visit(rng);
         let number = visit.number;
@@ -129,7 +129,7 @@ impl Visits {
         }
     }
 
-    /// Lets a process of the older release change a visit, and records the outcome.
+    /// Lets a process of the older release change a visit. Records the outcome.
     pub fn older_step(&mut self, world: &World, process: &Process, rng: &mut StdRng) {
         let newer = visit(rng);
         let (number, Visit { tenant, place, tag, .. }) = (newer.number, newer.clone());
@@ -146,7 +146,7 @@ impl Visits {
             let expiry = ticks::from_datetime(expiry).unwrap();
             self.granted = granted.ok().map(|grant| (grant, expiry)).or(self.granted.take());
         }
-        // Once the grant has expired, the store refuses requests signed with it.
+        // After the expiry of the grant, the store rejects requests that were signed with it.
         let granted = self.granted.as_ref().filter(|(_, expiry)| world.now() < *expiry);
         let granted = granted.filter(|_| rng.random_range(0..2) == 0);
         let outcome = block_on(async {
@@ -173,7 +173,7 @@ impl Visits {
         self.settle(world, process, (number, &verb), &outcome);
     }
 
-    /// Checks that the stored visits match the outcome of a change, and updates the expected visits.
+    /// Checks that the stored visits agree with the outcome of a change, and updates the expected visits.
     fn settle(
         &mut self,
         world: &World,
@@ -211,7 +211,7 @@ impl Visits {
         Some(model)
     }
 
-    /// Completes the indexes, and checks that they contain exactly the stored visits.
+    /// Completes the indexes. Then checks that they contain exactly the visits that are stored.
     pub fn check(&self, world: &World) {
         let visits = block_on(handle(&world.alive()).create_if_missing()).unwrap();
         block_on(async {

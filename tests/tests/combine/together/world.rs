@@ -1,4 +1,4 @@
-//! The environment of a test run: a store, the processes that use it, and the final checks.
+//! The environment of a run: a store, the processes that use it, and the final checks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -40,26 +40,26 @@ pub type Work = Outbox<Store, Store>;
 pub type Desk = WithParticipants<Store>;
 pub type Tickets = Entities<Ticket, Desk, Work>;
 
-/// A ticket as the model knows it, with its comments and the content of its blob.
+/// A ticket in the model, with its comments and the content of its blob.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Known {
     pub ticket: Ticket,
     pub photo: Option<String>,
     pub comments: BTreeSet<u32>,
-    /// The values of the slots that are set.
+    /// The values of those slots that are set.
     pub hours: BTreeMap<usize, i64>,
 }
 
 pub type Model = BTreeMap<u32, Known>;
 
-/// A process, with the call at which it dies, its clock, and its handles.
+/// A process: the call at which it dies, its clock, and its handles.
 #[derive(Clone, Debug)]
 pub struct Process {
     pub control: Control,
     runtime: Runtime,
     outbox: Work,
     feed: Feed<Desk>,
-    /// The grant with which the process writes tickets, if it has one. The process then does not read the stored schema.
+    /// The grant with which the process writes tickets, if it has one. The process does not read the stored schema then.
     grant: Option<PartitionGrant>,
 }
 
@@ -77,7 +77,7 @@ impl Process {
         Clock::new(move || runtime.now())
     }
 
-    /// Returns the process's handle for tickets, without the run's participants and other patterns.
+    /// Returns the handle of the process for tickets, without the participants and other patterns of the run.
     pub fn plain(&self) -> Tickets {
         let outbox = self.outbox.clone();
         Desk::from(outbox.store().clone())
@@ -85,7 +85,7 @@ impl Process {
             .with_runtime(self.runtime.clone())
     }
 
-    /// Returns the process's handle for the tickets' owners.
+    /// Returns the handle of the process for the owners of tickets.
     pub fn people(&self) -> Entities<Person, Desk, Work> {
         let outbox = self.outbox.clone();
         Desk::from(outbox.store().clone())
@@ -93,7 +93,7 @@ impl Process {
             .with_runtime(self.runtime.clone())
     }
 
-    /// Returns the process's handle for the owners' firm.
+    /// Returns the handle of the process for the firm of the owners.
     pub fn firms(&self) -> Entities<Firm, Desk, Work> {
         let outbox = self.outbox.clone();
         Desk::from(outbox.store().clone())
@@ -136,29 +136,29 @@ impl World {
         self.time.pass(Duration::from_secs(seconds));
     }
 
-    /// Creates a process that never dies, has a correct clock, and is unaffected by outages.
+    /// Creates a process that never dies, whose clock is correct, and that is not affected by outages.
     pub fn alive(&self) -> Process {
         self.started(Control::default(), Skew::None)
     }
 
-    /// Creates a process that dies as `control` specifies, whose clock has the given skew. It is affected by outages.
+    /// Creates a process that dies as specified by `control`. Its clock has the given skew, and it is affected by outages.
     pub fn process(&self, control: Control, skew: Skew) -> Process {
         self.started(control.with_outages(&self.outages), skew)
     }
 
-    /// Gives a process a grant for the tickets' partition, so its handles do not read the stored schema.
+    /// Gives a process a grant for the partition of the tickets. The handles of the process then do not read the stored schema.
     pub fn bearer(&self, process: Process) -> Process {
         let (partition_key, expiry) = (PartitionKey::new(TENANT).unwrap(), self.expiry(86_400));
         let grant = block_on(self.tickets(&self.alive()).grant(&partition_key, expiry)).unwrap();
         Process { grant: Some(grant), ..process }
     }
 
-    /// Returns the time `seconds` from now, according to the store's clock.
+    /// Returns the time that is `seconds` seconds from now, according to the clock of the store.
     pub fn expiry(&self, seconds: u64) -> DateTime<Utc> {
         ticks::to_datetime(self.now() + seconds * 10_000_000).unwrap()
     }
 
-    /// Returns the current time of the store's clock, in ticks.
+    /// Returns the current time of the store in ticks.
     pub fn now(&self) -> u64 {
         self.time.clock().now()
     }
@@ -171,7 +171,7 @@ impl World {
         Process { control, runtime, outbox, feed, grant: None }
     }
 
-    /// Begins an outage of a table or a queue, or of everything if `target` is empty.
+    /// Starts an outage of a table or a queue. If `target` is empty, everything is affected.
     pub fn outage(&self, target: &str, time: Duration) {
         self.outages.begin(target, time, self.time.clock());
     }
@@ -180,7 +180,7 @@ impl World {
         self.parts.contains(pattern)
     }
 
-    /// Returns the process's handle for tickets, with the patterns that this run combines.
+    /// Returns the handle of the process for tickets, with the patterns that this run combines.
     pub fn tickets(&self, process: &Process) -> Tickets {
         let (outbox, store) = (process.outbox.clone(), Desk::from(process.control.over(self.engine.clone())));
         let store = if self.has(Pattern::Participant) {
@@ -224,7 +224,7 @@ impl World {
             .with_index_handler(&visits::handle(process))
     }
 
-    /// Runs twenty workers concurrently until no messages remain. Returns the metrics of the workers that processed messages.
+    /// Runs twenty workers concurrently until no messages remain. Returns the metrics of those workers that processed messages.
     fn work(&self) -> Vec<WorkMetrics> {
         let workers: Vec<_> = (0..WORKERS).map(|_| self.worker(&self.alive())).collect();
         thread::scope(|scope| {
@@ -235,7 +235,7 @@ impl World {
         workers.iter().map(Worker::metrics).filter(|metrics| metrics.received > 0).collect()
     }
 
-    /// Returns a ticket's stored data, read directly from its rows.
+    /// Returns the stored data of a ticket, as read from its rows.
     pub fn stored(&self, number: u32) -> Option<Known> {
         let process = self.alive();
         let ticket = block_on(self.tickets(&process).get(Ticket::key(TENANT, number))).unwrap()?.into_value();
@@ -251,7 +251,7 @@ impl World {
         Some(Known { ticket, photo, comments, hours })
     }
 
-    /// Returns all stored comments as pairs of ticket number and comment number, including comments whose ticket is missing.
+    /// Returns all stored comments, each as a ticket number and a comment number. This includes comments whose ticket is missing.
     fn comments(&self) -> Vec<(u32, u32)> {
         let query = Query::new(KeyRange::rows(TENANT, TextRange::prefix("ticket_")));
         let page = block_on(self.engine.query(&TableName::new("Desk").unwrap(), &query, None)).unwrap();
@@ -263,7 +263,7 @@ impl World {
         page.rows.iter().filter_map(|row| comment(row.row_key)).collect()
     }
 
-    /// Completes all pending work, as the surviving processes would. `odd` is the number of invalid outbox rows.
+    /// Completes all pending work, as surviving processes would. `odd` is the number of invalid outbox rows.
     fn recover(&self, odd: u64) {
         let process = self.alive();
         let (mut pending, mut work) = (u64::MAX, Vec::new());
@@ -279,12 +279,12 @@ impl World {
         assert!(pending <= odd, "{pending} changes are not settled, and {odd} rows are odd: {work:?}");
     }
 
-    /// Returns the model with the names of the stored owners filled in.
+    /// Returns the model, with the stored names of the owners filled in.
     fn named(&self, model: &Model) -> Model {
         let mut model = model.clone();
         let (people, firms) = (self.alive().people(), self.alive().firms());
         for Known { ticket, .. } in model.values_mut() {
-            // The firm's name is read from the firm itself. In tickets, it is a copy of a copy.
+            // The name of the firm is read from the firm itself. The name in a ticket is a copy of a copy.
             let name = |id: u32| {
                 let firm = block_on(firms.get(Firm::key(TENANT))).unwrap().unwrap().into_value().name;
                 let person = block_on(people.get(person(id))).unwrap().unwrap().into_value();
@@ -306,11 +306,11 @@ impl World {
         }
         block_on(async {
             let report = tickets.check().run().await.unwrap();
-            // The consistency check also reports other programs' odd rows.
+            // The consistency check reports the odd rows of other programs as well.
             let wrong = report.findings.iter().filter(|found| !odd::is_place(&found.at));
             let wrong: Vec<_> = wrong.collect();
             assert!(wrong.is_empty(), "{wrong:?}");
-            // Every read of the type returns exactly its rows, whatever other rows the partition contains.
+            // Every read of the type returns exactly the rows of the type, regardless of the other rows in the partition.
             let all: Vec<&Ticket> = model.values().map(|known| &known.ticket).collect();
             let rows = tickets.query(Ticket::rows(TENANT)).collect().await.unwrap();
             assert_eq!(rows.iter().collect::<Vec<_>>(), all);
@@ -345,7 +345,7 @@ impl World {
         }
     }
 
-    /// Checks that each index for which the ticket has a value finds the ticket.
+    /// Checks that the ticket is found through each index for which it has a value.
     async fn find(&self, tickets: &Tickets, known: &Ticket) {
         let number = known.number;
         if let Some(status) = &known.status {

@@ -1,7 +1,7 @@
-//! Tests how often bad prose habits occur in each part of the repository. The frequencies are compared with targets,
+//! Tests how often bad habits of prose occur in each part of the repository. The frequencies are compared with targets,
 //! and with a committed baseline that may only decrease.
 //!
-//! `TABLES_UPDATE=1 cargo test -p tests --test house prose` lowers the baseline to the current frequencies; `TABLES_UPDATE=force` may also raise it.
+//! `TABLES_UPDATE=1 cargo test -p tests --test house prose` lowers the baseline to the current frequencies. `TABLES_UPDATE=force` may also raise it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ struct Line {
     is_head: bool,
 }
 
-/// Returns the part of the repository that a file belongs to, or `None` if its prose is not counted. The tests of all packages form one part.
+/// Returns the part of the repository to which a file belongs, or `None` if its prose is not counted. The tests of all packages form one part.
 fn part(path: &str) -> Option<String> {
     let folder = path.split('/').next().unwrap_or_default();
     if std::path::Path::new(path).extension().is_some_and(|extension| extension == "rs") {
@@ -90,7 +90,7 @@ fn paragraphs(text: &str) -> Vec<Line> {
     lines
 }
 
-/// Returns a file's error messages: the string literals, if the file defines errors.
+/// Returns the error messages in a file: its string literals, if the file defines errors.
 fn messages(path: &str, text: &str) -> Vec<Line> {
     if !path.ends_with("/fault.rs") && !path.starts_with("table-derive/src/check") {
         return Vec::new();
@@ -130,7 +130,7 @@ fn figure(habit: &Habit, lines: &[Line]) -> Option<f64> {
     (all > 0).then(|| scale * with as f64 / all as f64)
 }
 
-/// Returns `true` if `figure` is not worse than `limit`. A difference of at most 0.05 is ignored.
+/// Returns `true` if `figure` is not worse than `limit`. A difference of up to 0.05 is ignored.
 fn holds(habit: &Habit, figure: f64, limit: f64) -> bool {
     if habit.name == VERB { figure >= limit - 0.05 } else { figure <= limit + 0.05 }
 }
@@ -163,7 +163,7 @@ fn no_part_of_the_repository_gets_worse() {
             let before = baseline.get(&(part.clone(), habit.name.to_owned())).copied();
             match before {
                 Some(before) if holds(habit, figure, before) => {}
-                // Either the part is new, or its frequency was at the target before.
+                // The part is new, or its frequency was at the target before.
                 _ => worse.push(format!(
                     "{part}: {} is {figure:.1}, wanted {}, before {}",
                     habit.name,

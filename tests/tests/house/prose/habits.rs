@@ -1,11 +1,11 @@
-//! The prose habits whose frequency is tested, with their targets.
+//! The prose habits whose frequency is tested, each with its target.
 
-/// The lines that are searched for a habit, and the unit of its frequency.
+/// The lines in which a habit is searched for, and the unit of its frequency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The first line of each doc comment; the frequency is a percentage.
+    /// The first line of each doc comment. The frequency is a percentage.
     Head,
-    /// All lines; the frequency is per thousand lines.
+    /// All lines. The frequency is per thousand lines.
     Line,
 }
 
@@ -13,12 +13,12 @@ pub(super) enum Kind {
 pub(super) struct Habit {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
-    /// The highest acceptable frequency, or the lowest one for `verb`.
+    /// The highest acceptable frequency. For `verb`, it is the lowest one.
     pub(super) target: f64,
     pub(super) is_in: fn(&str) -> bool,
 }
 
-/// The only habit that should be frequent: a doc comment starts with a verb.
+/// The only habit that should be frequent: a doc comment that starts with a verb.
 pub(super) const VERB: &str = "verb";
 
 pub(super) const HABITS: [Habit; 9] = [
@@ -130,7 +130,7 @@ fn starts_with_verb(head: &str) -> bool {
     VERBS.iter().any(|verb| is_form(verb))
 }
 
-/// Returns `true` for phrases such as "is to be" and "are to commit".
+/// Returns `true` if the line contains a phrase such as "is to be" or "are to commit".
 fn has_infinitive(line: &str) -> bool {
     ["is", "are", "was", "were"].iter().any(|verb| {
         positions(line, &format!("{verb} to")).any(|end| {
@@ -155,7 +155,7 @@ fn starts(line: &str, phrase: &str) -> bool {
     line.strip_prefix(phrase).is_some_and(|rest| !rest.starts_with(is_of_word))
 }
 
-/// Returns the end position of each occurrence of a phrase that is not part of a longer word.
+/// Returns the end position of each occurrence of a phrase that is not a part of a longer word.
 fn positions<'a>(line: &'a str, phrase: &'a str) -> impl Iterator<Item = usize> + 'a {
     line.match_indices(phrase).filter_map(|(at, phrase)| {
         let end = at + phrase.len();

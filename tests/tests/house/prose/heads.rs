@@ -1,4 +1,4 @@
-//! Tests that a doc comment starts with "Returns" only if the function returns a value.
+//! Tests that a doc comment starts with "Returns" only if its function returns a value.
 
 use crate::files::below;
 

@@ -1,4 +1,4 @@
-//! Tests that samples in doc comments explain a rule instead of only citing its number, because readers do not know the numbers.
+//! Tests that samples in doc comments explain a rule instead of only citing its number, which readers do not know.
 
 use crate::files::below;
 
@@ -15,7 +15,7 @@ fn bare_rules(text: &str) -> Vec<(usize, &str)> {
     .collect()
 }
 
-/// Returns `true` for a rule number such as `PAT-INTRA-7`, and for the words and punctuation between several rule numbers.
+/// Returns `true` for a rule number such as `PAT-INTRA-7`, and for the words and punctuation between rule numbers.
 fn is_rule_or_joint(word: &str) -> bool {
     let is_rule = word.rsplit_once('-').is_some_and(|(family, number)| {
         let is_name = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_uppercase());

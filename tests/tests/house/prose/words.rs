@@ -24,7 +24,7 @@ const WORDS: [(&str, &str); 15] = [
 /// The words that may follow "is no" and "are no".
 const BEHIND_NO: [&str; 7] = ["longer", "more", "less", "slower", "other", "such", "one"];
 
-/// The exempt paths, where the words are test values or the names of standards.
+/// The paths that are exempt, because the words are test values or names of standards there.
 const ALLOWED: [&str; 5] =
     ["tests/tests/house/prose", "tests/ui/", "tests/ui_patterns/", "Cargo.toml", "docs/rules/"];
 
@@ -48,7 +48,7 @@ fn docs_and_comments_are_in_plain_words() {
     assert!(found.is_empty(), "{} phrases to be put in plain words:\n{}", found.len(), found.join("\n"));
 }
 
-/// Returns `true` if a text contains the word on its own: neither inside quotes or names nor as part of a longer word.
+/// Returns `true` if a text contains the word by itself: neither in quotes, nor in a name, nor as a part of a longer word.
 fn holds(text: &str, word: &str) -> bool {
     let is_end = |character: Option<char>| {
         character.is_none_or(|character| !character.is_alphanumeric() && !"_\"".contains(character))
@@ -58,7 +58,7 @@ fn holds(text: &str, word: &str) -> bool {
     })
 }
 
-/// Returns `true` if a line contains "is no" before a noun. "There is no" and "is no longer" are accepted.
+/// Returns `true` if a line contains "is no" before a noun. The phrases "there is no" and "is no longer" are accepted.
 fn is_no(text: &str) -> bool {
     ["is no ", "are no "].iter().any(|phrase| {
         text.match_indices(phrase).any(|(at, _)| {

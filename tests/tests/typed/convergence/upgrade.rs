@@ -1,5 +1,5 @@
 //! Tests two versions of a program that run concurrently. The newer version adds an index in another table. Writers and
-//! workers of both versions run call by call, die, or are suspended while the newer version starts and backfills its
+//! workers of both versions run call by call, die, or are suspended, while the newer version starts and backfills its
 //! index (EVO-20, EVO-21, PAT-INTER-3).
 
 use std::pin::Pin;
@@ -53,12 +53,12 @@ program!(
 type Store = Controlled<Engine>;
 type Handle<E> = Entities<E, Store, Outbox<Store, Store>>;
 
-/// The start of the backfill, relative to requests from the older version.
+/// The start of the backfill, relative to the requests of the older version.
 #[derive(Clone, Copy, PartialEq)]
 enum Backfill {
-    /// The backfill waits until no request from the older version can still take effect.
+    /// The backfill waits until no request of the older version can still take effect.
     Waits,
-    /// The backfill starts immediately, while requests from the older version may still take effect.
+    /// The backfill starts immediately, although requests of the older version may still take effect.
     Hastens,
 }
 
@@ -70,7 +70,7 @@ struct World {
     is_open: Arc<AtomicBool>,
 }
 
-/// A process that a test advances one call at a time.
+/// A process that a test advances by one call at a time.
 struct Running {
     control: Control,
     future: Pin<Box<dyn Future<Output = ()>>>,
@@ -81,7 +81,7 @@ impl Running {
         Self { control, future: Box::pin(future) }
     }
 
-    /// Runs the process up to its next store call. Returns `true` if the process has ended.
+    /// Runs the process until its next call to a store. Returns `true` if the process has ended.
     fn step(&mut self) -> bool {
         self.control.step(&mut self.future).is_some()
     }
@@ -113,7 +113,7 @@ impl World {
         Entities::from(self.outbox(control)).with_runtime(self.runtime())
     }
 
-    /// Creates a process that runs one of this version's workers once.
+    /// Creates a process in which a worker of this version runs once.
     fn worker<E: Entity + Send + Sync + 'static>(&self) -> Running {
         let control = Control::default().stepped();
         let worker = self.settling::<E>(&control);
@@ -126,7 +126,7 @@ impl World {
         Worker::with_options(self.outbox(control), options).with_index_handler(&self.handle::<E>(control))
     }
 
-    /// Creates a process that starts the newer version: it opens the table and backfills the new index.
+    /// Creates a process that starts the newer version. The process opens the table and backfills the new index.
     fn upgrade(&self) -> Running {
         let control = Control::default().stepped();
         let (handle, is_open) = (self.handle::<newer::Employee>(&control), Arc::clone(&self.is_open));
@@ -142,7 +142,7 @@ impl World {
         block_on(Sweep::new(self.outbox(&Control::default())).sweep_registered()).unwrap().pending
     }
 
-    /// Completes the upgrade and all pending work, then describes the defects that remain.
+    /// Completes the upgrade and all pending work. Then describes the defects that remain, if any.
     fn wrong(&self, old: &Handle<older::Employee>) -> Option<String> {
         let alive = Control::default();
         self.pass(60);
@@ -170,7 +170,7 @@ impl World {
     }
 }
 
-/// Runs the backfill once. Returns the delay until it must run again, or `None` if it is complete.
+/// Runs the backfill once. Returns the delay after which it must run again, or `None` if it is complete.
 async fn fill(handle: &Handle<newer::Employee>, backfill: Backfill) -> table_core::Result<Option<Duration>> {
     let filling = handle.backfill::<newer::EmployeeMail>().page(2);
     let filling = if backfill == Backfill::Waits { filling } else { filling.assume_no_older_programs() };
@@ -195,7 +195,7 @@ fn run(seed: u64, backfill: Backfill) -> Option<String> {
         let badge = rng.random_bool(0.6).then(|| 10 * id + rng.random_range(0..2));
         let is_open = world.is_open.load(Ordering::SeqCst);
         match rng.random_range(0..100) {
-            // The write is refused after the backfill's pass has begun.
+            // The write is rejected once a pass of the backfill has begun.
             0..=14 => drop(block_on(old.insert_or_replace(&older::employee(id, email, badge)))),
             15..=22 if is_open => drop(block_on(new.insert_or_replace(&newer::employee(id, email, badge)))),
             23..=25 => world.pass(if rng.random_bool(0.1) { 3_600 } else { rng.random_range(1..4) }),
@@ -210,7 +210,7 @@ fn run(seed: u64, backfill: Backfill) -> Option<String> {
                 };
                 sleepers.push(std::mem::replace(&mut running[at], next));
             }
-            // The newer version is restarted, either during its start or after its backfill.
+            // The newer version is restarted, either while it starts or after its backfill.
             32 if upgrade.is_some() => upgrade = Some(world.upgrade()),
             33..=60 => {
                 upgrade.take_if(Running::step);
@@ -228,7 +228,7 @@ fn run(seed: u64, backfill: Backfill) -> Option<String> {
         }
     }
     let wrong = world.wrong(&old);
-    // All work is complete. The suspended processes resume, make a few calls, and die.
+    // All work is complete. The suspended processes now resume, make a few calls, and die.
     for mut sleeper in sleepers {
         for _ in 0..rng.random_range(1..5) {
             if sleeper.step() {

@@ -1,4 +1,4 @@
-//! The environment of the convergence tests: employees with every kind of data derived from them in other partitions,
+//! The environment of the convergence tests: employees with all kinds of data derived from them in other partitions,
 //! the processes that change the employees, and the final checks.
 
 use std::collections::{BTreeMap, HashMap};
@@ -46,7 +46,7 @@ pub(super) struct Employee {
     pub(super) badge: Option<u32>,
 }
 
-/// A project in another table. It contains a copy of its lead's name.
+/// A project in another table. It contains a copy of the name of its lead.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Projects", copies_from(Lead))]
 #[partition_key(plan)]
@@ -82,7 +82,7 @@ impl CopyRelation for Lead {
     }
 }
 
-/// A row of the view: the totals for all employees with a last name, or one row per employee.
+/// A row of the view. It contains either the totals for all employees with one last name, or one employee.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Headcounts")]
 #[partition_key(of)]
@@ -109,41 +109,41 @@ impl View for Headcounts {
     }
 }
 
-/// The condition of the convergence proof that the protocol under test violates.
+/// The condition of the convergence proof which the protocol under test violates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Without {
     Nothing,
-    /// Writes an index's guard rows, which record the state of its entries, without checking that they are unchanged.
+    /// Writes the guard rows of an index, which record the state of its entries, without checking that they are unchanged.
     Guards,
     /// Writes guard rows that do not record generations.
     Generations,
     /// Writes entities that contain copied properties without checking that they are unchanged.
     Holders,
-    /// Writes a view's records of each entity's contribution to its totals, without checking that they are unchanged.
+    /// Writes the records in which a view keeps the contribution of each entity to its totals, without checking that they are unchanged.
     Records,
 }
 
-/// The way in which a process's responses differ from the stored rows.
+/// The way in which the responses to a process differ from the stored rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Answers {
     True,
     /// The responses to some applied transactions are lost.
     Lost,
-    /// Some entity reads return an earlier state.
+    /// Some reads of entities return an earlier state.
     Old,
 }
 
-/// All states that reads have returned for each entity.
+/// All states that reads have returned, for each entity.
 type Answered = Arc<Mutex<HashMap<EntityKey, Vec<Option<StoredRow>>>>>;
 
-/// The store as one process sees it, with incorrect responses and with one condition of the proof violated.
+/// The store as seen by one process: some responses are incorrect, and one condition of the proof is violated.
 #[derive(Clone)]
 pub(super) struct Weak {
     engine: Engine,
     without: Without,
     answered: Answered,
     answers: Answers,
-    /// The random number generator that chooses which responses are wrong.
+    /// The random number generator that chooses the responses that are incorrect.
     chance: Arc<Mutex<StdRng>>,
 }
 
@@ -249,7 +249,7 @@ pub(super) struct World {
     without: Without,
 }
 
-/// A process, with the call at which it dies, the responses that it gets, and its clock.
+/// A process: the call at which it dies, the responses that it receives, and its clock.
 pub(super) struct Process {
     pub(super) control: Control,
     pub(super) answers: Answers,
@@ -258,7 +258,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Creates a process that never dies, gets correct responses, and has a correct clock.
+    /// Creates a process that never dies, receives correct responses, and has a correct clock.
     pub(super) fn alive() -> Self {
         Self { control: Control::default(), answers: Answers::True, seed: 0, skew: Skew::None }
     }
@@ -322,7 +322,7 @@ impl World {
             WorkerOptions { messages_per_receive: 3, poison_after: 1_000, ..WorkerOptions::default() };
         let worker =
             Worker::with_options(self.outbox(process), options).with_index_handler(&self.employees(process));
-        // Copies and views rely on the store's version of a source, which must be read from the primary.
+        // Copies and views rely on the stored version of a source, which must be read from the primary.
         if process.answers == Answers::Old {
             worker
         } else {
@@ -334,7 +334,7 @@ impl World {
         block_on(Sweep::new(self.outbox(&Process::alive())).sweep_registered()).unwrap().pending
     }
 
-    /// Completes all work: runs sweeps, a worker and the view, all with correct responses. Returns the number of changes that are still pending.
+    /// Completes all work by running sweeps, a worker and the view with correct responses. Returns the number of changes that are still pending.
     pub(super) fn recover(&self) -> u64 {
         for _ in 0..5 {
             self.pass(800);

@@ -1,4 +1,4 @@
-//! Tests of an index that is added while an older release writes: no write is rejected, and the index becomes ready only once it contains all writes.
+//! Tests an index that is added while an older release writes. No write may be rejected, and the index may become ready only once it contains all writes.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ async fn backfill<S: TableStore + Clone + 'static>(
     new.backfill::<indexed::EmployeeByEmail>().page(2).run().await
 }
 
-/// Runs the backfill until the index is ready, waiting each time as long as the backfill requests.
+/// Runs the backfill until the index is ready. Waits each time for as long as the backfill requests.
 async fn build(time: &Time, new: &Entities<indexed::Employee, Engine>) {
     while let Some(rest) = backfill(new).await.unwrap().retry_after {
         time.pass(rest);
@@ -52,7 +52,7 @@ fn two_programs_under_load_are_not_refused_and_the_index_misses_nothing() {
         block_on(old.insert(&before::employee(id, &format!("first{id}")))).unwrap();
     }
     let new = block_on(open(&time, &store));
-    // A value that the other program's index refuses is not a race.
+    // A rejection because the index of the other program already contains the value is not the result of a race.
     let check = |outcome: Result<()>| {
         assert!(outcome.as_ref().err().is_none_or(|error| error.code() != ErrorCode::UniqueViolation));
         raced(outcome);
@@ -98,7 +98,7 @@ fn a_backfill_starts_an_hour_after_its_first_run_and_the_last_sighting() {
         assert_eq!(minutes(backfill(&new).await.unwrap()), Some(30));
         old.insert(&before::employee(2, "grace")).await.unwrap();
         assert_eq!(minutes(backfill(&new).await.unwrap()), Some(60));
-        // A restarted program is considered a writer.
+        // A restarted program counts as a writer.
         time.pass(HOUR / 3);
         let restarted = table_at::<before::Employee>(&time, &store).create_if_missing().await.unwrap();
         restarted.insert(&before::employee(3, "joan")).await.unwrap();
@@ -116,7 +116,7 @@ fn a_backfill_starts_an_hour_after_its_first_run_and_the_last_sighting() {
     });
 }
 
-/// Tests that an index is announced (recorded as not yet ready) even if its table is empty, because an older program may write the first rows.
+/// Tests that an index is announced (recorded as not yet ready) even if its table is empty: an older program may write the first rows.
 #[test]
 fn an_index_of_an_empty_table_is_announced_as_well() {
     block_on(async {
@@ -132,7 +132,7 @@ fn an_index_of_an_empty_table_is_announced_as_well() {
     });
 }
 
-/// Tests that an older program does not replace the schema of an empty table: handles of the newer program treat the index as complete.
+/// Tests that an older program does not replace the schema of an empty table. Handles of the newer program treat the index as complete.
 #[test]
 fn an_index_of_an_empty_table_stays_complete_when_an_older_program_starts() {
     block_on(async {
@@ -148,7 +148,7 @@ fn an_index_of_an_empty_table_stays_complete_when_an_older_program_starts() {
     });
 }
 
-/// Tests that an index is not used once the stored schema lacks it, because programs with that schema write entities without entries.
+/// Tests that an index is not used once the stored schema lacks it: programs with that schema write entities without index entries.
 #[test]
 fn an_index_that_the_stored_schema_lacks_is_not_ready() {
     block_on(async {
@@ -183,7 +183,7 @@ fn a_value_released_by_an_older_program_is_free_for_a_newer_one() {
         new.insert(&indexed::employee(2, "grace")).await.unwrap();
         old.delete(before::Employee::key("Sales", 1), IfMatch::Any).await.unwrap();
         old.update(before::Employee::key("Sales", 2), |one| one.email = "joan".into()).await.unwrap();
-        // The entries of both are still stored.
+        // The entries of both employees are still stored.
         new.insert(&indexed::employee(3, "ada")).await.unwrap();
         new.insert(&indexed::employee(4, "tim")).await.unwrap();
         new.update(indexed::Employee::key("Sales", 4), |one| one.email = "grace".into()).await.unwrap();
@@ -214,7 +214,7 @@ fn a_duplicate_of_an_older_program_is_a_finding() {
     });
 }
 
-/// Tests all interleavings in which a write by the older program is suspended at one of its calls, and a backfill at one of its calls.
+/// Tests all interleavings of a write by the older program, which is suspended at one of its calls, and a backfill, which is also suspended at a call.
 #[test]
 fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_index() {
     let verbs: [fn(Old) -> Written; 3] = [
@@ -242,7 +242,7 @@ fn interleave(verb: fn(Old) -> Written, of_write: usize, of_backfill: usize) -> 
     let time = Time::default();
     let store = time.engine();
     let control = Control::default();
-    // The clock of the older program is right, days ahead, or days behind.
+    // The clock of the older program is correct, days ahead, or days behind.
     let (clock, ahead) = (time.clock(), [0, DAYS, -DAYS][(of_write + of_backfill) % 3]);
     let clock = Clock::new(move || clock.now().saturating_add_signed(ahead));
     let retry = Retry::default().with_runtime(time.runtime().clock(clock));
@@ -276,7 +276,7 @@ fn interleave(verb: fn(Old) -> Written, of_write: usize, of_backfill: usize) -> 
     is_refused
 }
 
-/// One of several concurrent runs of the backfill, stepped by the test call by call.
+/// One of several concurrent runs of the backfill. The test advances each run by one call at a time.
 struct Run(Control, Process<()>);
 
 /// A fixture in which a backfill may begin: an older program has inserted an entity, a newer one has announced its index, and an hour has passed.
@@ -298,14 +298,14 @@ impl Announced {
         Self { time, store, new }
     }
 
-    /// Starts a run of the backfill that stops before each store call.
+    /// Starts a run of the backfill. It stops before each call to the store.
     fn run(&self) -> Run {
         let control = Control::default();
         let new = block_on(open(&self.time, &control.over(self.store.clone())));
         Run(control.stepped(), Box::pin(async move { drop(backfill(&new).await) }))
     }
 
-    /// Starts an older program that opens the table and inserts an entity. The program stops before each store call.
+    /// Starts an older program that opens the table and inserts an entity. It stops before each call to the store.
     fn older(&self, id: u32) -> (Control, Written) {
         let control = Control::default().stepped();
         let table = control.over(self.store.clone()).table::<before::Employee>();
@@ -317,7 +317,7 @@ impl Announced {
         (control, Box::pin(insert))
     }
 
-    /// Returns `true` if a backfill run has blocked older programs but has not begun to copy entities into the index.
+    /// Returns `true` if a run of the backfill has blocked older programs but has not yet begun to copy entities into the index.
     fn is_closing(&self) -> bool {
         let record = block_on(self.new.table().schema_record()).unwrap().unwrap();
         record.progress.values().any(|position| position.starts_with("closing"))
@@ -335,7 +335,7 @@ impl Announced {
     }
 }
 
-/// Runs a process one store call at a time until `is_reached` returns `true`. Returns the number of calls made.
+/// Runs a process by one store call at a time until `is_reached` returns `true`. Returns the number of calls that were made.
 fn until<T>(control: &Control, process: &mut Process<T>, is_reached: impl Fn() -> bool) -> usize {
     let steps = (1..1_000).find(|_| control.step(process).is_some() || is_reached());
     assert!(is_reached(), "the process ended before");
@@ -346,12 +346,12 @@ fn make<T>(control: &Control, process: &mut Process<T>, calls: usize) {
     assert!((0..calls).all(|_| control.step(process).is_none()));
 }
 
-/// Tests three runs of the backfill that read the same time from the store. The first blocks older programs, finds a sighting of one, and admits them
-/// again. The second blocks them again after a write was admitted. The third looked for sightings while the first had blocked them, so it must not confirm
-/// the second block.
+/// Tests three runs of the backfill that read the same time from the store. The first run blocks older programs, finds a sighting of one, and admits them
+/// again. The second run blocks them again after a write was admitted. The third run looked for sightings while the first had blocked them, and must not
+/// confirm the block of the second.
 #[test]
 fn a_run_confirms_no_refusal_of_another_run_at_the_same_time() {
-    // The number of calls before each step, in worlds of the same kind.
+    // These are the numbers of calls before each step, as counted in an identical world.
     let rehearsal = Announced::new();
     let Run(control, mut run) = rehearsal.run();
     let before_closing = until(&control, &mut run, || rehearsal.is_closing()) - 1;

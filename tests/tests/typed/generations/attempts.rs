@@ -1,4 +1,4 @@
-//! Tests that an older program checks the stored schema before each attempt at a write, even if a newer program starts a backfill between two attempts.
+//! Tests that an older program checks the stored schema before each attempt of a write, even if a newer program starts a backfill between two attempts.
 
 use pollster::block_on;
 use table_core::table::LEASE;
@@ -11,7 +11,7 @@ use tests::time::Time;
 use super::kit::Process;
 use super::settling::shared;
 
-/// Entities with an index list, which every write reads first.
+/// Entities with an index list. Every write reads the list first.
 mod listed {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Staff")]
@@ -74,7 +74,7 @@ fn every_attempt_of_a_write_is_refused_once_a_newer_schema_forbids_it() {
         let time = Time::default();
         let engine = time.engine();
         let (after, newer) = (time.clone(), engine.clone());
-        // A newer program completes an index while the older one waits for its next attempt.
+        // A newer program completes an index while the older program waits for its next attempt.
         let runtime = Runtime::new().clock(time.clock()).sleep_by(move |_| {
             block_on(async {
                 let new = newer.entities::<twice::Employee>().with_runtime(after.runtime());
@@ -91,7 +91,7 @@ fn every_attempt_of_a_write_is_refused_once_a_newer_schema_forbids_it() {
         block_on(old.insert(&listed::employee(1))).unwrap();
         let control = control.stepped();
         let mut written: Process<Result<()>> = Box::pin(write(old, verb));
-        // Another writer changes the list between the read and the write of each of the first two attempts.
+        // In each of the first two attempts, another writer changes the list between the read and the write.
         for id in [3, 4] {
             assert!(control.step(&mut written).is_none(), "verb {verb}");
             let other = engine.entities::<listed::Employee>().with_runtime(time.runtime());
@@ -107,9 +107,9 @@ fn every_attempt_of_a_write_is_refused_once_a_newer_schema_forbids_it() {
     }
 }
 
-/// Runs a write that conflicts with another one. During its call number `calls`, lets a newer program complete an
-/// index; then runs the rest of the write. Returns the outcome and the number of calls after the index was completed,
-/// or `None` if the write has fewer calls.
+/// Runs a write that conflicts with another one. During call number `calls` of the write, a newer program completes an
+/// index. Returns the outcome of the write and the number of its calls after the index was completed,
+/// or `None` if the write makes fewer calls.
 fn overtaken(verb: usize, calls: usize) -> Option<(Result<()>, usize)> {
     let time = Time::default();
     let engine = time.engine();

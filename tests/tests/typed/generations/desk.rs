@@ -1,4 +1,4 @@
-//! A fixture with agents and tickets in two releases. Only the newer release copies agents' names to tickets.
+//! A fixture with agents and tickets in two releases. Only the newer release copies the names of agents to tickets.
 
 use table_core::retry::Retry;
 use table_core::{QueueName, Table, TableStore, TableStoreExt};
@@ -39,7 +39,7 @@ pub(super) mod plain {
     }
 }
 
-/// The newer release, in which tickets also contain copies of their agents' names.
+/// The newer release, in which tickets also contain copies of the names of their agents.
 pub(super) mod named {
     use table_core::Selection;
     use table_core::selection::Point;
@@ -102,14 +102,14 @@ pub(super) mod named {
 
 pub(super) type Work<S> = Outbox<S, S>;
 
-/// The newer program's handles for agents and tickets.
+/// The handles of the newer program for agents and tickets.
 #[derive(Clone)]
 pub(super) struct New<S> {
     pub(super) agents: Entities<named::Agent, S, Work<S>>,
     pub(super) tickets: Entities<named::Ticket, S, Work<S>>,
 }
 
-/// The older program's handles for agents and tickets.
+/// The handles of the older program for agents and tickets.
 #[derive(Clone)]
 pub(super) struct Old<S> {
     pub(super) agents: Table<plain::Agent, S>,

@@ -1,4 +1,4 @@
-//! Tests indexes in other tables, and copied properties, that two versions of a program write.
+//! Tests indexes in other tables, and copied properties, that two versions of a program write to.
 
 use std::time::Duration;
 
@@ -83,7 +83,7 @@ fn workers_of_an_older_program_leave_the_records_of_a_newer_one() {
     });
 }
 
-/// Tests that work on a change ends if its entity has been deleted by the older program, which did not record the deletion for the new index.
+/// Tests that work on a change ends if the older program has deleted the entity without recording the deletion for the new index.
 #[test]
 fn a_change_whose_entity_an_older_program_deleted_is_settled() {
     block_on(async {
@@ -115,7 +115,7 @@ fn a_change_whose_entity_an_older_program_deleted_is_settled() {
     });
 }
 
-/// A desk of agents and tickets in two versions. The newer version can find tickets by the copied names of their agents.
+/// A desk with agents and tickets, in two versions. The newer version can find tickets by the copied names of their agents.
 mod desk {
     use table_core::Selection;
     use table_core::selection::Point;
@@ -215,7 +215,7 @@ fn no_program_writes_copies_if_its_schema_is_older_than_the_holders() {
         assert!(refused(old.insert(&ticket(18)).await));
         assert!(refused(old.update(key(), |ticket| ticket.agent = None).await));
         assert!(refused(old.delete(key(), IfMatch::Any).await));
-        // The source's schema has not changed, but the schema of its holders (the entities that contain the copies) has.
+        // The schema of the source has not changed, but the schema of its holders (the entities that contain the copies) has.
         assert!(refused(agents.update(agent(), |ada| ada.name = "Lovelace".into()).await));
         assert!(refused(agents.delete(agent(), IfMatch::Any).await));
         assert!(refused(agents.settle_copies(agent()).await));
@@ -224,7 +224,7 @@ fn no_program_writes_copies_if_its_schema_is_older_than_the_holders() {
         let found = new.get(desk::indexed::Ticket::key("contoso", 17)).await.unwrap().unwrap();
         assert_eq!(found.agent_name.as_deref(), Some("Byron"));
 
-        // The newer program updates the holders, the entities that contain the copies.
+        // The newer program updates the holders (the entities that contain the copies).
         let agents =
             store.entities_with_outbox::<desk::indexed::Agent, _>(outbox).with_runtime(time.runtime());
         let agents = agents.create_if_missing().await.unwrap();
@@ -258,7 +258,7 @@ fn a_program_that_writes_copies_keeps_a_newer_property_of_the_holders_in_their_i
         let new = new.with_runtime(time.runtime()).create_if_missing().await.unwrap();
         let key = || desk::noted::Ticket::key("contoso", 17);
         new.update(key(), |ticket| ticket.note = Some("urgent".into())).await.unwrap();
-        // The source does not know its holders' schema, so it reads the schema before it writes them.
+        // The source does not know the schema of its holders. It therefore reads that schema before it writes to them.
         for name in ["Byron", "Lovelace"] {
             let agent = || desk::indexed::Agent::key("contoso", 9);
             agents.update(agent(), |ada| ada.name = name.into()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Tests a feed that is added while an older release writes: no write is rejected, and no view misses a write.
+//! Tests a feed that is added while an older release writes. No write may be rejected, and no view may miss a write.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -35,7 +35,7 @@ impl View for Headcounts {
     }
 }
 
-/// Returns the totals in the view, and those computed from the entities.
+/// Returns the totals in the view, and the totals computed from the entities.
 async fn sums(store: &Engine, view: &ViewTable<Headcounts, Engine>) -> [(i64, i64); 2] {
     while view.catch_up(1_000).await.unwrap().is_behind {}
     let row = view.table().await.unwrap().get(Headcount::key("Sales")).await.unwrap();

@@ -1,4 +1,4 @@
-//! Tests copied properties that are added while an older release writes: no write is rejected, and the backfill misses none.
+//! Tests copied properties that are added while an older release writes. No write may be rejected, and the backfill may not miss any write.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ impl<S> New<S>
 where
     S: TableStore + table_core::queue::QueueStore + Clone + 'static,
 {
-    /// Runs one backfill pass for agents and one for tickets. Returns the longer of the two delays until the next pass.
+    /// Runs one pass of the backfill for agents and one for tickets. Returns the longer of the two delays until the next pass.
     async fn backfill(&self, sources_first: bool) -> Result<Option<Duration>> {
         let agents = async || self.agents.backfill_copies().page(2).run().await;
         let tickets = async || self.tickets.backfill_copies().page(2).run().await;
@@ -34,7 +34,7 @@ where
     }
 }
 
-/// Completes all work with sweeps and workers, and compares each ticket with its agent.
+/// Completes all work with sweeps and workers. Then compares each ticket with its agent.
 async fn check(time: &Time, store: &Engine, new: &New<Engine>, at: &str) {
     let worker =
         Worker::new(outbox(time, store)).with_index_handler(&new.agents).with_index_handler(&new.tickets);
@@ -60,7 +60,7 @@ async fn check(time: &Time, store: &Engine, new: &New<Engine>, at: &str) {
     }
 }
 
-/// Renames every agent with the newer program. All tickets then get the new names, provided that each ticket's reference to its agent has been recorded.
+/// Renames every agent with the newer program. All tickets then receive the new names if the reference of each ticket to its agent has been recorded.
 async fn rename_all(new: &New<Engine>, name: &str) {
     for id in 0..AGENTS {
         let renamed = new.agents.update(named::Agent::key("contoso", id), |agent| agent.name = name.into());
@@ -115,7 +115,7 @@ fn two_programs_under_load_are_not_refused_and_the_copies_miss_nothing() {
                 }
             },
         );
-        // One side is complete while the older program still writes to the other.
+        // One side is complete while the older program is still writing to the other.
         block_on(async {
             let mut round = 1_000;
             loop {
@@ -158,7 +158,7 @@ fn two_programs_under_load_are_not_refused_and_the_copies_miss_nothing() {
 type Written = Process<Result<()>>;
 type Verb = fn(Old<Controlled<Engine>>) -> Written;
 
-/// Tests all interleavings in which the older program's write is suspended at one of its calls, and the backfills at one of theirs.
+/// Tests all interleavings of a write by the older program, which is suspended at one of its calls, and the backfills, which are suspended at one of theirs.
 #[test]
 fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_copies() {
     let verbs: [Verb; 5] = [
@@ -183,7 +183,7 @@ fn a_write_of_the_older_program_at_any_point_of_the_backfill_is_in_the_copies() 
     assert!(refusals > 0, "a write after the pass has begun is refused");
 }
 
-/// Makes the first `of_backfill` store calls of the backfills and the first `of_write` calls of the write, then
+/// Makes the first `of_backfill` store calls of the backfills and the first `of_write` calls of the write, and then
 /// completes all of them. Returns `true` if the write was rejected.
 fn interleave((at, verb): (usize, Verb), of_write: usize, of_backfill: usize) -> bool {
     let (time, control, sources_first) = (Time::default(), Control::default(), of_backfill.is_multiple_of(4));

@@ -1,4 +1,4 @@
-//! Helpers for tests of two concurrent programs: an older program that writes continuously, and writes interleaved with a backfill.
+//! Helpers for tests of two concurrent programs: an older program that writes continuously, and a write that is interleaved with a backfill.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,20 +9,20 @@ use table_core::Result;
 use tests::faults::Control;
 use tests::time::Time;
 
-/// A little more than an hour. After this time, no earlier request from an older program can still take effect.
+/// A duration slightly longer than an hour. After it, no earlier request of an older program can still take effect.
 pub(super) const HOUR: Duration = Duration::from_secs(3_601);
 
-/// A process that a test advances one call at a time.
+/// A process that a test advances by one call at a time.
 pub(super) type Process<T> = Pin<Box<dyn Future<Output = T>>>;
 
-/// Checks that a write succeeded, or failed only because of a concurrent write. An error caused by the newer program's declaration fails the test.
+/// Checks that a write succeeded, or failed only because of a concurrent write. An error caused by the declaration of the newer program fails the test.
 pub(super) fn raced<T>(outcome: Result<T>) {
     if let Err(error) = outcome {
         assert!(error.is_not_found() || error.is_conflict() || error.rule() == Some("CON-3"), "{error}");
     }
 }
 
-/// Stops the older program's thread when it is dropped, even if the newer program panics.
+/// Stops the thread of the older program when it is dropped, even if the newer program panics.
 struct Ending<'a>(&'a AtomicBool);
 
 impl Drop for Ending<'_> {
@@ -31,7 +31,7 @@ impl Drop for Ending<'_> {
     }
 }
 
-/// Runs both programs concurrently, each for at least `rounds` rounds. Three seconds pass after each round of the older program.
+/// Runs both programs concurrently for at least `rounds` rounds each. Three seconds pass after each round of the older program.
 pub(super) fn under_load(time: &Time, rounds: u32, older: impl Fn(u32) + Sync, newer: impl Fn(u32)) {
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -49,7 +49,7 @@ pub(super) fn under_load(time: &Time, rounds: u32, older: impl Fn(u32) + Sync, n
     });
 }
 
-/// Makes the first `of_backfill` store calls of a backfill and the first `of_write` calls of a write, then completes
+/// Makes the first `of_backfill` store calls of a backfill and the first `of_write` calls of a write, and then completes
 /// both. Returns the result of the write.
 pub(super) fn interleave<T>(
     (builder, mut built, of_backfill): (&Control, Process<()>, usize),

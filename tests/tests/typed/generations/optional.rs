@@ -1,4 +1,4 @@
-//! Tests an optional property that is added while an older release writes entities which indexes copy completely. No
+//! Tests an optional property that is added while an older release writes entities. Indexes contain complete copies of these. No
 //! write may be rejected, and neither entities nor copies may lose the property.
 
 mod bulk;
@@ -27,7 +27,7 @@ type Work<S> = Outbox<S, Engine>;
 type Older<S> = Entities<before::Person, S, Work<S>>;
 type Newer<S> = Entities<after::Person, S, Work<S>>;
 
-/// The number of persons whom the older program neither deletes nor inserts.
+/// The number of persons that the older program neither deletes nor inserts.
 const KEPT: u32 = 4;
 const PERSONS: u32 = 8;
 
@@ -50,7 +50,7 @@ async fn newer<S: TableStore + Clone + 'static>(time: &Time, outbox: &Work<S>) -
     newer.create_if_missing().await.unwrap()
 }
 
-/// Writes a person with one of the operations that an older program may still use after the property has been added.
+/// Writes a person with one of the operations that are still permitted to an older program after the property has been added.
 async fn write<S: TableStore + Clone + 'static>(older: &Older<S>, id: u32, round: u32) -> Result<()> {
     let (key, person) = (|| before::Person::key("Sales", id), person(id, round));
     let is_kept = id < KEPT;
@@ -59,7 +59,7 @@ async fn write<S: TableStore + Clone + 'static>(older: &Older<S>, id: u32, round
         1 if !is_kept => older.insert(&person).await.map(drop),
         0 | 2 => older.merge(&person, IfMatch::Any).await.map(drop),
         1 | 3 => older.update(key(), |one| one.email.clone_from(&person.email)).await.map(drop),
-        // A property is removed.
+        // This removes a property.
         4 => older.update(key(), |one| one.level = None).await.map(drop),
         5 => older.patch(key()).set(before::Person::TEAM, person.team.as_str()).send().await.map(drop),
         6 => {
@@ -87,7 +87,7 @@ async fn write<S: TableStore + Clone + 'static>(older: &Older<S>, id: u32, round
     }
 }
 
-/// Checks that the copies of all entities are complete, using both the newer and the older program.
+/// Checks with both the newer and the older program that the copies of all entities are complete.
 async fn check<S: TableStore + Clone + 'static>(
     older: &Older<S>,
     newer: &Newer<S>,
@@ -109,7 +109,7 @@ fn both_programs_write<S: TableStore + Clone + 'static>(time: &Time, store: &S, 
         block_on(old.insert(&person(id, id))).unwrap();
     }
     let new = block_on(newer(time, &outbox));
-    // A conflict with another entity's value is caused by the test's random values, not by a race.
+    // A conflict with the value of another entity is due to the random values of the test, and not to a race.
     let expected = |outcome: Result<()>| match outcome {
         Err(error) if error.code() == ErrorCode::UniqueViolation => {}
         outcome => raced(outcome),
@@ -124,7 +124,7 @@ fn both_programs_write<S: TableStore + Clone + 'static>(time: &Time, store: &S, 
             .fetch_add(u64::from(whole.is_err_and(|error| error.rule() == Some("EVO-3"))), Ordering::Relaxed);
         let _ = block_on(worker.run_once());
     };
-    // Until the newer program has written once, the older one may replace rows, because no row has the new property.
+    // Until the newer program has written once, the older program may replace rows, because no row has the new property yet.
     block_on(new.update(after::Person::key("Sales", 0), |one| one.nickname = Some("first".into()))).unwrap();
     under_load(time, 300, older_write, |round| {
         let id = (round * 7) % PERSONS;

@@ -1,5 +1,5 @@
-//! Tests that participants, which write extra rows with each change, are not part of the stored schema. A program
-//! without the participant writes without the extra rows, and is not rejected.
+//! Tests that participants (which write extra rows with each change) are not part of the stored schema. A program
+//! without the participant writes no extra rows, and is not rejected.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,7 +12,7 @@ use tests::time::Time;
 use super::kit::{raced, under_load};
 use super::{before, table_at};
 
-/// An audit row. One is written for each change.
+/// An audit row. One such row is written for each change.
 #[derive(Entity, Clone, Debug)]
 #[entity(table = "Staff")]
 #[partition_key(department)]
@@ -70,7 +70,7 @@ fn a_program_without_a_participant_writes_without_its_rows_and_is_not_refused() 
         written.fetch_add(usize::from(outcome.is_ok()), Ordering::Relaxed);
         raced(outcome);
     });
-    // The audit trail contains exactly the writes of the program with the participant.
+    // The audit trail contains exactly the writes of the program that has the participant.
     let trail = || block_on(store.table::<Audit>().query(Audit::rows("Sales")).collect()).unwrap();
     assert_eq!(trail().len(), written.load(Ordering::Relaxed));
     assert!(!trail().is_empty());

@@ -1,5 +1,5 @@
-//! Tests an older program's units of work (transactions of several entities) that also write a second entity type. That
-//! type's schema is checked as by a handle for the type itself.
+//! Tests units of work (transactions of several entities) in which an older program also writes a second entity type. The
+//! schema of that type must be checked as it is by a handle for the type itself.
 
 use pollster::block_on;
 use table_core::Result;
@@ -11,7 +11,7 @@ use tests::time::Time;
 use super::visitors::{Visitor, VisitorByHost};
 use super::{before, refused, table_at};
 
-/// Visitors as declared by a release without the index.
+/// Visitors, as declared by a release without the index.
 mod plain {
     #[derive(table_core::Entity, Clone, Debug)]
     #[entity(table = "Staff")]
@@ -42,7 +42,7 @@ fn a_unit_of_an_older_program_writes_no_entity_that_a_complete_index_would_miss(
         table_at::<plain::Visitor>(&time, &store).create_if_missing().await.unwrap();
         write(&old, 1).await.unwrap();
         let new = store.entities::<Visitor>().with_runtime(time.runtime()).create_if_missing().await.unwrap();
-        // The newer schema announces the index.
+        // The newer schema announces the index here.
         write(&old, 2).await.unwrap();
         new.backfill::<VisitorByHost>().assume_no_older_programs().run().await.unwrap();
         time.pass(LEASE * 2);

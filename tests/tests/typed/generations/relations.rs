@@ -1,5 +1,5 @@
-//! Tests a second copy relation between two types, and the first schema stored over existing rows. A program that lacks
-//! a relation is recognised by the relation's name.
+//! Tests a second copy relation between two types, and the first schema stored for existing rows. The name of a relation
+//! reveals a program that lacks the relation.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use super::{before, fed, refused};
 
 const AGENTS: u32 = 4;
 
-/// The desk's third release, in which tickets also contain the name of the agent who reviews them.
+/// The third release of the desk, in which tickets also contain the name of the agent who reviews them.
 mod reviewed {
     use table_core::Selection;
     use table_core::selection::Point;
@@ -86,7 +86,7 @@ mod reviewed {
         const NAME: &'static str = "reviewer";
         const ON_DELETE: OnDelete = OnDelete::Clear;
 
-        /// Returns a ticket's reviewer: the agent whose number is the ticket number modulo the number of agents.
+        /// Returns the reviewer of a ticket: the agent whose number is the ticket number modulo the number of agents.
         fn reference(ticket: &Ticket) -> Option<Selection<Agent, Point>> {
             agent(&ticket.tenant, i32::try_from(ticket.number % super::AGENTS).ok())
         }
@@ -114,7 +114,7 @@ async fn open_reviewed(time: &Time, store: &Engine) -> (Agents, Tickets) {
     (agents.create_if_missing().await.unwrap(), tickets.create_if_missing().await.unwrap())
 }
 
-/// Runs one backfill pass for each type. Returns the delay until the next pass.
+/// Runs one pass of the backfill for each type. Returns the delay until the next pass.
 async fn backfill((agents, tickets): &(Agents, Tickets)) -> Option<Duration> {
     let agents = agents.backfill_copies().page(2).run().await.unwrap();
     let tickets = tickets.backfill_copies().page(2).run().await.unwrap();
@@ -122,7 +122,7 @@ async fn backfill((agents, tickets): &(Agents, Tickets)) -> Option<Duration> {
     agents.retry_after.max(tickets.retry_after)
 }
 
-/// Completes all work with sweeps and workers, and compares both names in each ticket with the agents' names.
+/// Completes all work with sweeps and workers. Then compares both names in each ticket with the names of the agents.
 async fn check(time: &Time, store: &Engine, desk: &(Agents, Tickets)) {
     let worker = Worker::new(outbox(time, store)).with_index_handler(&desk.0).with_index_handler(&desk.1);
     for _ in 0..4 {
@@ -143,7 +143,7 @@ async fn check(time: &Time, store: &Engine, desk: &(Agents, Tickets)) {
     }
 }
 
-/// Writes with the release that has only one relation. It deletes no agents, because it cannot clear the reviewers that refer to them.
+/// Writes with the release that has only one relation. It deletes no agents, because it cannot clear references from tickets to their reviewers.
 async fn old_round(old: &New<Engine>, round: u32) {
     let (id, number) = (round % AGENTS, round % 9);
     let key = || named::Ticket::key("contoso", number);
@@ -215,7 +215,7 @@ fn a_second_relation_is_announced_to_programs_that_have_the_first() {
     });
 }
 
-/// Tests rows written by programs that never opened the table, so the copies and the feed lack them.
+/// Tests rows that programs wrote without ever opening the table. The copies and the feed therefore lack these rows.
 #[test]
 fn the_first_schema_over_existing_rows_awaits_its_copies_and_its_feed() {
     block_on(async {

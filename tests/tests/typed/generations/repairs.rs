@@ -1,4 +1,4 @@
-//! Tests that an older program's index repairs change no rows once a newer release has blocked the older program's writes.
+//! Tests that repairs of indexes by an older program do not change any rows once a newer release has blocked the older program's writes.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -38,12 +38,12 @@ macro_rules! release {
 release!(before);
 release!(after, index(ByBadge, row_key("badge_", badge, "_", id)));
 
-/// Damage done to an index by another tool.
+/// Damage to an index that another tool caused.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
-    /// The index row at this key has been deleted.
+    /// The index row with this key has been deleted.
     Missing(&'static str, &'static str, &'static str),
-    /// The index row at this key has been copied to a key that belongs to no entity.
+    /// The index row with this key has been copied to a key that belongs to no entity.
     Dangling(&'static str, &'static str, &'static str),
 }
 

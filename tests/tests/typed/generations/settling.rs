@@ -1,5 +1,5 @@
 //! Tests an optional property that is added while other processes use the store. A program that knows the property
-//! delays its first write until older programs have read the new schema.
+//! delays its first write until all older programs have read the new schema.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ use tests::time::Time;
 
 use super::{before, nicknamed, refused};
 
-/// Returns a store that does not claim exclusive use, so other processes may be using it at the same time.
+/// Returns a store that does not claim exclusive use. Other processes may therefore be using it at the same time.
 pub(super) fn shared(engine: Engine) -> LimitedStore<Engine> {
     LimitedStore::new(engine, |capabilities| capabilities.exclusive = None)
 }
 
-/// A process with a runtime that adds up how long the process has waited.
+/// A process whose runtime adds up the time that the process has waited.
 struct Process<S> {
     store: S,
     runtime: Runtime,
@@ -48,7 +48,7 @@ impl<S: TableStore + Clone> Process<S> {
         self.store.table::<E>().with_retry(retry).create_if_missing().await.unwrap()
     }
 
-    /// Returns the number of seconds that the process has waited.
+    /// Returns the number of seconds for which the process has waited.
     fn waited(&self) -> u64 {
         self.waited.load(Ordering::SeqCst).div_ceil(1_000)
     }
@@ -63,7 +63,7 @@ async fn nickname<S: TableStore>(newer: &Table<nicknamed::Employee, S>) -> Optio
     newer.get(nicknamed::Employee::key("Sales", 1)).await.unwrap().unwrap().into_value().nickname
 }
 
-/// Tests every write that replaces the entire row. The handle is opened just before the newer schema is stored, either
+/// Tests each write that replaces the entire row. The handle is opened just before the newer schema is stored, either
 /// by the newer program or with `accept_schema`.
 #[test]
 fn no_write_of_an_older_handle_removes_a_property_that_a_newer_release_has_just_added() {
@@ -79,7 +79,7 @@ fn no_write_of_an_older_handle_removes_a_property_that_a_newer_release_has_just_
             let process = Process::new(&time, &store);
             let newer = process.open::<nicknamed::Employee>().await;
             assert_eq!(process.waited(), 0, "opening and reading do not wait");
-            // Until the newer program writes, the older one can lose no property.
+            // Until the newer program writes, the older program cannot lose a property.
             older.insert_or_replace(&before::employee(1, "ada")).await.unwrap();
             newer.insert_or_replace(&nicknamed("countess")).await.unwrap();
             assert_eq!(process.waited(), LEASE.as_secs() * 2);
@@ -155,7 +155,7 @@ fn a_store_of_this_process_alone_needs_no_wait() {
         process.open::<before::Employee>().await.insert(&before::employee(1, "ada")).await.unwrap();
         process.open::<nicknamed::Employee>().await.insert_or_replace(&nicknamed("countess")).await.unwrap();
         assert_eq!(process.waited(), LEASE.as_secs() * 2);
-        // A first schema requires no wait, and neither does a schema without new properties.
+        // Neither a first schema nor a schema without new properties requires a wait.
         let store = shared(time.engine());
         let process = Process::new(&time, &store);
         process.open::<nicknamed::Employee>().await.insert(&nicknamed("ada")).await.unwrap();

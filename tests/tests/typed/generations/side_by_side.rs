@@ -1,5 +1,5 @@
-//! Tests each kind of schema change on real rows: whether the rules allow it, how the newer release reads the older
-//! one's rows, and how both releases write at the same time.
+//! Tests each kind of schema change on real rows: whether the rules allow it, how the newer release reads the rows of the
+//! older one, and how both releases write at the same time.
 
 use std::fmt::Debug;
 
@@ -11,18 +11,18 @@ use tests::time::Time;
 
 use super::{refused, table_at};
 
-/// The outcome for the older release after the newer one has opened the table.
+/// The consequence for the older release after the newer release has opened the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Older {
-    /// The older release can still write.
+    /// The older release can continue to write.
     Writes,
-    /// The older release's next write is refused, and so is its next start.
+    /// The next write of the older release is rejected, as is its next start.
     Refused,
-    /// The newer release is refused, so the older one continues on its own.
+    /// The newer release is rejected, and the older release continues by itself.
     Alone,
 }
 
-/// Runs both releases. `rows` are the older release's rows, and `reads` are the same entities in the newer release.
+/// Runs both releases. `rows` are the rows of the older release, and `reads` are the same entities in the newer release.
 fn run<Old, New>(
     name: &str,
     expected: (Compatibility, Older),
@@ -44,7 +44,7 @@ fn run<Old, New>(
         for row in first {
             insert(&old, row).await.unwrap();
         }
-        // A release must be refused exactly if it would fail to read a row, or read another value than was written.
+        // A release must be rejected exactly if it would fail to read a row, or would read a value that was not written.
         let is_allowed = verdict.compatibility().is_allowed();
         let is_read = read().await.is_ok_and(|found| found == reads[..first.len()]);
         assert_eq!(is_read, verdict.compatibility() <= Compatibility::NeedsAcceptance, "{name}");
@@ -69,7 +69,7 @@ fn run<Old, New>(
     });
 }
 
-/// Declares a test for one change: the expected verdict, the older release with its rows, and the newer release with the same entities.
+/// Declares a test for one change: the expected verdict, the older release and its rows, and the newer release with the same entities.
 macro_rules! change {
     (
         $(#[$doc:meta])*
@@ -213,7 +213,7 @@ change! {
 }
 
 change! {
-    /// The second chunk of an old value has the same name as the new property.
+    /// The second chunk of the old value has the same name as the new property.
     evo_8_a_chunk_becomes_a_property: Refused, Alone;
     old { #[partition_key(team)] #[row_key(id)] pub(super) struct Row { pub team: String, #[digits(3)] pub id: u32, #[property(chunks)] pub data: Vec<u8> } }
     |id| Row { team: super::team(), id, data: vec![7; 70_000] };

@@ -1,4 +1,4 @@
-//! Tests of which schema is stored, and which work is then pending, when several releases open a table.
+//! Tests which schema is stored, and which work is then pending, when several releases open a table.
 
 use pollster::block_on;
 use table_core::schema::StoredSchema;
@@ -32,7 +32,7 @@ macro_rules! staff {
 staff!(by_chief, chief, id);
 staff!(by_id, id, chief);
 
-/// The keys of both releases have the same form, and their schemas the same fingerprint.
+/// The keys of both releases have the same form, and their schemas have the same fingerprint.
 #[test]
 fn evo_14_a_handle_with_the_key_parts_in_other_places_is_refused_once_the_new_schema_is_accepted() {
     block_on(async {
@@ -80,7 +80,7 @@ macro_rules! release {
 release!(by_mail, 4, index(ByMail, row_key("mail_", mail, "_", id)));
 release!(by_number, 4, index(ByNumber, row_key("number_", id, "_", mail)));
 
-/// The newer release declares another index in place of the only one, which must be accepted.
+/// The newer release declares a different index in place of the only one. This change must be accepted explicitly.
 #[test]
 fn an_index_misses_no_entity_of_an_older_release_that_writes_the_first_row() {
     block_on(async {
@@ -92,13 +92,13 @@ fn an_index_misses_no_entity_of_an_older_release_that_writes_the_first_row() {
         assert!(refused(new.clone().create_if_missing().await.map(drop)));
         new.table().accept_schema("no program reads ByMail").await.unwrap();
         let new = new.create_if_missing().await.unwrap();
-        // The handle has read the stored schema just before.
+        // The handle has read the stored schema just before this.
         old.insert(&by_mail::guest(1)).await.unwrap();
         assert_eq!(new.states().await.unwrap(), [("ByNumber", IndexState::Building)]);
         new.backfill::<by_number::GuestByNumber>().assume_no_older_programs().run().await.unwrap();
         assert_eq!(new.query(by_number::Guest::by_number_rows("a")).collect().await.unwrap().len(), 1);
 
-        // The same applies to an older release whose schema is accepted again.
+        // The same applies to an older release whose schema is accepted a second time.
         let store = shared(time.engine());
         let open = || store.entities::<by_mail::Guest>().with_runtime(time.runtime());
         open().create_if_missing().await.unwrap();
@@ -176,7 +176,7 @@ fn a_set_with_a_refused_member_stores_no_schema() -> Result<()> {
         assert_eq!(stored.schema, StoredSchema::of(first::Agent::SCHEMA));
         time.pass(LEASE * 2);
         agents.insert(&agent(2)).await?;
-        // The members are stored together once all of them are permitted.
+        // The members are stored together once each of them is permitted.
         store.table::<second::Ticket>().accept_schema("rewritten").await?;
         store.set::<Both>().create_if_missing().await?;
         let stored = agents.schema_record().await?.unwrap();
@@ -185,7 +185,7 @@ fn a_set_with_a_refused_member_stores_no_schema() -> Result<()> {
     })
 }
 
-/// The rewrite of a table opens a set with the earlier and the later type, which have one name.
+/// The set with which a rewrite opens the table: an earlier and a later type of the same name.
 #[derive(EntitySet, Clone, Debug, PartialEq)]
 enum Rewrite {
     Earlier(first::Ticket),
@@ -239,7 +239,7 @@ fn evo_6_a_widened_property_is_pending_until_the_rewrite_is_accepted() -> Result
         old.insert(&narrow::Person { team: "a".into(), id: 1, name: "ada".into(), age: Some(36) }).await?;
         let opened = || store.entities::<wide::Person>().with_runtime(time.runtime()).create_if_missing();
         opened().await?;
-        // A release without the property does not change the rows. With it, the type is compared with the widened one.
+        // A release without the property does not change the rows. A type with the property is compared with the widened one.
         let table = table_at::<ageless::Person>(&time, &store).create_if_missing().await?;
         let pending = async || table.schema_record().await.unwrap().unwrap().pending;
         assert_eq!(pending().await, ["property Age"]);
@@ -248,7 +248,7 @@ fn evo_6_a_widened_property_is_pending_until_the_rewrite_is_accepted() -> Result
         let new = new.create_if_missing().await?;
         assert_eq!(pending().await, ["property Age"]);
 
-        // The rewrite converts the entity and, with a repair, the row of the index.
+        // The rewrite converts the entity. With a repair, it also converts the index row.
         let key = || wide::Person::key("a", 1);
         let old_enough = async || {
             let rows = new.query(wide::Person::by_name_rows("a")).filter(wide::Person::AGE.ge(30_i64));

@@ -1,4 +1,4 @@
-//! Tests tables with several entity types: a newer schema for one type blocks older programs' writes to this type only.
+//! Tests tables with several entity types. A newer schema for one type blocks the writes of older programs to this type only.
 
 use pollster::block_on;
 use table_core::column::Column;
@@ -151,7 +151,7 @@ fn a_batched_delete_of_an_older_program_is_refused_before_each_transaction() {
         old.bulk().insert_all(&visitors).await.unwrap();
         let (newer, after) = (store.clone(), time.clone());
         let mut transactions = 0;
-        // A newer program completes an index after the first transaction.
+        // A newer program completes an index after the first of the transactions.
         let delete = delete_in_batches(&old, plain::Visitor::partition("Sales")).on_progress(|_| {
             transactions += 1;
             block_on(async {

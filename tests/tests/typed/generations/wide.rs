@@ -24,7 +24,7 @@ mod narrow {
     }
 }
 
-/// The newer release, which adds a property to a part that already exists in the older release.
+/// The newer release. It adds a property to a part that the older release already has.
 mod longer {
     #[derive(table_patterns::wide::Wide, Debug, Clone, PartialEq)]
     #[entity(table = "Counts")]
@@ -91,8 +91,8 @@ fn an_older_program_keeps_the_properties_of_a_wide_entity_that_it_does_not_decla
     });
 }
 
-/// A newer release of the wide entity, with different keys, and an ordinary entity in the same table. The older program
-/// writes wide entities in that entity's units of work (transactions of several entities).
+/// A newer version of the wide entity, with different keys, and an ordinary entity in the same table. The older program
+/// writes wide entities in units of work (transactions of several entities) of the ordinary entity.
 mod rekeyed {
     #[derive(table_patterns::wide::Wide, Debug, Clone)]
     #[entity(table = "Counts")]

@@ -1,4 +1,4 @@
-//! Tests that the archive example loses no employee, whichever process dies while others write (PAT-EC-1 to PAT-EC-6).
+//! Tests that the archive example does not lose an employee, whichever process dies while others write (PAT-EC-1 to PAT-EC-6).
 
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ fn pat_ec_3_que_22_and_que_23_an_entity_is_moved_without_a_gap_despite_crashes()
             let control = Control::dying(call, death);
             let _ = block_on(worker(&company, &control).run_until_idle());
             assert!(control.is_dead());
-            // The entity may be in both tables, but is always in at least one of them (PAT-EC-6).
+            // The entity may be in both tables, but must always be in at least one of them (PAT-EC-6).
             assert!(age(&company, &current()).or(age(&company, &archived())).is_some(), "lost at {call}");
             settle(&company);
             assert_eq!((age(&company, &current()), age(&company, &archived())), (None, Some(64)));
@@ -100,7 +100,7 @@ fn pat_ec_2_a_write_between_any_two_calls_ends_up_in_the_archive() {
             ended = ended || control.step(&mut running).is_some();
         }
         let written = write(&company, 65, false);
-        // Another worker takes over and finishes before the first one resumes.
+        // Another worker takes over and finishes before the first worker resumes.
         company.pass(Duration::from_secs(60));
         settle(&company);
         while !ended {

@@ -1,4 +1,4 @@
-//! Tests a malicious user who has a SAS for one partition, and writes arbitrary data there and to the queue. The data
+//! Tests a malicious user who has a SAS for one partition and writes arbitrary data to it and to the queue. The data
 //! must not make workers write to other partitions.
 
 use std::collections::BTreeSet;
@@ -45,7 +45,7 @@ impl Message for Mail {
     const VERSION: u32 = 1;
 }
 
-/// A mail handler. It fails the test if it receives a message that the malicious user has forged.
+/// A mail handler that fails the test if it receives a message which the malicious user forged.
 struct NoMail;
 
 impl Handler<Mail> for NoMail {
@@ -65,7 +65,7 @@ fn row(code: &str) -> Row {
     row.finish()
 }
 
-/// Returns all rows in a table except those in `contoso`, the partition of the honest tenant.
+/// Returns all rows of a table, except those in `contoso`, the partition of the malicious user.
 fn rows(store: &Engine, table: &str) -> Vec<String> {
     let range = KeyRange { partition_key: TextRange::ALL, row_key: TextRange::ALL };
     let page = block_on(store.query(&TableName::new(table).unwrap(), &Query::new(range), None)).unwrap();
@@ -76,7 +76,7 @@ fn rows(store: &Engine, table: &str) -> Vec<String> {
     page.rows.iter().filter(|row| row.partition_key != "contoso").map(text).collect()
 }
 
-/// Returns the rows in all tables except outbox rows.
+/// Returns the rows of all tables, except outbox rows.
 fn rows_of_all_tables(store: &Engine) -> Vec<String> {
     let tables = block_on(store.list_tables("", None, 1_000)).unwrap().names;
     let mut all = Vec::new();
@@ -90,7 +90,7 @@ fn rows_of_all_tables(store: &Engine) -> Vec<String> {
     all
 }
 
-/// Returns a queue message for each row that is not an outbox row, in any table.
+/// Returns a queue message for each row in any table that is not an outbox row.
 fn works_of_other_rows(store: &Engine) -> Vec<String> {
     let tables = block_on(store.list_tables("", None, 1_000)).unwrap().names;
     let mut works = Vec::new();
@@ -110,7 +110,7 @@ fn intent(steps: &serde_json::Value) -> String {
     serde_json::json!({"Version": 1, "Source": "ticket_000001", "SourceVersion": u64::MAX / 2, "Steps": steps}).to_string()
 }
 
-/// Returns a step in the JSON format of intents.
+/// Returns the JSON of a step, as it is stored in an intent.
 fn text_of(outbox: &Outbox<Engine, Engine>, step: Step) -> serde_json::Value {
     let intent = Intent::of(RowKey::new("x").unwrap()).step(step);
     let OperationKind::Insert(row) = outbox.operation(&intent).unwrap().kind else { panic!("no insert") };
@@ -118,7 +118,7 @@ fn text_of(outbox: &Outbox<Engine, Engine>, step: Step) -> serde_json::Value {
     serde_json::from_slice::<serde_json::Value>(text).unwrap()["Steps"][0].clone()
 }
 
-/// Returns steps that would change partitions or tables which the user is not allowed to access.
+/// Returns steps that would change partitions or tables to which the user has no access.
 fn steps_beyond_the_partition(outbox: &Outbox<Engine, Engine>) -> Vec<serde_json::Value> {
     let (named, at) = (
         |name: &str| TableName::new(name).unwrap(),
@@ -137,9 +137,9 @@ fn steps_beyond_the_partition(outbox: &Outbox<Engine, Engine>) -> Vec<serde_json
         serde_json::json!({"Do": "Call", "Name": "mail", "Version": 1, "Payload": "\"foreign\""}),
         serde_json::json!({"Do": "Call", "Name": "archive", "Version": 1, "Payload":
             "{\"From\":\"Desk\",\"To\":\"Salaries\",\"PartitionKey\":\"fabrikam\",\"RowKey\":\"ticket_000001\"}"}),
-        // This step is for another tenant's entity, with a version that no later change will reach.
+        // This step is for the entity of another tenant, with a version that no later change will reach.
         elsewhere(index, "[\"ByCode\",[\"fabrikam\",\"ticket_000001\"],[\"fabrikam\",\"fabrikam1\"]]"),
-        // This step is for the tenant's own entity, but with another tenant's index keys.
+        // This step is for an entity of the user's own tenant, but with index keys of another tenant.
         elsewhere(
             index,
             "[\"ByCode\",[\"contoso\",\"ticket_000009\"],[\"fabrikam\",\"fabrikam1\"],[\"fabrikam\",\"none\"]]",
@@ -172,7 +172,7 @@ fn pat_ec_4_a_writer_of_one_partition_cannot_make_a_worker_change_others() {
     block_on(store.create_table(&TableName::new("Salaries").unwrap())).unwrap();
     let before = ["Desk", "Codes", "Tags", "Salaries"].map(|table| rows(&store, table));
 
-    // These messages and poison entries refer to rows of entities, indexes, registries and guards as if these were recorded intents.
+    // These messages and poison entries refer to the rows of entities, indexes, registries and guards as if these rows were recorded intents.
     for work in works_of_other_rows(&store) {
         block_on(store.put(outbox.queue(), PutMessage::new(work.as_str()))).unwrap();
         let entry = serde_json::json!({"Work": work, "Attempts": 5, "At": 0});
@@ -208,7 +208,7 @@ fn pat_ec_4_a_writer_of_one_partition_cannot_make_a_worker_change_others() {
         let row_key = RowKey::new(format!("{OUTBOX_PREFIX}{:016x}{at:016x}", 7)).unwrap();
         transaction.push(Operation { row_key, kind: OperationKind::Insert(writer.finish()) }).unwrap();
         block_on(bearer.submit(&desk, transaction)).unwrap();
-        // The same step is also sent as a queue message.
+        // The same step is sent as a queue message as well.
         let text = serde_json::json!({"Version": 1, "Table": "Desk", "PartitionKey": "contoso", "Intent": intent(&serde_json::json!([step]))});
         block_on(store.put(outbox.queue(), PutMessage::new(text.to_string()))).unwrap();
         let foreign = serde_json::json!({"Version": 1, "Table": "Desk", "PartitionKey": "fabrikam", "Intent": intent(&serde_json::json!([step])), "Seal": "x"});
@@ -223,7 +223,7 @@ fn pat_ec_4_a_writer_of_one_partition_cannot_make_a_worker_change_others() {
     assert_eq!(after, before);
     assert!(worker.metrics().poisoned > 0, "{:?}", worker.metrics());
 
-    // Other work goes through: a change to an entity in the same partition, and a genuine intent.
+    // Other work is done: a change to an entity in the same partition, and a genuine intent.
     block_on(tickets.insert(&ticket("contoso", 1))).unwrap();
     block_on(worker.run_until_idle()).unwrap();
     let found = block_on(tickets.get_eventual(Ticket::by_code("contoso", "contoso1"))).unwrap();
@@ -273,7 +273,7 @@ fn pat_ec_4_a_sealed_record_is_valid_only_at_its_place_with_any_program_key() {
     assert_eq!(done(&["two", "one"]), (1, 0), "the old key, after a rotation");
     record(&["two", "one"], 2);
     assert_eq!(done(&["one"]), (0, 1), "a key that the worker has not been given");
-    // A user who may read a record and write to another partition copies the record to that partition.
+    // A user who may read a record and may write to another partition copies the record there.
     record(&["one"], 3);
     let range = KeyRange::rows("contoso", TextRange::prefix(OUTBOX_PREFIX));
     let page = block_on(store.query(&desk, &Query::new(range), None)).unwrap();
@@ -292,7 +292,7 @@ fn pat_ec_4_a_sealed_record_is_valid_only_at_its_place_with_any_program_key() {
     assert_eq!(done(&["one"]), (1, 1));
 }
 
-/// Tests that all programs that start later use a key that one program has added, even if clocks that were ahead had numbered the earlier keys.
+/// Tests that a key added by one program is used by all programs that start later, even if clocks that were ahead had numbered the earlier keys.
 #[test]
 fn a_key_added_with_a_slow_clock_is_the_newest() {
     let company = Company::new();

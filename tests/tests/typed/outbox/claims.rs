@@ -1,4 +1,4 @@
-//! Tests workers' claims on work. Each piece of work is done once, whatever the number of workers, and becomes poison
+//! Tests the claims of workers on work. Each piece of work is done once, regardless of the number of workers. It becomes poison
 //! (is no longer attempted) only after its attempts have failed (PAT-EC-4, PAT-EC-7).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,7 +36,7 @@ impl Message for Named {
     const VERSION: u32 = 1;
 }
 
-/// Records each job in its own transaction, without sending a message to the workers.
+/// Records each job in a separate transaction, without sending a message to the workers.
 pub(super) fn record(company: &Company, jobs: impl IntoIterator<Item = String>) {
     let outbox = company.outbox(&Control::default());
     block_on(outbox.register(&employees(), &sales())).unwrap();
@@ -49,7 +49,7 @@ pub(super) fn record(company: &Company, jobs: impl IntoIterator<Item = String>) 
     }
 }
 
-/// A handler whose jobs last several times as long as their leases. Meanwhile, another worker receives every visible message and ignores it.
+/// A handler whose jobs last several times as long as their leases. Another worker receives and ignores every visible message in the meantime.
 struct Slow<'a> {
     company: &'a Arc<Company>,
     tried: Tried,
@@ -79,7 +79,7 @@ fn pat_ec_4_work_behind_long_steps_is_delivered_often_and_never_poison() {
     let (company, tried) = (Arc::new(Company::new()), Tried::default());
     record(&company, (0..8).map(|job| job.to_string()));
     let outbox = company.outbox(&Control::default());
-    // A sweep sends a message for each row, as it would after lost messages.
+    // A sweep sends a message for each row, as it would after messages were lost.
     company.pass(Duration::from_secs(400));
     assert_eq!(block_on(Sweep::new(outbox.clone()).sweep_registered()).unwrap().prompted, 8);
     let slow = Slow { company: &company, tried: Arc::clone(&tried) };
@@ -114,7 +114,7 @@ fn pat_ec_7_four_workers_on_one_partition_do_the_work_of_one() {
     company.assert_settled();
 }
 
-/// A handler that fails for some jobs.
+/// A handler that fails for a number of calls.
 #[derive(Clone)]
 struct Down {
     left: Arc<AtomicUsize>,
@@ -130,7 +130,7 @@ impl Handler<Named> for Down {
     }
 }
 
-/// Tests two workers, of which one or both have a wrong clock. After an outage, all work must be completed.
+/// Tests two workers. One or both of them have a wrong clock. After an outage, all work must be completed.
 #[test]
 fn pat_ec_7_workers_with_wrong_clocks_use_the_time_of_the_queue() {
     for one in Skew::ALL {
@@ -154,7 +154,7 @@ fn pat_ec_7_workers_with_wrong_clocks_use_the_time_of_the_queue() {
     }
 }
 
-/// A handler that fails for jobs whose names start with `bad`.
+/// A handler that fails for each job whose name starts with `bad`.
 #[derive(Clone)]
 struct Job {
     tried: Tried,
@@ -169,7 +169,7 @@ impl Handler<Named> for Job {
     }
 }
 
-/// A worker that a test advances one call at a time.
+/// A worker that a test advances by one call at a time.
 struct Process {
     control: Control,
     running: Pin<Box<dyn Future<Output = ()>>>,
@@ -185,7 +185,7 @@ impl Process {
         Self { control, running }
     }
 
-    /// Runs the worker up to its next store call. Returns `true` if the worker has ended.
+    /// Runs the worker until its next call to a store. Returns `true` if the worker has ended.
     fn step(&mut self) -> bool {
         self.control.step(&mut self.running).is_some()
     }
@@ -198,7 +198,7 @@ fn run(seed: u64) {
         (0..40).map(|job| format!("{}{job:02}", if job % 8 == 5 { "bad" } else { "job" })).collect();
     let mut unrecorded = jobs.iter();
     let mut processes: Vec<_> = (0..3).map(|_| Process::start(&company, &tried)).collect();
-    // Each process that dies or sleeps uses up one attempt. Four lost attempts do not make work poison.
+    // Each process that dies or is suspended uses up one attempt. Four lost attempts do not turn work into poison.
     let (mut sleepers, mut accidents) = (Vec::new(), 4);
     let alive = company.outbox(&Control::default());
     let recover = || {

@@ -1,4 +1,4 @@
-//! A fixture with employees in departments, and with a directory of their e-mail addresses in another table, which an outbox keeps up to date.
+//! A fixture with employees in departments, and with a directory of their e-mail addresses in another table. An outbox keeps the directory up to date.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use tests::time::{Skew, Time};
 
 pub(crate) type Store = Controlled<Engine>;
 
-/// The company's stores, with their own clock.
+/// The stores of the company, and the clock that they use.
 pub(crate) struct Company {
     pub(crate) engine: Engine,
     time: Time,
@@ -45,7 +45,7 @@ fn read(row: RowView<'_>) -> (String, i32) {
     (email.to_owned(), age)
 }
 
-/// Returns the directory key for an employee.
+/// Returns the key of an employee in the directory.
 fn place(id: &str, email: &str) -> EntityKey {
     EntityKey::new("email", format!("{email}_{id}")).unwrap()
 }
@@ -66,7 +66,7 @@ impl Company {
         self.time.pass(time);
     }
 
-    /// Returns a runtime that advances the company's simulated time instead of waiting.
+    /// Returns a runtime that advances the simulated time of the company instead of waiting.
     pub(crate) fn runtime(&self) -> Runtime {
         self.runtime_of(Skew::None)
     }
@@ -76,7 +76,7 @@ impl Company {
         self.time.runtime_of(skew)
     }
 
-    /// Returns the outbox of a process that `control` may kill.
+    /// Returns the outbox of a process that may be killed by `control`.
     pub(crate) fn outbox(&self, control: &Control) -> Outbox<Store, Store> {
         let store = control.over(self.engine.clone());
         Outbox::with_runtime(store.clone(), store, QueueName::new("work").unwrap(), self.runtime())
@@ -93,7 +93,7 @@ impl Company {
         Worker::with_options(self.outbox(control), options)
     }
 
-    /// Sets an employee's e-mail address and age, or deletes the employee. Records the change for the directory in the same transaction.
+    /// Sets the e-mail address and the age of an employee, or deletes the employee. Records the change for the directory in the same transaction.
     pub(crate) async fn change(
         &self,
         outbox: &Outbox<Store, Store>,
@@ -143,7 +143,7 @@ impl Company {
         }
     }
 
-    /// Deletes the registered partitions from the registry, but keeps the seal keys, which authenticate intents.
+    /// Deletes the registered partitions from the registry. The seal keys, which authenticate intents, are kept.
     pub(crate) fn forget_partitions(&self) {
         let registry = TableName::new(REGISTRY).unwrap();
         for (key, _) in
@@ -178,7 +178,7 @@ impl Company {
         .collect()
     }
 
-    /// Lets time pass, and runs sweeps and workers until nothing is pending, as the surviving processes would.
+    /// Lets time pass and runs sweeps and workers until nothing is pending, as surviving processes would.
     pub(crate) fn recover(&self) {
         let control = Control::default();
         let (worker, outbox) = (self.worker(&control), self.outbox(&control));

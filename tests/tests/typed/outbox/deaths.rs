@@ -1,4 +1,4 @@
-//! Tests that a writer, worker or sweep may die at any of its calls (PAT-EC-3, PAT-EC-8).
+//! Tests that a writer, a worker or a sweep may die at any of its calls (PAT-EC-3, PAT-EC-8).
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::outbox::company::Company;
 
 const DEATHS: [Death; 2] = [Death::Before, Death::After];
 
-/// Runs `scene` repeatedly, each time with a process that dies before or after a different call. After each run, other
-/// processes complete the work, and the result is checked. Returns the number of calls.
+/// Runs `scene` repeatedly. Each time, the process dies before or after a different call. Other processes then
+/// complete the work, and the result is checked. Returns the number of calls.
 fn at_every_call(scene: impl Fn(&Company, &Control)) -> usize {
     let control = Control::default();
     scene(&Company::new(), &control);
@@ -28,7 +28,7 @@ fn at_every_call(scene: impl Fn(&Company, &Control)) -> usize {
     control.calls()
 }
 
-/// Inserts two employees, changes the e-mail address of one, and deletes the other.
+/// Inserts two employees, changes the e-mail address of one of them, and deletes the other.
 fn changes(company: &Company, control: &Control) {
     let outbox = company.outbox(control);
     for (id, to) in

@@ -20,7 +20,7 @@ fn sales() -> PartitionKey {
     PartitionKey::new("Sales").unwrap()
 }
 
-/// Sets the partition's only counter to `n`, and records this change in the feed.
+/// Sets the only counter in the partition to `n`, and records this change in the feed.
 fn write(store: &Engine, feed: &Feed<Engine>, n: i32) {
     let mut writer = RowWriter::new();
     writer.property("N", ValueRef::Int32(n));
@@ -47,7 +47,7 @@ fn store(faults: FaultInjection) -> Engine {
     store
 }
 
-/// Tests that the feed contains all changes in transaction order, as a read model requires (IMP-6).
+/// Tests that the feed contains all changes in the order of the transactions, as a read model requires (IMP-6).
 #[test]
 fn pat_ec_8_changes_arrive_in_transaction_order_with_any_writer_clocks() {
     let store = store(FaultInjection::default());
@@ -55,7 +55,7 @@ fn pat_ec_8_changes_arrive_in_transaction_order_with_any_writer_clocks() {
         let clock = move || Clock::default().now() - minutes * 600_000_000;
         Feed::with_runtime(store.clone(), Runtime::new().clock(Clock::new(clock)))
     };
-    // Each writer's clock is behind the previous writer's, which would reverse the order of the RowKeys.
+    // The clock of each writer is behind that of the previous one. Ordering by clock would therefore reverse the RowKeys.
     for n in 0..9 {
         write(&store, &minutes(n), i32::try_from(n).unwrap());
     }
@@ -67,7 +67,7 @@ fn pat_ec_8_changes_arrive_in_transaction_order_with_any_writer_clocks() {
     write(&store, &minutes(9), 9);
     assert_eq!(numbers(&feed, &mut cursor, 100), [9]);
 
-    // Entries are delivered at least once: a saved cursor returns the entries after it again. Only entries that have been read are trimmed.
+    // Entries are delivered at least once: a saved cursor returns the entries after it a second time. Only entries that were read are trimmed.
     assert_eq!(block_on(feed.trim(&table(), &sales(), &kept)).unwrap(), 4);
     let mut again = Cursor::default();
     assert_eq!(numbers(&feed, &mut again, 100), [4, 5, 6, 7, 8, 9]);

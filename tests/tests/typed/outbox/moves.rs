@@ -1,4 +1,4 @@
-//! Tests an entity with a unique index in another partition. When the entity moves to another partition, it is inserted
+//! Tests an entity with a unique index in another partition. When the entity moves to a different partition, it is inserted
 //! there before it is deleted from the old one (PAT-EC-4, PAT-INTER-3).
 
 use std::num::NonZeroU32;

@@ -57,7 +57,7 @@ fn record_mail(company: &Company) {
     block_on(outbox.submit(&employees(), transaction)).unwrap();
 }
 
-/// Runs a worker until no message is visible, letting time pass between runs.
+/// Runs a worker until no message is visible. Lets time pass between the runs.
 fn deliveries(
     company: &Company,
     worker: &table_patterns::work::Worker<crate::outbox::company::Store, crate::outbox::company::Store>,
@@ -107,7 +107,7 @@ fn pat_ec_4_an_intent_that_never_failed_is_not_poisoned_by_its_neighbour() {
         assert_eq!(block_on(worker.run_once()).unwrap(), 1);
         company.pass(Duration::from_secs(12 * 60));
     }
-    // The message for the row that is about to become poison refers to the entire partition. The message for the new row has been lost.
+    // The message for the row that is about to become poison refers to the entire partition. The message for the new row was lost.
     let alive = company.outbox(&Control::default());
     let old = block_on(alive.queues().receive(alive.queue(), 1, Duration::from_secs(60))).unwrap();
     block_on(company.change(&alive, "1", Some(("ada", 36)))).unwrap();
@@ -166,7 +166,7 @@ fn pat_ec_1_an_intent_without_a_write_travels_in_its_message() {
     let error = block_on(outbox.enqueue(&employees(), &sales(), &guarded)).unwrap_err();
     assert_eq!(error.code(), ErrorCode::InvalidInput);
 
-    // With explicit versions, the later change wins, whatever the order of delivery.
+    // With explicit versions, the later change wins, regardless of the order of delivery.
     let row = table_core::row::RowWriter::new().finish();
     let put =
         Intent::of(RowKey::new("1").unwrap()).step(Step::insert_or_replace(employees(), key.clone(), row));
@@ -186,7 +186,7 @@ fn pat_ec_4_an_intent_without_a_row_is_poison_after_five_attempts_too() {
     let intent = Intent::of(RowKey::new("1").unwrap()).step(Step::call(&Hello("hello".into())).unwrap());
     block_on(outbox.enqueue(&employees(), &sales(), &intent)).unwrap();
     let put = block_on(outbox.queues().peek(outbox.queue(), 1)).unwrap().remove(0).text;
-    // A message that is received but not processed does not count as an attempt.
+    // A message that is received but not processed does not use up an attempt.
     for _ in 0..10 {
         block_on(outbox.queues().receive(outbox.queue(), 1, Duration::from_secs(1))).unwrap();
         company.pass(Duration::from_secs(2));
@@ -214,7 +214,7 @@ fn que_20_lag_and_depth_are_plain_numbers() {
     assert_eq!(block_on(outbox.backlog()).unwrap().waiting, 0);
 }
 
-/// A message as the next version of the program writes it.
+/// A message in the form that the next version of the program writes.
 #[derive(Serialize, Deserialize)]
 struct Later(String);
 
@@ -233,7 +233,7 @@ impl Message for Mistaken {
     const VERSION: u32 = 1;
 }
 
-/// Records an intent with one step in a transaction.
+/// Records an intent with a single step in a transaction.
 fn record_step(company: &Company, step: Step) {
     let outbox = company.outbox(&Control::default());
     let limits = table_core::limits::Limits::PORTABLE;
@@ -277,7 +277,7 @@ fn pat_ec_4_a_message_that_cannot_be_read_is_poison_at_once_with_its_reason() {
 
 #[test]
 fn pat_ec_2_a_later_version_waits_for_a_worker_that_knows_it() {
-    /// A handler of the next program version, which accepts messages of both versions.
+    /// A handler of the next version of the program. It accepts messages of both versions.
     struct Next(Arc<AtomicU32>);
 
     impl Handler<Later> for Next {
@@ -296,7 +296,7 @@ fn pat_ec_2_a_later_version_waits_for_a_worker_that_knows_it() {
         company.pass(Duration::from_secs(700));
     }
     let outbox = company.outbox(&Control::default());
-    // A worker of the older program version skips the row, and no attempt is counted.
+    // A worker of the older version skips the row, and no attempt is counted.
     let poison = block_on(outbox.poison(32)).unwrap().len();
     assert_eq!((worker.metrics().failures, poison, company.pending()), (0, 0, 1));
     record_step(&company, Step::call(&Hello("old".into())).unwrap());

@@ -1,4 +1,4 @@
-//! Tests that outbox rows are not entities of the program: reads skip them, and writes cannot create them.
+//! Tests that outbox rows are not entities of the program. Reads skip them, and writes cannot create them.
 
 use pollster::block_on;
 use table_core::query::{KeyRange, Query};

@@ -1,4 +1,4 @@
-//! Tests sweeps, which find rows whose message has been lost, and the registry, which lists the partitions to read (PAT-EC-8).
+//! Tests sweeps, which find rows whose messages have been lost, and the registry, which lists the partitions that sweeps read (PAT-EC-8).
 
 use std::time::Duration;
 
@@ -60,14 +60,14 @@ fn pat_ec_8_an_idle_partition_is_quiet_until_it_is_used() {
     company.recover();
     company.assert_settled();
 
-    // A partition with unfinished work stays active.
+    // A partition with unfinished work remains active.
     block_on(company.change(&outbox, "1", Some(("ada", 4)))).unwrap();
     company.pass(Duration::from_secs(5 * 60 * 60));
     let report = sweep(&company);
     assert_eq!((report.pending, report.quiet), (1, 0));
 }
 
-/// Tests partition registrations that are older than the writer assumes, or newer than the sweep assumes.
+/// Tests registrations of partitions that are older than the writer assumes or newer than the sweep assumes.
 #[test]
 fn pat_ec_8_a_lost_message_is_found_with_any_clocks_of_writers_and_sweeps() {
     for writer in Skew::ALL {
@@ -96,7 +96,7 @@ fn pat_ec_8_a_lost_message_is_found_with_any_clocks_of_writers_and_sweeps() {
     }
 }
 
-/// Tests a worker with a wrong clock that claims a row and then dies. The row's message is lost as well.
+/// Tests a worker with a wrong clock that claims a row and then dies. The message for the row is lost as well.
 #[test]
 fn pat_ec_8_a_claim_with_a_wrong_clock_delays_no_message() {
     for skew in Skew::ALL {
@@ -120,7 +120,7 @@ fn pat_ec_8_a_claim_with_a_wrong_clock_delays_no_message() {
     }
 }
 
-/// Tests that a sweep makes only a limited number of requests for partitions without changes, and still finds a pending row in one of them eventually.
+/// Tests that a sweep makes only a limited number of requests for partitions without changes. It must still find a pending row in one of them eventually.
 #[test]
 fn pat_ec_8_sweeps_read_few_quiet_partitions_and_find_every_row_eventually() {
     let company = Company::new();

@@ -21,7 +21,7 @@ fn worker(company: &Company, control: &Control, options: WorkerOptions) -> Worke
     Worker::with_options(company.outbox(control), options)
 }
 
-/// A handler whose calls return only once `of` calls have begun, so they must run concurrently.
+/// A handler whose calls return only once `of` calls have begun. The calls must therefore run concurrently.
 #[derive(Clone)]
 struct Meeting {
     of: usize,
@@ -51,7 +51,7 @@ fn pat_ec_7_intents_of_several_sources_are_processed_concurrently() {
     assert_eq!((company.pending(), meeting.come.load(Ordering::SeqCst)), (0, 8));
 }
 
-/// A handler that records when each job begins and ends. It yields in between.
+/// A handler that records the beginning and the end of each job. It yields in between.
 #[derive(Clone, Default)]
 struct Diary(Arc<Mutex<Vec<String>>>);
 
@@ -99,7 +99,7 @@ fn pat_ec_1_intents_of_one_source_are_processed_in_the_order_of_changes() {
     assert_ne!(diary.iter().position(|line| line == "ada 1 begins"), Some(2), "{diary:?}");
 }
 
-/// A handler that never returns for one of the jobs.
+/// A handler that never returns for one of its jobs.
 #[derive(Clone)]
 struct Stuck {
     at: &'static str,
@@ -127,7 +127,7 @@ fn pat_ec_4_a_job_that_kills_its_workers_is_poison_and_affects_no_other() {
     for _ in 0..6 {
         let worker = worker(&company, &Control::default(), options).handler(stuck.clone());
         let mut running = Box::pin(worker.run_until_idle());
-        // The worker runs until it ends or makes no more progress. Its process is then killed.
+        // The worker runs until it ends or makes no more progress. Then its process is killed.
         for _ in 0..10_000 {
             if running.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
                 break;
@@ -151,8 +151,8 @@ fn the_rows_of_sixteen_intents_start_and_end_in_one_transaction_each() {
     let worker = worker(&company, &control, WorkerOptions::default()).handler(Diary::default());
     block_on(worker.run_until_idle()).unwrap();
     assert_eq!(company.pending(), 0);
-    // The eight calls are a receive, a range query, a get of the seal key, a transaction that begins sixteen intents, a
-    // transaction that ends them and begins sixteen more, a transaction that ends the second sixteen, the deletion of
+    // The eight calls are: a receive, a range query, a get of the seal key, a transaction that begins sixteen intents, a
+    // transaction that ends them and begins sixteen more, a transaction that ends the latter, the deletion of
     // the message, and a receive that finds nothing.
     assert_eq!(control.calls(), 8);
 }

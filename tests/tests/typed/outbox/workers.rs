@@ -14,23 +14,23 @@ use crate::outbox::company::{Company, Store, employees};
 
 #[derive(Clone, Debug)]
 enum Event {
-    /// An employee is changed.
+    /// Changes an employee.
     Change {
         id: u8,
         email: u8,
         goes: bool,
     },
-    /// A worker continues to its next call.
+    /// Lets a worker continue until its next call.
     Step(u8),
-    /// A worker dies at its `call`-th call from now. A new worker replaces it.
+    /// Kills a worker at its `call`-th call from now. A new worker replaces it.
     Kill {
         worker: u8,
         call: u8,
         after: bool,
     },
-    /// A message is delivered twice.
+    /// Delivers a message twice.
     Duplicate,
-    /// All messages are lost.
+    /// Loses all messages.
     Lose,
     Pass(u16),
     Sweep,
@@ -52,7 +52,7 @@ fn event() -> impl Strategy<Value = Event> {
 
 type Running = Pin<Box<dyn Future<Output = ()>>>;
 
-/// A worker that waits for the test before each call. If the test rarely lets it continue, it behaves like a very slow worker.
+/// A worker that waits for the test before each of its calls. If the test rarely lets it continue, it behaves like a very slow worker.
 struct Process {
     control: Control,
     running: Option<Running>,
@@ -68,7 +68,7 @@ impl Process {
         Self { control, running: Some(running) }
     }
 
-    /// Runs the worker up to its next store call. Returns `false` if the worker has ended.
+    /// Runs the worker until its next call to a store. Returns `false` if the worker has ended.
     fn step(&mut self) -> bool {
         let Some(running) = &mut self.running else { return false };
         if self.control.step(running).is_some() {
@@ -106,7 +106,7 @@ proptest! {
                     let death = if after { Death::After } else { Death::Before };
                     let mut process = Process::start(&company, Control::dying(call.into(), death));
                     while process.step() {}
-                    // The process that has been replaced is suspended, and resumes at the very end.
+                    // The process that has been replaced is suspended. It resumes at the very end.
                     let sleeper = std::mem::replace(&mut processes[usize::from(worker)], process);
                     processes.push(sleeper);
                 }
@@ -120,7 +120,7 @@ proptest! {
                 }
             }
         }
-        // All other workers finish everything, then the suspended processes resume with stale data.
+        // All other workers finish their work. The suspended processes then resume with stale data.
         company.recover();
         for process in &mut processes {
             while process.step() {}

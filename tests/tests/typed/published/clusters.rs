@@ -1,4 +1,4 @@
-//! Tests the table layouts of Orleans and Dapr: reminders sorted by hash, versions of a grain's state, and application states.
+//! Tests the table layouts of Orleans and Dapr: reminders sorted by hash, versions of the state of a grain, and the states of applications.
 
 #![expect(clippy::struct_field_names, reason = "the names are those of the published programs")]
 
@@ -7,8 +7,8 @@ use table_core::{Engine, Entity, ErrorCode, TableStoreExt};
 
 use super::{both_ways, stored};
 
-/// A reminder of an Orleans grain. The `PartitionKey` is `{service}_{hash:X8}`, the `RowKey` is `{grain}-{reminder}`. A silo (server) reads the
-/// reminders whose hash is in its range, so the keys must sort like the hashes. Found in `dotnet/orleans`, file
+/// A reminder of an Orleans grain. The `PartitionKey` is `{service}_{hash:X8}`, and the `RowKey` is `{grain}-{reminder}`. A silo (server) reads the
+/// reminders whose hash is in its range. The keys must therefore sort in the order of the hashes. Found in `dotnet/orleans`, file
 /// `src/Azure/Orleans.Reminders.AzureStorage/Storage/RemindersTableManager.cs`, functions `ConstructPartitionKey` and `ConstructRowKey`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansReminders")]
@@ -49,8 +49,8 @@ fn reminders_sort_like_the_hashes_of_grains() {
     });
 }
 
-/// A version of an Orleans grain's transactional state. The `PartitionKey` is `{grain}_{service}_{state}`, the `RowKey` is `s_{sequence:x16}`. Found
-/// in `dotnet/orleans`, folder `src/Azure/Orleans.Transactions.AzureStorage/TransactionalState`, file `StateEntity.cs`, and function
+/// A version of the transactional state of an Orleans grain. The `PartitionKey` is `{grain}_{service}_{state}`, and the `RowKey` is `s_{sequence:x16}`.
+/// Found in `dotnet/orleans`, folder `src/Azure/Orleans.Transactions.AzureStorage/TransactionalState`, file `StateEntity.cs`, and in the function
 /// `MakePartitionKey` of the factory.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "TransactionalState")]
@@ -109,7 +109,7 @@ fn versions_of_a_grain_are_a_range_after_its_commit() {
     });
 }
 
-/// An application state stored by Dapr. Dapr's key `{app}||{key}` is split at `||` into `PartitionKey` and `RowKey`. Found in
+/// An application state that Dapr stores. The key `{app}||{key}` is split at `||` into the `PartitionKey` and the `RowKey`. Found in
 /// `dapr/components-contrib`, file `state/azure/tablestorage/tablestorage.go`, function `getPartitionAndRowKey`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "statestore")]
@@ -129,7 +129,7 @@ fn a_state_is_replaced_only_with_its_tag() {
         value: value.to_owned(),
     };
     both_ways(&of("cart-7", "{}"), ("orders", "cart-7"));
-    // This key does not contain `||`; it comes from a table in Cosmos DB.
+    // This key, from a table in Cosmos DB, does not contain `||`.
     both_ways(&of("_dapr_empty_row_key_value_", "1"), ("orders", "_dapr_empty_row_key_value_"));
     block_on(async {
         let states = stored!(AppState, [of("cart-7", "{}")]);

@@ -1,5 +1,5 @@
-//! Tests table layouts with inverted times, times of day, and compound names. Each comment cites the class that the
-//! layout comes from. Inverted ticks are `DateTime.MaxValue.Ticks` minus a time's ticks, so newer rows sort first.
+//! Tests table layouts with inverted times, times of day, and compound names. Each comment cites the class from which the
+//! layout was taken. Inverted ticks are `DateTime.MaxValue.Ticks` minus the ticks of a time. Newer rows therefore sort first.
 
 use chrono::{DateTime, Utc};
 use table_core::{Entity, KeyPart};
@@ -10,7 +10,7 @@ use super::{both_ways, instant};
 const ID: Uuid = Uuid::from_u128(0xABC);
 const AT: &str = "2024-02-28T09:05:07.250Z";
 
-/// A retry of a database request. The `PartitionKey` is ticks with a leading zero (class `SQLAzureDemo.App_Start.NHibernate.TransientRetry`).
+/// A retry of a database request. The `PartitionKey` consists of ticks with a leading zero (class `SQLAzureDemo.App_Start.NHibernate.TransientRetry`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "TransientRetries", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(at)]
@@ -22,7 +22,7 @@ struct TransientRetry {
     server: String,
 }
 
-/// A request from an IP address, which is the `PartitionKey`. The `RowKey` is inverted ticks and a GUID (class
+/// A request from an IP address, which is the `PartitionKey`. The `RowKey` consists of inverted ticks and a GUID (class
 /// `Saguaro.Logging.TableEntities.LogByIPAddressTableEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogByIp")]
@@ -35,7 +35,7 @@ struct LogByAddress {
     activity: String,
 }
 
-/// A log message in a category, which is the `PartitionKey`. The `RowKey` is inverted ticks (class `PartitionValueEntity`; `BaseTableEntity` in
+/// A log message in a category, which is the `PartitionKey`. The `RowKey` consists of inverted ticks (class `PartitionValueEntity`; `BaseTableEntity` in
 /// `Toolshed.Audit` has the same `RowKey`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogMessages")]
@@ -47,7 +47,7 @@ struct LogMessage {
     message: String,
 }
 
-/// A tenant's note. The `RowKey` is the number of seconds from the note's date to the year 2100 (class `Alejof.Notes.Storage.NoteEntity`).
+/// A note of a tenant. The `RowKey` is the number of seconds from the date of the note to the year 2100 (class `Alejof.Notes.Storage.NoteEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "NoteAppEntries")]
 #[partition_key(without('_', tenant_id), "_", state)]
@@ -92,7 +92,7 @@ fn instants_counted_from_several_constants() {
     both_ways(&note(NoteState::Draft), ("contoso_draft", "2393333693"));
 }
 
-/// A health check of services. All checks are in one partition, with the time as `RowKey` (class `CryptoPortfolioService_Data.Entities.HealthCheck`).
+/// A health check of services. All checks are in one partition, and the `RowKey` is the time (class `CryptoPortfolioService_Data.Entities.HealthCheck`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HealthChecks", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("HealthCheck")]
@@ -114,7 +114,7 @@ struct ChannelActivity {
     activity: String,
 }
 
-/// An order for a ship, which is the `PartitionKey`. The `RowKey` is a time that begins with the day, so it does not sort by time (class `Order`, by
+/// An order for a ship, which is the `PartitionKey`. The `RowKey` is a time that starts with the day and therefore does not sort by time (class `Order`, by
 /// `eldert.org`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Orders")]
@@ -126,7 +126,7 @@ struct Order {
     amount: i32,
 }
 
-/// A stock quote. All quotes are in one partition, with the time in ticks precision as `RowKey` (class `ValueEntity`, in a function that uses
+/// A stock quote. All quotes are in one partition, and the `RowKey` is the time with the precision of ticks (class `ValueEntity`, in a function that uses
 /// `FinnhubClient`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Quotes", allow(hot_partition, reason = "the layout of another program"))]
@@ -160,7 +160,7 @@ fn clocks_with_all_orders_of_units() {
     both_ways(&Log { at, level: "info".to_owned() }, ("2024-02-28", "09:05:07.2500000"));
 }
 
-/// A resource of an Azure custom provider. The `PartitionKey` consists of three names separated by colons (class `CustomResource`).
+/// A resource of an Azure custom provider. The `PartitionKey` consists of three names that are separated by colons (class `CustomResource`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "CustomResources")]
 #[partition_key(subscription_id, ":", without(':', resource_group), ":", parent)]
@@ -173,7 +173,7 @@ struct CustomResource {
     properties: String,
 }
 
-/// A value that belongs to a note. The `PartitionKey` is the tenant, and the `RowKey` is the note's identifier and the value's name (class
+/// A value that belongs to a note. The `PartitionKey` is the tenant. The `RowKey` consists of the identifier of the note and the name of the value (class
 /// `Alejof.Notes.Storage.DataEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "NoteAppEntryData")]

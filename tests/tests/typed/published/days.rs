@@ -1,5 +1,5 @@
-//! Tests table layouts whose keys are days, times and inverted times. Each comment cites the class that the layout
-//! comes from. Inverted ticks are `DateTime.MaxValue.Ticks` minus a time's ticks, so newer rows sort first.
+//! Tests table layouts whose keys are days, times and inverted times. Each comment cites the class from which the layout
+//! was taken. Inverted ticks are `DateTime.MaxValue.Ticks` minus the ticks of a time. Newer rows therefore sort first.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use pollster::block_on;
@@ -10,7 +10,7 @@ use super::{both_ways, instant, stored};
 
 const ID: Uuid = Uuid::from_u128(0xABC);
 
-/// A day's activity. The `PartitionKey` is the month, and the `RowKey` is the day (class `DailyLog` in `Repository.Models`, part of a fitness dashboard).
+/// The activity of one day. The `PartitionKey` is the month, and the `RowKey` is the day (class `DailyLog` in `Repository.Models`, a fitness dashboard).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "DailyLogs", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMM", date)))]
@@ -20,7 +20,7 @@ struct DailyLog {
     calories_out: i32,
 }
 
-/// A news item on a website. The `PartitionKey` is the day as `yyyy-MM-dd`, and the `RowKey` is the item's position without leading zeros (class
+/// A news item on a website. The `PartitionKey` is the day as `yyyy-MM-dd`. The `RowKey` is the position of the item, without leading zeros (class
 /// `SiteNewsTableEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "SiteNews", allow(hot_partition, reason = "the layout of another program"))]
@@ -48,7 +48,7 @@ fn days_of_a_month_and_news_of_a_day() {
     });
 }
 
-/// A call to an API. The `PartitionKey` is the day; the `RowKey` is the time with seven decimal places, and an identifier (class `ApiAccessLogData`).
+/// A call to an API. The `PartitionKey` is the day. The `RowKey` consists of the time with seven decimal places and an identifier (class `ApiAccessLogData`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ApiAccessLog", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", date)))]
@@ -59,7 +59,7 @@ struct ApiAccess {
     id: String,
 }
 
-/// A reading from a device. The `PartitionKey` is the day, and the `RowKey` is the time of day; both contain `_` between the numbers (class
+/// A reading from a device. The `PartitionKey` is the day, and the `RowKey` is the time of day. Both contain `_` between the numbers (class
 /// `FunctionStoreData.Util.TableKeysCreator`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Readings", allow(hot_partition, reason = "the layout of another program"))]
@@ -81,7 +81,7 @@ struct Comment {
     score: f64,
 }
 
-/// An event on a device, which is the `PartitionKey`. The `RowKey` is the time in milliseconds and an identifier (class `DeviceEventEntity`).
+/// An event on a device, which is the `PartitionKey`. The `RowKey` consists of the time in milliseconds and an identifier (class `DeviceEventEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "DeviceEvents")]
 #[partition_key(device_id)]
@@ -92,7 +92,7 @@ struct DeviceEvent {
     id: String,
 }
 
-/// A run of a web job. The `PartitionKey` is the month as `MMyyyy`, and the `RowKey` is inverted ticks (class `WebJobHistory`).
+/// A run of a web job. The `PartitionKey` is the month as `MMyyyy`, and the `RowKey` consists of inverted ticks (class `WebJobHistory`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WebJobHistory", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("MMyyyy", at)))]
@@ -102,7 +102,7 @@ struct WebJobRun {
     status: String,
 }
 
-/// A complaint. The `PartitionKey` is midnight of the day in .NET's sortable format `s`, and the `RowKey` is inverted ticks (class
+/// A complaint. The `PartitionKey` is midnight of the day in the sortable format `s` of .NET, and the `RowKey` consists of inverted ticks (class
 /// `WhingePool.Core.Entities.ReverseChronologicalTableEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Whinges", allow(hot_partition, reason = "the layout of another program"))]
@@ -134,7 +134,7 @@ fn a_day_and_a_time_of_one_instant() {
     });
 }
 
-/// A log entry of an application framework. The `PartitionKey` is the day; the `RowKey` is inverted ticks and a GUID, without a separator
+/// A log entry of an application framework. The `PartitionKey` is the day. The `RowKey` consists of inverted ticks and a GUID, without a separator
 /// (`AccidentalFish.ApplicationSupport`, function `LogTableItem.SetPartitionAndRowKeyForLogByDateDesc`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogsByDate", allow(hot_partition, reason = "the layout of another program"))]
@@ -146,7 +146,7 @@ struct LogByDate {
     message: String,
 }
 
-/// The result of a service's health check. The `RowKey` is inverted ticks and an identifier (class `HealthCheckLogEntity`).
+/// The result of a health check of a service. The `RowKey` consists of inverted ticks and an identifier (class `HealthCheckLogEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "HealthChecks")]
 #[partition_key(service_name)]
@@ -158,7 +158,7 @@ struct HealthCheck {
     status: String,
 }
 
-/// An entry in a tenant's audit log. The `RowKey` is inverted ticks (class `AuditLogEntity`).
+/// An entry in the audit log of a tenant. The `RowKey` consists of inverted ticks (class `AuditLogEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AuditLog")]
 #[partition_key(tenant_id)]
@@ -169,7 +169,7 @@ struct TenantAudit {
     response: Option<String>,
 }
 
-/// A command issued by a chat user. The `PartitionKey` is the user's identifier, an unsigned 64-bit number; the `RowKey` is inverted ticks (class
+/// A command of a chat user. The `PartitionKey` is the identifier of the user, an unsigned 64-bit number. The `RowKey` consists of inverted ticks (class
 /// `SLCommandLogData`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Commands")]
@@ -180,7 +180,7 @@ struct ChatCommand {
     at: DateTime<Utc>,
 }
 
-/// A notification for all users. The `RowKey` is inverted ticks and twelve digits of a GUID (class `GlobalNotificationEntity`).
+/// A notification for all users. The `RowKey` consists of inverted ticks and twelve digits of a GUID (class `GlobalNotificationEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "GlobalNotifications", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("notifications")]
@@ -191,7 +191,7 @@ struct Notification {
     title: String,
 }
 
-/// A call to an API. The `RowKey` is ticks without leading zeros, and a GUID (class `ApiCallRecordTableEntity`).
+/// A call to an API. The `RowKey` consists of ticks without leading zeros and a GUID (class `ApiCallRecordTableEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ApiCalls")]
 #[partition_key(caller)]
@@ -203,7 +203,7 @@ struct ApiCall {
     api_name: String,
 }
 
-/// A trade. The `RowKey` is inverted ticks and a GUID without hyphens (class `ArkTrading.RowKeyHelper`).
+/// A trade. The `RowKey` consists of inverted ticks and a GUID without hyphens (class `ArkTrading.RowKeyHelper`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Trades")]
 #[partition_key(fund)]

@@ -1,5 +1,5 @@
 //! Tests table layouts for diagnostics: events from log4net and `NLog`, and the diagnostics tables of cloud services
-//! and virtual machines. Inverted ticks are `DateTime.MaxValue.Ticks` minus a time's ticks, so newer rows sort
+//! and virtual machines. Inverted ticks are `DateTime.MaxValue.Ticks` minus the ticks of a time. Newer rows therefore sort
 //! first.
 
 use chrono::{DateTime, Utc};
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::{both_ways, instant};
 
-/// An event logged by `log4net.Appender.Azure`. The `PartitionKey` is the logger; the `RowKey` is `{ticks:D19}.{guid}`, with inverted ticks (class
+/// An event logged by `log4net.Appender.Azure`. The `PartitionKey` is the logger. The `RowKey` is `{ticks:D19}.{guid}`, with inverted ticks (class
 /// `LoggingEventExtensions`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "testLoggingTable")]
@@ -49,7 +49,7 @@ fn the_events_of_log4net() {
 
 /// A trace log entry from an Azure cloud service, in `WADLogsTable`. The `PartitionKey` is the minute in ticks, with a
 /// leading zero. The `RowKey` contains the deployment, role and instance that logged the entry, followed by a 19-digit
-/// number. The sample's `PartitionKey`, deployment and ticks come from G. Mantri's article of 17 February 2012.
+/// number. The `PartitionKey`, deployment and ticks in the sample come from G. Mantri's article of 17 February 2012.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WADLogsTable", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(minute)]
@@ -89,7 +89,7 @@ fn the_trace_logs_of_cloud_services() {
         for log in [&log, &later, &of("2010-02-08T14:00:00Z", 8)] {
             logs.insert(log).await.unwrap();
         }
-        // The query from the published page: it reads the last minutes by partition ranges instead of by `Timestamp`.
+        // This is the query on the published page. It reads the last minutes by ranges of partitions instead of by `Timestamp`.
         let minutes = instant("2010-02-08T13:19:00Z")..=instant("2010-02-08T13:24:00Z");
         let found = logs.query(TraceLog::partitions_by_minute(minutes)).collect().await.unwrap();
         assert_eq!(found, [log, later]);
@@ -97,7 +97,7 @@ fn the_trace_logs_of_cloud_services() {
 }
 
 /// A metric of an Azure virtual machine, in a table `WADMetricsPT1H…`. The `PartitionKey` is the resource. The `RowKey`
-/// is the hour in inverted ticks, followed by the counter's name with escapes such as `:005C`.
+/// consists of the hour in inverted ticks and the name of the counter, with escapes such as `:005C`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WADMetricsPT1HP10DV2S20190808")]
 #[partition_key(resource)]
@@ -132,8 +132,8 @@ fn the_metrics_of_virtual_machines() {
     });
 }
 
-/// An event logged by `NLog.Extensions.AzureTables`. The `RowKey` is `{ticks:D19}:{id}`, where `ticks` is `DateTime.MaxValue.Ticks + 1` minus the
-/// event's ticks (class `RowKeyHelper`).
+/// An event logged by `NLog.Extensions.AzureTables`. The `RowKey` is `{ticks:D19}:{id}`, where `ticks` is `DateTime.MaxValue.Ticks + 1` minus the ticks
+/// of the event (class `RowKeyHelper`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogEvents")]
 #[partition_key(logger)]

@@ -1,5 +1,5 @@
-//! Tests table layouts with encoded strings: Base64, and names in which a colon and a code replace some characters. The
-//! latter needs a custom key part.
+//! Tests table layouts with encoded strings: Base64, and names in which some characters are replaced with a colon and a code.
+//! The latter need a custom key part.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use table_core::{Engine, Entity, Result, TableStoreExt};
 
 use super::{both_ways, instant, stored};
 
-/// A subscription in `NServiceBus`. The `PartitionKey` is the message type with its version, and the `RowKey` is the subscriber's address in Base64.
+/// A subscription in `NServiceBus`. The `PartitionKey` is the message type with its version. The `RowKey` is the address of the subscriber in Base64.
 /// Found in `Particular/NServiceBus.Persistence.AzureTable`, file `src/NServiceBus.Persistence.AzureTable/Subscriptions/AzureSubscriptionStorage.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Subscription")]
@@ -22,9 +22,9 @@ struct Subscription {
     endpoint_name: String,
 }
 
-/// An application error logged by ELMAH. The `PartitionKey` is the application's name in Base64, with `_` in place of `/`; the `RowKey` is inverted
-/// ticks, so newer errors sort first. Found in `MisinformedDNA/Elmah.AzureTableStorage`, files `src/Elmah.AzureTableStorage/AzureHelper.cs` and
-/// `ElmahEntity.cs`. `ExceptionUrl` in `gevans6/PA3Final` encodes a URL in the same way.
+/// An application error logged by ELMAH. The `PartitionKey` is the name of the application in Base64, with `_` in place of `/`. The `RowKey` consists of
+/// inverted ticks, and newer errors therefore sort first. Found in `MisinformedDNA/Elmah.AzureTableStorage`, files
+/// `src/Elmah.AzureTableStorage/AzureHelper.cs` and `ElmahEntity.cs`. `ExceptionUrl` in `gevans6/PA3Final` encodes a URL in the same way.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Elmah")]
 #[partition_key(base64(application_name))]
@@ -67,7 +67,7 @@ fn names_in_base64_are_read_back() {
     });
 }
 
-/// Encodes a name in lower case. A character other than an ASCII letter or digit becomes `:` and two hexadecimal digits, or `::` and four.
+/// A codec that writes a name in lower case. Any character other than an ASCII letter or digit becomes `:` and two hexadecimal digits, or `::` and four.
 enum FunctionName {}
 
 impl DerivedPart<String> for FunctionName {
@@ -93,7 +93,7 @@ impl DerivedPart<String> for FunctionName {
     }
 }
 
-/// Encodes a host name in the same way as a function name.
+/// A codec that writes the name of a host in the same way as the name of a function.
 type HostName = FunctionName;
 
 /// A function on any host. The `PartitionKey` is the same for all functions, and the `RowKey` is `{host}-{function}`. Found in

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::{both_ways, instant, stored};
 
 /// A log event whose keys come from the class `KeyGenerator` in `TableStorage.Abstracts`. The `PartitionKey` is the
-/// inverted time, rounded to five minutes; the `RowKey` is a ULID with an inverted time. The expected `PartitionKey`
+/// inverted time, rounded to five minutes. The `RowKey` is a ULID with an inverted time. The expected `PartitionKey`
 /// comes from `KeyGeneratorTests`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogEvent", allow(hot_partition, reason = "the layout of another program"))]
@@ -23,7 +23,7 @@ struct LogEvent {
 
 #[test]
 fn a_ulid_as_text() {
-    // The inverted time is 189,554,673,599,999 milliseconds after 1970. For an event one second later, it is 1,000 less.
+    // The inverted time is 189,554,673,599,999 milliseconds after 1970. It is smaller by 1,000 for an event one second later.
     let (earlier, later) = ("5CCRHFRHFZ0000000000000001", "5CCRHFRGGQ0000000000000001");
     let of = |period: &str, id: &str| LogEvent {
         period: instant(period),
@@ -63,7 +63,7 @@ struct Recorded {
     level: String,
 }
 
-/// A row of a class derived from `Models/TableEntityBase` in `AzureTableStorageService`, which sets the `RowKey` to a GUID in capitals.
+/// A row of a class that is derived from `Models/TableEntityBase` in `AzureTableStorageService`. The base class sets the `RowKey` to a GUID in capitals.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Customers")]
 #[partition_key(country)]

@@ -1,11 +1,11 @@
-//! Tests published table layouts whose keys contain strings in lossy formats: hashes, and strings with replaced characters.
+//! Tests published table layouts whose keys contain strings in lossy formats: hashes, and strings in which characters are replaced.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, ErrorCode, TableStoreExt};
 
 use super::{both_ways, stored};
 
-/// A follower of a website. The `PartitionKey` is the host of the follower's actor URI, and the `RowKey` is the MD5 hash of that URI (class
+/// A follower of a website. The `PartitionKey` is the host in the actor URI of the follower, and the `RowKey` is the MD5 hash of that URI (class
 /// `ActivityPubDotNet.Core.Storage.Follower`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "followers")]
@@ -16,7 +16,7 @@ struct Follower {
     actor_uri: String,
 }
 
-/// A text whose sentiment is analysed. The `RowKey` is the text's MD5 hash in capitals (class `R3DD17.TextBlob`).
+/// A text whose sentiment is analysed. The `RowKey` is the MD5 hash of the text in capitals (class `R3DD17.TextBlob`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Texts")]
 #[partition_key(symbol)]
@@ -46,7 +46,7 @@ fn rows_by_md5_in_both_cases() {
     });
 }
 
-/// Readings distributed across partitions by the CRC-32 (RFC 1952, section 8) of the sensor's name. We found no published program with such a key.
+/// Readings that are distributed over partitions by the CRC-32 (RFC 1952, section 8) of the sensor's name. We found no published program with such a key.
 /// `cbf43926` is the check value for `123456789` in catalogues of CRC algorithms.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Readings")]
@@ -106,7 +106,7 @@ fn characters_that_were_replaced_and_a_value_in_chunks() {
         let states = stored!(GrainState, [state.clone()]);
         let key = || GrainState::key("shop", "cart/7?a#b\\c", "Cart#2");
         assert_eq!(states.get(key()).await.unwrap().unwrap().value(), &state);
-        // Two grains have the same key: the second is refused, and the first is never returned for it.
+        // Two grains have the same key. The second is rejected, and the first is never returned for it.
         let taken = states.insert(&of("cart_7?a#b_c")).await.unwrap_err();
         assert_eq!(taken.code(), ErrorCode::EntityAlreadyExists);
         let bag = states.store().untyped("OrleansGrainState").unwrap();

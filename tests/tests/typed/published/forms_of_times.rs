@@ -1,5 +1,5 @@
-//! Tests published table layouts whose keys contain times in unusual formats: date patterns, inverted times, and ticks
-//! with more digits. Inverted ticks are `DateTime.MaxValue.Ticks` minus a time's ticks, so newer rows sort first.
+//! Tests published table layouts whose keys contain times in unusual formats: date patterns, inverted times, and ticks with
+//! more digits. Inverted ticks are `DateTime.MaxValue.Ticks` minus the ticks of a time. Newer rows therefore sort first.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use pollster::block_on;
@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use super::{both_ways, instant, stored};
 
-/// A guest book entry from Microsoft's Windows Azure training kit. The `PartitionKey` is the day as `MMddyyyy`; the `RowKey` is inverted ticks and a
-/// GUID.
+/// A guest book entry from Microsoft's Windows Azure training kit. The `PartitionKey` is the day as `MMddyyyy`. The `RowKey` consists of inverted ticks
+/// and a GUID.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "GuestBookEntry", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(pattern("MMddyyyy", day))]
@@ -72,7 +72,7 @@ fn a_month_and_the_rest_of_the_instant() {
     });
 }
 
-/// A log entry of a content delivery network. The `PartitionKey` is the day; the `RowKey` is inverted ticks in 21 digits, and a GUID in capitals
+/// A log entry of a content delivery network. The `PartitionKey` is the day. The `RowKey` consists of inverted ticks in 21 digits and a GUID in capitals
 /// without hyphens. Found in `Stats.ParseAzureCdnLogs` of the `NuGet` gallery, classes `RowKeyBuilder` and `TableOperationBuilder`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "CdnLogs", allow(hot_partition, reason = "the layout of another program"))]
@@ -105,7 +105,7 @@ fn ticks_counted_down_in_21_digits() {
     });
 }
 
-/// An employee's time report. The `PartitionKey` is the e-mail address in lower case, and the `RowKey` is `{yyyyMMdd}_{project}_{ticks:D20}` (class
+/// A time report of an employee. The `PartitionKey` is the e-mail address in lower case, and the `RowKey` is `{yyyyMMdd}_{project}_{ticks:D20}` (class
 /// `HqAgent.Shared.Storage.TimereportStorageService`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Timereports")]
@@ -175,7 +175,7 @@ fn inverted_seconds_before_a_guid() {
     });
 }
 
-/// A book that a user has read. The `RowKey` is `long.MaxValue` minus the milliseconds since 1970, in 19 digits (function
+/// A book that a user has read. The `RowKey` is `long.MaxValue` minus the number of milliseconds since 1970, in 19 digits (function
 /// `DunDatApi.Data.EntityHelpers.GetDescendingRowKey`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "user", allow(hot_partition, reason = "the layout of another program"))]

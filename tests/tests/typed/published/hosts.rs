@@ -1,4 +1,4 @@
-//! Tests the table layouts of function hosts and message brokers: diagnostic events, delayed messages, checkpoints of
+//! Tests the table layouts of function hosts and message brokers: diagnostic events, delayed messages, the checkpoints of
 //! stream readers, and large values in segments.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::{both_ways, instant};
 
 /// A diagnostic event of an Azure Functions host. The `PartitionKey` is `{host}-{yyyyMMdd}`, where `host` may contain `-`. The `RowKey` is
-/// `{ticks:D19}-{guid}`, with ticks inverted so that newer events sort first (class `DiagnosticEvent`, function `TableStorageHelpers.GetRowKey`).
+/// `{ticks:D19}-{guid}` with inverted ticks, and newer events therefore sort first (class `DiagnosticEvent`, function `TableStorageHelpers.GetRowKey`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AzureFunctionsDiagnosticEvents202402")]
 #[partition_key(host, "-", truncate(pattern("yyyyMMdd", at)))]
@@ -59,7 +59,7 @@ fn the_events_of_the_functions_host() {
 }
 
 /// A timeout in `NServiceBus.Persistence.AzureTable`. The `PartitionKey` is the hour in which the timeout is due. The
-/// test's keys come from the page "Azure Storage Persistence" of its documentation, where the table is called
+/// keys in the test come from the page "Azure Storage Persistence" of its documentation, where the table is called
 /// `TimeoutDataTableName`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "TimeoutDataTableName", allow(hot_partition, reason = "the layout of another program"))]
@@ -74,8 +74,8 @@ struct Timeout {
     state_address: String,
 }
 
-/// A delayed message of `NServiceBus.Transport.AzureStorageQueues`. The `PartitionKey` is the hour in which the message is due; the `RowKey` is the
-/// second, and the message's identifier (class `DelayedMessageEntity`).
+/// A delayed message of `NServiceBus.Transport.AzureStorageQueues`. The `PartitionKey` is the hour in which the message is due. The `RowKey` consists of
+/// the second and the identifier of the message (class `DelayedMessageEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Delays", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(hour(due)))]
@@ -132,7 +132,7 @@ fn the_timeouts_and_delayed_messages_of_a_service_bus() {
     });
 }
 
-/// An Event Hubs reader's checkpoint, which records how far a partition has been read. The `PartitionKey` is
+/// The checkpoint of an Event Hubs reader, which records how far a partition has been read. The `PartitionKey` is
 /// `{namespace} {hub} {group} Checkpoint`. Found in the package `@azure/eventhubs-checkpointstore-table`, whose tests
 /// contain the names used here.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -150,7 +150,7 @@ struct Checkpoint {
     offset: String,
 }
 
-/// The record of the reader that owns a partition of the event hub, stored in the same table.
+/// The record of the reader that owns a partition of an event hub. It is stored in the same table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Positions")]
 #[partition_key(without(' ', namespace), " ", without(' ', hub), " ", group, " Ownership")]
@@ -193,14 +193,14 @@ fn the_checkpoints_of_event_hubs() {
         let etag = owners.insert(&owner).await.unwrap();
         let all = Checkpoint::partition("red.servicebus.windows.net", "blueHub", "$default");
         assert_eq!(checkpoints.query(all).collect().await.unwrap(), [of("0"), of("1")]);
-        // A reader can claim a partition only if the owner is still the one that it read.
+        // A reader can claim a partition only if the owner is still the one that the reader has read.
         let claimed = Ownership { owner_id: "reader-2".to_owned(), ..owner.clone() };
         owners.replace(&claimed, etag.clone()).await.unwrap();
         assert!(owners.replace(&owner, etag).await.unwrap_err().is_conflict());
     });
 }
 
-/// A segment of a large value in `NuGet.Insights`. The `RowKey` is `{key}~{index:D2}`. The first segment contains the number of segments; the
+/// A segment of a large value in `NuGet.Insights`. The `RowKey` is `{key}~{index:D2}`. The first segment contains the number of segments. The
 /// properties `D` to `S` contain chunks of 64 KiB (class `WideEntitySegment`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "PackageManifests")]
@@ -228,7 +228,7 @@ fn the_segments_of_large_values() {
         first: vec![7; 65_536],
         more: BTreeMap::from([("E".to_owned(), Value::Binary(vec![8]))]),
     };
-    // The part before the index may contain the separator, because the index has a fixed width.
+    // The part before the index may contain the separator because the index has a fixed width.
     both_ways(&of("1.0.0~beta", 12, None), ("newtonsoft.json", "1.0.0~beta~12"));
     block_on(async {
         let segments = Engine::in_memory().table::<Segment>().create_if_missing().await.unwrap();

@@ -1,11 +1,11 @@
-//! Tests of a table layout for user accounts.
+//! Tests a table layout for user accounts.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, EntitySet, TableEntity, TableStoreExt};
 
 use super::both_ways;
 
-/// A user of `ElCamino.AspNetCore.Identity.AzureTable`. The user's row and related rows share a partition, and their `RowKey`s begin with different
+/// A user of `ElCamino.AspNetCore.Identity.AzureTable`. The row of the user shares a partition with related rows, whose `RowKey`s start with different
 /// letters. An index finds the user by a hash of the normalised e-mail address (class `SHA256KeyHelper`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AspNetUsers")]

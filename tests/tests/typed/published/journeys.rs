@@ -23,7 +23,7 @@ struct AggregateEvent {
     payload: String,
 }
 
-/// A second row for the same event, in the same partition, which is deleted once the event has been published. The `RowKey` is `Unpublished_{version:D10}`.
+/// A second row for the same event, in the same partition. It is deleted once the event has been published. The `RowKey` is `Unpublished_{version:D10}`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ConferenceEventStore")]
 #[partition_key(source_type, "_", source_id)]
@@ -37,7 +37,7 @@ struct UnpublishedEvent {
 }
 
 /// A logged message from any message bus. The `PartitionKey` is the month, and the `RowKey` is `{ticks:D20}_{message}`
-/// (file `MessageLog/BrokeredMessageExtension.cs`; its month format `yyyMM` gives the same text as `yyyyMM` for all
+/// (file `MessageLog/BrokeredMessageExtension.cs`; its month format `yyyMM` produces the same text as `yyyyMM` for all
 /// years from 1000).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ConferenceMessageLog", allow(hot_partition, reason = "the layout of another program"))]
@@ -81,7 +81,7 @@ fn events_are_written_with_their_unpublished_copies() {
             save.insert(&event(version)).unwrap().insert(&copy(version)).unwrap();
             save.commit().await.unwrap();
         }
-        // The copies are in the partition, but not in the events' key range.
+        // The copies are in the same partition, but not in the key range of the events.
         let later = AggregateEvent::rows("SeatsAvailability", ID).version(2..);
         assert_eq!(events.query(later).collect().await.unwrap(), [event(2), event(10)]);
         let copies = events.store().table::<UnpublishedEvent>();
@@ -91,7 +91,7 @@ fn events_are_written_with_their_unpublished_copies() {
     });
 }
 
-/// An event in a stream. The `RowKey` is `SO-EVENT-`, followed by the event's position among the events of all streams,
+/// An event in a stream. The `RowKey` consists of `SO-EVENT-` and the position of the event among the events of all streams,
 /// in 20 digits. Found in `numindsoftware/Streamon`, folder `src/Streamon.Azure.TableStorage`, files
 /// `EventExtensions.cs` and `TableStreamStoreOptions.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -104,7 +104,7 @@ struct StreamedEvent {
     data: String,
 }
 
-/// The index from an event's position to its stream. One partition contains the positions of all streams.
+/// The index from the position of an event to its stream. One partition contains the positions of all streams.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Streams", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("__GLOBAL-EVENT-INDEX__")]
@@ -161,7 +161,7 @@ struct TaggedEvent {
     payload: Vec<u8>,
 }
 
-/// An actor's identifier. One partition contains the identifiers of all actors (file `AllPersistenceIdsEntry.cs`).
+/// The identifier of an actor. One partition contains the identifiers of all actors (file `AllPersistenceIdsEntry.cs`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Journal", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("allPersistenceIdsIdx")]

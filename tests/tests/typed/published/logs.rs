@@ -1,5 +1,5 @@
-//! Tests table layouts for logs from Serilog, `NLog` and ELMAH. Inverted ticks are `DateTime.MaxValue.Ticks` minus a
-//! time's ticks, so newer rows sort first.
+//! Tests table layouts for logs from Serilog, `NLog` and ELMAH. Inverted ticks are `DateTime.MaxValue.Ticks` minus the
+//! ticks of a time. Newer rows therefore sort first.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{both_ways, instant};
 
-/// An event logged by `Serilog.Sinks.AzureTableStorage`. The `RowKey` is inverted ticks, and the `PartitionKey` is inverted ticks rounded to five
+/// An event logged by `Serilog.Sinks.AzureTableStorage`. The `RowKey` consists of inverted ticks, and the `PartitionKey` of inverted ticks rounded to five
 /// minutes (class `DefaultKeyGenerator`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogEventEntity", allow(hot_partition, reason = "the layout of another program"))]
@@ -80,7 +80,7 @@ fn the_events_of_nlog() {
     });
 }
 
-/// An error that the `NuGet` gallery logs with ELMAH. The `PartitionKey` is empty, and the `RowKey` is inverted ticks.
+/// An error that the `NuGet` gallery logs with ELMAH. The `PartitionKey` is empty, and the `RowKey` consists of inverted ticks.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ElmahErrors", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("")]

@@ -1,4 +1,4 @@
-//! Tests the table layouts of message-driven programs: commits and stream heads in an event store, and sagas.
+//! Tests the table layouts of message-driven programs: the commits and stream heads of an event store, and sagas.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, TableStoreExt};
@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use super::both_ways;
 
-/// A commit in `EventStore.Persistence.AzureTablesPersistence`. The `PartitionKey` is the stream; the `RowKey` is the sequence number without leading
-/// zeros, so the keys do not sort in numeric order (class `CommitExtensions`).
+/// A commit in `EventStore.Persistence.AzureTablesPersistence`. The `PartitionKey` is the stream. The `RowKey` is the sequence number without leading
+/// zeros, and the keys therefore do not sort in numeric order (class `CommitExtensions`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Commits")]
 #[partition_key(stream)]
@@ -19,7 +19,7 @@ struct Commit {
     dispatched: bool,
 }
 
-/// The head of a stream in the same event store. The keys are the two halves of the stream's identifier, as signed numbers (class
+/// The head of a stream in the same event store. The keys are the two halves of the identifier of the stream, as signed numbers (class
 /// `StreamHeadExtensions`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "StreamHeads")]
@@ -67,7 +67,7 @@ struct Saga {
     current_state: String,
 }
 
-/// The same saga, with one partition per saga (class `ConstRowSagaKeyFormatter`).
+/// The same saga, but each saga has its own partition (class `ConstRowSagaKeyFormatter`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "SagasApart")]
 #[partition_key(correlation_id)]
@@ -89,7 +89,7 @@ fn the_sagas_of_mass_transit() {
         let etag = sagas.insert(&saga).await.unwrap();
         let next = Saga { current_state: "Paid".to_owned(), ..saga.clone() };
         sagas.replace(&next, etag.clone()).await.unwrap();
-        // If two messages change the same saga, the second one must read it again.
+        // If two messages change the same saga, the second must read it again.
         assert!(sagas.replace(&saga, etag).await.unwrap_err().is_conflict());
         assert_eq!(sagas.get(Saga::key(id)).await.unwrap().unwrap().value(), &next);
     });

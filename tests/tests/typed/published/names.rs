@@ -1,5 +1,5 @@
-//! Tests table layouts whose keys are names, joined by separators or escaped in the published program's own way. Each
-//! comment cites the class or function that the layout comes from.
+//! Tests table layouts whose keys are names that the published program joins with separators or escapes in its own way. Each
+//! comment cites the class or function from which the layout was taken.
 
 #![expect(clippy::struct_field_names, reason = "the names are those of the published programs")]
 
@@ -11,7 +11,7 @@ use super::{both_ways, stored};
 
 const ID: Uuid = Uuid::from_u128(0xABC);
 
-/// The state of a Bot Framework conversation. In the `RowKey`, the characters `/`, `\`, `#` and `?` are replaced by a letter between bars
+/// The state of a Bot Framework conversation. In the `RowKey`, each of the characters `/`, `\`, `#` and `?` is replaced with a letter between bars
 /// (`BotBuilder-Azure`, functions `BotDataEntity.GetEntityKey` and `StringExtensions.SanitizeForAzureKeys`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "BotData")]
@@ -25,7 +25,7 @@ struct ConversationData {
     data: Vec<u8>,
 }
 
-/// The state of a user in a conversation. The `RowKey` contains the identifiers of both, and both may contain the separator `:`.
+/// The state of a user in a conversation. The `RowKey` contains the identifiers of both. Each identifier may contain the separator `:`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "BotData", allow(ambiguous_row_key, reason = "the layout of another program"))]
 #[partition_key(channel_id, ":private")]
@@ -56,7 +56,7 @@ fn letters_between_bars() {
         let bots = stored!(ConversationData, [of("a/b")]);
         let found = bots.get(ConversationData::key("msteams", "a/b")).await.unwrap().unwrap();
         assert_eq!(found.value(), &of("a/b"));
-        // The original program would store both conversations under one key.
+        // The original program would store both conversations under the same key.
         assert_eq!(bots.insert(&of("a|s|b")).await.unwrap_err().code(), ErrorCode::KeyEncoding);
     });
 }
@@ -78,7 +78,7 @@ struct SiloInstance {
     status: String,
 }
 
-/// The version of the cluster's membership, in the same partition as the members (`TABLE_VERSION_ROW`).
+/// The version of the membership of the cluster, in the same partition as the members (`TABLE_VERSION_ROW`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "OrleansSiloInstances")]
 #[partition_key(deployment_id)]
@@ -109,7 +109,7 @@ fn members_of_a_cluster() {
     });
 }
 
-/// An answer to a quiz question. The `RowKey` is the question's number without leading zeros, and the user (class `AnswerEntity`).
+/// An answer to a quiz question. The `RowKey` consists of the number of the question, without leading zeros, and the user (class `AnswerEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Answers")]
 #[partition_key(game_id)]
@@ -124,7 +124,7 @@ struct Answer {
     answer: i32,
 }
 
-/// A person's role at an event. The `PartitionKey` is the person, and the `RowKey` contains the event and the role (class `EventRoleEntity`).
+/// The role of a person at an event. The `PartitionKey` is the person, and the `RowKey` contains the event and the role (class `EventRoleEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "EventRoles")]
 #[partition_key(person_id)]
@@ -136,7 +136,7 @@ struct EventRole {
     role: String,
 }
 
-/// An event caused by a user. The `PartitionKey` is `{name}|{user}`, and the `RowKey` is `{event}|{guid}` (interface `IEventRecord` in a TypeScript
+/// An event that a user caused. The `PartitionKey` is `{name}|{user}`, and the `RowKey` is `{event}|{guid}` (interface `IEventRecord` in a TypeScript
 /// client).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Events")]
@@ -150,7 +150,7 @@ struct UserEvent {
     session_id: String,
 }
 
-/// A matter handled by a law firm. The `RowKey` is a GUID, `$` and the matter's identifier (class `MatterInformation`).
+/// A matter that a law firm handles. The `RowKey` consists of a GUID, `$` and the identifier of the matter (class `MatterInformation`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Matters")]
 #[partition_key(name)]
@@ -162,7 +162,7 @@ struct Matter {
     status: String,
 }
 
-/// A bot's reminder. The `RowKey` is the conversation, which may contain the separator `_`, and a GUID (class `ReminderEntity`).
+/// A reminder of a bot. The `RowKey` consists of the conversation, which may contain the separator `_`, and a GUID (class `ReminderEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Reminders")]
 #[partition_key(user_id)]
@@ -197,7 +197,7 @@ struct ShortUrl {
     url: String,
 }
 
-/// A workflow step, as written by `saveStep` in a published JavaScript store. The `PartitionKey` is `{tenant}_{workflow}`.
+/// A step of a workflow, as the function `saveStep` in a published JavaScript store writes it. The `PartitionKey` is `{tenant}_{workflow}`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Steps")]
 #[partition_key(without('_', tenant_id), "_", workflow_id)]

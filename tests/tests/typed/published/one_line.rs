@@ -1,5 +1,5 @@
-//! Tests table layouts whose keys a single line of code creates. Each comment cites the class that the layout comes
-//! from. Inverted ticks are `DateTime.MaxValue.Ticks` minus a time's ticks, so newer rows sort first.
+//! Tests table layouts whose keys are created by a single line of code. Each comment cites the class from which the layout
+//! was taken. Inverted ticks are `DateTime.MaxValue.Ticks` minus the ticks of a time. Newer rows therefore sort first.
 
 #![expect(clippy::duplicated_attributes, reason = "a key that names one field twice")]
 
@@ -45,7 +45,7 @@ fn frequencies_in_eleven_digits() {
     });
 }
 
-/// A message logged by an Office add-in. The `RowKey` is inverted ticks, a counter and a GUID (class `Chem4Word.Telemetry.ServiceBusMessage`).
+/// A message logged by an Office add-in. The `RowKey` consists of inverted ticks, a counter and a GUID (class `Chem4Word.Telemetry.ServiceBusMessage`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "LogEvents", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key("Chem4Word")]
@@ -57,7 +57,7 @@ struct AddInMessage {
     level: String,
 }
 
-/// A log entry. The `PartitionKey` is inverted ticks and a GUID, and the `RowKey` is the user (class
+/// A log entry. The `PartitionKey` consists of inverted ticks and a GUID, and the `RowKey` is the user (class
 /// `Saguaro.Logging.TableEntities.LogByTimeTableEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Logbytime")]
@@ -69,7 +69,7 @@ struct LogByTime {
     user_name: String,
 }
 
-/// A request to a bot. The `PartitionKey` is the day; the `RowKey` is a time with milliseconds in four digits, and a GUID (class
+/// A request to a bot. The `PartitionKey` is the day. The `RowKey` consists of a time with milliseconds in four digits and a GUID (class
 /// `ProactiveBot.Services.LoggingTableService`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Logging", allow(hot_partition, reason = "the layout of another program"))]
@@ -80,7 +80,7 @@ struct BotRequest {
     id: Uuid,
 }
 
-/// A request to a map server. The `RowKey` is `long.MaxValue` minus the ticks, and a random number (class `PerforamceLoggerServiceRequestItem` in
+/// A request to a map server. The `RowKey` consists of `long.MaxValue` minus the ticks and a random number (class `PerforamceLoggerServiceRequestItem` in
 /// `gView`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Requests")]
@@ -92,7 +92,7 @@ struct MapRequest {
     number: u16,
 }
 
-/// A change of a client's tier. The `RowKey` is `long.MaxValue` minus the ticks (class `ClientTierLogEntity`).
+/// A change to the tier of a client. The `RowKey` is `long.MaxValue` minus the ticks (class `ClientTierLogEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ClientTierLog")]
 #[partition_key(client_id)]
@@ -103,7 +103,7 @@ struct TierChange {
     changer: String,
 }
 
-/// An event in a virtual machine scale set. The `RowKey` is a time that begins with the day, so it does not sort by time (class `ScaleEventEntity`).
+/// An event in a virtual machine scale set. The `RowKey` is a time that starts with the day and therefore does not sort by time (class `ScaleEventEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ScaleEvents")]
 #[partition_key(scale_set)]
@@ -113,7 +113,7 @@ struct ScaleEvent {
     at: DateTime<Utc>,
 }
 
-/// An audit record for a queue message. The `RowKey` is the time in .NET's round-trip format `o` (class `EventAuditRecord` in `Beef`).
+/// An audit record for a queue message. The `RowKey` is the time in the round-trip format `o` of .NET (class `EventAuditRecord` in `Beef`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "AuditMessages")]
 #[partition_key(queue)]
@@ -123,7 +123,7 @@ struct Audit {
     at: DateTime<Utc>,
 }
 
-/// A request for the weather. The `PartitionKey` is the day; the `RowKey` is the time of day and eight digits of a GUID (class `WeatherLog`).
+/// A request for the weather. The `PartitionKey` is the day. The `RowKey` consists of the time of day and eight digits of a GUID (class `WeatherLog`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "WeatherLog", allow(hot_partition, reason = "the layout of another program"))]
 #[partition_key(truncate(pattern("yyyyMMdd", at)))]

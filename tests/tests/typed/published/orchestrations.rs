@@ -1,12 +1,12 @@
-//! Tests the Durable Task Framework's table layouts: orchestration instances and their history.
+//! Tests the table layouts of the Durable Task Framework: orchestration instances and their history.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, TableStoreExt};
 
 use super::{both_ways, stored};
 
-/// The state of an orchestration in `DurableTask.AzureStorage` (table `Instances`). The `PartitionKey` is the instance's identifier, escaped with
-/// `^`; the `RowKey` is empty.
+/// The state of an orchestration in `DurableTask.AzureStorage` (table `Instances`). The `PartitionKey` is the identifier of the instance, escaped with
+/// `^`. The `RowKey` is empty.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "TestHubInstances")]
 #[partition_key(caret(instance))]
@@ -32,7 +32,7 @@ fn the_instances_of_orchestrations() {
     });
 }
 
-/// An event in an orchestration's history in `DurableTask.AzureStorage`. The `PartitionKey` is encoded by `KeySanitation.EscapePartitionKey`; the
+/// An event in the history of an orchestration in `DurableTask.AzureStorage`. `KeySanitation.EscapePartitionKey` encodes the `PartitionKey`. The
 /// `RowKey` is `{sequence:X16}`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "History")]

@@ -5,7 +5,7 @@ use table_core::{Engine, Entity, TableStoreExt};
 
 use super::{both_ways, stored};
 
-/// A `NuGet` package. The keys are the package's identifier and its normalised version, both in lower case. Found in `loic-sharma/BaGet`, file
+/// A `NuGet` package. The keys are the identifier and the normalised version of the package, both in lower case. Found in `loic-sharma/BaGet`, file
 /// `src/BaGet.Azure/Table/TableOperationBuilder.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Packages")]
@@ -33,8 +33,8 @@ fn packages_are_found_in_any_case() {
     });
 }
 
-/// A refresh token. The `PartitionKey` is the token's first three characters. Found in `kylesonaty/IdentityServer3.Contrib.Store.AzureTableStorage`,
-/// files `AzureTableStorageRefreshTokenStore.cs` and `StringExtensions.cs`.
+/// A refresh token. The `PartitionKey` consists of the first three characters of the token. Found in
+/// `kylesonaty/IdentityServer3.Contrib.Store.AzureTableStorage`, files `AzureTableStorageRefreshTokenStore.cs` and `StringExtensions.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "refreshtokens")]
 #[partition_key(first(3, token))]
@@ -44,7 +44,7 @@ struct RefreshToken {
     json: String,
 }
 
-/// A client's secret. The `RowKey` is the secret's number in four digits. Found in `springcomp/IdentityServer4.TableStorage`, file
+/// A secret of a client. The `RowKey` is the number of the secret in four digits. Found in `springcomp/IdentityServer4.TableStorage`, file
 /// `src/Azure.TableStores/Entities/ClientSecret.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "ClientSecrets")]
@@ -74,7 +74,7 @@ fn tokens_and_secrets_of_an_identity_server() {
     });
 }
 
-/// An index row. The `PartitionKey` is `{property}|%|{value}`, and the `RowKey` is the indexed entity's `{PartitionKey}|%|{RowKey}`. Found in
+/// An index row. The `PartitionKey` is `{property}|%|{value}`, and the `RowKey` is `{PartitionKey}|%|{RowKey}` of the indexed entity. Found in
 /// `timschreiber/TimSchreiber.AzureTableStorage.AutoIndex`, folder `Indexing`, files `Index.cs`, `IndexKey.cs` and `EntityKey.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "UsersIdx")]
@@ -104,7 +104,7 @@ fn index_rows_hold_the_key_of_an_entity() {
     });
 }
 
-/// A place's rank in a leaderboard. The `RowKey` is `9999999999` minus the points, in ten digits, and the place. Found in
+/// The rank of a place in a leaderboard. The `RowKey` consists of `9999999999` minus the points, in ten digits, and the place. Found in
 /// `Po.SeeReview.Infrastructure`, classes `LeaderboardEntity` and `LeaderboardRepository`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "PoSeeReviewLeaderboard")]

@@ -1,4 +1,4 @@
-//! Tests the table layout in which an Azure Functions host records the runs of functions.
+//! Tests the table layout in which an Azure Functions host records the runs of its functions.
 
 use chrono::{DateTime, Utc};
 use pollster::block_on;
@@ -7,8 +7,8 @@ use table_core::{Engine, Entity, TableStoreExt};
 
 use super::{both_ways, instant};
 
-/// A run of a function. All runs are in the partition `R2`. The `RowKey` is `{host}-{function}-{ticks:D20}-{salt}`, with ticks inverted so that newer
-/// runs sort first (`Microsoft.Azure.WebJobs.Logging`, class `RecentPerFuncEntity`).
+/// A run of a function. All runs are in the partition `R2`. The `RowKey` is `{host}-{function}-{ticks:D20}-{salt}` with inverted ticks, and newer runs
+/// therefore sort first (`Microsoft.Azure.WebJobs.Logging`, class `RecentPerFuncEntity`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "AzureWebJobsHostLogs202402",

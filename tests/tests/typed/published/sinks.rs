@@ -1,4 +1,4 @@
-//! Tests loggers' table layouts in several languages: times of day in Python, milliseconds in Node.js, and Unix seconds
+//! Tests the table layouts of loggers in several languages: times of day in Python, milliseconds in Node.js, and Unix seconds
 //! in a compact Serilog sink.
 
 use chrono::{DateTime, Utc};
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{both_ways, instant, stored};
 
-/// A Python log record. The `PartitionKey` is the minute; the `RowKey` is `{second}{milliseconds}-{host}-{process}-{number:02}`, where the host name
+/// A log record in Python. The `PartitionKey` is the minute. The `RowKey` is `{second}{milliseconds}-{host}-{process}-{number:02}`, where the host name
 /// may contain `-`. Found in `michiya/azure-storage-logging`, file `azure_storage_logging/handlers.py`, class `TableStorageHandler`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "logs", allow(hot_partition, reason = "the layout of another program"))]
@@ -54,8 +54,8 @@ fn records_of_python_sort_by_the_millisecond() {
     });
 }
 
-/// A batch of log events. The `PartitionKey` is the last event's time in Unix seconds, in 19 digits; the `RowKey` is `{millis:D19}|{guid:N}` with the
-/// first event's time. The leading zeros are declared as literals, because Unix times between the years 2002 and 2286 have 10 digits in seconds and
+/// A batch of log events. The `PartitionKey` is the time of the last event in Unix seconds, in 19 digits. The `RowKey` is `{millis:D19}|{guid:N}` with the
+/// time of the first event. The leading zeros are declared as literals, because Unix times between the years 2002 and 2286 have 10 digits in seconds and
 /// 13 in milliseconds. Found in `ar3cka/serilog-sinks-compactazuretablestorage`, file `DefaultTableStorageKeyGenerator.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "logs", allow(hot_partition, reason = "the layout of another program"))]
@@ -89,7 +89,7 @@ fn batches_sort_by_unix_time() {
     });
 }
 
-/// A log line written by winston. The `RowKey` is the number of milliseconds from the line's time to 1 February 3000
+/// A log line written by winston. The `RowKey` is the number of milliseconds from the time of the line to 1 February 3000
 /// (`DATE_MAX`, in the program's time zone, which is UTC in this test). Found in `jpoon/winston-azuretable`, file
 /// `lib/winston-azuretable.js`.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -137,8 +137,8 @@ fn lines_of_node_are_newest_first_or_oldest_first() {
     });
 }
 
-/// A subject's activity. The `PartitionKey` is the number of ticks from the activity's time to the year 3018, in 19
-/// digits; the `RowKey` is `{subject}:{type}`. Found in `TechInceptions/Sample.ActivityMetrics.AzureTable`, file
+/// The activity of a subject. The `PartitionKey` is the number of ticks from the time of the activity to the year 3018, in 19
+/// digits. The `RowKey` is `{subject}:{type}`. Found in `TechInceptions/Sample.ActivityMetrics.AzureTable`, file
 /// `ActivityUtil.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Activities", allow(hot_partition, reason = "the layout of another program"))]

@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use super::{both_ways, stored};
 
-/// The head row of a `Streamstone` stream. The stream's partition also contains its events, and one row for each event
-/// identifier, which prevents writing the same event twice.
+/// The head row of a `Streamstone` stream. The partition of the stream also contains its events, and one row for each event
+/// identifier. These rows prevent the same event from being written twice.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Streams")]
 #[partition_key(stream)]
@@ -79,7 +79,7 @@ fn a_stream_is_appended_to_with_its_head_and_its_identifiers() {
         let read = heads.get(StreamHead::key("account-1")).await.unwrap().unwrap();
         append(head(2), Some(read.etag().clone()), id(2, 2)).await.unwrap();
 
-        // If two writers append after the same version, one of them fails, and no event is written twice.
+        // If two writers append after the same version, one of them fails. No event is written twice.
         let behind = append(head(2), Some(read.etag().clone()), id(3, 2)).await.unwrap_err();
         assert_eq!(behind.code(), ErrorCode::UpdateConditionNotSatisfied);
         let read = heads.get(StreamHead::key("account-1")).await.unwrap().unwrap();
@@ -97,8 +97,8 @@ fn a_stream_is_appended_to_with_its_head_and_its_identifiers() {
     });
 }
 
-/// An event in a journal of `Akka.Persistence.Azure`. The `PartitionKey` is the actor, and the `RowKey` is the sequence number in 19 digits. The same
-/// partition contains the journal's head row.
+/// An event in a journal of `Akka.Persistence.Azure`. The `PartitionKey` is the actor, and the `RowKey` is the sequence number in 19 digits. The
+/// partition also contains the head row of the journal.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Journal")]
 #[partition_key(persistence_id)]
@@ -133,15 +133,15 @@ fn the_journal_of_the_actor_framework() {
             events.insert(&of(sequence)).await.unwrap();
         }
         heads.insert(&head).await.unwrap();
-        // The head row is in the partition, but not in the range.
+        // The head row is in the same partition, but not in the range.
         let replayed = events.query(JournalEvent::rows("user-1").sequence(2..)).collect().await.unwrap();
         assert_eq!(replayed.iter().map(|event| event.sequence).collect::<Vec<_>>(), [2, 3]);
         assert_eq!(heads.get(JournalHead::key("user-1")).await.unwrap().unwrap().highest, 3);
     });
 }
 
-/// A row in a journal of `Orleans.Journaling.AzureStorage` (class `AzureTableJournalStorage`). The `PartitionKey` is the journal's name,
-/// percent-encoded; the `RowKey` is `{generation}-{sequence:D12}`. The same partition contains the head row `$header`.
+/// A row in a journal of `Orleans.Journaling.AzureStorage` (class `AzureTableJournalStorage`). The `PartitionKey` is the percent-encoded name of the
+/// journal, and the `RowKey` is `{generation}-{sequence:D12}`. The same partition contains the head row `$header`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "journal")]
 #[partition_key(percent(journal))]
@@ -192,7 +192,7 @@ fn the_journals_of_grains() {
             stored!(JournalRow, [of("0abc", 0), of("0abc", 1), of("9f1c", 0), of("9f1c", 1), of("9f1c", 2)]);
         let heads = rows.store().table::<JournalManifest>();
         heads.insert(&head).await.unwrap();
-        // The head contains the current generation, whose rows form one range. Reading from a given version uses a shorter range.
+        // The head contains the current generation. The rows of this generation form one range. Reading from a given version uses a shorter range.
         let read = heads.get(JournalManifest::key("cart/7 of Zoë")).await.unwrap().unwrap();
         let generation = || JournalRow::rows("cart/7 of Zoë").generation_is(read.generation.as_str());
         let all = rows.query(generation()).collect().await.unwrap();
@@ -202,7 +202,7 @@ fn the_journals_of_grains() {
     });
 }
 
-/// An event in `Microsoft.Its.EventStore.AzureTableStorage`. The `RowKey` is `long.MaxValue` minus the event's number, in 20 digits (function
+/// An event in `Microsoft.Its.EventStore.AzureTableStorage`. The `RowKey` is `long.MaxValue` minus the number of the event, in 20 digits (function
 /// `ToRowKey`).
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Orders")]

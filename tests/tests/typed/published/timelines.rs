@@ -57,7 +57,7 @@ struct InstanceCount {
     current_active: i32,
 }
 
-/// Returns the number of minutes between the year 2000 and a time.
+/// Returns the number of minutes from the start of the year 2000 to a time.
 fn minutes(at: &str) -> u64 {
     let since = instant(at) - instant("2000-01-01T00:00:00Z");
     since.num_minutes().unsigned_abs()
@@ -114,8 +114,8 @@ fn minutes_of_functions_and_containers_are_ranges() {
 }
 
 /// The requests to a storage account in one hour. The `PartitionKey` is the hour as `yyyyMMddTHHmm`, and the `RowKey` is `{access};{transaction}`.
-/// Documented on the page "Storage Analytics metrics table schema"
-/// (`learn.microsoft.com/rest/api/storageservices/storage-analytics-metrics-table-schema`); also found in `Azure/azure-storage-net`, file
+/// The layout is documented on the page "Storage Analytics metrics table schema"
+/// (`learn.microsoft.com/rest/api/storageservices/storage-analytics-metrics-table-schema`). It is also found in `Azure/azure-storage-net`, file
 /// `Lib/ClassLibraryCommon/Analytics/MetricsEntity.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(

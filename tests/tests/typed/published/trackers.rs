@@ -1,4 +1,4 @@
-//! Tests the table layouts of message buses and orchestrations: orchestration states and events, sagas that are found by a property, and subscriptions.
+//! Tests the table layouts of message buses and orchestrations: the states and events of orchestrations, sagas found by a property, and subscriptions.
 
 use pollster::block_on;
 use table_core::{Engine, Entity, TableStoreExt};
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{both_ways, stored};
 
-/// The state of an orchestration. All states are in one partition; the `RowKey` is `ID_EID_{instance}_{execution}`, where the execution is a GUID
+/// The state of an orchestration. All states are in one partition. The `RowKey` is `ID_EID_{instance}_{execution}`, where the execution is a GUID
 /// without hyphens. Found in `Azure/durabletask`, folder `src/DurableTask.ServiceBus/Tracking`, files `AzureTableOrchestrationStateEntity.cs` and
 /// `AzureTableConstants.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -20,7 +20,7 @@ struct TrackedState {
     orchestration_status: String,
 }
 
-/// An event in an orchestration's history. The `PartitionKey` is `IH_{instance}`; the `RowKey` is `EID_SEQ_{execution}_{sequence}`, where the
+/// An event in the history of an orchestration. The `PartitionKey` is `IH_{instance}`. The `RowKey` is `EID_SEQ_{execution}_{sequence}`, where the
 /// sequence number has no leading zeros (file `AzureTableOrchestrationHistoryEventEntity.cs` in the same folder, function
 /// `BuildDenormalizedEntities`).
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -103,7 +103,7 @@ fn a_saga_is_found_by_the_json_of_a_property() {
     });
 }
 
-/// A subscription in Rebus. The keys are the topic and the subscriber's address; the row has no properties. Found in `rebus-org/Rebus.AzureTables`,
+/// A subscription in Rebus. The keys are the topic and the address of the subscriber. The row has no properties. Found in `rebus-org/Rebus.AzureTables`,
 /// file `Rebus.AzureTables/AzureTables/Subscriptions/AzureTablesSubscriptionStorage.cs`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Subscriptions")]

@@ -1,4 +1,4 @@
-//! Attributes of other libraries, which do not exist here. Each mistake is reported once.
+//! Attributes of other libraries, which this library does not have. Each mistake is reported once.
 
 mod diesel {
     use table_core::Entity;

@@ -78,7 +78,7 @@ mod varying_width {
         code: String,
     }
 
-    /// `state_W` would begin the keys of the cities of `state_WA`.
+    /// The keys of the cities in `state_WA` would also start with `state_W`.
     #[derive(Entity)]
     #[partition_key(country)]
     #[row_key("state_", state, "_", name)]

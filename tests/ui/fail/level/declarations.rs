@@ -93,7 +93,7 @@ mod fourth {
         number: u32,
     }
 
-    // There are at most three levels (HPK-42).
+    // A key has at most three levels (HPK-42).
 }
 
 mod hash_as_level {

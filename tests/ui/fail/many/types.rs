@@ -1,4 +1,4 @@
-//! Types that are not allowed in their position.
+//! Types that are not allowed where they are used.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -66,7 +66,7 @@ struct MoreProperties {
     celsius: Celsius, //~ T050
 }
 
-// An error in a name does not hide an error in a type.
+// An error in a name must not hide an error in a type.
 #[derive(Entity)]
 #[entity(table = "P1")] //~ T012
 #[partition_key(department)]

@@ -1,4 +1,4 @@
-//! serde attributes, which would have no effect on how an entity is stored and are therefore refused.
+//! serde attributes that would not affect how an entity is stored. They are therefore rejected.
 
 use table_core::Entity;
 

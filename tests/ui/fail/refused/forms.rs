@@ -1,4 +1,4 @@
-//! Forms that the declaration language does not support, each written as a newcomer would try it.
+//! Forms that the declaration language does not support. Each is written as a newcomer would try it.
 
 use chrono::{DateTime, Utc};
 use table_core::Entity;

@@ -1,4 +1,4 @@
-//! Functions with too few or too many arguments. rustc names the missing argument by the field or by its meaning.
+//! Calls with too few or too many arguments. rustc names each missing argument after the field or by its meaning.
 
 use table_core::{Engine, Entity, Table};
 

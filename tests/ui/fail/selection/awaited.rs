@@ -1,4 +1,4 @@
-//! Awaited calls with a wrong argument. Each mistake is reported once, although rustc also checks the future.
+//! Awaited calls with a wrong argument. Each mistake is reported once, even though rustc checks the future as well.
 
 use table_core::{Engine, Entity, IfMatch, Projection, Table};
 

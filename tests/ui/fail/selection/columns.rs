@@ -1,4 +1,4 @@
-//! Conditions in the syntax of other libraries: functions of columns, lists of values, operators. Each mistake is reported once.
+//! Conditions written in the syntax of other libraries: column functions, lists of values, and operators. Each mistake is reported once.
 
 use chrono::{DateTime, Utc};
 use table_core::{Engine, Entity, Filter, Table};

@@ -1,4 +1,4 @@
-//! Methods and arguments that users of other libraries would write, with calls on their results. Each mistake is reported once.
+//! Methods and arguments that users of other libraries would write, and calls on the results. Each mistake is reported once.
 
 use table_core::{ETag, Engine, Entity, ErrorCode, IfMatch, Table, TableStoreExt};
 

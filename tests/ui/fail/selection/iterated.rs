@@ -1,4 +1,4 @@
-//! Queries, pages and scans used as iterators, and query methods called on scans. Each mistake is reported once.
+//! Queries, pages and scans used as iterators, and methods of queries called on scans. Each mistake is reported once.
 
 use table_core::{Engine, Entity, Table};
 

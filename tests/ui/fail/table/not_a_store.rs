@@ -1,4 +1,4 @@
-//! Table and store methods called on results that were not awaited or unwrapped, and on types that are not stores.
+//! Methods of tables and stores, called on results that were not awaited or unwrapped, and on types that are not stores.
 
 use table_core::{Engine, Entity, TableStoreExt};
 

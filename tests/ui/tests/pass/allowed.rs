@@ -40,7 +40,7 @@ pub struct Reading {
     pub id: u32,
 }
 
-// A sequence and an identity have the same type (PAT-SER), so the declaration is not checked.
+// A sequence and an identity have the same type (PAT-SER). The declaration is therefore not checked.
 #[derive(Entity)]
 #[partition_key(employee)]
 #[row_key(day)]

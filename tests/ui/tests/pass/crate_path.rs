@@ -1,4 +1,4 @@
-//! Declarations compile if the library has another path, and if the entity is declared inside a function.
+//! An entity compiles if it uses the library under a different path and is declared inside a function.
 #![deny(warnings)]
 
 mod tables {

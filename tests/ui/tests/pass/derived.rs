@@ -18,7 +18,7 @@ impl DerivedPart<String> for Domain {
     }
 }
 
-/// The sign of a temperature, a type that cannot be a key part by itself.
+/// The sign of a temperature, whose type cannot be a key part by itself.
 enum Sign {}
 
 impl DerivedPart<f64> for Sign {

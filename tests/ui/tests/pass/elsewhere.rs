@@ -1,4 +1,4 @@
-//! The messages for methods of other libraries recommend these forms. Each form compiles for the struct in the messages, and is marked with the number
+//! The forms that the messages for methods of other libraries recommend. Each form compiles for the struct in the messages and is marked with the number
 //! of its message.
 
 use table_core::{
@@ -30,7 +30,7 @@ struct Age {
     age: i32,
 }
 
-/// A trait of the program with names that an entity refuses.
+/// A trait in the user's program with names that an entity rejects.
 trait Named {
     fn partition_key(&self) -> &str;
     fn key(self) -> u32;
@@ -46,7 +46,7 @@ impl Named for Employee {
     }
 }
 
-/// A trait of the program with a name that an error refuses.
+/// A trait in the user's program with a name that an error rejects.
 trait Status {
     fn status_code(&self) -> u16;
 }

@@ -1,4 +1,4 @@
-//! Key levels of every kind compile, with a declaration that opts out of a check and with types for the first levels of a key.
+//! Key levels of every kind compile. So do a declaration that opts out of a check, and types for the first levels of a key.
 #![deny(warnings)]
 
 use table_core::selection::{Partition, PartitionRange};

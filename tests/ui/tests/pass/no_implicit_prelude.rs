@@ -1,6 +1,6 @@
 #![no_implicit_prelude]
 
-/// A module that a path without a leading `::` would refer to instead of the crate.
+/// A module to which a path without a leading `::` would refer instead of to the crate.
 mod core {}
 #[expect(dead_code, reason = "only a conflicting name")]
 trait KeyText {
@@ -10,7 +10,7 @@ trait KeyText {
 }
 impl<T> KeyText for T {}
 
-/// Methods that take precedence over methods of `&self` with the same name.
+/// A trait with methods that take precedence over methods of `&self` with the same names.
 #[expect(dead_code, reason = "only conflicting names")]
 trait ByValue: ::core::marker::Sized {
     fn bytes(self) {}

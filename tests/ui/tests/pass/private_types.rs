@@ -56,7 +56,7 @@ mod inner {
     }
 }
 
-/// Types with the names of types that cannot be part of a key.
+/// Types with the names of types that cannot be a part of a key.
 mod calendar {
     use table_core::KeyPart;
 

@@ -1,4 +1,4 @@
-//! The forms that `docs/book/refused.md` recommends instead of refused forms. Each form compiles, and produces the key that the page states.
+//! The forms that `docs/book/refused.md` recommends instead of rejected ones. Each form compiles and produces the key that is given on the page.
 
 use std::collections::BTreeMap;
 
@@ -95,7 +95,7 @@ enum Account {
     Other(TableEntity),
 }
 
-/// Fields whose names are also names of methods and modules.
+/// Fields with names that are also the names of methods and modules.
 #[derive(Entity)]
 #[partition_key(table)]
 #[row_key(key, "_", rows)]

@@ -48,7 +48,7 @@ mod named_twice {
     }
 }
 
-// A type names no relation.
+// A type declares a list of relations without naming one.
 mod none {
     use table_patterns::Entity;
     use table_patterns::Selection;

@@ -1,4 +1,4 @@
-//! Two relations of one name, whose stored references could not be told apart (PAT-DEN-3).
+//! Two relations of the same name. Their stored references could not be told apart (PAT-DEN-3).
 
 use table_patterns::Entity;
 use table_patterns::Selection;

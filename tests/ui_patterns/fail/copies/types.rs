@@ -1,4 +1,4 @@
-// The source is named in place of the relation.
+// A declaration names the source instead of the relation.
 mod not_a_relation {
     use table_patterns::Entity;
     use table_patterns::Selection;
@@ -48,7 +48,7 @@ mod not_a_relation {
     }
 }
 
-// PAT-DEN-2: the ends are mixed up.
+// PAT-DEN-2: the two ends of a relation are mixed up.
 mod other_end {
     use table_patterns::Entity;
     use table_patterns::Selection;
@@ -98,7 +98,7 @@ mod other_end {
     }
 }
 
-// PAT-DEN-2: the holder of a relation does not declare it.
+// PAT-DEN-2: the holder in a relation does not declare the relation.
 mod silent_holder {
     use table_patterns::Entity;
     use table_patterns::Selection;
@@ -148,7 +148,7 @@ mod silent_holder {
     }
 }
 
-// PAT-DEN-2: the source of a relation does not declare it, so its handles would not update the copies.
+// PAT-DEN-2: the source in a relation does not declare the relation. The handles of the source would therefore not update the copies.
 mod silent_source {
     use table_patterns::Entity;
     use table_patterns::Selection;

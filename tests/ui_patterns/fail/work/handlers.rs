@@ -1,4 +1,4 @@
-//! Closures and plain structs passed instead of handlers, messages and participants.
+//! Closures and plain structs passed where handlers, messages and participants are expected.
 
 use table_patterns::outbox::{Outbox, Step};
 use table_patterns::work::Worker;

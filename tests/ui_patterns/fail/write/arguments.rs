@@ -1,4 +1,4 @@
-//! Wrong arguments to the methods of `Entities`. Each wrong argument is reported once.
+//! Wrong arguments of methods of `Entities`. Each wrong argument is reported once.
 
 use table_patterns::{Engine, Entities, Entity, IfMatch};
 

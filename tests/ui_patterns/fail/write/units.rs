@@ -1,4 +1,4 @@
-//! Arguments and methods of units of work, in the style of other libraries. Each mistake is reported once.
+//! Arguments and methods of units of work in the style of other libraries. Each mistake is reported once.
 
 use table_patterns::{Engine, Entities, Entity};
 

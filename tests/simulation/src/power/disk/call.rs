@@ -1,4 +1,4 @@
-//! The calls to a disk, and the callback that is invoked before each of them.
+//! The calls to a disk, and a callback that is invoked before each call.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -19,11 +19,11 @@ pub enum Call {
     Rename(PathBuf),
     /// Removes a file.
     Remove(PathBuf),
-    /// Syncs a folder's entries.
+    /// Syncs the entries of a folder.
     SyncDir,
-    /// Reads from a file, given by its number, at an offset.
+    /// Reads at an offset from the file with the given number.
     Read(usize, u64),
-    /// Writes a number of bytes to a file, given by its number, at an offset.
+    /// Writes a number of bytes at an offset to the file with the given number.
     Write(usize, u64, usize),
     /// Truncates or extends a file.
     SetLength(usize, u64),

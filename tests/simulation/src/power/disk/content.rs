@@ -1,6 +1,6 @@
-//! The bytes of a simulated file, in pages. Clones share a page until one of them changes it, and a page of zeros takes
-//! no memory. This matters because engines reserve much space that they never use, and because the entire disk is
-//! copied whenever an engine ends.
+//! The bytes of a simulated file, in pages. Clones share a page until one of them changes it, and a page of zeros takes up
+//! no memory. This matters because engines reserve space that they rarely use, and because the entire disk is
+//! copied at the end of each engine.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ const ZEROS: [u8; PAGE] = [0; PAGE];
 /// The bytes of a file.
 #[derive(Clone, Debug, Default)]
 pub(in crate::power) struct Content {
-    /// The pages; `None` for a page of zeros. In the last page, bytes after the end of the file are zeros.
+    /// The pages, with `None` for a page of zeros. All bytes of the last page after the end of the file are zeros.
     pages: Vec<Option<Arc<[u8; PAGE]>>>,
     length: usize,
 }
@@ -29,7 +29,7 @@ fn is_zero(bytes: &[u8]) -> bool {
     bytes.chunks(PAGE).all(|page| ZEROS[..page.len()] == *page)
 }
 
-/// Splits a byte range at page boundaries. Returns each page's number, and the range within the page.
+/// Splits a byte range at page boundaries. Returns the number of each page and the range within it.
 fn parts(all: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
     let mut at = all.start;
     std::iter::from_fn(move || {
@@ -58,7 +58,7 @@ impl Content {
         self.length = length;
     }
 
-    /// Writes bytes at an offset. The file grows if necessary.
+    /// Writes bytes at an offset, and extends the file if necessary.
     pub(in crate::power) fn write(&mut self, offset: usize, bytes: &[u8]) {
         let end = offset + bytes.len();
         if self.length < end {
@@ -72,7 +72,7 @@ impl Content {
         }
     }
 
-    /// Writes a part of another file at an offset. Whole pages are shared with the other file if the offsets allow it.
+    /// Writes a part of another file at an offset. Complete pages are shared with the other file if the offsets allow it.
     pub(in crate::power) fn write_from(&mut self, offset: usize, other: &Self, part: Range<usize>) {
         self.resize(self.length.max(offset + part.len()));
         let start = part.start;
@@ -101,7 +101,7 @@ impl Content {
         }
     }
 
-    /// Takes the length of another file, and shares those of its pages that contain a byte range.
+    /// Resizes the file to the length of another file, and shares the pages of that file that contain a byte range.
     pub(in crate::power) fn share(&mut self, other: &Self, bytes: Range<usize>) {
         self.resize(other.length);
         let pages = bytes.start / PAGE..bytes.end.div_ceil(PAGE).min(self.pages.len());

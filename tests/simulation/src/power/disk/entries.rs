@@ -1,4 +1,4 @@
-//! Directory entries of the simulated disk: those that programs see, those that survive a power loss, and the changes between the two.
+//! Directory entries of the simulated disk: those that programs see, those that survive a power loss, and the changes that separate the two.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use rand::rngs::StdRng;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::power) enum Entry {
     Folder,
-    /// A file, given by its number.
+    /// A file, identified by its number.
     File(usize),
 }
 
-/// A change to one directory entry: `Some` sets the entry, `None` removes it.
+/// A change to one directory entry. `Some` sets the entry, and `None` removes it.
 #[derive(Clone, Debug)]
 pub(in crate::power) struct NameChange {
     path: PathBuf,
@@ -38,18 +38,18 @@ type Names = BTreeMap<PathBuf, Entry>;
 pub(in crate::power) struct Entries {
     seen: Names,
     durable: Names,
-    /// The unsynced changes, in order. The changes made by one rename form one group.
+    /// The unsynced changes, in order. The changes made by one rename form a group.
     pending: Vec<Vec<NameChange>>,
 }
 
-/// The choice of the unsynced changes that survive a power loss.
+/// The selection of unsynced changes that survive a power loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::power) enum Survive {
     None,
     All,
-    /// In each folder, the first changes survive, as in a journaling file system.
+    /// The first changes in each folder survive, as in a journaling file system.
     First,
-    /// Each change survives or is lost, independently of the others.
+    /// Each change survives or is lost, independently of the other changes.
     Any,
 }
 
@@ -85,7 +85,7 @@ impl Entries {
         })
     }
 
-    /// Returns the numbers of all files that have a name or may have one after a power loss.
+    /// Returns the numbers of all files that have a name, or may have one after a power loss.
     pub(in crate::power) fn numbers(&self) -> HashSet<usize> {
         let pending = self.pending.iter().flatten().filter_map(|change| change.entry);
         let all = self.seen.values().chain(self.durable.values()).copied().chain(pending);
@@ -132,7 +132,7 @@ impl Entries {
         self.pending.retain(|changes| changes.iter().all(|change| change.path != path));
     }
 
-    /// Returns the entries after a power loss. The content of a removed folder is also removed.
+    /// Returns the entries that remain after a power loss. If a folder is lost, so are its contents.
     pub(in crate::power) fn after_power_loss(&self, survive: Survive, random: &mut StdRng) -> Self {
         let mut names = self.durable.clone();
         let mut cut: Vec<Option<&Path>> = Vec::new();

@@ -1,4 +1,4 @@
-//! Disk faults: when a fault occurs, and which error it causes.
+//! Disk faults: the time at which a fault occurs, and the error that it causes.
 
 use std::io::{self, ErrorKind};
 
@@ -7,30 +7,30 @@ use super::Call;
 /// A disk fault, with the time at which it occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The power fails at the n-th sync from now, counted from 1, before the sync has any effect. Every later call fails.
+    /// The power fails at the n-th sync from now (counted from 1), before the sync has any effect. Every later call fails.
     PowerAtSync(u64),
-    /// The power fails at the n-th call from now that changes something or syncs, counted from 1, before the call has any effect.
+    /// The power fails at the n-th call from now (counted from 1) that changes or syncs something, before the call has any effect. Every later call fails.
     PowerAtCall(u64),
-    /// The n-th sync from now, counted from 1, fails, and the data that it should have made durable is lost. The disk continues to work.
+    /// The n-th sync from now (counted from 1) fails, and the data that it should have made durable is lost. The disk continues to work.
     SyncFails(u64),
-    /// The n-th call from now that changes something or syncs, counted from 1, fails; a write is partially done. The disk continues to work.
+    /// The n-th call from now (counted from 1) that changes or syncs something fails. A write is partially carried out. The disk continues to work.
     CallFails(u64),
-    /// The n-th call from now that changes something or syncs, counted from 1, finds no space; a write is partially done. The disk continues to work.
+    /// The n-th call from now (counted from 1) that changes or syncs something finds a full disk. A write is partially carried out. The disk continues to work.
     CallFull(u64),
-    /// The disk is full once files have grown by the given number of bytes.
+    /// The disk is full once its files have grown by the given number of bytes.
     FullAfter(u64),
-    /// `NoDescriptors(successes, failures)`: after `successes` successful opens, the next `failures` fail for lack of a free descriptor.
+    /// `NoDescriptors(successes, failures)`: after `successes` successful opens, the next `failures` opens fail because no file descriptor is free.
     NoDescriptors(u64, u64),
-    /// The n-th call of any kind from now, counted from 1, fails for lack of free memory; a write is partially done.
+    /// The n-th call from now of any kind (counted from 1) fails because no memory is free. A write is partially carried out.
     NoMemory(u64),
 }
 
-/// The Unix error numbers for an I/O error, a lack of memory and a lack of descriptors.
+/// The Unix error number for an I/O error. The next two are for a lack of memory and a lack of file descriptors.
 pub(super) const EIO: i32 = 5;
 const ENOMEM: i32 = 12;
 const EMFILE: i32 = 24;
 
-/// The error kinds with which systems report that nothing more can be written.
+/// The kinds of errors with which systems report that nothing more can be written.
 const FULL: [ErrorKind; 3] = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge];
 
 /// The outcome of a call to the disk.
@@ -77,7 +77,7 @@ pub(super) struct Faults {
     /// `true` if the power has failed.
     pub(super) lost: bool,
     pub(super) syncs: u64,
-    /// The number of calls that changed something or synced.
+    /// The number of calls that changed or synced something.
     pub(super) changes: u64,
 }
 
@@ -98,7 +98,7 @@ impl Faults {
         if self.lost { Err(io::Error::other("the power is off")) } else { Ok(()) }
     }
 
-    /// Returns the error kind with which a full disk fails. It varies from call to call.
+    /// Returns the kind of error with which a full disk fails. It varies from call to call.
     pub(super) fn full(&self) -> ErrorKind {
         let [full, quota, size] = FULL;
         match self.changes % 3 {
@@ -143,7 +143,7 @@ impl Faults {
         Ok(Fate::Fails(why))
     }
 
-    /// Returns how many of the given bytes fit on the disk.
+    /// Takes space for the given number of bytes. Returns the number of them that fit on the disk.
     pub(super) fn take_room(&mut self, bytes: usize) -> usize {
         let Some(Fault::FullAfter(left)) = &mut self.fault else { return bytes };
         let taken = bytes.min(usize::try_from(*left).unwrap_or(usize::MAX));

@@ -16,7 +16,7 @@ pub(in crate::power) struct FileState {
     pub(in crate::power) current: Content,
     pub(in crate::power) durable: Content,
     pub(in crate::power) pending: Vec<Change>,
-    /// `true` if a failed sync has discarded changes. The durable data then lacks more than the pending changes.
+    /// `true` if a failed sync has discarded changes. The durable data then lacks these changes in addition to the pending ones.
     lost: bool,
     /// The offset of a sector that cannot be read.
     pub(in crate::power) unreadable: Option<usize>,
@@ -48,7 +48,7 @@ impl Written {
         }
     }
 
-    /// Writes a part of the bytes at an offset.
+    /// Writes a part of these bytes to a file at an offset.
     pub(in crate::power) fn write(&self, to: &mut Content, offset: usize, part: Range<usize>) {
         match self {
             Self::Short(bytes) => to.write(offset, bytes.get(part).unwrap_or_default()),
@@ -69,7 +69,7 @@ impl FileState {
         self.pending.push(Change::Write { offset, bytes });
     }
 
-    /// Makes the pending changes durable. Data that an earlier failed sync discarded remains lost.
+    /// Makes the pending changes durable. Data that was discarded by an earlier failed sync remains lost.
     fn sync(&mut self) {
         for change in self.pending.drain(..) {
             match change {
@@ -85,13 +85,13 @@ impl FileState {
         }
     }
 
-    /// Discards the pending changes. They stay visible but never become durable.
+    /// Discards the pending changes. They remain visible but never become durable.
     fn lose(&mut self) {
         self.lost |= !self.pending.is_empty();
         self.pending.clear();
     }
 
-    /// Returns a file whose bytes are all durable.
+    /// Returns a file all of whose bytes are durable.
     pub(in crate::power) fn settled(bytes: Content, unreadable: Option<usize>) -> Self {
         Self { current: bytes.clone(), durable: bytes, unreadable, ..Self::default() }
     }
@@ -101,7 +101,7 @@ impl FileState {
 pub(super) struct SimulatedFile {
     pub(super) disk: SimulatedDisk,
     pub(super) number: usize,
-    /// `true` if the engine uses this file while it holds a lock. The watcher, which may run other threads, is then not invoked.
+    /// `true` if the engine uses this file while it holds a lock. The watcher is then not invoked, because it may run other threads.
     pub(super) is_quiet: bool,
 }
 
@@ -133,7 +133,7 @@ impl DiskFile for SimulatedFile {
         file.current.read(start, buffer).ok_or_else(|| ErrorKind::UnexpectedEof.into())
     }
 
-    /// Writes the bytes. If the space is insufficient or the call fails, only a part of them is written.
+    /// Writes the bytes. If the disk becomes full or the call fails, only a part of them is written.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let (mut state, fate) = self.call(&Call::Write(self.number, offset, bytes.len()))?;
         let start = place(offset)?;
@@ -173,7 +173,7 @@ impl DiskFile for SimulatedFile {
         Ok(())
     }
 
-    /// Syncs the file. As on Linux, data that a failed sync leaves behind is visible and considered clean, but is not on the disk.
+    /// Syncs the file. As on Linux, the data of a failed sync remains visible and counts as clean, but is not on the disk.
     fn sync_data(&self) -> io::Result<()> {
         let (mut state, fate) = self.call(&Call::Sync(self.number))?;
         let file = state.file(self.number)?;

@@ -1,11 +1,11 @@
-//! Changes and inspections of a disk by other programs, without the engine's knowledge.
+//! Changes and inspections that other programs make on a disk without the engine's knowledge.
 
 use std::path::{Path, PathBuf};
 
 use super::{Entry, FileState, SimulatedDisk};
 
 impl SimulatedDisk {
-    /// Returns all files with their lengths, ordered by path.
+    /// Returns all files with their lengths, sorted by path.
     #[must_use]
     pub fn files(&self) -> Vec<(PathBuf, usize)> {
         let state = self.state();
@@ -21,14 +21,14 @@ impl SimulatedDisk {
         state.entries.file(path).is_some_and(|number| state.locked.contains(&number))
     }
 
-    /// Returns the bytes of a file as programs see them; `None` if the file is missing.
+    /// Returns the bytes of a file as programs see them, or `None` if the file is missing.
     #[must_use]
     pub fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
         let state = self.state();
         Some(state.files.get(state.entries.file(path)?)?.current.to_vec())
     }
 
-    /// Durably changes a file's bytes, without any program's knowledge.
+    /// Durably changes the bytes of a file without the knowledge of any program.
     pub fn damage(&self, path: &Path, change: impl Fn(&mut Vec<u8>)) {
         let mut state = self.state();
         if let Some(file) = state.entries.file(path).and_then(|number| state.files.get_mut(number)) {
@@ -48,7 +48,7 @@ impl SimulatedDisk {
         }
     }
 
-    /// Durably removes a file, without any program's knowledge.
+    /// Durably removes a file without the knowledge of any program.
     pub fn take_away(&self, path: &Path) {
         self.state().entries.take_away(path);
     }
@@ -61,7 +61,7 @@ impl SimulatedDisk {
         state.entries.put(path, Entry::File(number));
     }
 
-    /// Durably copies a folder by hard links: its files then have names in both folders. An existing copy is replaced.
+    /// Durably copies a folder by hard links, and replaces an existing copy. The files then have names in both folders.
     pub fn link_folder(&self, from: &Path, to: &Path) {
         let mut state = self.state();
         state.entries.put(to, Entry::Folder);

@@ -22,7 +22,7 @@ use crate::sim::schedule::Shared;
 /// The content of a successful response.
 pub(super) enum Told {
     Committed(Committed),
-    /// The lease of a message that was put, received or updated.
+    /// The lease of a message that was put, received or updated, if any.
     Lease(Option<Lease>),
     Image(BackupImage),
 }
@@ -33,14 +33,14 @@ pub(super) type Future = Pin<Box<dyn std::future::Future<Output = Answer>>>;
 /// A pending request.
 pub(super) struct Asked {
     pub(super) id: u64,
-    /// The requested write; `None` if the request changes nothing in the model.
+    /// The requested write, or `None` if the request does not change the model.
     write: Option<Write>,
     future: Future,
     waker: Waker,
     answer: Option<Answer>,
 }
 
-/// A caller whose waker panics.
+/// A waker that panics when its caller is woken.
 struct Panics;
 
 impl Wake for Panics {
@@ -59,7 +59,7 @@ impl Asked {
     }
 }
 
-/// Returns `true` if this error means that a write was refused because of the stored data.
+/// Returns `true` if this error means that a write was refused because of stored data.
 fn is_refusal(code: ErrorCode) -> bool {
     matches!(
         code,
@@ -87,7 +87,7 @@ impl History {
             self.model.ask(id, write.clone());
         }
         let mut asked = Asked { id, write, future, waker, answer: None };
-        // The future sends its request when it is first polled.
+        // The future sends its request when it is polled for the first time.
         asked.poll();
         self.schedule.did();
         self.asked.push(asked);
@@ -111,7 +111,7 @@ impl History {
         }
     }
 
-    /// Requests a checkpoint. In lives with random compactions, one in three such requests is for a compaction instead.
+    /// Requests a checkpoint. In a life with random compactions, one in three of these requests is for a compaction instead.
     pub(super) fn ask_checkpoint(&mut self, engine: &Engine) {
         let compact = self.random.random_ratio(1, 3) && self.life.compactions == Compactions::Random;
         self.ask_base(engine, compact);
@@ -128,7 +128,7 @@ impl History {
         self.ask(None, Box::pin(future));
     }
 
-    /// Drops a pending future. The engine may or may not carry out its request.
+    /// Drops a pending future. The engine may or may not carry out the request.
     pub(super) fn go_away(&mut self) {
         if self.asked.is_empty() {
             return;
@@ -139,7 +139,7 @@ impl History {
         self.give_up_backup(asked.id);
     }
 
-    /// Collects the results that are ready.
+    /// Collects the results that are available.
     pub(super) fn hear(&mut self) -> Result<(), Wrong> {
         self.asked.iter_mut().for_each(Asked::poll);
         self.take_answers()
@@ -156,7 +156,7 @@ impl History {
     }
 
     fn take_answers(&mut self) -> Result<(), Wrong> {
-        // Without power, reads fail too, so a write that must read the base (the engine's merged files) may be skipped.
+        // Without power, reads fail too. A write that must read the base (the engine's merged files) may therefore be skipped.
         self.model.may_skip |= self.disk.has_lost_power();
         let (answered, waiting) =
             std::mem::take(&mut self.asked).into_iter().partition(|asked| asked.answer.is_some());
@@ -213,7 +213,7 @@ impl History {
         Ok(())
     }
 
-    /// Returns `true` if an error means that nothing was done, and the history explains it, for example by a fault.
+    /// Returns `true` if an error means that nothing was done, and an event in the history, such as a fault, explains it.
     fn is_excused(&self, error: &Error) -> bool {
         match error.code() {
             ErrorCode::DiskFull => self.is_full(),

@@ -1,4 +1,4 @@
-//! Tests backups made during reads and writes, and the data restored from them.
+//! Tests backups that are made during reads and writes, and the data restored from them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use crate::sim::rows::{self, Shape};
 
 /// The folder for all backups of a history.
 pub(super) const BACKUP: &str = "/backup";
-/// The folder into which a backup is restored, on a new disk each time.
+/// The folder into which a backup is restored. Each restore uses a new disk.
 const RESTORED: &str = "/restored";
 
-/// The possible content of the backup folder, given the history so far.
+/// The possible contents of the backup folder after the history so far.
 #[derive(Default)]
 pub(super) struct Backups {
-    /// The backup request in progress, if any.
+    /// The number of the backup request in progress, if any.
     pub(super) under_way: Option<u64>,
-    /// The image request in progress, if any.
+    /// The number of the image request in progress, if any.
     pub(super) image_under_way: Option<u64>,
-    /// `true` if a backup has succeeded. The folder then contains a complete backup, even if later backups fail.
+    /// `true` if a backup has succeeded. The folder then contains a complete backup even if later backups fail.
     pub(super) whole: bool,
     /// The states that the backup may represent.
     pub(super) states: Vec<Arc<State>>,
@@ -47,7 +47,7 @@ impl History {
         self.backups.under_way = Some(id);
         self.model.begin_to_note();
         let (engine, disk) = (engine.clone(), self.disk.clone());
-        // A backup makes only a few of a life's calls, so the power failure is aimed at one of them.
+        // A backup makes only a few of the calls in a life. The power failure is therefore aimed at one of them.
         let may_cut = !matches!(self.life.trouble, Trouble::Disk(_)) && self.random.random_ratio(1, 2);
         let cut = may_cut.then(|| Fault::PowerAtCall(self.random.random_range(1..60)));
         let schedule = Arc::clone(&self.schedule);
@@ -62,7 +62,7 @@ impl History {
         self.ask(None, Box::pin(future));
     }
 
-    /// Records that a request has succeeded. If it was a backup, inspects the backup.
+    /// Records that a request has succeeded. If it was a backup request, inspects the backup.
     pub(super) fn end_backup(&mut self, id: u64) -> Result<(), Wrong> {
         if self.backups.under_way != Some(id) {
             return Ok(());
@@ -77,8 +77,8 @@ impl History {
         self.back_up_copy(id)
     }
 
-    /// Records that a request has failed, or that its result will not be received. If it was a backup request, the
-    /// folder may contain either the new or the earlier backup.
+    /// Records that a request has failed, or that its caller no longer waits for the result. If it was a backup request, the
+    /// folder may contain either the new backup or the previous one.
     pub(super) fn give_up_backup(&mut self, id: u64) {
         if self.backups.image_under_way.take_if(|image| *image == id).is_some() {
             self.model.end_of_notes();
@@ -90,12 +90,12 @@ impl History {
         }
     }
 
-    /// Restores the backup to a new disk, and compares it with the states that existed while it was being made.
+    /// Restores the backup to a new disk, and compares the result with the states that existed while the backup was made.
     pub(super) fn look_at_backup(&mut self) -> Result<(), Wrong> {
         self.check_backup(BACKUP, &self.backups.states, self.backups.whole)
     }
 
-    /// Restores the backup in a folder to a new disk, and compares it with the states that it may represent. If `whole`
+    /// Restores the backup in a folder to a new disk, and compares the result with the states that it may represent. If `whole`
     /// is `false`, the restore may fail.
     pub(super) fn check_backup(&self, folder: &str, states: &[Arc<State>], whole: bool) -> Result<(), Wrong> {
         if self.disk.has_lost_power() {
@@ -129,7 +129,7 @@ pub(super) fn is_in(state: &State, found: &Tables) -> bool {
     state.tables.iter().map(|(table, kept)| (table, kept.rows())).eq(found)
 }
 
-/// Returns the rows of all tables in an engine, or the description of a defective row.
+/// Returns the rows of all tables in an engine, or a description of a defective row.
 pub(super) fn tables(engine: &Engine, shape: Shape) -> Result<std::result::Result<Tables, String>> {
     let mut tables = Tables::new();
     for number in 0..shape.tables {

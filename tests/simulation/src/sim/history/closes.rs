@@ -1,4 +1,4 @@
-//! Tests that every caller gets a result if the engine is closed while callers are waiting and sending requests.
+//! Tests that every caller receives a result if the engine is closed while callers are waiting and are sending requests.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::power::SimulatedDisk;
 use crate::sim::model::Wrong;
 use crate::sim::schedule::Shared;
 
-/// The result of a close, and `true` if the folder was still locked when the close returned.
+/// The result of a close. The flag is `true` if the folder was still locked when the close returned.
 type Closed = (table_core::Result<()>, bool);
 
 /// Returns `true` if an engine has the folder open.
@@ -23,7 +23,7 @@ fn is_locked(disk: &SimulatedDisk) -> bool {
 }
 
 impl History {
-    /// In some histories, lets another thread close the engine concurrently.
+    /// In some histories, starts another thread that closes the engine at the same time.
     fn start_second_close(&mut self, engine: &Engine) -> Option<Arc<Mutex<Option<Closed>>>> {
         if !self.neighbours.are_there || self.neighbours.random.random() {
             return None;
@@ -39,7 +39,7 @@ impl History {
         started.is_ok().then_some(second)
     }
 
-    /// Closes the engine while callers are waiting and others send requests. Every caller must have a result once the engine is closed.
+    /// Closes the engine while callers are waiting and others are sending requests. Once the engine is closed, every caller must have a result.
     pub(super) fn close(&mut self, engine: &Engine) -> Result<(), Wrong> {
         self.excuses.closing = true;
         self.model.may_skip = true;

@@ -1,4 +1,4 @@
-//! Tests overlapping compactions, and checks the base (the engine's merged files) after them.
+//! Tests compactions that overlap, and checks the base (the engine's merged files) after them.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use super::History;
 use crate::sim::model::Wrong;
 
 impl History {
-    /// Requests a compaction while another one is running. Afterwards, the base must contain all earlier writes but no
+    /// Requests a compaction while another one is running. After both, the base must contain all earlier writes but no
     /// rows of dropped tables, and no merge may be pending.
     pub(super) fn compact_twice(&mut self, engine: &Engine) -> Result<(), Wrong> {
-        // A receive that is still in progress would write again after the compaction.
+        // A receive in progress would write to the engine after the compaction.
         self.hear_all()?;
         self.ask_base(engine, true);
         for _ in 0..self.neighbours.random.random_range(0..60) {

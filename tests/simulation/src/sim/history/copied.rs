@@ -1,4 +1,4 @@
-//! Tests a copy of the engine's folder made by another program. Backups of the copy must not replace later backups of the original.
+//! Tests a copy of the engine's folder that another program made. Backups of the copy must not replace later backups of the original.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -34,9 +34,9 @@ impl History {
         }
     }
 
-    /// Opens the copy, writes to it, and backs it up to the folder with the original's backups, the last of which has
-    /// just ended. If the copy's backup succeeds, the folder must still contain the original's rows. The check is
-    /// skipped for an original backup that was requested before the folder was copied, because the copy may have later
+    /// Opens the copy, writes to it, and backs it up to the folder with the backups of the original, the last of which has
+    /// just ended. If the backup of the copy succeeds, the folder must still contain the rows of the original. The check is
+    /// skipped if the backup of the original was requested before the folder was copied, because the copy may have later
     /// rows.
     pub(super) fn back_up_copy(&mut self, backup: u64) -> Result<(), Wrong> {
         if self.disk.has_lost_power() || self.excuses.is_damaged() {
@@ -50,13 +50,13 @@ impl History {
             options().restore(BACKUP, to)?;
             tables(&options().open_read_only(to)?, shape)
         };
-        // A backup that cannot be restored is reported by another check.
+        // Another check reports a backup that cannot be restored.
         let Ok(Ok(before)) = held("/before") else { return Ok(()) };
         let copy = put(&copied, &disk)
             .ok()
             .and_then(|()| EngineOptions::new().disk(disk.clone()).checkpoint_bytes(1_500).open(COPY).ok());
         let Some(copy) = copy else { return Ok(()) };
-        // Afterwards, the copy's files have larger numbers than the original's.
+        // After these writes, the copy has files with larger numbers than those of the original.
         let _ = wear(&copy);
         let outcome = block_on(copy.backup(BACKUP)).map_err(|error| error.code());
         drop(copy);
@@ -71,7 +71,7 @@ impl History {
     }
 }
 
-/// Writes the files of a copied folder to a disk.
+/// Writes the files of the copied folder to a disk.
 fn put(copied: &SimulatedDisk, disk: &SimulatedDisk) -> std::io::Result<()> {
     disk.create_dir(Path::new(COPY))?;
     for (path, length) in copied.files() {
@@ -85,7 +85,7 @@ fn put(copied: &SimulatedDisk, disk: &SimulatedDisk) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Writes rows to a table that the original does not have, and merges them several times.
+/// Writes rows to a table that does not exist in the original, and merges them several times.
 fn wear(engine: &Engine) -> Result<()> {
     let table = TableName::new("Copied")?;
     block_on(engine.create_table(&table))?;

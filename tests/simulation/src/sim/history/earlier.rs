@@ -1,4 +1,4 @@
-//! Tests folders written by earlier releases. Some histories begin with such a folder, whose tables must keep all rows.
+//! Tests folders that earlier releases wrote. Some histories begin with such a folder. Its tables must keep all rows.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ const FORMATS: std::ops::Range<u32> = 2..7;
 /// The names of the tables in these folders.
 const TABLES: [&str; 2] = ["Everything", "Later"];
 
-/// The keys and row of each entity.
+/// The two keys and the row of each entity.
 pub(super) type Entities = Vec<(String, String, Row)>;
 
-/// Decompresses a file that consists of repeated groups: a length, that many bytes, the length of a run of equal bytes, and the repeated byte.
+/// Decompresses a file. It consists of groups: a length, as many bytes, the length of a run of equal bytes, and the repeated byte.
 fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
     fn length(packed: &mut &[u8]) -> Option<usize> {
         let (length, rest) = packed.split_first_chunk()?;
@@ -94,7 +94,7 @@ impl History {
         Ok(())
     }
 
-    /// Checks that the earlier release's tables have the same rows as at the beginning.
+    /// Checks that the tables of the earlier release have the same rows as at the beginning.
     pub(super) fn check_earlier_rows(&self, engine: &Engine) -> std::result::Result<(), Wrong> {
         let Some(earlier) = &self.neighbours.earlier else { return Ok(()) };
         match entities(engine) {

@@ -1,4 +1,4 @@
-//! Ends a life (an engine's lifetime), and inspects the data at the end of a history.
+//! The end of a life (the lifetime of one engine), and the inspection of all data at the end of a history.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::sim::model::Wrong;
 use crate::sim::plan::End;
 
 impl History {
-    /// Ends the life as planned.
+    /// Ends the life in the planned way.
     pub(super) fn finish(&mut self, engine: Engine) -> Result<(), Wrong> {
         let end = if self.disk.has_lost_power() { End::Power } else { self.life.end };
         self.log.add(format!("end: {end:?}"));
@@ -24,14 +24,14 @@ impl History {
                 self.end_trouble_of_room();
                 self.close(&engine)?;
                 self.closed = !self.has_failed() && !self.is_full() && !self.lacks_resources();
-                // After a power loss, only synced bytes are sure to survive.
+                // After a power loss, only synced bytes are certain to survive.
                 if self.random.random() {
                     if self.life.relaxed && self.has_failed() {
                         self.fall_back();
                     }
                     self.disk = self.lose_power();
                 } else {
-                    // A failed close has synced nothing.
+                    // A failed close has not synced anything.
                     self.unsynced = self.life.relaxed && self.has_failed();
                     self.disk = self.disk.after_kill();
                 }
@@ -69,7 +69,7 @@ impl History {
         self.disk.after_power_loss(self.random.random())
     }
 
-    /// Records that acknowledged data may be lost, so versions and receipts may occur again.
+    /// Records that acknowledged data may have been lost. Versions and receipts may therefore occur again.
     pub(super) fn fall_back(&mut self) {
         self.model.fall_back();
         (self.etags, self.versions, self.leases) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -84,7 +84,7 @@ impl History {
         (self.scan, self.snapshot, self.image) = (None, None, None);
     }
 
-    /// Opens the folder one last time, without faults or on a disk with changed bytes, and inspects all data.
+    /// Opens the folder one last time and inspects all data. No fault occurs, but bytes on the disk may have changed.
     pub(super) fn last_look(&mut self) -> Result<(), Wrong> {
         self.excuses = self.excuses.of_disk();
         self.life = self.life.quiet();

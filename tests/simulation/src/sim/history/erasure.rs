@@ -14,7 +14,7 @@ use super::{FOLDER, History};
 use crate::sim::model::Wrong;
 use crate::sim::schedule::Shared;
 
-/// Returns the result of a deletion, in which a missing queue counts as success.
+/// Returns the result of a deletion. A missing queue counts as success.
 fn if_present(deleted: Result<()>) -> Result<()> {
     match deleted {
         Err(error) if error.code() == ErrorCode::QueueNotFound => Ok(()),
@@ -23,8 +23,8 @@ fn if_present(deleted: Result<()>) -> Result<()> {
 }
 
 impl History {
-    /// Deletes all tables and the queue, and checks that the base (the engine's merged files) is empty and its files
-    /// are gone. The model does not record these deletions.
+    /// Deletes all tables and the queue. Then checks that the base (the engine's merged files) is empty and that its files
+    /// have been removed. The model does not record these deletions.
     pub(super) fn erase(&mut self, engine: &Engine) -> std::result::Result<(), Wrong> {
         if self.is_in_trouble() || self.excuses.is_damaged() || self.excuses.time_over {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Excuses: the reasons why an engine's result may legitimately differ from the expected one.
+//! Excuses: the reasons why the result of an engine may legitimately differ from the expected one.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,25 +13,25 @@ pub(super) enum Damage {
     Any,
 }
 
-/// The reasons why a result may legitimately differ from the expected one.
+/// The reasons why a result of the engine may legitimately differ from the expected one.
 #[derive(Debug, Default)]
 pub(super) struct Excuses {
     /// `true` if one of the engine's threads was made to fail.
     pub(super) thread_failed: Arc<AtomicBool>,
     pub(super) damage: Damage,
-    /// `true` if the clock has reached the maximum time.
+    /// `true` if the clock has reached the largest possible time.
     pub(super) time_over: bool,
     /// `true` if the engine is being closed.
     pub(super) closing: bool,
 }
 
 impl Excuses {
-    /// Returns the excuses that still apply after the engine has ended, because they concern the disk.
+    /// Returns the excuses that concern the disk. They still apply after the engine has ended.
     pub(super) fn of_disk(&self) -> Self {
         Self { damage: self.damage, ..Self::default() }
     }
 
-    /// Records damage to bytes on the disk.
+    /// Records that bytes on the disk were damaged.
     pub(super) fn add(&mut self, damage: Damage) {
         self.damage = if self.is_damaged() { Damage::Any } else { damage };
     }

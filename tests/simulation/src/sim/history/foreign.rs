@@ -1,4 +1,4 @@
-//! Tests that the engine does not change files that other programs keep in its folder, even if their names are similar to those of the engine's
+//! Tests that the engine does not change the files that other programs keep in its folder, even if their names resemble those of the engine's
 //! files.
 
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ const NAMES: [&str; 8] = [
     "BASE.old",
 ];
 
-/// The bytes of another program's file.
+/// Returns the bytes of another program's file, derived from its path.
 fn bytes(path: &Path) -> Vec<u8> {
     path.as_os_str().as_encoded_bytes().repeat(3)
 }
 
 impl History {
-    /// Adds another program's file to the engine's folder.
+    /// In some cases, adds a file of another program to the engine's folder.
     pub(super) fn add_foreign_file(&mut self) {
         if self.established && self.neighbours.random.random_ratio(1, 3) {
             let path = Path::new(FOLDER).join(NAMES[self.neighbours.random.random_range(0..NAMES.len())]);

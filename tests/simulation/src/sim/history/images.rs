@@ -1,4 +1,4 @@
-//! Tests backup images. Their files must stay readable while the engine merges, and until the engine is closed.
+//! Tests backup images. The files of an image must stay readable while the engine merges, and until the engine is closed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use super::backups::{is_in, tables};
 use crate::power::SimulatedDisk;
 use crate::sim::model::{State, Wrong};
 
-/// The folder into which an image is restored, on a new disk each time.
+/// The folder into which an image is restored. Each restore uses a new disk.
 const RESTORED: &str = "/restored-image";
-/// The number of bytes to read at a time.
+/// The number of bytes that are read at a time.
 const PIECE: u64 = 100_000;
 
 /// An image, and the states that it may represent.
@@ -25,7 +25,7 @@ pub(super) struct Image {
 }
 
 impl History {
-    /// Requests an image, or checks the previous image and possibly drops it.
+    /// Requests an image, or checks the existing image and possibly drops it.
     pub(super) fn use_image(&mut self, engine: &Engine) -> Result<(), Wrong> {
         if let Some(image) = self.image.take() {
             self.check_image(&image)?;
@@ -41,7 +41,7 @@ impl History {
         Ok(())
     }
 
-    /// Restores an image to a new disk, and compares its rows with the states that existed while the image was being taken.
+    /// Restores an image to a new disk, and compares its rows with the states that existed while the image was taken.
     pub(super) fn check_image(&self, image: &Image) -> Result<(), Wrong> {
         let found = match restored(&image.image).and_then(|engine| tables(&engine, self.shape)) {
             Ok(found) => found.map_err(Wrong)?,
@@ -62,7 +62,7 @@ impl History {
     }
 }
 
-/// Copies an image to a new disk, restores it there, and opens the restored folder.
+/// Copies an image to a new disk, restores it there, and opens the folder.
 fn restored(image: &BackupImage) -> Result<Engine, Error> {
     let disk = Arc::new(SimulatedDisk::new());
     let options = || EngineOptions::new().disk(disk.clone());

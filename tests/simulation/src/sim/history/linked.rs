@@ -1,4 +1,4 @@
-//! Tests hard-linked copies of the engine's folder and of its backup. A copy and its original are used alternately, and
+//! Tests copies of the engine's folder and of its backup that consist of hard links. A copy and its original are used in turn, and
 //! must not affect each other.
 
 use std::path::Path;
@@ -20,21 +20,21 @@ use crate::power::Fault;
 use crate::sim::model::{State, Wrong};
 use crate::sim::plan::Life;
 
-/// The folder that contains the copy of the engine's folder.
+/// The folder that contains the hard-linked copy of the engine's folder.
 const LINKED: &str = "/linked";
-/// The folder that contains the copy of the backup.
+/// The folder that contains the hard-linked copy of the backup.
 const LINKED_BACKUP: &str = "/linked-backup";
 
 /// The hard-linked copies.
 #[derive(Default)]
 pub(super) struct Linked {
-    /// The possible states of the copied folder; `None` if it has not been copied.
+    /// The possible states of the copied folder, or `None` if it has not been copied.
     folder: Option<Vec<Arc<State>>>,
-    /// `true` if a process ended while it was opening the copied folder. Some files may then have been replaced with copies whose names are not yet durable.
+    /// `true` if a process ended while it was opening the copied folder. Files may then have been replaced by copies whose names are not yet durable.
     unsynced: bool,
-    /// The number of acknowledged rows that exist only in the copied folder, each in a table of its own.
+    /// The number of acknowledged rows in the table that exists only in the copied folder.
     rows: u32,
-    /// The possible states of the copied backup, and `true` if the backup must be complete.
+    /// The possible states of the copied backup. The flag is `true` if the backup must be complete.
     backup: Option<(Vec<Arc<State>>, bool)>,
 }
 
@@ -44,8 +44,8 @@ impl Linked {
         self.folder.is_some()
     }
 
-    /// Records a power loss. Names that are not durable refer to the original's files again. The original's engine has
-    /// since overwritten these files, so nothing is known about the copy.
+    /// Records a power loss. Names that were not durable refer to the files of the original again. The engine of the original
+    /// has overwritten these files in the meantime, and nothing is therefore known about the copy.
     pub(super) fn lose_power(&mut self) {
         if std::mem::take(&mut self.unsynced) {
             self.folder = None;
@@ -54,7 +54,7 @@ impl Linked {
 }
 
 impl History {
-    /// Copies the folder or the backup by hard links, or uses an existing copy. No engine may be open.
+    /// Copies the folder or the backup by hard links, or uses an existing copy of the folder. No engine may be open.
     pub(super) fn use_links(&mut self) -> std::result::Result<(), Wrong> {
         if !self.established || self.excuses.is_damaged() {
             return Ok(());
@@ -77,9 +77,9 @@ impl History {
         Ok(())
     }
 
-    /// Runs an engine on the copied folder. In half of the cases, the process ends at one of the engine's disk calls.
+    /// Runs an engine on the copied folder. In half of the cases, the process ends at one of the engine's calls to the disk.
     fn use_linked_folder(&mut self) -> std::result::Result<(), Wrong> {
-        // The copy's rows are checked after a power loss too.
+        // The rows in the copy are checked after a power loss as well.
         let quiet = Life { relaxed: false, ..self.life.quiet() };
         let life = std::mem::replace(&mut self.life, quiet);
         if self.neighbours.random.random() {
@@ -122,14 +122,14 @@ impl History {
             )));
         }
         for _ in 0..self.neighbours.random.random_range(1..6) {
-            // A row may exist although its write was not acknowledged.
+            // A row may exist even though its write was not acknowledged.
             let row = u32::try_from(own_rows(&engine).map_err(wrong)?).unwrap_or_default();
             match self
                 .schedule
                 .block_on(create(&engine))
                 .and_then(|()| self.schedule.block_on(write(&engine, row)))
             {
-                // The history may already have used the largest Timestamp.
+                // The history may already have reached the largest Timestamp.
                 Err(error) if error.rule() == Some("CON-12") => break,
                 written => written.map_err(wrong)?,
             }
@@ -145,7 +145,7 @@ impl History {
         }
     }
 
-    /// Updates the copied backup. The original backup must remain unchanged.
+    /// Updates the copied backup. The original backup must not change.
     pub(super) fn use_linked_backup(&mut self, engine: &Engine) -> std::result::Result<(), Wrong> {
         if self.excuses.is_damaged() || self.disk.has_lost_power() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Counts and logs the events of a history.
+//! Counts of the events in a history, and a log of them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,15 +9,15 @@ use crate::power::Call;
 pub struct Seen {
     /// The number of acknowledged writes.
     pub acknowledged: u64,
-    /// The number of pages and lookups that returned correct results.
+    /// The number of pages and lookups that were correct.
     pub reads: u64,
     /// The number of successful backups.
     pub backups: u64,
-    /// The number of correct results from restores, and from readers of a backup in progress.
+    /// The number of correct results of restores, and of readers of a backup.
     pub restores: u64,
     /// The number of times that a folder has been opened.
     pub opened: u64,
-    /// The number of times that the engine finished all its work and was checked while idle.
+    /// The number of times that the engine finished all its work and was then checked while idle.
     pub rests: u64,
     /// The number of faults that occurred.
     pub faults: u64,
@@ -49,11 +49,11 @@ impl std::fmt::Display for Seen {
     }
 }
 
-/// A log of everything that happened, for analysing a failed history.
+/// A log of everything that happened, for the analysis of a failed history.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Log {
     lines: Arc<Mutex<Vec<String>>>,
-    /// `true` if the log includes disk calls.
+    /// `true` if the log includes the calls to the disk.
     calls: bool,
 }
 

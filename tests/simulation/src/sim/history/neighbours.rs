@@ -1,5 +1,5 @@
-//! Other programs and engines that use a history's disk. Their choices come from a separate random number generator, so
-//! they do not affect the history's other choices.
+//! Other programs and engines that use the disk of a history. They make their choices with a separate random number
+//! generator and therefore do not affect the other choices in the history.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::earlier::Entities;
 use super::linked::Linked;
 use super::restores::Restoring;
 
-/// The other programs and engines that use a history's disk.
+/// The other programs and engines that use the disk of a history.
 pub(super) struct Neighbours {
     /// `true` if other programs and engines use the disk.
     pub(super) are_there: bool,
@@ -20,9 +20,9 @@ pub(super) struct Neighbours {
     pub(super) restoring: Option<Restoring>,
     /// The rows that an earlier release wrote to the folder.
     pub(super) earlier: Option<Entities>,
-    /// `true` if the manifest has an earlier format and the folder has not been opened since.
+    /// `true` if the manifest is in an earlier format and the folder has not been opened since.
     pub(super) is_earlier_format: bool,
-    /// `true` if the folder is opened many times.
+    /// `true` if the history opens the folder many times.
     pub(super) open_often: bool,
     /// The files that other programs keep in the folder.
     pub(super) foreign: BTreeSet<PathBuf>,

@@ -1,4 +1,4 @@
-//! Tests folders in earlier formats, and folders that have been opened many times.
+//! Tests folders in earlier formats, and a folder that is opened many times.
 
 use std::path::Path;
 
@@ -10,12 +10,12 @@ use super::{FOLDER, History};
 use crate::sim::model::Wrong;
 use crate::sim::plan::Life;
 
-/// The folder formats before the current one.
+/// The folder formats that precede the current one.
 const EARLIER: std::ops::Range<u32> = 2..6;
-/// A number of openings larger than the number that a folder can record.
+/// A number of openings that exceeds the number that a folder can record.
 const MANY: usize = 260;
 
-/// Returns the manifest file's bytes in the given format (`docs/format.md`, "Folder").
+/// Returns the bytes of a manifest in the given format (`docs/format.md`, "Folder").
 fn manifest(format: u32) -> Vec<u8> {
     let mut bytes = [&b"TABLES\r\n"[..], &format.to_le_bytes()].concat();
     bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
@@ -38,7 +38,7 @@ impl History {
         }
     }
 
-    /// In some histories, opens the folder many times and records a version each time.
+    /// In some histories, opens the folder many times. Each opening records a version.
     pub(super) fn open_often(&mut self) -> Result<(), Wrong> {
         if !self.neighbours.open_often {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The options with which engines are opened. They contain the history's disk, scheduler and clock.
+//! The options with which engines are opened. They contain the disk, scheduler and clock of the history.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl History {
             .cache_bytes(self.life.cache_bytes)
     }
 
-    /// Checks that the folder stays locked, whatever happens to the lock file.
+    /// Checks that the folder stays locked, even if another program removes the lock file.
     pub(super) fn second_engine(&mut self) -> Result<(), Wrong> {
         if self.random.random() {
             self.disk.take_away(&Path::new(FOLDER).join("LOCK"));
@@ -69,7 +69,7 @@ impl History {
             }
             Err(error) => Err(Wrong(format!("a second engine received {error}"))),
             Ok(second) => {
-                // The second engine's thread is unknown to the scheduler, so the engine is dropped immediately.
+                // The scheduler does not know the second engine's thread. The engine is therefore dropped immediately.
                 drop(second);
                 Err(Wrong("a second engine has the folder open".to_owned()))
             }
@@ -77,8 +77,8 @@ impl History {
     }
 }
 
-/// Makes each call take time, and may run other threads first. The engine must not hold a lock during a call, because
-/// the scheduler could not see the threads that wait for that lock.
+/// Makes each call take simulated time, and may run other threads first. The engine must not hold a lock during a call, because
+/// the scheduler could not see the threads that are waiting for that lock.
 pub(super) fn watch(schedule: &Schedule, call: &Call) {
     schedule.note(call);
     let time = match call {

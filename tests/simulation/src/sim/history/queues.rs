@@ -11,19 +11,19 @@ use super::History;
 use super::asks::Told;
 use crate::sim::model::{Number, State, Write, Wrong};
 
-/// A duration longer than any history's clock ever advances.
+/// A duration longer than the time by which the clock of any history advances.
 pub(super) const LONG: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 pub(super) fn queue() -> Result<QueueName> {
     QueueName::new("work")
 }
 
-/// Returns the number of the message that a lease is for.
+/// Returns the number of the message to which a lease belongs.
 fn message(lease: &Lease) -> Option<Number> {
     lease.message.text.parse().ok()
 }
 
-/// If the write was a receive, returns the number of the received message.
+/// Returns the number of the received message if the write was a receive.
 pub(super) fn received(write: &Write, lease: &Lease) -> Option<Number> {
     matches!(write, Write::Receive { .. }).then(|| message(lease)).flatten()
 }
@@ -58,7 +58,7 @@ impl History {
                 };
                 self.ask(Some(Write::Update { message, receipt, shows, number }), Box::pin(future));
             }
-            // A receive skips damaged messages. The model does not know which ones are damaged.
+            // A receive skips damaged messages, and the model does not know which messages are damaged.
             (_, 4..=6) if self.excuses.is_damaged() => {}
             (_, 4..=6) => {
                 let future = async move {
@@ -75,7 +75,7 @@ impl History {
         }
     }
 
-    /// Returns a lease granted earlier, with the operation that granted it. Its receipt is usually no longer valid.
+    /// Returns a random lease granted earlier, and the operation that granted it. Its receipt is usually no longer valid.
     fn any_lease(&mut self) -> Option<(Number, Lease)> {
         let place = self.random.random_range(0..self.leases.len().max(1));
         // Recent leases are more likely.
@@ -83,7 +83,7 @@ impl History {
         self.leases.iter().rev().nth(place).map(|(number, lease)| (*number, lease.clone()))
     }
 
-    /// Records a lease. Its message must have been put, and its receipt must be unique.
+    /// Records a lease. Its message must have been put before, and its receipt must be unique.
     pub(super) fn note_lease(&mut self, write: &Write, lease: &Lease) -> std::result::Result<(), Wrong> {
         let (Write::Put { number } | Write::Receive { number } | Write::Update { number, .. }) = write else {
             return Ok(());

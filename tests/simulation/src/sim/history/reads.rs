@@ -1,4 +1,4 @@
-//! Reads data and compares it with the model.
+//! Reads of all kinds, whose results are compared with the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -14,11 +14,11 @@ use super::rest::MOST_LAYERS;
 use crate::sim::model::{Number, Place, State, Table, Wrong};
 use crate::sim::rows;
 
-/// A scan that continues page by page, regardless of other events.
+/// A scan that is continued page by page, between other events.
 pub(super) struct Scan {
     table: u8,
     from: Option<Continuation>,
-    /// The first position that has not been read yet.
+    /// The first position that the scan has not read yet.
     start: Option<Place>,
     /// The operations that may have created the table from which the first page was read.
     made: BTreeSet<Number>,
@@ -42,7 +42,7 @@ fn within(table: &Table, start: Option<Place>, end: Option<Place>) -> Vec<(Place
 }
 
 impl History {
-    /// Records a row's version. Each operation creates one version, and all versions of a row are distinct.
+    /// Records the version of a row. Each operation creates one version, and no two versions of a row are equal.
     pub(super) fn note_version(
         &mut self,
         table: u8,
@@ -63,7 +63,7 @@ impl History {
         }
     }
 
-    /// Returns `true` if the history allows a read to fail with this error.
+    /// Returns `true` if an event in the history allows a read to fail with this error.
     pub(super) fn may_fail(&self, error: &table_core::Error) -> bool {
         match error.code() {
             _ if self.disk.has_lost_power() => true,
@@ -74,7 +74,7 @@ impl History {
         }
     }
 
-    /// Reads while the engine is being closed and after that. Each read must return the correct result or fail with `EngineClosed`.
+    /// Reads while the engine is being closed, and after that. Each read must return the correct result or fail with `EngineClosed`.
     pub(super) fn read_beside_close(&mut self, engine: &Engine) -> Result<(), Wrong> {
         match self.random.random_range(0..4) {
             0 => self.look_up(engine),
@@ -112,7 +112,7 @@ impl History {
         self.model.observe(agrees, || format!("{place:?} of table {table} is {what:?}"))
     }
 
-    /// Continues the scan in progress, or begins a new one.
+    /// Continues the scan in progress, or starts a new one.
     pub(super) fn read_on(&mut self, engine: &Engine) -> Result<(), Wrong> {
         let table = self.random.random_range(0..self.shape.tables);
         let scan = self.scan.take();
@@ -123,7 +123,7 @@ impl History {
         Ok(())
     }
 
-    /// Compares a page with the model. Returns the rest of the scan, if any.
+    /// Compares a page with the model. Returns the scan with its next position, or `None` if it has ended.
     fn take_page(&mut self, mut scan: Scan, page: Result<Page>) -> Result<Option<Scan>, Wrong> {
         let number = scan.table;
         let page = match page {
@@ -134,7 +134,7 @@ impl History {
                 return Ok(None);
             }
             Err(error) if error.rule() == Some("PAGE-9") && scan.from.is_some() => {
-                // The scan ends if its table name now belongs to a different table.
+                // The scan ends if its table name now refers to a different table.
                 let others = |state: &State| {
                     let made = state.tables.get(&number).map(|table| table.made);
                     made.is_some_and(|made| scan.made.len() > 1 || !scan.made.contains(&made))
@@ -166,7 +166,7 @@ impl History {
         Ok(scan.from.is_some().then_some(scan))
     }
 
-    /// Returns the rows of a page. Each must be as it was written.
+    /// Returns the rows of a page. Each row must be exactly as it was written.
     fn rows_of(&mut self, table: u8, page: &Page) -> Result<Vec<(Place, Number)>, Wrong> {
         let mut found = Vec::new();
         for entity in page.rows.iter() {
@@ -183,7 +183,7 @@ impl History {
     pub(super) fn list(&mut self, engine: &Engine) -> Result<(), Wrong> {
         let page = pollster::block_on(engine.list_tables("", None, 1_000));
         let names = match page {
-            // The names of other tables start with other letters.
+            // The names of other tables start with a different letter.
             Ok(page) => {
                 page.names.into_iter().filter(|name| name.as_str().starts_with("Table")).collect::<Vec<_>>()
             }
@@ -199,7 +199,7 @@ impl History {
         )
     }
 
-    /// Takes a snapshot, reads from it, or drops it.
+    /// Takes a snapshot, or reads from the existing snapshot and possibly drops it.
     pub(super) fn use_snapshot(&mut self, engine: &Engine) -> Result<(), Wrong> {
         let Some(Kept { snapshot, states }) = self.snapshot.take() else {
             let Ok(snapshot) = engine.snapshot() else {
@@ -237,7 +237,7 @@ impl History {
         Ok(())
     }
 
-    /// Verifies that all checksums are correct, unless data was changed without the engine's knowledge.
+    /// Checks that all checksums are correct, unless data was changed without the engine's knowledge.
     pub(super) fn verify(&mut self, engine: &Engine) -> Result<(), Wrong> {
         if !self.has_failed() {
             self.check_bounds(engine, MOST_LAYERS)?;

@@ -1,4 +1,4 @@
-//! Tests an idle engine: merges end, nothing more is written, every row is found, and the numbers of layers and bytes are bounded.
+//! Tests an idle engine: merges have ended, nothing more is written, every row is found, and the numbers of layers and bytes are limited.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,19 +11,20 @@ use super::excuses::Damage;
 use crate::sim::model::Wrong;
 use crate::sim::schedule::Shared;
 
-/// A duration longer than an engine needs to merge everything that a history writes.
+/// A duration that is longer than an engine needs to merge everything that a history writes.
 pub(super) const REST: Duration = Duration::from_secs(20);
 
-/// The maximum size in bytes of a block that contains more than one row.
+/// The maximum size in bytes of a block with more than one row.
 const BLOCK: u64 = 8 << 10;
-/// The maximum number of layers over a key range, both when the engine is idle and at any other time.
+/// The maximum number of layers over a key range when the engine is idle.
 const LAYERS: usize = 11;
+/// The maximum number of layers over a key range at any time.
 pub(super) const MOST_LAYERS: usize = 16;
 /// The maximum number of layers in a base (the engine's merged files) with one broken block.
 const LAYERS_OF_BROKEN: usize = 18;
 
 impl History {
-    /// Lets the engine finish all its work, and checks all data.
+    /// Lets the engine finish all its work, and then checks all data.
     pub(super) fn rest(&mut self, engine: &Engine) -> Result<(), Wrong> {
         self.hear_all()?;
         if self.is_in_trouble() {
@@ -50,13 +51,13 @@ impl History {
         self.look_at_everything(engine)
     }
 
-    /// Returns `true` if a problem may keep the engine from finishing its work.
+    /// Returns `true` if a fault may prevent the engine from finishing its work.
     pub(super) fn is_in_trouble(&self) -> bool {
         self.has_failed() || self.is_full() || self.lacks_resources() || self.disk.has_lost_power()
     }
 
-    /// Checks the limits from `docs/decisions/engine.md` on layers and, if the engine is idle, on wasted space. In a
-    /// base with one broken block, only the layers are limited; in a base with other damage, nothing is.
+    /// Checks the limits in `docs/decisions/engine.md` on layers and, if the engine is idle, on wasted space. In a
+    /// base with one broken block, only the layers are limited. With other damage, nothing is limited.
     pub(super) fn check_bounds(&self, engine: &Engine, layers: usize) -> Result<(), Wrong> {
         let Ok(statistics) = engine.statistics() else { return Ok(()) };
         let run_bytes = self.life.checkpoint_at() as u64 / 3;

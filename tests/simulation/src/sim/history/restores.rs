@@ -1,4 +1,4 @@
-//! Tests restores and reads of the backup on separate threads, while the backup may be updated.
+//! Tests restores and reads of the backup on separate threads. The backup may be updated in the meantime.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ use crate::sim::schedule::Shared;
 
 type Outcome = Result<std::result::Result<Tables, String>>;
 
-/// A restore or a reader of the backup, running on its own thread.
+/// A restore, or a reader of the backup, that runs on a separate thread.
 pub(super) struct Restoring {
     outcome: Arc<Mutex<Option<Outcome>>>,
     /// The states that the restore or the reader may find.
@@ -29,7 +29,7 @@ impl Restoring {
 }
 
 impl History {
-    /// Starts a restore or a reader, unless one is running. A backup may already be in progress, or may begin before the restore ends.
+    /// Starts a restore or a reader, unless one is already running. A backup may be in progress, or may begin before the restore ends.
     pub(super) fn start_restore(&mut self) {
         if self.neighbours.restoring.is_some() || !self.backups.whole || self.disk.has_lost_power() {
             return;
@@ -57,7 +57,7 @@ impl History {
         }
     }
 
-    /// Records that the backup's content may have changed. A restore in progress may then also find the new content.
+    /// Records that the content of the backup may have changed. A restore in progress may then find the new content as well.
     pub(super) fn may_restore_more(&mut self) {
         if let Some(restoring) = &mut self.neighbours.restoring {
             restoring.states.extend(self.backups.states.iter().cloned());
@@ -72,7 +72,7 @@ impl History {
         self.end_restore()
     }
 
-    /// If the restore has ended, compares its rows with the expected states.
+    /// If the restore has ended, checks that its rows match one of the expected states.
     pub(super) fn end_restore(&mut self) -> std::result::Result<(), Wrong> {
         let Some(Restoring { outcome, states }) = self.neighbours.restoring.take_if(|one| one.is_over())
         else {

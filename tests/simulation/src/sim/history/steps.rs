@@ -1,4 +1,4 @@
-//! The steps of a life (an engine's lifetime): requests, reads, and everything else that happens while an engine is open.
+//! The steps of a life (the lifetime of one engine): requests, reads, and everything else that happens while an engine is open.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::sim::model::Wrong;
 use crate::sim::plan::{Compactions, Trouble, Work};
 
 impl History {
-    /// Sends requests, reads, and lets time pass.
+    /// Sends requests, reads data, and lets time pass.
     pub(super) fn work(&mut self, engine: &Engine) -> Result<(), Wrong> {
         if self.life.from > 0 || self.model.is_vague() {
             self.look_at_everything(engine)?;
@@ -34,7 +34,7 @@ impl History {
                 self.schedule.step(Duration::from_micros(20));
             }
             self.hear()?;
-            // A failed engine must respond to every caller even though its thread has ended.
+            // A failed engine must respond to every caller, even though its thread has ended.
             if self.has_failed() && self.random.random_ratio(1, 8) {
                 self.hear_all()?;
             }
@@ -70,7 +70,7 @@ impl History {
                 0..=3 => self.start_restore(),
                 4 if self.life.compactions == Compactions::Random => self.compact_twice(engine)?,
                 5..=6 => self.use_image(engine)?,
-                // Verifications and images make more disk calls than other steps, so their calls fail more often for lack of memory.
+                // Verifications and images make more disk calls than other steps. Their calls are therefore more likely to fail for lack of memory.
                 number @ 7..=22 if matches!(self.life.trouble, Trouble::Disk(Fault::NoMemory(_))) => {
                     if number <= 14 {
                         self.verify(engine)?;

@@ -1,4 +1,4 @@
-//! The clock errors of a history, and their corrections.
+//! Clock errors in a history, and their corrections.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -9,19 +9,19 @@ use table_core::queue::TimeToLive;
 
 use super::History;
 
-/// The error of a clock that is far behind, in ticks.
+/// The error of a clock that is far behind the actual time, in ticks.
 const BEHIND: u64 = 100 * 86_400 * 10_000_000;
-/// The time to live of an expiring message. No history's clock, unless it is wrong, advances this far.
+/// The time to live of a message that expires. The clock of a history advances this far only if it is wrong.
 const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// A history's clock errors.
+/// The clock errors of a history.
 pub(super) struct Time {
     random: StdRng,
     /// `true` if the clock also measures elapsed time.
     pub(super) measures: bool,
     /// `true` if messages expire.
     expires: bool,
-    /// The number of ticks by which the clock is behind until its correction.
+    /// The number of ticks by which the clock is behind until it is corrected.
     pub(super) behind: u64,
 }
 
@@ -31,14 +31,14 @@ impl Time {
         Self { measures: random.random(), expires: random.random(), random, behind: 0 }
     }
 
-    /// Returns the time to live of the history's messages.
+    /// Returns the time to live of the messages in the history.
     pub(super) fn life(&self) -> TimeToLive {
         if self.expires { TimeToLive::For(LIFE) } else { TimeToLive::Never }
     }
 }
 
 impl History {
-    /// Sets a clock far back, or corrects it, at a random step.
+    /// At random steps, sets the clock far back or corrects it.
     pub(super) fn set_clock(&mut self) {
         let chance = if self.time.behind > 0 { 4 } else { 100 };
         if self.excuses.time_over || !self.time.random.random_ratio(1, chance) {

@@ -39,7 +39,7 @@ impl History {
         self.ask(Some(write), Box::pin(future));
     }
 
-    /// Chooses the operations of a transaction. One in four transactions writes a few random rows; the others do the kind of work planned for the life.
+    /// Chooses the operations of a transaction. One in four transactions writes a few random rows. The others do the kind of work that is planned for the life.
     fn operations(&mut self, state: &State, table: u8, partition: u8) -> Vec<Operation> {
         let work = if self.random.random_ratio(1, 4) { Work::Scattered } else { self.life.work };
         let rows = self.shape.rows;
@@ -70,7 +70,7 @@ impl History {
                 chosen.into_iter().map(|row| (row, self.verb(state, table, (partition, row)))).collect()
             }
         };
-        // This range has more numbers than any transaction needs.
+        // This range contains more numbers than any transaction needs.
         let numbers = self.next..;
         let with_number = |((row, verb), number)| Operation { row, verb, number };
         chosen.into_iter().zip(numbers).map(with_number).collect()

@@ -1,4 +1,4 @@
-//! Injects a life's faults (a life is one engine's lifetime): faults of the disk, of threads, of stored bytes and of the clock.
+//! Injects the faults of a life (the lifetime of one engine): faults of the disk, of threads, of stored bytes and of the clock.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ impl History {
             Trouble::Disk(fault) => {
                 self.log.add(format!("from here on {fault:?}"));
                 self.disk.set_fault(Some(fault));
-                // A write that was refused for lack of resources was not done, even if its caller no longer waits.
+                // A write that was refused for lack of resources was not carried out, even if its caller no longer waits for the result.
                 self.model.may_skip |= !matches!(
                     fault,
                     Fault::PowerAtSync(_) | Fault::PowerAtCall(_) | Fault::SyncFails(_) | Fault::CallFails(_)
@@ -32,7 +32,7 @@ impl History {
         }
     }
 
-    /// Ends a shortage of disk space or file descriptors at a random time.
+    /// In half of the cases, ends a shortage of disk space or file descriptors.
     pub(super) fn end_trouble_of_room(&mut self) {
         if self.random.random() {
             self.disk.set_fault(None);
@@ -54,7 +54,7 @@ impl History {
         })
     }
 
-    /// Returns a file in the engine's folder whose name has one of these suffixes.
+    /// Returns a random file in the engine's folder whose name has one of these suffixes, and the length of the file.
     fn any_file(&mut self, ends: &[&str]) -> Option<(PathBuf, usize)> {
         let is_one = |path: &Path| {
             let end = path.extension().or(path.file_name()).filter(|_| path.starts_with(FOLDER));
@@ -85,7 +85,7 @@ impl History {
         }
     }
 
-    /// Makes a sector of a file that contains rows unreadable.
+    /// Makes a sector unreadable in a file that contains rows.
     fn spoil(&mut self) {
         if let Some((path, length)) = self.any_file(&["rows"]) {
             let at = self.random.random_range(0..length);
@@ -97,9 +97,9 @@ impl History {
         }
     }
 
-    /// Changes, truncates or removes a file in a folder that no engine has open, or replaces it with an earlier version.
+    /// Changes, truncates or removes a file in a folder that no engine has open, or replaces the file with an earlier version.
     pub(super) fn rot_at_rest(&mut self) {
-        // After a close, the engine must recognise that the end of the journal is missing.
+        // After a close, the engine must detect that the end of the journal is missing.
         let is_short = self.closed && self.random.random();
         let ends = if is_short { &["journal"][..] } else { &["BASE", "rows", "journal", "SYNCED"] };
         let Some((path, length)) = self.any_file(ends) else { return };
@@ -123,8 +123,8 @@ impl History {
             }),
         }
         if is_journal && !self.closed {
-            // Unless all frames have been recorded as synced, a damaged journal looks the same as a torn one, so
-            // acknowledged writes may be lost.
+            // Unless all frames have been recorded as synced, a damaged journal cannot be told apart from a torn one. Acknowledged
+            // writes may therefore be lost.
             self.fall_back();
         }
         self.excuses.add(Damage::Any);
@@ -151,7 +151,7 @@ impl History {
     }
 }
 
-/// Returns `true` if the byte at `at` is in one of a run's blocks. They end where the filter begins, at the offset stored at the start of the footer.
+/// Returns `true` if byte `at` is in a block of a run. The blocks end where the filter begins, at the offset that is stored at the start of the footer.
 fn is_in_block(run: &[u8], at: usize) -> bool {
     const HEADER: usize = 24;
     const FOOTER: usize = 44;

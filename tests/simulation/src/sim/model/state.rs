@@ -6,20 +6,20 @@ use std::sync::Arc;
 
 use table_core::ErrorCode;
 
-/// The position of a row: the numbers of its partition and its row.
+/// The position of a row: the number of its partition, and the number of the row.
 pub(in crate::sim) type Place = (u8, u16);
 /// The number of the operation that wrote a row. A transaction numbers its operations consecutively, starting at a
 /// multiple of [`NUMBERS`], and gives their rows the same version.
 pub(in crate::sim) type Number = u32;
 
-/// The number of operation numbers reserved for one transaction. No transaction has that many operations.
+/// The number of operation numbers that are reserved for one transaction. No transaction has as many operations.
 pub(in crate::sim) const NUMBERS: Number = 128;
 
-/// A table: the operation that created it, and its rows.
+/// A table: the number of the operation that created it, and its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::sim) struct Table {
     pub(in crate::sim) made: Number,
-    /// The sum of the rows' numbers, which differs between nearly all states.
+    /// The sum of the operation numbers of all rows. It differs between nearly all states.
     sum: Number,
     rows: BTreeMap<Place, Number>,
 }
@@ -33,7 +33,7 @@ impl Table {
         &self.rows
     }
 
-    /// Sets the number of the operation that wrote a row; `None` removes the row.
+    /// Sets the number of the operation that wrote a row. `None` removes the row.
     fn set(&mut self, place: Place, number: Option<Number>) {
         let old = match number {
             Some(number) => self.rows.insert(place, number),
@@ -49,24 +49,24 @@ impl Hash for Table {
     }
 }
 
-/// A message of the queue.
+/// A message in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::sim) struct Message {
     /// The operation that put the message.
     pub(in crate::sim) number: Number,
-    /// The operation that returned the currently valid receipt.
+    /// The operation that returned the receipt that is currently valid.
     pub(in crate::sim) receipt: Number,
-    /// `true` if the message can be received. A hidden message stays hidden for longer than a history lasts.
+    /// `true` if the message can be received. A hidden message stays hidden until the history ends.
     pub(in crate::sim) shows: bool,
 }
 
-/// All tables, by number, and a queue. States share the tables that are equal in both.
+/// All tables, by number, and a queue. States share the tables that they have in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::sim) struct State {
     pub(in crate::sim) tables: BTreeMap<u8, Arc<Table>>,
-    /// The messages in the order in which they became visible.
+    /// The messages, in the order in which they became visible.
     pub(in crate::sim) queue: Option<Vec<Message>>,
-    /// The tables that are being deleted. The deletion lasts until the engine ends.
+    /// The tables that are being deleted. A deletion lasts until the engine ends.
     pub(in crate::sim) leaving: BTreeSet<u8>,
 }
 
@@ -74,17 +74,17 @@ pub(in crate::sim) struct State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Verb {
     Insert,
-    /// Replace or merge. Both write all properties, so the model does not distinguish them.
+    /// A replace or a merge. Both write all properties, and the model therefore does not distinguish them.
     Update(Condition),
     Upsert,
     Delete(Condition),
 }
 
-/// The condition on the row.
+/// The condition that the row must meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Condition {
     Any,
-    /// The version that this operation wrote.
+    /// The row has the version that this operation wrote.
     Version(Number),
 }
 
@@ -103,7 +103,7 @@ pub(in crate::sim) enum Write {
         table: u8,
         number: Number,
     },
-    /// Drops a table. If the drop is slow, requests for the table's name are refused until the engine ends.
+    /// Drops a table. If drops are slow, requests for the name of the table are refused until the engine ends.
     Drop {
         table: u8,
         is_slow: bool,
@@ -121,7 +121,7 @@ pub(in crate::sim) enum Write {
     Receive {
         number: Number,
     },
-    /// Hides a message or makes it visible, using the receipt that an earlier operation returned.
+    /// Hides a message or makes it visible. The receipt is the one that an earlier operation returned.
     Update {
         message: Number,
         receipt: Number,
@@ -134,16 +134,16 @@ pub(in crate::sim) enum Write {
     },
 }
 
-/// The reason why a write is refused: the error code, and the position of the operation.
+/// The reason why a write is refused: the error code, and the position of the refused operation.
 pub(in crate::sim) type Refusal = (ErrorCode, Option<usize>);
 
-/// The known part of a write's outcome.
+/// The known outcome of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::sim) enum Outcome {
-    /// The write took effect. The value is the received message, if any.
+    /// The write took effect. The value is the number of the received message, if any.
     Done(Option<Number>),
     Refused(Refusal),
-    /// The write was not attempted and had no effect.
+    /// The write was not attempted and therefore had no effect.
     NotDone,
 }
 
@@ -152,7 +152,7 @@ fn missing(code: ErrorCode) -> Refusal {
 }
 
 impl State {
-    /// Returns the state after a write and the message received by it, or the reason why the write is refused.
+    /// Returns the state after a write and the message that the write received, or the reason why the write is refused.
     pub(super) fn after(&self, write: &Write) -> Result<(Self, Option<Number>), Refusal> {
         let mut state = self.clone();
         let mut received = None;
@@ -216,7 +216,7 @@ impl State {
         Ok((state, received))
     }
 
-    /// Returns the error code with which requests for a table are refused; `None` if the table exists.
+    /// Returns the error code with which requests for a table are refused, or `None` if the table exists.
     pub(in crate::sim) fn missing(&self, table: u8) -> Option<ErrorCode> {
         if self.leaving.contains(&table) {
             return Some(ErrorCode::TableBeingDeleted);
@@ -232,7 +232,7 @@ impl State {
         self.queue.as_mut().ok_or(missing(ErrorCode::QueueNotFound))
     }
 
-    /// Removes a message, if the receipt for it is valid.
+    /// Removes a message if the given receipt for it is valid.
     pub(super) fn take(&mut self, message: Number, receipt: Number) -> Result<Message, Refusal> {
         let messages = self.messages()?;
         let place = messages.iter().position(|there| there.number == message);

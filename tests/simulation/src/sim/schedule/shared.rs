@@ -1,4 +1,4 @@
-//! Adapts the scheduler to the interface that the engine uses.
+//! Adapts the scheduler to the interface of the engine.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,7 +25,7 @@ impl Scheduler for Shared {
         let schedule = Arc::clone(&self.0);
         thread::Builder::new().name(name.to_owned()).spawn(move || {
             schedule.begin(number);
-            // The engine itself detects that its thread has panicked. The next thread still gets its turn.
+            // The engine detects by itself that its thread has panicked. The next thread must still get its turn.
             let _ = catch_unwind(AssertUnwindSafe(work));
             schedule.end();
         })
@@ -53,7 +53,7 @@ impl Scheduler for Shared {
             at_most.map(|time| inner.now + time)
         };
         loop {
-            // Other threads may proceed while `ready` runs.
+            // Other threads may make progress while `ready` runs.
             let seen = self.0.call().doings;
             if ready() || until.is_some_and(|until| until <= self.0.elapsed()) {
                 return;

@@ -1,10 +1,10 @@
-//! Makes threads run one at a time, in turns.
+//! Lets threads run one at a time, in turns.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::thread::{self, Thread};
 
-/// Gives one thread at a time its turn. A turn passes from thread to thread without a lock that both would need.
+/// The permission of one thread to run. A turn passes from thread to thread without a lock that both threads would need.
 #[derive(Default)]
 pub(super) struct Turn {
     is_given: AtomicBool,
@@ -14,14 +14,14 @@ pub(super) struct Turn {
 impl Turn {
     pub(super) fn give(&self) {
         self.is_given.store(true, Ordering::SeqCst);
-        // A thread that has not started, and therefore has no handle here, finds its turn when it starts.
+        // A thread that has not started has no handle here. It finds its turn when it starts.
         fence(Ordering::SeqCst);
         if let Some(thread) = self.thread.get() {
             thread.unpark();
         }
     }
 
-    /// Waits for the turn of the current thread.
+    /// Waits until it is the turn of the current thread.
     pub(super) fn take(&self) {
         if self.thread.get().is_none() {
             let _ = self.thread.set(thread::current());

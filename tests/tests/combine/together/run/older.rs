@@ -1,4 +1,4 @@
-//! A program built from an earlier release. It writes tickets until the current release stores its schema.
+//! A program that was built from an earlier release. It writes tickets until the current release stores its schema.
 
 use pollster::block_on;
 use table_core::{ErrorCode, IfMatch};
@@ -9,8 +9,8 @@ use crate::together::desk::{
 use crate::together::run::Run;
 
 impl Run {
-    /// Runs the earlier release. It writes tickets without the newer properties until the current release opens the table.
-    /// After that, the earlier release's next write fails.
+    /// Runs the earlier release, which writes tickets without the newer properties, until the current release opens the table.
+    /// The next write of the earlier release then fails.
     pub(super) fn older_program(&mut self) {
         let process = self.world.alive();
         let old = block_on(process.before().create_if_missing()).unwrap();
@@ -32,7 +32,7 @@ impl Run {
         write(0, 1).unwrap();
         write(1, 2).unwrap();
         block_on(self.world.tickets(&process).create_if_missing()).unwrap();
-        // Both programs share this process's store, so the older program learns of the newer schema immediately.
+        // Both programs share the store of this process. The older program therefore learns of the newer schema immediately.
         let error = write(2, 3).unwrap_err();
         assert_eq!(error.code(), ErrorCode::SchemaMismatch);
         let tickets = block_on(process.plain().create_if_missing()).unwrap();
@@ -43,7 +43,7 @@ impl Run {
             tickets.backfill::<TicketBadges>().assume_no_older_programs().run().await.unwrap();
             tickets.backfill::<TicketTags>().assume_no_older_programs().run().await.unwrap();
             tickets.backfill_copies().assume_no_older_programs().run().await.unwrap();
-            // Patterns that were added later apply only to new writes, so this program writes the tickets again.
+            // Patterns that were added later apply only to new writes. This program therefore writes the tickets again.
             for number in [0, 1] {
                 let key = || Ticket::key(TENANT, number);
                 tickets.delete(key(), IfMatch::Any).await.unwrap();

@@ -1,4 +1,4 @@
-//! Random changes by a writer: their choice, their effect on the model, and their execution.
+//! The random changes of a writer: how they are chosen, their effect on the model, and how they are made.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +39,7 @@ impl Run {
     }
 
     fn ticket(&mut self, number: u32) -> Ticket {
-        // A badge belongs to a single ticket. If two tickets had it, an operator would have to decide.
+        // A badge belongs to a single ticket. If two tickets had the same badge, an operator would have to decide between them.
         let badge = self.has(Pattern::UniqueElsewhere).then(|| number * 10 + self.rng.random_range(0..3));
         Ticket {
             tenant: TENANT.to_owned(),
@@ -81,7 +81,7 @@ impl Run {
         }
     }
 
-    /// Returns the model of a ticket after an operation, or `None` if the operation is impossible.
+    /// Returns the model after a change to a ticket, or `None` if the change is impossible.
     pub(super) fn after(&self, number: u32, verb: &Verb) -> Option<Model> {
         let mut model = self.model.clone();
         let bare = |ticket: &Ticket, old: Option<&Known>| Known {
@@ -128,7 +128,7 @@ impl Run {
         (mails.len() == mails.iter().collect::<BTreeSet<_>>().len()).then_some(model)
     }
 
-    /// Returns the slot values that a unit of work (a transaction of several entities) sets in a ticket.
+    /// Returns the values of the slots that a unit of work (a transaction of several entities) sets in a ticket.
     fn hours(&self, ticket: &Ticket) -> BTreeMap<usize, i64> {
         let hours = [(usize::try_from(ticket.amount % 3).unwrap(), ticket.amount)];
         hours.into_iter().filter(|_| self.has(Pattern::Series)).collect()
@@ -164,7 +164,7 @@ impl Run {
                 } else {
                     unit.save(tickets.get(Ticket::key(TENANT, one.number)).await?.as_ref(), one)?;
                 }
-                // A unit of work saves the other ticket, which must keep all its slots.
+                // The unit of work saves the other ticket, which must keep the values of all its slots.
                 unit.save(tickets.get(Ticket::key(TENANT, other.number)).await?.as_ref(), other)?;
                 unit.commit().await.map(drop)
             }

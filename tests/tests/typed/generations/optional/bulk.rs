@@ -1,4 +1,4 @@
-//! Tests that the next transaction of an older program's bulk write is rejected once a newer program begins to write.
+//! Tests that the next transaction in a bulk write of an older program is rejected once a newer program begins to write.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -14,14 +14,14 @@ use super::super::{before as plain, indexed, nicknamed};
 use super::crew::{after, before, person};
 use super::{newer, older, outbox};
 
-/// The partitions of a bulk write. It makes one transaction in each of them.
+/// The partitions of a bulk write. The write makes one transaction in each partition.
 const TEAMS: [&str; 4] = ["a", "b", "c", "d"];
 
 /// The kind of handle that the older program uses for the bulk write.
 #[derive(Clone, Copy, Debug)]
 enum Handle {
     Table,
-    /// A handle for entities without derived rows, which reads nothing before it writes.
+    /// A handle for entities without derived rows. It reads nothing before it writes.
     Blind,
     /// A handle for entities with indexes.
     Indexed,
@@ -35,7 +35,7 @@ fn employees() -> Vec<plain::Employee> {
     TEAMS.map(|team| plain::Employee { department: team.into(), ..plain::employee(1, "mail") }).to_vec()
 }
 
-/// Replaces the entities, one per transaction. Calls `newer` after `until` transactions.
+/// Replaces the entities in one transaction each. Calls `newer` after `until` transactions.
 fn replace_all<T: BulkTarget>(
     handle: &T,
     entities: Vec<T::Entity>,
@@ -50,7 +50,7 @@ fn replace_all<T: BulkTarget>(
 }
 
 /// Runs a bulk write in the older program. After `until` transactions, the newer program sets a nickname. Returns the
-/// bulk write's result and the stored nickname.
+/// result of the bulk write and the stored nickname.
 fn interrupt<S: TableStore + Clone + 'static>(
     (time, store, engine): (&Time, &S, &Engine),
     handle: Handle,

@@ -1,4 +1,4 @@
-//! Tests an older program whose consistency checks and workers start after a newer program has opened the table, so they do not know the new property.
+//! Tests an older program whose consistency checks and workers start after a newer program has opened the table. They do not know the new property.
 
 use pollster::block_on;
 use table_core::Result;
@@ -11,7 +11,7 @@ use super::super::settling::shared;
 use super::crew::{after, copied, person};
 use super::{KEPT, Newer, Older, Work, newer, older, outbox};
 
-/// A task that the older program begins without knowing the newer schema.
+/// A task that the older program starts without knowing the newer schema.
 #[derive(Clone, Copy, Debug)]
 enum Task {
     Checks,
@@ -40,7 +40,7 @@ async fn run<S: TableStore + Clone + 'static>(task: Task, old: &Older<S>, outbox
     Ok(())
 }
 
-/// Checks that all copies in the other table contain `nickname`.
+/// Checks that each copy in the other table contains `nickname`.
 async fn are_whole<S: TableStore + Clone + 'static>(new: &Newer<S>, nickname: &str, task: Task) {
     for id in 0..KEPT {
         let email = person(id, id).email;

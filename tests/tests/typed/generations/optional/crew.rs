@@ -41,14 +41,14 @@ macro_rules! release {
 release!(before);
 release!(after, nickname);
 
-/// Returns a person as the older release declares it.
+/// Returns a person as declared by the older release.
 pub(in super::super) fn person(id: u32, round: u32) -> before::Person {
     let level = u8::try_from(round % 5).ok();
     let (email, team) = (format!("mail{}", round % 40), format!("team{}", round % 3));
     before::Person { department: "Sales".into(), id, email, team, level, is_active: !round.is_multiple_of(4) }
 }
 
-/// Returns a recorded change for which the older release rewrites the person's copy in the other table.
+/// Returns a recorded change. For this change, the older release rewrites the copy of a person in the other table.
 pub(in super::super) fn copied(id: u32) -> RemoteChange {
     let index = before::Person::SCHEMA.indexes.iter().find(|index| index.name == "Directory").unwrap();
     let key = EntityKey::new("in_Sales", format!("{}_{id:04}", person(id, id).email)).unwrap();
@@ -57,7 +57,7 @@ pub(in super::super) fn copied(id: u32) -> RemoteChange {
     RemoteChange { of, owner, keys: vec![key], fingerprint }
 }
 
-/// Returns a person as the newer release declares it.
+/// Returns a person as declared by the newer release.
 pub(in super::super) fn person_with(id: u32, round: u32, nickname: &str) -> after::Person {
     let before::Person { department, id, email, team, level, is_active } = person(id, round);
     after::Person { department, id, email, team, level, is_active, nickname: Some(nickname.to_owned()) }

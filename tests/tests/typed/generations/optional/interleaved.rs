@@ -1,4 +1,4 @@
-//! Tests each of the older program's operations if the newer program sets the new property before one of the operation's calls.
+//! Tests each operation of the older program while the newer program sets the new property before one of the calls of the operation.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -14,7 +14,7 @@ use super::{Older, Work, check, newer, older, outbox, write};
 
 type Old = Older<Controlled<Engine>>;
 
-/// The number of operations: those of [`write`], those that replace the entire row, a repair, and an update of a copy.
+/// The number of operations: those of [`write`], those that replace the entire row, and two others (a repair and an update of a copy).
 const VERBS: u32 = 11 + 4 + 2;
 
 async fn verb(old: Old, verb: u32) -> Result<()> {
@@ -39,14 +39,14 @@ async fn verb(old: Old, verb: u32) -> Result<()> {
 /// The state of the newer program when the older one begins to write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Newer {
-    /// The newer program has already written, and the older one knows the newer schema.
+    /// The newer program has already written, and the older program knows the newer schema.
     Known,
     /// The newer program opens the table while the older program writes.
     Opens,
 }
 
-/// Makes the first `calls` store calls of the older program's operation, lets the newer program write, then completes
-/// the operation. Returns `false` if the operation ended before the newer program's write.
+/// Makes the first `calls` store calls of an operation of the older program, lets the newer program write, and then completes
+/// the operation. Returns `false` if the operation ended before the newer program wrote.
 fn interleave(number: u32, calls: usize, state: Newer) -> bool {
     let (time, control) = (Time::default(), Control::default());
     let engine = time.engine();
@@ -70,7 +70,7 @@ fn interleave(number: u32, calls: usize, state: Newer) -> bool {
     }
     name("last");
     if number >= 15 {
-        // No record is left, so no worker will rewrite the copy later.
+        // No record is left. No worker will therefore rewrite the copy later.
         let new = block_on(newer(&time, &plain));
         block_on(Worker::new(plain.clone()).with_index_handler(&new).run_until_idle()).unwrap();
     }
