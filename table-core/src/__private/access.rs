@@ -62,7 +62,7 @@ const fn holds(pieces: &[KeyPiece], wanted: &str) -> bool {
     false
 }
 
-/// Parses the number of buckets from a codec name. Returns 16 for `bucket(text,16)`.
+/// Parses the number of buckets from a codec name, such as 16 from `bucket(text,16)`.
 const fn buckets(codec: &str) -> Option<usize> {
     let Some((b"bucket(", rest)) = codec.as_bytes().split_first_chunk() else { return None };
     let (mut number, mut at) = (0, 0);

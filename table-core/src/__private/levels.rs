@@ -63,7 +63,7 @@ impl LevelsOf {
         ranges(self.0, |begin| Ok(TextRange::prefix(&begin)))
     }
 
-    /// Selects a single partition. Called if every level is given.
+    /// Selects a single partition. Called if every level is specified.
     pub fn select_partition<E>(self) -> Selection<E, Partition> {
         partition(self.0)
     }

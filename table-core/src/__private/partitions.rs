@@ -34,7 +34,7 @@ pub fn partitions_with<E, P, C: Class, F>(
     Selection::new(ranges(begin, |begin| part::prefix(begin, field, |text| encode(prefix, text))))
 }
 
-/// Divides the partitions whose keys consist of a prefix and a hash into `of` shares of equal hash ranges. Selects share number `share`, counted from 0.
+/// Selects one of `of` shares of the partitions whose keys consist of a prefix and a hash. The shares cover equal ranges of hashes and are numbered from 0.
 pub fn partitions_share<E, C: Class, F>(
     begin: impl Into<KeyTexts>,
     form: Form,
@@ -77,7 +77,7 @@ fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
     (0 < share && share < of).then(bound)
 }
 
-/// Returns the key ranges of all rows in the partitions whose keys start with these prefixes.
+/// Computes a range of partitions from each prefix with `partitions`, and returns the key ranges of all rows in these partitions.
 ///
 /// # Errors
 /// `KeyEncoding` if a given value cannot be encoded.

@@ -96,7 +96,7 @@ impl<'a> EntityReader<'a> {
         self.text();
     }
 
-    /// Reads a field of the entity's key whose text a copy stores as a property.
+    /// Reads a field of the entity's key from a copy that stores the field's key text as a property.
     pub fn key_text<T>(&mut self, field: &'static str, name: &'static str, decode: Decode<T>) -> Option<T> {
         let found = self.search.find(name);
         let text = self.search.keep(found)?;
@@ -137,7 +137,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep::<()>(Err(error)).is_some()
     }
 
-    /// Returns `true` if `text`, another part of the keys, encodes the same value. Otherwise records an error.
+    /// Returns `true` if `text`, another key part for the same field, encodes `value`. Otherwise records an error.
     pub fn is_same<T>(&mut self, field: &'static str, value: &T, text: &str, encode: Encode<T>) -> bool {
         let mut expected = String::with_capacity(text.len());
         let encoded = of_field(field, encode(value, &mut expected)).and_then(|()| {
@@ -173,7 +173,7 @@ impl<'a> EntityReader<'a> {
         is_same
     }
 
-    /// Returns `true` if `check`, the check of the field's bucket, is `Ok`. Otherwise records the error.
+    /// Returns `true` if `check`, the result of checking the field's bucket, is `Ok`. Otherwise records the error.
     pub fn is_right(&mut self, field: &'static str, check: Result<()>) -> bool {
         self.search.keep(of_field(field, check)).is_some()
     }

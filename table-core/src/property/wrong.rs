@@ -1,4 +1,4 @@
-//! Common types that cannot be properties. Each kind has a message that suggests the declaration to write instead.
+//! Common types that cannot be properties. The error message of each kind suggests the declaration to write instead.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -14,8 +14,8 @@ use table_store::{ETag, EdmType, Result, Value, ValueRef};
 use crate::property::Property;
 use crate::row::RowWriter;
 
-/// A common type that cannot be a property, although its values can be stored in another way. All other types get the error message of [`Property`], even if
-/// they are nested in another type.
+/// A common type that cannot be a property, although its values can be stored in another way. Every other type gets the error message of [`Property`], even if
+/// it is nested in another type.
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be a property",
     label = "write a type that is a property, or `#[property(json)]` above this field",

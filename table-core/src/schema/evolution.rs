@@ -1,4 +1,4 @@
-//! Schema evolution: determines whether stored rows are compatible with a changed schema.
+//! Schema evolution: the compatibility of stored rows with a changed schema.
 //!
 //! [`EVOLUTION_RULES`] lists the effect of each kind of change, and [`compare_schemas`] finds the changes.
 
@@ -54,7 +54,8 @@ pub fn compare_schemas(old: &StoredSchema, new: &StoredSchema) -> Evolution {
     compare_with_removed(old, &RemovedProperties::default(), new)
 }
 
-/// Compares two schemas like [`compare_schemas`]. Also compares the properties that `new` adds with `removed`, the properties that were removed before `old`.
+/// Compares two schemas like [`compare_schemas`]. A property that `new` adds is also compared with the property of the same name in `removed`, which contains
+/// the properties that were removed before `old`.
 pub(crate) fn compare_with_removed(
     old: &StoredSchema,
     removed: &RemovedProperties,
