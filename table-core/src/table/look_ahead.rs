@@ -24,7 +24,7 @@ enum Waiting {
 }
 
 impl<St> LookAhead<St> {
-    /// Creates the stream, which prefetches until it has yielded pages with `limit` entities.
+    /// Creates the stream, which prefetches until it has yielded pages with a total of `limit` entities.
     pub(super) fn new(pages: St, limit: Option<usize>) -> Self {
         Self { pages: Box::pin(pages), waiting: Waiting::Nothing, wanted: limit }
     }

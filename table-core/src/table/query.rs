@@ -101,7 +101,7 @@ impl<E, S: TableStore + Clone, T> EntityQuery<E, S, T> {
 }
 
 impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
-    /// Adds a condition. All conditions must match.
+    /// Adds a condition. The query returns only entities that satisfy every condition.
     ///
     /// A filter reduces the result, but not the rows that are read, so it does not change the cost class (CLS-4).
     ///
@@ -117,8 +117,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self
     }
 
-    /// Sets the maximum number of entities in a page, which is one request; the default is 1,000 (TOP-1). To limit the total number of entities,
-    /// use [`limit`](Self::limit).
+    /// Sets the maximum number of entities in a page; the default is 1,000 (TOP-1). Each page is one request. To limit the total number of entities, use
+    /// [`limit`](Self::limit).
     pub const fn page_size(mut self, entities: usize) -> Self {
         self.paging.top = Some(entities);
         self
