@@ -50,13 +50,13 @@ impl Retry {
         }
     }
 
-    /// Sets the clock and the sleep function.
+    /// Sets the clock, the sleep function and the random number generator.
     #[must_use]
     pub fn with_runtime(self, pace: Runtime) -> Self {
         Self { pace, ..self }
     }
 
-    /// Returns the clock and the sleep function.
+    /// Returns the clock, the sleep function and the random number generator.
     #[must_use]
     pub const fn runtime(&self) -> &Runtime {
         &self.pace

@@ -18,8 +18,8 @@ type Sleep = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// The clock, sleep function and random number generator for code that waits, such as workers, retries and backfills.
 ///
-/// By default, it uses the system clock and sleeps in a separate thread, which requires no async runtime and does not block an executor. In a program with an
-/// async runtime, pass that runtime's timer: `Runtime::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
+/// By default, a runtime uses the system clock and sleeps in a separate thread, which requires no async runtime and does not block an executor. In a program
+/// with an async runtime, pass that runtime's timer: `Runtime::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
 ///
 /// ```
 /// use std::time::Duration;

@@ -176,7 +176,7 @@ impl<E, C, F> Selection<E, C, F> {
 }
 
 impl<E, F> Selection<E, Point, F> {
-    /// Creates the selection of one entity from its two keys. Called by generated code.
+    /// Creates a selection of one entity from its two keys. Called by generated code.
     #[doc(hidden)]
     pub fn of_texts(keys: Result<(String, String)>) -> Self {
         Self::of(keys.map(|(partition_key, row_key)| Keys::Point(partition_key, row_key)), None)

@@ -8,7 +8,7 @@ use crate::selection::{FanOut, KeyArg, Selection};
 use super::property::{Encode, of_field};
 use super::text::KeyText;
 
-/// Keys under construction: one for each bucket.
+/// Keys under construction, one for each bucket.
 #[derive(Clone, Debug)]
 pub struct KeyTexts(pub(super) Result<Vec<String>>);
 

@@ -38,7 +38,7 @@ pub fn indexed<'a, T: IndexPart>(field: &'static str, value: &'a T) -> Result<&'
     })
 }
 
-/// Returns the description of an index that programs use at run time (`Entity::INDEXES`).
+/// Returns the run-time description of an index (`Entity::INDEXES`).
 #[must_use]
 pub const fn index_of<I: Index>() -> IndexOf<I::Entity> {
     IndexOf::new(I::SCHEMA, I::entry, I::owner)

@@ -142,7 +142,7 @@ impl<'a> OwnerKey<'a> {
         })
     }
 
-    /// Appends the last literal and returns the key.
+    /// Appends the last literal and returns the entity's key.
     ///
     /// # Errors
     /// `EntityMismatch` if the row does not belong to the index; `KeyEncoding` if a value cannot be encoded.

@@ -1,4 +1,4 @@
-//! Support for ranges of partitions: a prefix followed by a part of the `PartitionKey`.
+//! Support for ranges of partitions, which are selected by a prefix and the next part of the `PartitionKey`.
 
 use std::ops::Bound;
 
@@ -61,7 +61,7 @@ fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
     let characters: Vec<char> =
         ('\0'..'\u{80}').filter(|character| form.alphabet.contains(*character)).collect();
     let bits = characters.len().checked_ilog2().filter(|bits| *bits > 0)?;
-    // Enough characters for every share to contain some hashes, and few enough for the product to fit into a `u128`.
+    // A bound has enough characters that every share contains some hashes, and few enough that the product fits into a `u128`.
     let places = u32::try_from(form.max).unwrap_or(u32::MAX).min(80 / bits);
     let least = (1_u128 << (bits * places)) * u128::from(share) / u128::from(of);
     let character = |place| {

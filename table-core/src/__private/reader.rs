@@ -1,4 +1,4 @@
-//! Support for `from_entity`: reads the key parts and properties of an entity or copy in order.
+//! Support for `from_entity`: a reader for the key parts and properties of an entity or copy, in order.
 
 use table_store::{Error, ErrorCode, Result, ValueRef, quoted};
 
@@ -15,8 +15,8 @@ pub type Decode<T> = fn(&str) -> Result<T>;
 /// The `decode_again` function of a codec.
 pub type DecodeAgain<T> = fn(&str, &mut T) -> Result<()>;
 
-/// The state of reading one entity: the key text and properties not yet read, and the first error. Generated code contains `let … else { return reader.fail()
-/// }`, because `?` compiles more slowly.
+/// The state of a reader of one entity: the key text and properties that have not been read yet, and the first error. Generated code contains `let … else {
+/// return reader.fail() }`, because `?` compiles more slowly.
 #[derive(Debug)]
 pub struct EntityReader<'a> {
     row_key: &'a str,

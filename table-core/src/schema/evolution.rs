@@ -21,8 +21,8 @@ use crate::schema::stored::StoredSchema;
 /// This pure function compares only schemas and reads no rows. Even if the result is [`Compatibility::NeedsRewrite`], a rewrite fails if a value cannot
 /// be stored with the new schema.
 ///
-/// Guarantees: a schema compared with itself is [`Compatibility::Same`]; `Same` implies equal fingerprints; equal fingerprints imply `Same`, unless
-/// the name of the type has changed or the names of key parts have been swapped.
+/// A schema compared with itself is [`Compatibility::Same`]. `Same` implies equal fingerprints. Equal fingerprints imply `Same`, unless the name of the type
+/// has changed or the names of key parts have been swapped.
 ///
 /// ```
 /// use table_core::Entity;

@@ -43,7 +43,7 @@ fn part<'t>(form: Form, after: &[KeyPiece], text: &'t str) -> Option<&'t str> {
     is_of_form.then_some(rest)
 }
 
-/// Returns `true` if provably no string can [match](fits) both layouts. `false` means that no proof was found.
+/// Returns `true` if it can be proven that no string [matches](fits) both layouts. `false` means that no proof was found.
 ///
 /// A proof requires different literals at the start, different lengths, a character that one layout requires and the other excludes, or disjoint sets
 /// of characters at the same distance from the start or the end.
@@ -258,7 +258,7 @@ const fn places_differ(a: &[KeyPiece], b: &[KeyPiece], from_end: bool) -> bool {
     }
 }
 
-/// The possible characters at a given distance, in code units, from one end of a matching string.
+/// The possible characters at a given distance (in code units) from one end of a matching string.
 enum Place {
     /// One of the characters in this set.
     Of(Alphabet),

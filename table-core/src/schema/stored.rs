@@ -49,7 +49,7 @@ pub struct StoredSchema {
     pub properties: Vec<StoredProperty>,
     /// The indexes, sorted by name.
     pub indexes: Vec<StoredIndex>,
-    /// Derived rows other than indexes: `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`.
+    /// The derived rows other than indexes: `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`.
     pub keeps: Vec<String>,
 }
 
@@ -145,7 +145,7 @@ pub struct StoredIndex {
     pub unique: bool,
     /// `true` if some entities may be absent from the index.
     pub sparse: bool,
-    /// The path of the function that selects the indexed entities.
+    /// The path of the function that selects the indexed entities, or `None` if every entity with a value for the key is indexed.
     pub when: Option<String>,
     /// The table of the index rows, or `None` for the entity's table.
     pub table: Option<String>,

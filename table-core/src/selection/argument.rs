@@ -23,7 +23,7 @@ use crate::key::codec::TextCodec;
     note = "a text is parsed first, `text.parse::<{T}>()?`, and an integer of another type is converted, `{T}::try_from(number)?`"
 )]
 pub trait KeyArg<T> {
-    /// Passes the value to a closure.
+    /// Passes the value to `read`, and returns the result.
     fn with<R>(&self, read: impl FnOnce(&T) -> R) -> R;
 }
 
@@ -68,7 +68,7 @@ impl KeyArg<String> for &str {
     note = "for a single value use the method that ends in `_is`"
 )]
 pub trait KeyBounds<T> {
-    /// Passes the bounds to a closure.
+    /// Passes the bounds to `read`, and returns the result.
     fn with<R>(&self, read: impl FnOnce(Bound<&T>, Bound<&T>) -> R) -> R;
 }
 

@@ -8,7 +8,7 @@ use table_store::Result;
 
 use crate::query::Page;
 
-/// A stream of pages that polls the next page once before it yields the current one. It buffers at most one page.
+/// A stream of pages that polls for the next page once before it yields the current one. It buffers at most one page.
 pub(super) struct LookAhead<St> {
     pages: Pin<Box<St>>,
     waiting: Waiting,

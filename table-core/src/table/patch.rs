@@ -161,7 +161,7 @@ impl PatchChange {
     }
 }
 
-/// A column that a [`Patch`] on the handle `T` can set.
+/// A column that a [`Patch`] on a handle of type `T` can set.
 ///
 /// On a [`Table`], these are the columns that implement [`Settable`].
 ///

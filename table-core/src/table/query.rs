@@ -24,8 +24,8 @@ use crate::table::fault::TableFault;
 use crate::table::pages::{CheckRecord, SchemaCheck};
 use crate::table::{PageSource, Paging, Table, request};
 
-/// A query under construction on a table of `E`. The query reads the rows of `F` (the entities or an index) as values of type `T`. No request is sent until
-/// [`page`](Self::page), [`stream`](Self::stream) or one of the `collect` functions is called, or the query is awaited.
+/// A query under construction on a table of `E`. The query reads the rows of the source `F` (the entities or an index) as values of type `T`. No request is
+/// sent until [`page`](Self::page), [`stream`](Self::stream) or one of the `collect` functions is called, or the query is awaited.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};

@@ -1,4 +1,4 @@
-//! Compares the keys of two schemas of an entity.
+//! Compares the keys of two schemas of an entity type.
 
 use std::collections::BTreeMap;
 

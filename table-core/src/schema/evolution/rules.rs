@@ -61,7 +61,7 @@ pub struct Rule {
     pub compatibility: Compatibility,
     /// The effect of the change on old rows.
     pub then: &'static str,
-    /// The advice for a program that makes this change.
+    /// The advice to a programmer who makes this change.
     pub advice: &'static str,
 }
 

@@ -23,7 +23,7 @@ pub(super) enum Next {
     Follows(Box<SchemaRecord>, Box<SchemaRecord>),
 }
 
-/// Compares a schema with the stored one.
+/// Compares a schema with the stored one, and returns the next step.
 ///
 /// # Errors
 /// `SchemaMismatch` if the program may not use the table and the caller has passed no reason in `accepted`.

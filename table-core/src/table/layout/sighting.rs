@@ -22,7 +22,7 @@ use crate::table::request;
 /// ```
 /// use table_core::table::Sightings;
 ///
-/// /// Returns `true` if an older program was seen within an hour.
+/// /// Returns `true` if an older program was seen within the last hour.
 /// fn is_rolling_out(seen: &Sightings) -> bool {
 ///     seen.older.is_some_and(|older| seen.now.saturating_sub(older) < 3_600 * 10_000_000)
 /// }

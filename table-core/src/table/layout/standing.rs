@@ -30,7 +30,7 @@ const LEASE_TICKS: u64 = 5 * 10_000_000;
 struct Compared {
     /// `true` if the stored schema equals the handle's schema.
     is_own: bool,
-    /// `true` if the handle's schema lacks parts that the stored schema announces: indexes or properties that older programs need not know yet.
+    /// `true` if the handle's schema lacks indexes, a feed or copies of the stored schema whose backfill has not begun.
     lacks_announced: bool,
 }
 

@@ -70,7 +70,7 @@ impl<E> InPlace<E> for () {}
 #[diagnostic::do_not_recommend]
 impl<E> InPlace<E> for Never {}
 
-/// The type `!`. Rustc does not yet accept this name, except as a return type, so the type is taken from `fn() -> !`.
+/// The type `!`. rustc does not yet accept this name, except as a return type, so the type is taken from `fn() -> !`.
 type Never = <fn() -> ! as Returns>::Output;
 
 /// The type of a function without arguments.
