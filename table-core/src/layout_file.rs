@@ -44,7 +44,7 @@ use crate::schema::{Compatibility, compare_with_removed};
 /// The environment variable that permits the test to rewrite a layout file.
 const VARIABLE: &str = "TABLES_UPDATE";
 
-/// Specifies whether the test may rewrite a layout file that differs from the program.
+/// The permission of the test to rewrite a layout file that differs from the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateMode {
     /// Never rewrites the file: a difference is an error.
@@ -56,7 +56,7 @@ pub enum UpdateMode {
 }
 
 impl UpdateMode {
-    /// Reads the mode from the environment variable [`VARIABLE`], which must be unset, `1` or `force`.
+    /// Reads the mode from the environment variable [`VARIABLE`], which must be unset, empty, `0`, `1` or `force`.
     ///
     /// # Errors
     /// `InvalidInput` if the variable has another value.
@@ -91,8 +91,9 @@ impl UpdateMode {
 /// ```
 ///
 /// # Errors
-/// `SchemaMismatch`, with the compatibility and the differing lines, if the file and the program differ; `Corrupted` if the file is not in the format of
-/// layout files; `Io` if it cannot be read or written.
+/// `SchemaMismatch`, with the compatibility and the differing lines, if the file and the program differ and `update` does not allow rewriting the file;
+/// `Corrupted` if the file is not in the format of layout files; `OutOfRangeInput` if a sample cannot be written as JSON; `Io` if the file cannot be read or
+/// written.
 pub fn check(path: &Path, layouts: &[Layout], update: UpdateMode) -> Result<()> {
     let named = |error: Error| error.with_context(&path.display().to_string());
     let committed = match fs::read_to_string(path) {

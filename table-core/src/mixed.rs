@@ -1,4 +1,4 @@
-//! Mixed partitions: classifies stored rows in a table that contains several types.
+//! Mixed partitions: the classification of stored rows in a table that contains several entity types.
 //!
 //! A partition may contain an entity and the rows that are part of it, entities of several kinds, the copies and lists of indexes, and rows reserved for
 //! patterns. An entity declares which other rows may occur: the rows of its indexes, and, with `#[entity(set = Desk)]`, the rows of its [set](crate::set)'s
@@ -47,7 +47,7 @@ use crate::set::is_of;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowOwner {
-    /// A row of the type.
+    /// A row of the entity type itself.
     Own,
     /// A row of another declared type or of an index, or a row that is reserved for a pattern.
     Other,
@@ -135,7 +135,7 @@ fn is_row_of(design: &EntitySchema, index: &IndexSchema, partition_key: &str, ro
     fits(index.row_key, row_key) && fits(index.partition_key.unwrap_or(design.partition_key), partition_key)
 }
 
-/// Returns `true` if the key may belong to a row of one of the type's indexes in this table.
+/// Returns `true` if the key could belong to a row of one of the entity type's indexes in this table.
 pub(crate) fn is_index_row(design: &EntitySchema, table: &str, partition_key: &str, row_key: &str) -> bool {
     let mut here =
         design.indexes.iter().filter(|index| index.table.unwrap_or(design.table).eq_ignore_ascii_case(table));

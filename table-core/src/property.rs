@@ -1,4 +1,4 @@
-//! Rust types that can be stored as properties: each has one Edm type, and an absent property is an `Option` (ENT-3, TYPE-1).
+//! Rust types that can be stored as properties. Each has one Edm type. A property that may be absent is an `Option` (ENT-3, TYPE-1).
 
 mod chunks;
 #[cfg(feature = "rust_decimal")]
@@ -39,10 +39,10 @@ use crate::row::{RowReader, RowView, RowWriter};
 /// | `u64` | `Edm.Int64`; a value above [`i64::MAX`] is rejected when it is written |
 /// | `f32`, `f64` | `Edm.Double` |
 /// | `bool`, `DateTime<Utc>`, `Uuid`, `Vec<u8>` | `Edm.Boolean`, `Edm.DateTime`, `Edm.Guid`, `Edm.Binary` |
-/// | `NaiveDate`, `NaiveTime` | `Edm.String`: `2014-04-23`, `09:05:00` with any fractional digits; sorts by time |
-/// | `IpAddr`, `Ipv4Addr`, `Ipv6Addr` | `Edm.String`: `127.0.0.1` |
+/// | `NaiveDate`, `NaiveTime` | `Edm.String`: `2014-04-23`, `09:05:00` with any fractional digits; sorts chronologically |
+/// | `IpAddr`, `Ipv4Addr`, `Ipv6Addr` | `Edm.String`, such as `127.0.0.1` |
 /// | `u128` | `Edm.String`: 39 digits; sorts like the number |
-/// | `std::time::Duration`, `chrono::TimeDelta` | `Edm.Int64`: nanoseconds; more than 292 years are rejected when they are written |
+/// | `std::time::Duration`, `chrono::TimeDelta` | `Edm.Int64`: nanoseconds; a duration of more than 292 years is rejected when it is written |
 /// | `rust_decimal::Decimal` (feature `rust_decimal`) | `Edm.String`: `19.90`, exact; filters cannot compare it, because its text is not ordered |
 /// | [`Json<T>`] | `Edm.String` |
 /// | an enum with `#[derive(KeyPart)]` | `Edm.String`: the name of the variant |
@@ -94,7 +94,7 @@ pub trait Property: Sized {
     const EDM: EdmType;
     /// `true` if the value may be absent.
     const OPTIONAL: bool = false;
-    /// The facts that generated code needs. They are one constant, because each constant that an expansion refers to adds to the compile time.
+    /// The facts that generated code needs. They are combined into one constant, because each constant that an expansion refers to adds to the compile time.
     #[doc(hidden)]
     const FACTS: PropertyFacts =
         PropertyFacts { edm: Self::EDM, optional: Self::OPTIONAL, is_option_twice: false };
@@ -112,7 +112,7 @@ pub trait Property: Sized {
     /// omit type annotations lose the difference (ENG-12).
     fn from_value(value: Option<ValueRef<'_>>) -> Result<Self>;
 
-    /// Reads the next property of a row if it has this name and type. If it returns `None`, call [`from_value`](Self::from_value) instead. This fast
+    /// Reads the next property of a row if it has this name and type. If this method returns `None`, call [`from_value`](Self::from_value) instead. This fast
     /// path for built-in types avoids an intermediate value.
     #[doc(hidden)]
     #[inline]
@@ -120,7 +120,7 @@ pub trait Property: Sized {
         None
     }
 
-    /// Reads the next property into an existing value and reuses its memory. If it returns `false`, call [`from_value`](Self::from_value) instead.
+    /// Reads the next property into an existing value and reuses its memory. If this method returns `false`, call [`from_value`](Self::from_value) instead.
     #[doc(hidden)]
     #[inline]
     fn next_again(&mut self, row: &mut RowReader<'_>, name: &str) -> bool {
@@ -185,7 +185,7 @@ pub fn read<T: Property>(row: RowView<'_>, name: &str, hint: &mut usize) -> Resu
     T::from_value(row.find(name, hint)?).map_err(|error| error.with_property(name))
 }
 
-/// Reads a property that the fast path cannot read: it is at a different position, has a type that must be converted, or is malformed.
+/// Reads a property that the fast path cannot read, because it is at a different position, has a type that must be converted, or is malformed.
 #[inline(never)]
 fn read_anywhere<T: Property>(search: &mut Search<'_>, name: &'static str) -> Option<T> {
     let read = read(search.row.row(), name, &mut search.row.next);

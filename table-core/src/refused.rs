@@ -1,4 +1,4 @@
-//! Methods with names from other libraries. They are declared only to produce a helpful compile error, because no type satisfies their bound.
+//! Methods with names from other libraries. No type satisfies their bounds, so a call does not compile, and the error message contains a hint.
 
 /// A bound that no type satisfies. A method with this bound has a generic return type, so rustc reports an error only for the call to the method itself, and
 /// none for calls on its result.
@@ -24,8 +24,8 @@ macro_rules! __refused_methods {
 pub(crate) use __refused_methods as refused_methods;
 
 /// Declares methods with names from other libraries in an `impl` whose bound no type satisfies. rustc checks the bound of an `impl` first, so it shows the
-/// message of the bound whatever arguments a call has. This does not work for a name that `Iterator` or [`refused_of_values`] also uses: rustc would then find
-/// several missing bounds and show no message.
+/// message of the bound regardless of the arguments in the call. This does not work for a name that `Iterator` or [`refused_of_values`] also uses: rustc would
+/// then find several missing bounds and show no message.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused_by_name {
@@ -37,7 +37,7 @@ macro_rules! __refused_by_name {
 pub(crate) use __refused_by_name as refused_by_name;
 
 /// Declares methods with names from other libraries in a trait for stores or entities. Calling such a method is a compile error that contains a hint.
-/// The methods take `&mut self`, so rustc prefers a method with the same name in one of the program's traits that takes `&self` or `self`.
+/// The methods take `&mut self`, so rustc prefers a method with the same name that takes `self` or `&self` and belongs to one of the program's traits.
 macro_rules! refused_of_values {
     ($($bound:path: $($name:ident($($value:tt),*))*;)*) => {$($(
         #[doc(hidden)]

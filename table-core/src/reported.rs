@@ -11,7 +11,7 @@
 /// reports only the violated bound.
 macro_rules! reported_once {
     ($($name:ident: $bound:ident, $checked:ident;)*) => {$(
-        /// An argument type. rustc reports a wrong type only once.
+        /// The bound of an argument's type. rustc reports a type that violates it only once.
         #[doc(hidden)]
         pub trait $name<E>: $bound<E> {
             /// The type `R`, if the argument's type is correct.
@@ -33,7 +33,7 @@ macro_rules! reported_once {
 
 pub(crate) use reported_once;
 
-/// Makes the type `R` depend on another type. Implemented for all types.
+/// A trait that makes the type `R` depend on another type. Implemented for all types.
 #[doc(hidden)]
 pub trait Itself {
     /// The type `R`, written so that it depends on the implementing type.

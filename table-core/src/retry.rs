@@ -6,8 +6,8 @@ use table_store::{Error, ErrorCode, Result};
 
 use crate::runtime::{Backoff, Runtime};
 
-/// The maximum number of attempts if writes conflict, and the delays between them. The delays are partly random; their upper bound doubles after each attempt,
-/// up to a maximum.
+/// A retry policy for write conflicts: the maximum number of attempts, and the delays between attempts. The delays are partly random. Their upper bound doubles
+/// after each attempt, up to a maximum.
 ///
 /// All read-modify-write loops use this policy: [`Table::update`](crate::Table::update) and all patterns.
 ///
@@ -50,13 +50,13 @@ impl Retry {
         }
     }
 
-    /// Sets the clock and the sleep function.
+    /// Sets the clock, the sleep function and the random number generator.
     #[must_use]
     pub fn with_runtime(self, pace: Runtime) -> Self {
         Self { pace, ..self }
     }
 
-    /// Returns the clock and the sleep function.
+    /// Returns the clock, the sleep function and the random number generator.
     #[must_use]
     pub const fn runtime(&self) -> &Runtime {
         &self.pace
@@ -87,7 +87,7 @@ impl Default for Retry {
 /// ```
 /// use table_core::{Error, Result, retry::RetryLoop};
 ///
-/// /// Retries an operation until it succeeds without a conflict, or the attempts are used up.
+/// /// Retries an operation until it completes without a conflict or no attempts remain.
 /// async fn won(mut attempts: RetryLoop<'_>, attempt: impl AsyncFn() -> Result<()>) -> Result<()> {
 ///     loop {
 ///         match attempt().await {

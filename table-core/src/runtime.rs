@@ -1,4 +1,4 @@
-//! The clock, the sleep function and the random numbers that the library uses. All of them can be replaced.
+//! The clock, the sleep function and the random number generator of the library. Each of them can be replaced.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -16,10 +16,10 @@ use crate::clock::Clock;
 
 type Sleep = Arc<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// The clock, sleep function and random numbers for code that waits, such as workers, retries and backfills.
+/// The clock, sleep function and random number generator for code that waits, such as workers, retries and backfills.
 ///
-/// By default, it uses the system clock and sleeps in a separate thread, which requires no async runtime and does not block an executor. In a program with an
-/// async runtime, pass that runtime's timer: `Runtime::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
+/// By default, a runtime uses the system clock and sleeps in a separate thread, which requires no async runtime and does not block an executor. In a program
+/// with an async runtime, pass that runtime's timer: `Runtime::new().sleep_by(|time| Box::pin(tokio::time::sleep(time)))`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -61,7 +61,7 @@ impl Runtime {
         self
     }
 
-    /// Sets the function that waits for a duration.
+    /// Sets the function that sleeps for a duration.
     #[must_use]
     pub fn sleep_by(
         mut self,
@@ -180,7 +180,7 @@ pub fn ticks_of(time: Duration) -> u64 {
 ///
 /// let backoff = Backoff { initial: Duration::from_millis(100), max: Duration::from_secs(1) };
 /// assert_eq!(backoff.delay(0, u64::MAX), Duration::from_millis(100));
-/// assert_eq!(backoff.delay(2, 0), Duration::from_millis(200)); // half of 400 ms is certain
+/// assert_eq!(backoff.delay(2, 0), Duration::from_millis(200)); // at least half of 400 ms
 /// assert_eq!(backoff.delay(60, u64::MAX), Duration::from_secs(1));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

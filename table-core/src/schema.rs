@@ -71,8 +71,8 @@ pub struct EntitySchema {
     pub properties: &'static [PropertySchema],
     /// The indexes, in declaration order.
     pub indexes: &'static [IndexSchema],
-    /// Derived rows other than indexes: `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`. Also `rest`, if a field
-    /// collects the undeclared properties; the stored schema does not contain this word.
+    /// The derived rows other than indexes: `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`. Contains `rest` if a
+    /// field collects the undeclared properties; the stored schema omits this word.
     pub keeps: &'static [&'static str],
 }
 
@@ -96,7 +96,7 @@ impl EntitySchema {
 /// ```
 /// use table_core::schema::KeyPiece;
 ///
-/// /// Formats a key: `empid_{id}`.
+/// /// Formats a key, such as `empid_{id}`.
 /// fn pattern(pieces: &[KeyPiece]) -> String {
 ///     let text = |piece: &KeyPiece| match piece {
 ///         KeyPiece::Literal(literal) => (*literal).to_owned(),
@@ -153,7 +153,7 @@ pub struct PropertySchema {
     pub optional: bool,
 }
 
-/// A secondary index. Its rows are copies of entities (PAT-INTRA, PAT-INTER) or lists of keys (PAT-IX).
+/// The schema of a secondary index. The index rows are copies of entities (PAT-INTRA, PAT-INTER) or lists of keys (PAT-IX).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexSchema {
     /// The name of the index.
@@ -223,7 +223,7 @@ impl IndexSchema {
 /// ```
 /// use table_core::schema::IndexKind;
 ///
-/// /// Returns the number of requests of a lookup that finds one entity.
+/// /// Returns the number of requests for a lookup that finds one entity.
 /// const fn requests(kind: IndexKind) -> u32 {
 ///     match kind {
 ///         IndexKind::Copies => 1,

@@ -99,13 +99,13 @@ class! {
     Partition: Paged, _ranges => QueryClass::PartitionScan;
     /// A range of partitions, ordered by `PartitionKey`.
     PartitionRange: Paged, _ranges => QueryClass::PartitionRange;
-    /// Several partitions, such as all buckets of a `bucket(…)` key part, with at least one request for each.
+    /// Several partitions, such as all buckets of a `bucket(…)` key part. Each requires at least one request.
     FanOut: Paged, ranges => QueryClass::FanOut(ranges);
     /// All rows of the table (DQ-5).
     Scan, _ranges => QueryClass::TableScan;
 }
 
-/// The keys of the entities of type `E` to read. `C` is the cost class, and `F` is the source: [`Primary`] for the entity's own keys, [`Copies`] for an index.
+/// A selection of entities of type `E` by key. `C` is the cost class, and `F` is the source: [`Primary`] for the entity's own keys, [`Copies`] for an index.
 ///
 /// If a value cannot be encoded in a key, the error is returned when the selection is used, not when it is created.
 #[must_use = "a selection has no effect until it is passed to `get`, `query` or `scan`"]
@@ -176,7 +176,7 @@ impl<E, C, F> Selection<E, C, F> {
 }
 
 impl<E, F> Selection<E, Point, F> {
-    /// Creates the selection of one entity from its two keys. Called by generated code.
+    /// Creates a selection of one entity from its two keys. Called by generated code.
     #[doc(hidden)]
     pub fn of_texts(keys: Result<(String, String)>) -> Self {
         Self::of(keys.map(|(partition_key, row_key)| Keys::Point(partition_key, row_key)), None)

@@ -69,8 +69,8 @@ impl EntitySchema {
         false
     }
 
-    /// Returns `true` if rows of this type may contain an `EntityType` that is not the schema's kind: if it is declared as a property or collected in a `rest`
-    /// field.
+    /// Returns `true` if rows of this type may contain an `EntityType` that is not the schema's kind, because it is declared as a property or collected in a
+    /// `rest` field.
     const fn has_types(&self) -> bool {
         let (mut has_rest, mut at) = (false, 0);
         while at < self.keeps.len() {

@@ -56,8 +56,8 @@ use crate::table::layout::Standing;
 
 /// A typed handle to a table that stores entities of type `E`.
 ///
-/// Created by [`TableStoreExt::table`]; cheap to clone. Reads take [`Selection`](crate::Selection)s, whose types indicate the cost of the read. Writes
-/// require a [`PlainEntity`](crate::entity::PlainEntity), which has no derived rows to maintain, or the [`TableEntity`](crate::TableEntity) values of an
+/// Created by [`TableStoreExt::table`]. Cloning a handle is cheap. Reads take [`Selection`](crate::Selection)s, whose types indicate the cost of the read.
+/// Writes require a [`PlainEntity`](crate::entity::PlainEntity), which has no derived rows to maintain, or the [`TableEntity`](crate::TableEntity) values of an
 /// [`UntypedTable`](crate::UntypedTable).
 ///
 /// ```
@@ -85,7 +85,7 @@ pub struct Table<E, S> {
     name: Result<TableName>,
     /// The retry policy of updates, or `None` for the default.
     retry: Option<Retry>,
-    /// The handle's knowledge of the stored schema, or `None` if the table has not been opened.
+    /// The handle's information about the stored schema, or `None` if the table has not been opened.
     standing: Option<Arc<Standing>>,
     of: PhantomData<fn() -> E>,
 }

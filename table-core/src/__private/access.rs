@@ -31,8 +31,8 @@ pub const fn require_fan_out(
     }
 }
 
-/// Returns the number of partitions over which a key's buckets distribute rows. Ignores a bucket if the key also contains the field from which the bucket is
-/// computed.
+/// Returns the number of partitions over which the buckets in a key distribute rows. Ignores a bucket if the key also contains the field from which the bucket
+/// is computed.
 const fn spread(pieces: &[KeyPiece]) -> usize {
     let (mut partitions, mut at) = (1, 0);
     while at < pieces.len() {
@@ -62,7 +62,7 @@ const fn holds(pieces: &[KeyPiece], wanted: &str) -> bool {
     false
 }
 
-/// Parses the number of buckets from a codec name. Returns 16 for `bucket(text,16)`.
+/// Parses the number of buckets from a codec name, such as 16 from `bucket(text,16)`.
 const fn buckets(codec: &str) -> Option<usize> {
     let Some((b"bucket(", rest)) = codec.as_bytes().split_first_chunk() else { return None };
     let (mut number, mut at) = (0, 0);
@@ -77,7 +77,7 @@ const fn buckets(codec: &str) -> Option<usize> {
     Some(number)
 }
 
-/// Returns the name of the table that a selection reads: the index's table if an index is given, otherwise the entity's table.
+/// Returns the name of the table that a selection reads: the table of the index if the index has a separate one, otherwise the entity's table.
 #[must_use]
 pub const fn table_name(entity: &EntitySchema, index: Option<&'static IndexSchema>) -> &'static str {
     match index {

@@ -1,4 +1,4 @@
-//! Support for keys that contain a bucket number: builds one key for each bucket from the arguments of `partition` or `rows`.
+//! Support for keys that contain a bucket number. One key per bucket is built from the arguments of `partition` or `rows`.
 
 use table_store::Result;
 
@@ -8,7 +8,7 @@ use crate::selection::{FanOut, KeyArg, Selection};
 use super::property::{Encode, of_field};
 use super::text::KeyText;
 
-/// Keys under construction: one for each bucket.
+/// Keys under construction, one for each bucket.
 #[derive(Clone, Debug)]
 pub struct KeyTexts(pub(super) Result<Vec<String>>);
 
@@ -34,7 +34,7 @@ impl KeyTexts {
         value.with(|value| self.append(|text| of_field(field, encode(value, text))))
     }
 
-    /// Splits each key into one key for each bucket, using the codec's `encode_bucket`.
+    /// Replaces each key with one key per bucket. The codec's `encode_bucket` appends the bucket.
     #[must_use]
     pub fn buckets(self, count: u32, encode: fn(u32, &mut String) -> Result<()>) -> Self {
         Self(self.0.and_then(|texts| {

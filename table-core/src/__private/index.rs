@@ -9,7 +9,8 @@ use crate::row::RowWriter;
 
 use super::property::{Encode, of_field};
 
-/// Writes a field of the entity's key into the entity's copy in an index, as a string property with the same text as in the key (`Index::to_row`).
+/// Writes a field of the entity's key into the entity's copy in an index (`Index::to_row`). The field becomes a string property with the same text as in the
+/// key.
 ///
 /// # Errors
 /// `KeyEncoding` if the value cannot be encoded.
@@ -37,7 +38,7 @@ pub fn indexed<'a, T: IndexPart>(field: &'static str, value: &'a T) -> Result<&'
     })
 }
 
-/// Returns the description of an index that programs use at run time (`Entity::INDEXES`).
+/// Returns the run-time description of an index (`Entity::INDEXES`).
 #[must_use]
 pub const fn index_of<I: Index>() -> IndexOf<I::Entity> {
     IndexOf::new(I::SCHEMA, I::entry, I::owner)
@@ -51,7 +52,7 @@ pub fn project<I: CopyIndex, P: FromEntity>(copy: EntityRef<'_>, of_key: bool) -
     read_copy::<I, P>(copy, of_key)
 }
 
-/// Returns the properties that a projection of `I`'s copies needs (`ReadableAs::select`).
+/// Returns the properties that must be selected to read a projection from copies in `I` (`ReadableAs::select`).
 #[must_use]
 pub fn select_copies<I: CopyIndex, P: FromEntity>(of_key: bool) -> Select {
     crate::index::select_copies::<I, P>(of_key)

@@ -5,8 +5,9 @@ use std::marker::PhantomData;
 use crate::property::{Json, PropertyFacts};
 use crate::schema::PropertySchema;
 
-/// Tells whether the JSON of a type can be `null`, which is stored as an absent property. In generated code, `MayBeNull::<T>::IS` is the constant of this type
-/// if `T` is an `Option`, and the constant of [`NotNull`] otherwise. A type parameter or a newtype does not count as an `Option`.
+/// A compile-time test of whether the JSON of `T` can be `null`, which is stored as an absent property. In generated code, `MayBeNull::<T>::IS` resolves to a
+/// constant of this type if `T` is an `Option` or the `Json` of an `Option`, and to the constant of [`NotNull`] otherwise. A type parameter or a newtype does
+/// not count as an `Option`.
 #[derive(Debug)]
 pub struct MayBeNull<T>(PhantomData<T>);
 
@@ -16,13 +17,13 @@ impl<T> MayBeNull<Option<T>> {
 }
 
 impl<T> MayBeNull<Json<Option<T>>> {
-    /// `true`, as for the inner `Option`.
+    /// `true`, because the JSON of the inner `Option` can be `null`.
     pub const IS: bool = true;
 }
 
 /// The fallback for types that are not an `Option`.
 pub trait NotNull {
-    /// `false`, because an absent property is not expected.
+    /// `false`, because the property is not expected to be absent.
     const IS: bool = false;
 }
 

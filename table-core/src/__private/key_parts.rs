@@ -45,7 +45,7 @@ impl<'a> KeyParts<'a> {
     }
 }
 
-/// Computes the key of an entity from a row of one of its indexes (`Index::owner`). `finish` returns the first error.
+/// A builder for the key of an entity. It reads the parts from a row of one of the entity's indexes (`Index::owner`). `finish` returns the first error.
 #[derive(Debug)]
 pub struct OwnerKey<'a>(Result<Owner<'a>>);
 
@@ -58,7 +58,7 @@ struct Owner<'a> {
 }
 
 impl<'a> OwnerKey<'a> {
-    /// Starts the entity's `PartitionKey`. The arguments are the index row and the pieces of its two keys, or `None` for a key that is not read.
+    /// Starts the entity's `PartitionKey`. The arguments are the index row and the pieces of each of its keys (`None` for a key that is not read).
     #[must_use]
     pub fn new(
         entry: EntityRef<'a>,
@@ -101,7 +101,7 @@ impl<'a> OwnerKey<'a> {
         })
     }
 
-    /// Appends a literal, and a field whose text the index row stores as a property.
+    /// Appends a literal, and a field whose key text the index row stores as a string property.
     #[must_use]
     pub fn key_text<T>(
         self,
@@ -121,7 +121,7 @@ impl<'a> OwnerKey<'a> {
         })
     }
 
-    /// Appends a literal, and a field that the index row stores as a property.
+    /// Appends a literal, and a field whose value the index row stores as a property.
     #[must_use]
     pub fn property<T>(
         self,
@@ -142,7 +142,7 @@ impl<'a> OwnerKey<'a> {
         })
     }
 
-    /// Appends the last literal and returns the key.
+    /// Appends the last literal and returns the entity's key.
     ///
     /// # Errors
     /// `EntityMismatch` if the row does not belong to the index; `KeyEncoding` if a value cannot be encoded.
@@ -164,7 +164,7 @@ impl Owner<'_> {
     }
 }
 
-/// Restores the properties that are stored in the key of a copy (`CopyIndex::write_key_properties`). `finish` returns the first error.
+/// A writer of the properties that a copy stores only in its keys (`CopyIndex::write_key_properties`). `finish` returns the first error.
 #[derive(Debug)]
 pub struct KeyProperties<'a, 'r> {
     parts: Result<KeyParts<'a>>,
@@ -172,7 +172,8 @@ pub struct KeyProperties<'a, 'r> {
 }
 
 impl<'a, 'r> KeyProperties<'a, 'r> {
-    /// Splits the keys of a copy. The arguments are the copy and the pieces of its keys, or `None` for a key that is not read.
+    /// Splits the keys of a copy. `partition_key` and `row_key` are the pieces of each key (`None` for a key that is not read). The properties are written to
+    /// `row`.
     #[must_use]
     pub fn new(
         copy: EntityRef<'a>,
@@ -183,7 +184,7 @@ impl<'a, 'r> KeyProperties<'a, 'r> {
         Self { parts: KeyParts::split(copy, partition_key, row_key), row }
     }
 
-    /// Appends the property for a field. `at` is the index of the field among the parts of the `PartitionKey` followed by those of the `RowKey`; `from_part`
+    /// Writes the property of a field. `at` is the index of the field among the parts of the `PartitionKey` followed by those of the `RowKey`. `from_part`
     /// converts the part to the field's type.
     #[must_use]
     pub fn property<P, T>(

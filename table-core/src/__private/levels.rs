@@ -21,7 +21,7 @@ use super::text::{KeyText, partition};
 /// The character that ends a level. It sorts before every character of an escaped string, so escaped strings keep their order when they are levels.
 const END: &str = "!";
 
-/// The largest number of possible values for which a field is rejected as the first field of a partition key.
+/// The number of possible values up to which a field is rejected as the first field of a partition key.
 const FEW: usize = 8;
 
 /// The first levels of a partition key, each with its terminator.
@@ -63,7 +63,7 @@ impl LevelsOf {
         ranges(self.0, |begin| Ok(TextRange::prefix(&begin)))
     }
 
-    /// Selects a single partition. Called if every level is given.
+    /// Selects a single partition. Called if every level is specified.
     pub fn select_partition<E>(self) -> Selection<E, Partition> {
         partition(self.0)
     }

@@ -34,7 +34,7 @@ pub const fn place<C: KeyCodec<T>, T>(literal: &'static str, end: bool) -> Place
     Place { literal, end, descending: C::FACTS.descending, form: C::FORM, cut: false }
 }
 
-/// Returns the position of a [`DerivedPart`].
+/// Returns the position of a part that is computed by the [`DerivedPart`] `C`.
 #[must_use]
 pub const fn derived_place<C: DerivedPart<T>, T>(literal: &'static str, end: bool) -> Place {
     Place { literal, end, descending: false, form: C::FORM, cut: true }

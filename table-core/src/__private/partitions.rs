@@ -1,4 +1,4 @@
-//! Support for ranges of partitions: a prefix followed by a part of the `PartitionKey`.
+//! Support for ranges of partitions, which are selected by a prefix and the next part of the `PartitionKey`.
 
 use std::ops::Bound;
 
@@ -34,7 +34,7 @@ pub fn partitions_with<E, P, C: Class, F>(
     Selection::new(ranges(begin, |begin| part::prefix(begin, field, |text| encode(prefix, text))))
 }
 
-/// Divides the partitions whose keys consist of a prefix and a hash into `of` shares of equal hash ranges. Selects share number `share`, counted from 0.
+/// Selects one of `of` shares of the partitions whose keys consist of a prefix and a hash. The shares cover equal ranges of hashes and are numbered from 0.
 pub fn partitions_share<E, C: Class, F>(
     begin: impl Into<KeyTexts>,
     form: Form,
@@ -61,7 +61,7 @@ fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
     let characters: Vec<char> =
         ('\0'..'\u{80}').filter(|character| form.alphabet.contains(*character)).collect();
     let bits = characters.len().checked_ilog2().filter(|bits| *bits > 0)?;
-    // Enough characters for every share to contain some hashes, and few enough for the product to fit into a `u128`.
+    // A bound has enough characters that every share contains some hashes, and few enough that the product fits into a `u128`.
     let places = u32::try_from(form.max).unwrap_or(u32::MAX).min(80 / bits);
     let least = (1_u128 << (bits * places)) * u128::from(share) / u128::from(of);
     let character = |place| {
@@ -77,7 +77,7 @@ fn bound(begin: &str, form: Form, share: u32, of: u32) -> Option<String> {
     (0 < share && share < of).then(bound)
 }
 
-/// Returns the key ranges of all rows in the partitions whose keys start with these prefixes.
+/// Computes a range of partitions from each prefix with `partitions`, and returns the key ranges of all rows in these partitions.
 ///
 /// # Errors
 /// `KeyEncoding` if a given value cannot be encoded.

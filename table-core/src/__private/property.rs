@@ -1,4 +1,4 @@
-//! Functions that generated code calls for properties.
+//! Support for generated code that writes and reads properties and keys.
 
 use table_store::{Error, ErrorCode, Result, quoted};
 

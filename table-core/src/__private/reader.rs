@@ -1,4 +1,4 @@
-//! Support for `from_entity`: reads the key parts and properties of an entity or copy in order.
+//! Support for `from_entity`: a reader for the key parts and properties of an entity or copy, in order.
 
 use table_store::{Error, ErrorCode, Result, ValueRef, quoted};
 
@@ -15,8 +15,8 @@ pub type Decode<T> = fn(&str) -> Result<T>;
 /// The `decode_again` function of a codec.
 pub type DecodeAgain<T> = fn(&str, &mut T) -> Result<()>;
 
-/// The state of reading one entity: the key text and properties not yet read, and the first error. Generated code contains `let … else { return reader.fail()
-/// }`, because `?` compiles more slowly.
+/// The state of a reader of one entity: the key text and properties that have not been read yet, and the first error. Generated code contains `let … else {
+/// return reader.fail() }`, because `?` compiles more slowly.
 #[derive(Debug)]
 pub struct EntityReader<'a> {
     row_key: &'a str,
@@ -96,7 +96,7 @@ impl<'a> EntityReader<'a> {
         self.text();
     }
 
-    /// Reads a field of the entity's key whose text a copy stores as a property.
+    /// Reads a field of the entity's key from a copy that stores the field's key text as a property.
     pub fn key_text<T>(&mut self, field: &'static str, name: &'static str, decode: Decode<T>) -> Option<T> {
         let found = self.search.find(name);
         let text = self.search.keep(found)?;
@@ -137,7 +137,7 @@ impl<'a> EntityReader<'a> {
         self.search.keep::<()>(Err(error)).is_some()
     }
 
-    /// Returns `true` if `text`, another part of the keys, encodes the same value. Otherwise records an error.
+    /// Returns `true` if `text`, another key part for the same field, encodes `value`. Otherwise records an error.
     pub fn is_same<T>(&mut self, field: &'static str, value: &T, text: &str, encode: Encode<T>) -> bool {
         let mut expected = String::with_capacity(text.len());
         let encoded = of_field(field, encode(value, &mut expected)).and_then(|()| {
@@ -173,7 +173,7 @@ impl<'a> EntityReader<'a> {
         is_same
     }
 
-    /// Returns `true` if `check`, the check of the field's bucket, is `Ok`. Otherwise records the error.
+    /// Returns `true` if `check`, the result of checking the field's bucket, is `Ok`. Otherwise records the error.
     pub fn is_right(&mut self, field: &'static str, check: Result<()>) -> bool {
         self.search.keep(of_field(field, check)).is_some()
     }

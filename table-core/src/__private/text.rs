@@ -7,7 +7,7 @@ use crate::selection::{KeyArg, Partition, Point, Selection};
 
 use super::property::{Encode, of_field};
 
-/// A key under construction. Stores an encoding error, which is returned when the selection is used.
+/// A key under construction. If a part cannot be encoded, the error is returned when the selection is used.
 #[derive(Clone, Debug)]
 pub struct KeyText(pub(super) Result<String>);
 
@@ -43,12 +43,12 @@ impl Default for KeyText {
     }
 }
 
-/// Creates the selection of one entity.
+/// Creates a selection of one entity.
 pub fn point<E, F>(partition_key: KeyText, row_key: KeyText) -> Selection<E, Point, F> {
     Selection::of_texts(partition_key.0.and_then(|partition_key| Ok((partition_key, row_key.0?))))
 }
 
-/// Creates the selection of one partition.
+/// Creates a selection of one partition.
 pub fn partition<E>(partition_key: KeyText) -> Selection<E, Partition> {
     Selection::new(partition_key.0.map(|partition_key| vec![KeyRange::partition(partition_key)]))
 }

@@ -1,4 +1,4 @@
-//! The text format of layout files: sections of lines.
+//! The text format of layout files, which consist of sections.
 
 use std::fmt::Write;
 

@@ -4,7 +4,8 @@ use crate::layout_file::file::Section;
 use crate::layout_file::golden::Layout;
 use crate::schema::{StoredSchema, compare_schemas};
 
-/// Returns two lists: the section for each layout, or `None` if the file has none, and the remaining sections, which belong to no layout.
+/// Returns two lists. The first contains the section for each layout, or `None` if the file has no section for it. The second contains the remaining sections,
+/// which belong to no layout.
 ///
 /// Several types can have the same name, so each section is assigned to the layout that is most similar to it. Equally similar sections are assigned in file
 /// order.
@@ -32,7 +33,7 @@ fn has_name(old: &StoredSchema, new: &StoredSchema) -> bool {
     old.entity == new.entity
 }
 
-/// Returns `true` if a store would treat the type with the new schema as a renamed type with the old schema (EVO-32).
+/// Returns `true` if a store would treat the entity type as renamed, with `old` as its schema before the rename and `new` as its schema after it (EVO-32).
 fn may_be_renamed(old: &StoredSchema, new: &StoredSchema) -> bool {
     has_table(old, new) && compare_schemas(old, new).keeps_form_of_keys()
 }

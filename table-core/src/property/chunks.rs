@@ -94,7 +94,7 @@ fn broken(how: String) -> Error {
     Error::of(PropertyFault::Chunks(how))
 }
 
-/// Returns the error for a chunk that is not full. Its message names remnants of a longer value as the probable cause.
+/// Returns the error for a chunk that is neither the last one nor full. The probable cause is that chunks of an earlier, longer value remain.
 fn require_full(index: usize) -> Error {
     broken(format!("chunk {index} is not the last and not full"))
 }

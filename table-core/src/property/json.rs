@@ -15,7 +15,7 @@ use crate::row::RowWriter;
 
 /// A value stored as JSON text in one `Edm.String`, for nested data of any serde type. Declared by `#[property(json)]`.
 ///
-/// - The JSON has at most 32,768 UTF-16 code units (TYPE-10). Filters see only the text.
+/// - The JSON has at most 32,768 UTF-16 code units (TYPE-10). Filters see it only as text.
 /// - A value whose JSON is `null` is stored as an absent property, and an absent property is read as `null` (ENT-3). `Json<Option<T>>` and
 ///   `Option<Json<T>>` are therefore stored in the same way.
 /// - At any depth, a value that serde writes as `null` but would read as another value is rejected: NaN, an infinity, and `Some` of a `null`, such as
@@ -120,7 +120,7 @@ impl<T: Serialize + DeserializeOwned> Property for Json<T> {
     }
 }
 
-/// A value that generated code stores as JSON: every type with serde's `Serialize` and `Deserialize`.
+/// A type whose values generated code stores as JSON: any type that implements serde's `Serialize` and `DeserializeOwned`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be stored as JSON: serde cannot write or cannot read it",

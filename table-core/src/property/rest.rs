@@ -1,4 +1,4 @@
-//! Collects the remaining properties of an entity: those that no field declares.
+//! A collection of an entity's remaining properties: the properties that no field declares.
 
 use std::collections::BTreeMap;
 
@@ -48,17 +48,17 @@ use crate::schema::{ENTITY_TYPE, EntitySchema, IndexSchema};
     note = "write `BTreeMap<String, Value>`, with `std::collections::BTreeMap` and `table_core::Value`"
 )]
 pub trait Rest: Sized {
-    /// Collects the properties that the schema does not declare from a row of the entity, or from a row of its copy in an index.
+    /// Collects from a row the properties that the schema does not declare. The row stores the entity or, if `index` is `Some`, its copy in this index.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
     fn read_rest(row: RowView<'_>, design: &EntitySchema, index: Option<&IndexSchema>) -> Result<Self>;
 
-    /// Appends the collected properties to a row of the entity, or to a row of its copy in an index.
+    /// Appends the collected properties to a row. The row stores the entity or, if `index` is `Some`, its copy in this index.
     ///
     /// # Errors
-    /// `DuplicatePropertiesSpecified` if the schema already declares a name, either for a property or for a key field that the copy stores;
-    /// `OutOfRangeInput` if a time is outside the years 1601 to 9999 (TYPE-6). Both errors contain the name.
+    /// `DuplicatePropertiesSpecified` if a collected property has a name that the schema declares or under which the copy stores a key field; `OutOfRangeInput`
+    /// if a time is outside the years 1601 to 9999 (TYPE-6). Both errors contain the name.
     fn write_rest(
         &self,
         design: &EntitySchema,
@@ -83,7 +83,7 @@ fn entity_names(design: &EntitySchema, name: &str) -> bool {
     design.declares(name) || (design.kind.is_some() && name == ENTITY_TYPE)
 }
 
-/// Returns `true` if copies store a key field of the entity under this name.
+/// Returns `true` if copies in the index store a key field of the entity under this name.
 fn copies_name(index: Option<&IndexSchema>, name: &str) -> bool {
     index.is_some_and(|index| index.properties.iter().any(|property| property.name == name))
 }

@@ -1,4 +1,4 @@
-//! Finds the properties of a row one by one, for generated code.
+//! A sequential search for the properties of a row, for generated code.
 
 use table_store::{Error, Result, ValueRef};
 
@@ -20,7 +20,7 @@ impl<'a> Search<'a> {
         Self { row: RowReader::new(row), error: None }
     }
 
-    /// Sets the expected shape (the encoded names and types of a row's properties): that of the rows that this program writes.
+    /// Sets the expected shape (the encoded names and types of the properties): the shape of rows that this program writes.
     #[inline]
     pub(crate) fn expect(&mut self, shape: &[u8]) {
         self.row.expect(shape);
@@ -41,13 +41,13 @@ impl<'a> Search<'a> {
         self.row.row().find(name, &mut self.row.next)
     }
 
-    /// Returns the value in `read`, or stores its error and returns `None`.
+    /// Returns the value in `read`. If `read` is an error, stores it unless an error is already stored, and returns `None`.
     #[inline]
     pub fn keep<T>(&mut self, read: Result<T>) -> Option<T> {
         read.map_err(|error| self.error.get_or_insert(error)).ok()
     }
 
-    /// Returns the first error, if any.
+    /// Removes and returns the first error, if any.
     pub fn take_error(&mut self) -> Option<Error> {
         self.error.take()
     }

@@ -1,4 +1,4 @@
-//! Tests that reading into an existing value gives the same result as reading a new value.
+//! Tests that reading into an existing value gives the same result as reading a new value from the row.
 
 use std::fmt::Debug;
 

@@ -1,4 +1,4 @@
-//! Common types that cannot be properties. Each kind has a message that suggests the declaration to write instead.
+//! Common types that cannot be properties. The error message of each kind suggests the declaration to write instead.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -14,8 +14,8 @@ use table_store::{ETag, EdmType, Result, Value, ValueRef};
 use crate::property::Property;
 use crate::row::RowWriter;
 
-/// A common type that cannot be a property, although its values can be stored in another way. All other types get the error message of [`Property`], even if
-/// they are nested in another type.
+/// A common type that cannot be a property, although its values can be stored in another way. Every other type gets the error message of [`Property`], even if
+/// it is nested in another type.
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be a property",
     label = "write a type that is a property, or `#[property(json)]` above this field",
@@ -82,13 +82,13 @@ kinds! {
     /// A type with several values of different types: a tuple.
     Tuple, TupleProperty: "[T050] `{T}` cannot be a property: a property has one value", "write a field for each value, or `#[property(json)]` above this field",
         "fields of their own can be filtered; `#[property(json)]` stores the values as a JSON array in one property";
-    /// A type with names and values, such as a `HashMap`.
+    /// A type with keys and values, such as a `HashMap`.
     Map, MapProperty: "[T050] `{T}` cannot be a property: a property has one value", "write `#[property(json)]` above this field",
         "`#[property(json)]` stores the map as JSON in one property; `#[property(rest)]` stores each entry of a `BTreeMap<String, table_core::Value>` as a property";
     /// A JSON value, such as `serde_json::Value`.
     Json, JsonProperty: "[T050] `{T}` cannot be a property without an attribute", "write `#[property(json)]` above this field",
         "`#[property(json)]` stores the value as JSON in one property of type `Edm.String`";
-    /// A byte array of fixed length.
+    /// An array of fixed length.
     Array, ArrayProperty: "[T050] `{T}` cannot be a property: arrays have no Edm type", "write `Vec<u8>` for bytes, or `#[property(json)]` above this field",
         "a `Vec<u8>` is stored as `Edm.Binary`; `#[property(json)]` stores the values as a JSON array";
     /// Text in a type other than `String`.

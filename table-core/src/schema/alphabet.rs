@@ -1,4 +1,4 @@
-//! A short notation for sets of characters: `legal`, `[0-9]`, `[-0-9]`.
+//! A short notation for sets of characters, such as `legal`, `[0-9]` and `[-0-9]`.
 
 use crate::key::codec::Alphabet;
 

@@ -1,4 +1,4 @@
-//! Formats a schema for human readers: its keys with their parts and widths, its properties with their sizes, and its indexes.
+//! The description of a schema for human readers: its keys with their parts and widths, its properties with their sizes, and its indexes.
 
 use std::fmt;
 
@@ -146,7 +146,7 @@ const fn is_varying(property: &PropertySchema) -> bool {
     value_bytes(property.edm).is_none()
 }
 
-/// Returns the size of a property in bytes (SIZE-2), without its value if the value has a variable size.
+/// Returns the size of a property in bytes (SIZE-2), excluding its value if the value has a variable size.
 fn fixed_bytes(property: &PropertySchema) -> usize {
     8 + 2 * property.name.encode_utf16().count() + value_bytes(property.edm).unwrap_or_default()
 }

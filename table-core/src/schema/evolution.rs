@@ -1,4 +1,4 @@
-//! Schema evolution: determines whether stored rows are compatible with a changed schema.
+//! Schema evolution: the compatibility of stored rows with a changed schema.
 //!
 //! [`EVOLUTION_RULES`] lists the effect of each kind of change, and [`compare_schemas`] finds the changes.
 
@@ -21,8 +21,8 @@ use crate::schema::stored::StoredSchema;
 /// This pure function compares only schemas and reads no rows. Even if the result is [`Compatibility::NeedsRewrite`], a rewrite fails if a value cannot
 /// be stored with the new schema.
 ///
-/// Guarantees: a schema compared with itself is [`Compatibility::Same`]; `Same` implies equal fingerprints; equal fingerprints imply `Same`, unless
-/// the name of the type has changed or the names of key parts have been swapped.
+/// A schema compared with itself is [`Compatibility::Same`]. `Same` implies equal fingerprints. Equal fingerprints imply `Same`, unless the name of the type
+/// has changed or the names of key parts have been swapped.
 ///
 /// ```
 /// use table_core::Entity;
@@ -54,7 +54,8 @@ pub fn compare_schemas(old: &StoredSchema, new: &StoredSchema) -> Evolution {
     compare_with_removed(old, &RemovedProperties::default(), new)
 }
 
-/// Compares two schemas like [`compare_schemas`]. Also compares the properties that `new` adds with `removed`, the properties that were removed before `old`.
+/// Compares two schemas like [`compare_schemas`]. A property that `new` adds is also compared with the property of the same name in `removed`, which contains
+/// the properties that were removed before `old`.
 pub(crate) fn compare_with_removed(
     old: &StoredSchema,
     removed: &RemovedProperties,

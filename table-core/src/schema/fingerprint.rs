@@ -84,7 +84,7 @@ impl StoredSchema {
         text
     }
 
-    /// Returns where a stored entity contains the value of a key part: a property name, or a position in the key.
+    /// Returns the location of a key part's value in a stored entity: a property name, or a position in the key.
     fn place(&self, source: &Source) -> String {
         let Source::Key(label) = source else { return name_of(source) };
         let found = |derived| {

@@ -43,7 +43,7 @@ fn part<'t>(form: Form, after: &[KeyPiece], text: &'t str) -> Option<&'t str> {
     is_of_form.then_some(rest)
 }
 
-/// Returns `true` if provably no string can [match](fits) both layouts. `false` means that no proof was found.
+/// Returns `true` if it can be proven that no string [matches](fits) both layouts. `false` means that no proof was found.
 ///
 /// A proof requires different literals at the start, different lengths, a character that one layout requires and the other excludes, or disjoint sets
 /// of characters at the same distance from the start or the end.
@@ -142,7 +142,7 @@ const fn end_themselves(pieces: &[KeyPiece]) -> bool {
     true
 }
 
-/// Returns `true` if two strings are equal. Unlike `==`, it can be called in constants.
+/// Returns `true` if two strings are equal. Unlike `==`, this function can be called in constants.
 #[must_use]
 pub const fn is_same_text(a: &str, b: &str) -> bool {
     a.len() == b.len() && is_prefix(a.as_bytes(), b.as_bytes())
@@ -243,7 +243,8 @@ const fn lacks(a: &[KeyPiece], b: &[KeyPiece]) -> bool {
     false
 }
 
-/// Returns `true` if, at some distance from the start or the end, the sets of possible characters are disjoint.
+/// Returns `true` if, at some distance from the start (or from the end if `from_end` is `true`), the sets of possible characters are disjoint or only one
+/// layout has a character.
 const fn places_differ(a: &[KeyPiece], b: &[KeyPiece], from_end: bool) -> bool {
     let mut at = 0;
     loop {
@@ -257,7 +258,7 @@ const fn places_differ(a: &[KeyPiece], b: &[KeyPiece], from_end: bool) -> bool {
     }
 }
 
-/// The possible characters at a given distance, in code units, from one end of a matching string.
+/// The possible characters at a given distance (in code units) from one end of a matching string.
 enum Place {
     /// One of the characters in this set.
     Of(Alphabet),
@@ -294,7 +295,7 @@ const fn place(pieces: &[KeyPiece], units: usize, from_end: bool) -> Place {
     Place::Nothing
 }
 
-/// Returns the character that contains the code unit at `place` in a string. For a non-ASCII character, returns the set of all non-ASCII characters.
+/// Returns a set that contains only the character at the code unit `place` of a string. For a non-ASCII character, returns the set of all non-ASCII characters.
 const fn unit(text: &str, place: usize) -> Alphabet {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);

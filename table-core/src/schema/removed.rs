@@ -26,7 +26,7 @@ impl RemovedProperties {
         self.0.contains_key(name)
     }
 
-    /// Returns the properties. All of them are optional, because rows written after their removal lack them.
+    /// Returns the properties. Each of them is optional, because rows that were written after its removal lack it.
     pub(super) fn properties(&self) -> Vec<StoredProperty> {
         let property = |(name, edm): (&String, &EdmType)| StoredProperty {
             name: name.clone(),

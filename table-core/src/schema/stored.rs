@@ -49,7 +49,7 @@ pub struct StoredSchema {
     pub properties: Vec<StoredProperty>,
     /// The indexes, sorted by name.
     pub indexes: Vec<StoredIndex>,
-    /// Derived rows other than indexes: `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`.
+    /// The derived rows other than indexes: `feed`, and relations with copies, such as `copied_by Manager` and `copies_from Manager`.
     pub keeps: Vec<String>,
 }
 
@@ -128,7 +128,7 @@ pub struct StoredProperty {
 /// ```
 /// use table_core::schema::{StoredIndex, StoredSchema};
 ///
-/// /// Returns the indexes in other partitions or tables, which are updated through an outbox.
+/// /// Returns the names of the indexes in other partitions or tables, which are updated through an outbox.
 /// fn elsewhere(schema: &StoredSchema) -> Vec<&str> {
 ///     let is_elsewhere = |index: &&StoredIndex| index.table.is_some() || index.partition_key.is_some();
 ///     schema.indexes.iter().filter(is_elsewhere).map(|index| index.name.as_str()).collect()
@@ -143,9 +143,9 @@ pub struct StoredIndex {
     pub kind: IndexKind,
     /// `true` if a second entity with the same value is rejected.
     pub unique: bool,
-    /// `true` if entities may be absent from the index.
+    /// `true` if some entities may be absent from the index.
     pub sparse: bool,
-    /// The path of the function that selects the indexed entities.
+    /// The path of the function that selects the indexed entities, or `None` if every entity with a value for the key is indexed.
     pub when: Option<String>,
     /// The table of the index rows, or `None` for the entity's table.
     pub table: Option<String>,

@@ -24,7 +24,7 @@ impl fmt::Display for StoredSchema {
     }
 }
 
-/// Returns the name of a part's source for human readers. Property names are preceded by a dot.
+/// Returns the name of a part's source, as in the text format. The name of a property is preceded by a dot.
 pub(super) fn name_of(source: &Source) -> String {
     match source {
         Source::Property(name) => format!(".{name}"),

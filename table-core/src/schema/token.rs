@@ -1,4 +1,4 @@
-//! Splits a line of a stored schema into words, and formats words, as JSON strings if necessary.
+//! The words of a line in a stored schema. A word is formatted as a JSON string if necessary.
 
 use serde_json::{Deserializer, Value};
 

@@ -6,7 +6,7 @@ use table_store::Result;
 
 use crate::key::codec::TextCodec;
 
-/// A value of type `T` for a key part: a `T`, a `&T`, or a `&str` for a `String`.
+/// An argument for a key part of type `T`: a `T`, a `&T`, or a `&str` if `T` is `String`.
 ///
 /// ```
 /// use table_core::selection::KeyArg;
@@ -23,7 +23,7 @@ use crate::key::codec::TextCodec;
     note = "a text is parsed first, `text.parse::<{T}>()?`, and an integer of another type is converted, `{T}::try_from(number)?`"
 )]
 pub trait KeyArg<T> {
-    /// Passes the value to a closure.
+    /// Passes the value to `read`, and returns the result.
     fn with<R>(&self, read: impl FnOnce(&T) -> R) -> R;
 }
 
@@ -68,7 +68,7 @@ impl KeyArg<String> for &str {
     note = "for a single value use the method that ends in `_is`"
 )]
 pub trait KeyBounds<T> {
-    /// Passes the bounds to a closure.
+    /// Passes the bounds to `read`, and returns the result.
     fn with<R>(&self, read: impl FnOnce(Bound<&T>, Bound<&T>) -> R) -> R;
 }
 
@@ -122,7 +122,7 @@ impl<T, A: KeyArg<T>> KeyBounds<T> for (Bound<A>, Bound<A>) {
     }
 }
 
-/// A marker for key parts that support ranges. It is implemented for all types as `Ordered<true>`, and never as `Ordered<false>`.
+/// A marker for key parts that support ranges. `Ordered<true>` is implemented for all types, and `Ordered<false>` for none.
 ///
 /// A range of values is a key range only if the encoded values sort like the values themselves (law K3 of [`codec`](crate::key::codec)). A range over a
 /// part with any other codec does not compile.
@@ -130,7 +130,7 @@ impl<T, A: KeyArg<T>> KeyBounds<T> for (Bound<A>, Bound<A>) {
 /// ```
 /// use table_core::selection::Ordered;
 ///
-/// /// A range over a key part, for ordered parts only.
+/// /// Describes a range over a key part. Compiles only for ordered parts.
 /// fn range<const ORDERED: bool>() -> &'static str
 /// where
 ///     (): Ordered<ORDERED>,
@@ -150,8 +150,8 @@ pub trait Ordered<const ORDERED: bool> {}
 #[diagnostic::do_not_recommend]
 impl<R> Ordered<true> for R {}
 
-/// A marker for key parts that can be selected without the parts after them. It is implemented for all types as `SelfDelimiting<true>`, and never
-/// as `SelfDelimiting<false>`.
+/// A marker for key parts that can be selected without the parts after them. `SelfDelimiting<true>` is implemented for all types, and `SelfDelimiting<false>`
+/// for none.
 ///
 /// Some parts can be decoded only if the key is read from its end. A value of such a part may also be a prefix of longer values, so no key range contains
 /// exactly the rows with one value or prefix.
@@ -159,7 +159,7 @@ impl<R> Ordered<true> for R {}
 /// ```
 /// use table_core::selection::SelfDelimiting;
 ///
-/// /// The rows of one value of a part, which are one range if the part is self-delimiting.
+/// /// Describes the rows with one value of a part. They are one range if the part is self-delimiting.
 /// fn rows_of<const ENDS: bool>() -> &'static str
 /// where
 ///     (): SelfDelimiting<ENDS>,
@@ -179,7 +179,7 @@ pub trait SelfDelimiting<const ENDS: bool> {}
 #[diagnostic::do_not_recommend]
 impl<R> SelfDelimiting<true> for R {}
 
-/// A prefix of a string in a key: any `str`, for parts of type `String` whose codec `C` encodes character by character.
+/// A prefix of a string in a key: any value that can be borrowed as a `str`, for parts of type `String` whose codec `C` encodes character by character.
 ///
 /// ```
 /// use table_core::key::codec::Text;

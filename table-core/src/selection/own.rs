@@ -1,4 +1,4 @@
-//! Selects entities without the rows of their indexes: excludes index keys from key ranges.
+//! Selections of entities without their index rows. The keys of index rows are excluded from the key ranges.
 
 use std::ops::Bound;
 
@@ -9,9 +9,9 @@ use crate::schema::{self, EntitySchema, IndexSchema, KeyPiece};
 use crate::selection::{Class, Keys, Selection};
 
 impl<E: Entity, C: Class> Selection<E, C> {
-    /// Excludes `E`'s index rows (copies and lists) from the ranges, as far as their keys differ from all keys of `E`: in the literal at the start of the
-    /// `RowKey` or, if the index has its own partitions in the same table, of the `PartitionKey`. If the `RowKey`s of an index and of entities may be equal,
-    /// the index's partitions are excluded. `Entities` does not insert an entity into such a partition.
+    /// Excludes the index rows of `E` (copies and lists) from the ranges if their keys can be distinguished from the keys of entities by a leading literal: the
+    /// literal at the start of the `RowKey` or, if the index has separate partitions in the same table, at the start of the `PartitionKey`. If the `RowKey` of
+    /// an index row may equal that of an entity, the index's partitions are excluded. `Entities` does not insert an entity into such a partition.
     ///
     /// ```
     /// # use table_core::{Entity, Selection, selection::Scan};
@@ -53,7 +53,7 @@ pub fn around_indexes<E: Entity>(ranges: Vec<KeyRange>) -> Vec<KeyRange> {
     )
 }
 
-/// Excludes the partitions that start with one of the literals from ranges that span several partitions.
+/// Excludes the partitions whose keys start with one of the literals from each range that spans several partitions.
 fn without(mut ranges: Vec<KeyRange>, literals: impl Iterator<Item = &'static str>) -> Vec<KeyRange> {
     if ranges.iter().all(|range| range.partition_key.single().is_some()) {
         return ranges;
@@ -64,12 +64,12 @@ fn without(mut ranges: Vec<KeyRange>, literals: impl Iterator<Item = &'static st
     ranges
 }
 
-/// Returns an index whose partitions are excluded from [scans](Selection::own_rows), if this PartitionKey belongs to one of them. A scan would not find an
-/// entity there.
+/// Returns the index whose partitions are excluded from [scans](Selection::own_rows) and include the partition with this PartitionKey. A scan would not find an
+/// entity in such a partition.
 #[must_use]
 pub fn index_that_hides(schema: &'static EntitySchema, partition_key: &str) -> Option<&'static IndexSchema> {
     schema.indexes.iter().find(|index| {
-        // The PartitionKey is compared first, because it is a cheap test that rarely succeeds.
+        // The PartitionKey is compared first, because this comparison is cheap and rarely succeeds.
         partition_key.starts_with(partition_literal(index)) && excluded_partitions(schema, index).is_some()
     })
 }
@@ -92,7 +92,7 @@ fn partition_literal(index: &IndexSchema) -> &'static str {
     index.partition_key.map(first_literal).unwrap_or_default()
 }
 
-/// Returns `true` if certainly no key with these pieces starts with `literal`.
+/// Returns `true` if it is certain that no key with these pieces starts with `literal`.
 fn never_starts_with(pieces: &[KeyPiece], literal: &'static str) -> bool {
     const ANY: Form = Form { min: 0, max: usize::MAX, ordered: false, alphabet: Alphabet::LEGAL };
     schema::disjoint(

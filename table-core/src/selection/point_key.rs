@@ -7,7 +7,8 @@ reported_once! {
     ReportedKey: PointKey, From;
 }
 
-/// The complete key of an entity `E`: a selection that contains every part of both keys or, in a table without a schema, an [`EntityKey`](crate::EntityKey).
+/// The complete key of an entity of type `E`: a selection that contains every part of both keys or, in a table without a schema, an
+/// [`EntityKey`](crate::EntityKey).
 ///
 /// ```
 /// use table_core::selection::{Point, PointKey};

@@ -1,4 +1,4 @@
-//! Bulk writes: write any number of entities, in as many transactions as needed. The bulk write is not atomic (design promise 5).
+//! Bulk writes of any number of entities, in as many transactions as needed. A bulk write is not atomic (design promise 5).
 
 mod input;
 mod plain;
@@ -33,8 +33,8 @@ const CONCURRENCY: usize = 8;
 ///
 /// - Entities are processed in windows of 4,000 entities or 64 MiB. Each window is grouped by partition, split at the limits of a transaction (EGT-2,
 ///   EGT-3), and written to up to 8 partitions concurrently. Within a partition, the order of entities is preserved.
-/// - Each transaction checks that the handle may write. If the schema of a newer release forbids its writes during the bulk write, no further transaction
-///   is started.
+/// - Before each transaction, the program's permission to write is checked. If the schema of a newer release forbids the program's writes while the bulk write
+///   runs, no further transaction is started.
 /// - After an error, no further transaction in the same partition and no further window is started, with one exception: if an index refuses an entity
 ///   (`UniqueViolation`, `IndexListFull`), the entities before it in its transaction are written. [`BulkError::written`] contains the positions of
 ///   the written entities, and [`resume`](Self::resume) skips them.
@@ -84,10 +84,10 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         Self { done: written, ..self }
     }
 
-    /// Inserts all entities.
+    /// Inserts each entity.
     ///
     /// # Errors
-    /// The error with the smallest position, such as `EntityAlreadyExists`, and the positions of the written entities.
+    /// The first error in input order, such as `EntityAlreadyExists`, and the positions of the written entities.
     pub fn insert_all<I: ReportedEntities<T::Entity>>(
         self,
         entities: I,
@@ -95,10 +95,10 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         I::then(self.put_all(BulkVerb::Insert, entities.into_entities()))
     }
 
-    /// Inserts or replaces all entities. This is safe to repeat.
+    /// Inserts or replaces each entity. It is safe to repeat the call.
     ///
     /// # Errors
-    /// The error with the smallest position, and the positions of the written entities.
+    /// The first error in input order, and the positions of the written entities.
     pub fn insert_or_replace_all<I: ReportedEntities<T::Entity>>(
         self,
         entities: I,
@@ -106,10 +106,10 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
         I::then(self.put_all(BulkVerb::InsertOrReplace, entities.into_entities()))
     }
 
-    /// Inserts or merges all entities. This is safe to repeat.
+    /// Inserts or merges each entity. It is safe to repeat the call.
     ///
     /// # Errors
-    /// The error with the smallest position, and the positions of the written entities.
+    /// The first error in input order, and the positions of the written entities.
     pub fn insert_or_merge_all<I: ReportedEntities<T::Entity>>(
         self,
         entities: I,
@@ -132,7 +132,7 @@ impl<'a, T: BulkTarget> Bulk<'a, T> {
     /// Deletes the entities with these keys, regardless of their versions.
     ///
     /// # Errors
-    /// The error with the smallest position, such as `ResourceNotFound`, and the positions of the deleted entities.
+    /// The first error in input order, such as `ResourceNotFound`, and the positions of the deleted entities.
     pub fn delete_all<K: ReportedDeletions<T::Entity>>(
         self,
         keys: K,
@@ -258,7 +258,7 @@ async fn write_chain<T: BulkTarget>(
 
 /// Returns the positions and the error of a failed batch. If an index has refused one of its entities, first commits the entities before that entity.
 ///
-/// IMPORTANT: if an index also refuses one of the entities before it, the first error is returned, and nothing is committed. The earlier entity may need a
+/// IMPORTANT: if an index also refuses one of these earlier entities, the original error is returned, and nothing is committed. The earlier entity may need a
 /// unique value that a later entity in the batch releases.
 async fn fail<T: BulkTarget>(
     target: &T,

@@ -7,7 +7,7 @@ use crate::name::TableName;
 use crate::query::Page;
 use crate::selection::ReadableAs;
 
-/// Passes at most a given number of a page's entities to a closure. Returns the number passed.
+/// Passes at most `most` of a page's entities to `each`. Returns the number of entities passed.
 pub(super) fn hand_over<F: ReadableAs<T>, T>(
     table: &TableName,
     page: &Page,
@@ -32,8 +32,8 @@ pub(super) fn hand_over<F: ReadableAs<T>, T>(
     Ok(handed)
 }
 
-/// Passes references to at most a given number of a page's entities to a closure. Each entity is decoded into the memory of the previous one. Returns the
-/// number of entities passed.
+/// Passes references to at most `most` of a page's entities to `each`. Each entity is decoded into the memory of the previous one. Returns the number of
+/// entities passed.
 pub(super) fn lend<F: ReadableAs<T>, T>(
     table: &TableName,
     page: &Page,
@@ -60,7 +60,7 @@ pub(super) fn lend<F: ReadableAs<T>, T>(
     Ok(handed)
 }
 
-/// Decodes all rows of a page.
+/// Returns all entities of a page, decoded.
 pub(super) fn items<F: ReadableAs<T>, T>(table: &TableName, page: &Page) -> Result<Vec<Versioned<T>>> {
     let mut items = Vec::with_capacity(page.rows.len());
     hand_over::<F, T>(table, page, usize::MAX, |entity| items.push(entity))?;

@@ -13,8 +13,8 @@ use crate::table::{Paging, Table};
 impl<E: Entity, S: TableStore + Clone> Table<E, S> {
     /// Reads one group into the fields of `G`: all rows whose keys start with the owner's key, or all rows in the owner's partition.
     ///
-    /// Sends one range query, whose bounds are derived from the types. A row in the range that belongs to no field is not ignored but causes an error
-    /// (PAT-HET-6). A group that spans several pages is not a snapshot (CON-9).
+    /// Sends one range query, whose bounds are derived from the types. A row in the range that belongs to no field causes an error (PAT-HET-6). A group that
+    /// spans several pages is not a snapshot (CON-9).
     ///
     /// ```
     /// # use table_core::{Entity, EntityGroup, Table, TableStoreExt, embedded::Engine};

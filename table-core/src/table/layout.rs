@@ -49,8 +49,8 @@ impl<E: Declared, S: TableStore> Table<E, S> {
     ///   of the stored schema, which running programs treat as complete. Nothing is changed: if the schema of one member of a set is refused, none is stored.
     /// - A schema that was stored earlier and has been superseded belongs to an older version of the program. That version may run if its schema lacks only
     ///   optional properties, and indexes, a feed or copies whose backfill has not begun. Its schema may declare or require additional properties. If that
-    ///   version may run, the stored schema is not changed. In all other cases, opening the table is an error, unless the table has no rows and the schema of `E` has every index,
-    ///   feed and copy of the stored schema.
+    ///   version may run, the stored schema is not changed. In all other cases, opening the table is an error, unless the table has no rows and the schema of
+    ///   `E` has every index, feed and copy of the stored schema.
     ///
     /// Before a write, the handle and its clones check the stored schema again if the last check is older than [five seconds](LEASE). If the program's older
     /// schema lacks an index, a feed or copies whose backfill has not begun, this check records that an older program was seen (a sighting), and the backfill
@@ -166,7 +166,7 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         designs::store(&self.store, table, vec![proposal], self.now(), Some(reason)).await.map(drop)
     }
 
-    /// Returns the schema that the table was last opened with for this entity type, or `None` if no schema is stored.
+    /// Returns the stored schema of this entity type and the state of its parts, or `None` if no schema is stored.
     ///
     /// # Errors
     /// `FormatTooNew` or `Corrupted` if the schema cannot be read; any error from the store.
@@ -199,8 +199,8 @@ impl<E: Entity, S: TableStore> Table<E, S> {
         sighting::read(&self.store, self.name()?, (E::SCHEMA.entity, own)).await
     }
 
-    /// Grants programs with the schema of `E` permission to write until a given time, in [ticks](crate::ticks), without reading the stored schema. A
-    /// backfill that such programs would make incomplete starts only after that time.
+    /// Grants programs with the schema of `E` permission to write until `expiry`, in [ticks](crate::ticks), without reading the stored schema. A backfill that
+    /// such programs would make incomplete starts only after that time.
     ///
     /// ```
     /// # use table_core::{Engine, Entity, TableStoreExt, ticks};

@@ -8,7 +8,7 @@ use table_store::Result;
 
 use crate::query::Page;
 
-/// A stream of pages that polls the next page once before it yields the current one. It buffers at most one page.
+/// A stream of pages that polls for the next page once before it yields the current one. It buffers at most one page.
 pub(super) struct LookAhead<St> {
     pages: Pin<Box<St>>,
     waiting: Waiting,
@@ -24,7 +24,7 @@ enum Waiting {
 }
 
 impl<St> LookAhead<St> {
-    /// Creates the stream, which prefetches until it has yielded pages with `limit` entities.
+    /// Creates the stream, which prefetches until it has yielded pages with a total of `limit` entities.
     pub(super) fn new(pages: St, limit: Option<usize>) -> Self {
         Self { pages: Box::pin(pages), waiting: Waiting::Nothing, wanted: limit }
     }

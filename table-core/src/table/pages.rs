@@ -34,7 +34,7 @@ pub(crate) struct Paging {
     pub(crate) top: Option<usize>,
     /// The maximum number of entities in total.
     pub(crate) limit: Option<usize>,
-    /// `true` if the query may skip rows of other types. A page may then need more rows than the limit.
+    /// `true` if the query may skip rows of other types. It may then have to read more rows than the limit.
     pub(crate) is_mixed: bool,
     /// The function that removes ranges whose rows could be mistaken for the entities, or `None` if no range must be removed.
     pub(crate) around: Option<Around>,
@@ -69,8 +69,8 @@ impl Paging {
         }
     }
 
-    /// Returns one query for each range. The first page has at most as many rows as the limit. Later pages have the full size, because rows of other types
-    /// might fill smaller pages.
+    /// Returns one query for each range. If the query skips no rows of other types, its page size is at most the limit. Otherwise, the limit does not affect
+    /// the page size, because rows of other types might fill a small page.
     pub(crate) fn queries(&self) -> Result<Vec<Query>> {
         let top = match (self.top, self.limit) {
             (top, Some(limit)) if !self.is_mixed && (1..top.unwrap_or(PAGE_ENTITIES)).contains(&limit) => {
@@ -105,7 +105,7 @@ pub(crate) struct SchemaCheck {
 
 impl SchemaCheck {
     async fn run<S: TableStore>(self, store: S) -> Result<()> {
-        // Boxed to keep the future of each query small: it contains this future, although few queries have a check.
+        // Boxed to keep the future of each query small: the query's future contains this one, although few queries have a check.
         let stored = layout::read(&store, &self.table, self.entity).boxed().await?;
         (self.check)(stored.as_ref()).map_err(|error| error.with_table(self.table.as_str()))
     }
@@ -232,7 +232,7 @@ fn is_start(table: &TableName, query: &Query, from: &Continuation) -> bool {
         || query.keys.partition_key.single().map(of_partition).as_ref() == Some(from)
 }
 
-/// Returns the range that contains the continuation. Also returns the continuation, unless it marks the start of the range.
+/// Returns the index of the query whose range contains the continuation. Also returns the continuation, unless it marks the start of the range.
 fn place<'a>(
     table: &TableName,
     queries: &[Query],

@@ -37,7 +37,7 @@ use crate::table::fault::TableFault;
     note = "to write to several partitions, without atomicity, use `bulk()`"
 )]
 pub trait InPartition<E> {
-    /// Returns the partition.
+    /// Returns the `PartitionKey` of the partition.
     ///
     /// # Errors
     /// `KeyEncoding` if a value cannot be encoded in the key.

@@ -49,7 +49,7 @@ use crate::table::{Table, request};
 pub struct Patch<'a, T: PatchTarget> {
     target: &'a T,
     key: Selection<T::Entity, Point>,
-    /// The properties to change, each with its new value, or with `None` to remove the property.
+    /// The properties to change, each with its new value. The value `None` removes the property.
     values: Result<Vec<(&'static str, Option<Value>)>>,
     if_match: IfMatch,
 }
@@ -59,7 +59,7 @@ pub struct Patch<'a, T: PatchTarget> {
 /// ```
 /// use table_core::table::{Patch, PatchTarget};
 ///
-/// /// Limits a patch to a version.
+/// /// Makes a patch conditional on a version of the entity.
 /// fn only<'a, T: PatchTarget>(patch: Patch<'a, T>, etag: &table_core::ETag) -> Patch<'a, T> {
 ///     patch.if_match(etag)
 /// }
@@ -118,7 +118,7 @@ impl<T, V: Into<T>> PatchValue<T> for V {
 /// use table_core::table::PatchChange;
 /// use table_core::{IfMatch, OperationKind, Result, store::StoredRow};
 ///
-/// /// Returns the write of a change.
+/// /// Returns the operation that writes a change.
 /// fn write(change: &PatchChange, stored: StoredRow) -> Result<OperationKind> {
 ///     Ok(match change.as_merge() {
 ///         Some(row) => OperationKind::Merge(row.clone(), IfMatch::Any),
@@ -151,7 +151,7 @@ impl PatchChange {
         self.removed.view().is_empty().then_some(&self.set)
     }
 
-    /// Returns the row after the change, for a replace.
+    /// Applies the patch to `stored` and returns the complete row, which can then be written with a replace.
     ///
     /// # Errors
     /// `Corrupted` if the argument is not a row.
@@ -161,14 +161,14 @@ impl PatchChange {
     }
 }
 
-/// A column that a [`Patch`] on the handle `T` can set.
+/// A column that a [`Patch`] on a handle of type `T` can set.
 ///
-/// On a [`Table`], these columns are the [`Settable`] ones.
+/// On a [`Table`], these are the columns that implement [`Settable`].
 ///
 /// ```
 /// use table_core::table::{PatchTarget, SetBy};
 ///
-/// /// The property that a patch changes.
+/// /// Returns the name of the property that a patch changes.
 /// fn patched<T: PatchTarget, C: SetBy<T>>(column: C) -> &'static str {
 ///     column.property()
 /// }
@@ -244,7 +244,7 @@ impl<'a, T: PatchTarget> Patch<'a, T> {
         Self { target, key, values: Ok(Vec::new()), if_match: IfMatch::Any }
     }
 
-    /// Sets a property. If it is set twice, the last value is used.
+    /// Sets a property. If the property is set twice, the last value is used.
     ///
     /// `None` removes the property. On a [`Table`], such a patch reads the entity, replaces it if its version is unchanged, and retries after a conflict.
     /// [`send`](Self::send) fails if a value cannot be stored.

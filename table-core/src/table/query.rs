@@ -24,8 +24,8 @@ use crate::table::fault::TableFault;
 use crate::table::pages::{CheckRecord, SchemaCheck};
 use crate::table::{PageSource, Paging, Table, request};
 
-/// A query under construction on a table of `E`. The query reads the rows of `F` (the entities or an index) as values of type `T`. No request is sent until
-/// [`page`](Self::page), [`stream`](Self::stream) or one of the `collect` functions is called, or the query is awaited.
+/// A query under construction on a table of `E`. The query reads the rows of the source `F` (the entities or an index) as values of type `T`. No request is
+/// sent until [`page`](Self::page), [`stream`](Self::stream) or one of the `collect` functions is called, or the query is awaited.
 ///
 /// ```
 /// # use table_core::{Entity, Table, TableStoreExt, embedded::Engine};
@@ -101,7 +101,7 @@ impl<E, S: TableStore + Clone, T> EntityQuery<E, S, T> {
 }
 
 impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
-    /// Adds a condition. All conditions must match.
+    /// Adds a condition. The query returns only entities that satisfy every condition.
     ///
     /// A filter reduces the result, but not the rows that are read, so it does not change the cost class (CLS-4).
     ///
@@ -117,8 +117,8 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self
     }
 
-    /// Sets the maximum number of entities in a page, which is one request; the default is 1,000 (TOP-1). To limit the total number of entities,
-    /// use [`limit`](Self::limit).
+    /// Sets the maximum number of entities in a page; the default is 1,000 (TOP-1). Each page is one request. To limit the total number of entities, use
+    /// [`limit`](Self::limit).
     pub const fn page_size(mut self, entities: usize) -> Self {
         self.paging.top = Some(entities);
         self

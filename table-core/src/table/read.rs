@@ -31,8 +31,8 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
 
     /// Returns one entity with its version, or `None` if it does not exist. Sends one request (DQ-2).
     ///
-    /// A lookup in a unique index returns the copy of the entity and the copy's version. That version belongs to the copy, so a conditional write to the
-    /// entity with it fails.
+    /// A lookup in a unique index returns the copy of the entity and the copy's version. A conditional write to the entity fails with this version, because it
+    /// belongs to the copy.
     ///
     /// # Errors
     /// `KeyEncoding` if a given value cannot be encoded in the key; `EntityMismatch` if the stored row is not an `E`.
@@ -144,7 +144,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
     /// ```
     ///
     /// # Errors
-    /// The first error from a lookup.
+    /// The first error among the lookups.
     pub fn get_many<K: IntoPoints<E, From: ReadableAs<E>>>(
         &self,
         keys: K,
@@ -152,7 +152,7 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         // Each read is boxed, so the code that drives many reads is compiled once and not once for each kind of key.
         let reads: Vec<BoxFuture<'_, _>> = keys.into_points().map(|key| self.read_row(key).boxed()).collect();
         async move {
-            // The rows are decoded after the last read, so the future can change threads even if an entity cannot.
+            // The rows are decoded after the last read, so the future can move between threads even if an entity cannot.
             let found: Vec<Option<Found>> = stream::iter(reads).buffered(CONCURRENCY).try_collect().await?;
             found.into_iter().map(|found| found.map(|found| found.read::<K::From, E>()).transpose()).collect()
         }

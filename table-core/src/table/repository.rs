@@ -1,4 +1,4 @@
-//! The trait `Repository`: the functions that all handles to a table share, for generic code.
+//! The trait `Repository`: the functions that the handles to a table have in common, for generic code.
 
 use table_store::Result;
 
@@ -20,7 +20,7 @@ use crate::table::{Bulk, BulkTarget, EntityQuery, Patch, PatchTarget, Table, Upd
 /// #[row_key(id)]
 /// struct Employee { department: String, #[digits(6)] id: u32, age: i32 }
 ///
-/// /// Adds a year to the age of each employee of a department. Returns their number.
+/// /// Adds a year to the age of each employee of a department. Returns the number of employees.
 /// async fn birthday(employees: &impl Repository<Employee>, department: &str) -> Result<usize> {
 ///     let all = employees.query(Employee::rows(department)).collect_versioned().await?;
 ///     let count = all.len();
@@ -52,7 +52,7 @@ pub trait Repository<E: Entity + Send + Sync>:
     /// Any error from [`Table::insert`].
     fn insert(&self, entity: &E) -> impl Future<Output = Result<ETag>> + Send;
 
-    /// Replaces an entity if its version satisfies the condition.
+    /// Replaces the stored entity if its version satisfies `if_match`.
     ///
     /// # Errors
     /// Any error from [`Table::replace`].
@@ -74,7 +74,7 @@ pub trait Repository<E: Entity + Send + Sync>:
         change: impl FnMut(&mut E) + Send,
     ) -> impl Future<Output = Result<Versioned<E>>> + Send;
 
-    /// Deletes an entity if its version satisfies the condition.
+    /// Deletes an entity if its version satisfies `if_match`.
     ///
     /// # Errors
     /// Any error from [`Table::delete`].

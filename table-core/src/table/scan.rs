@@ -83,8 +83,8 @@ impl<E: FromEntity, S: TableStore + Clone> Table<E, S> {
 }
 
 impl<E, S> TableScan<E, S> {
-    /// Sets the number of entities after which the scan fails, and thereby limits its cost. Entities are counted before the filter is applied if the
-    /// backend reports their number, and after it otherwise.
+    /// Sets the number of entities after which the scan fails, and thereby limits its cost. Entities are counted before the filter is applied if the backend
+    /// reports their number, and after the filter is applied otherwise.
     pub fn max_rows(self, rows: u64) -> BoundedScan<E, S> {
         let Self { source, paging, reason, .. } = self;
         BoundedScan { source, paging, reason, max_rows: rows, of: PhantomData }
@@ -123,7 +123,7 @@ pub trait Bounded {}
 #[diagnostic::do_not_recommend]
 impl<E, S, T> Bounded for BoundedScan<E, S, T> {}
 
-/// These functions exist only to report a missing limit at compile time, if they are called on a scan that has none.
+/// These functions exist only to report a missing limit at compile time, if they are called on a scan without a limit.
 impl<E, S> TableScan<E, S> {
     #[doc(hidden)]
     pub fn collect(self) -> Pending<Result<Vec<E>>>
@@ -143,7 +143,7 @@ impl<E, S> TableScan<E, S> {
 }
 
 impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
-    /// Adds a condition. All conditions must match. A condition does not reduce the number of rows that are read.
+    /// Adds a condition. The scan returns only entities that satisfy every condition. A condition does not reduce the number of rows that are read.
     pub fn filter(mut self, condition: impl IntoCondition<E>) -> Self {
         self.paging.and(condition.into_condition().into_filter());
         self
@@ -179,7 +179,7 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
             .try_flatten()
     }
 
-    /// Streams the pages within the limit, each with the name of its table.
+    /// Streams the pages within the limit, each with the name of the table.
     fn pages(self) -> impl Stream<Item = Result<(TableName, Page)>> + use<E, S, T> {
         let Self { source, mut paging, reason, max_rows, .. } = self;
         tracing::debug!(reason = reason.as_str(), max_rows, "table scan");
@@ -197,8 +197,8 @@ impl<E, S: TableStore + Clone, T: FromEntity> BoundedScan<E, S, T> {
         })
     }
 
-    /// Runs the scan and lends each entity to `each`. Returns the number of entities. To keep an entity, clone it, or use [`collect`](Self::collect)
-    /// or [`stream`](Self::stream).
+    /// Runs the scan and calls `each` with a reference to each entity. Returns the number of entities. To keep an entity, clone it, or use
+    /// [`collect`](Self::collect) or [`stream`](Self::stream).
     ///
     /// # Errors
     /// `InvalidInput` if more than [`max_rows`](TableScan::max_rows) entities were read. Entities read before the error have been passed to `each`.

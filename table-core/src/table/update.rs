@@ -226,7 +226,8 @@ impl<E: FromEntity, S: TableStore> Table<E, S> {
         Ok(Found { table: table.clone(), key: key.clone(), stored })
     }
 
-    /// Lets the caller change one version of the entity, and writes the result. The version was passed by the caller, or is read by this function.
+    /// Lets the caller change one version of the entity, and writes the result. `found` is the row that the update has read, or `None` if the caller passed the
+    /// entity.
     async fn write_change(
         &self,
         table: &TableName,

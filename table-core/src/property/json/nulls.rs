@@ -1,4 +1,4 @@
-//! Rejects values that are written as `null` in JSON but would be read as another value.
+//! A check that rejects values that are written as `null` in JSON but would be read as another value.
 
 use std::fmt::Display;
 

@@ -23,7 +23,7 @@ use crate::schema::stored::StoredSchema;
 pub struct Change {
     /// The rule that determines the effect of the change.
     pub rule: &'static Rule,
-    /// A description: "property `Age`: Edm.Int32 becomes Edm.Int64".
+    /// A description, such as "property `Age`: Edm.Int32 becomes Edm.Int64".
     pub what: String,
     /// The one-time work that [`Compatibility::NeedsBackfill`] requires, such as `index ByEmail`, `keeps feed`, `keeps copies_from Manager` or `property
     /// Age`.

@@ -79,8 +79,8 @@ fn changed(old: &StoredIndex, new: &StoredIndex, names: &Renamed<'_>, changes: &
     }
 }
 
-/// Adds the differences between the properties stored in copies to `changes`. Omits differences that follow from changes to the entity's properties or
-/// to the included properties.
+/// Adds to `changes` the differences between the properties that copies store. Omits differences that follow from changes to the entity's properties or to the
+/// included properties.
 fn stored_otherwise(
     (old, before): (&StoredSchema, &StoredIndex),
     (new, index): (&StoredSchema, &StoredIndex),

@@ -1,4 +1,4 @@
-//! Compares the keys of two schemas of an entity.
+//! Compares the keys of two schemas of an entity type.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::schema::text::name_of;
 #[derive(Clone, Copy)]
 struct Part<'a> {
     source: &'a Source,
-    /// The number of parts with the same source that precede this one in the same key.
+    /// The number of parts with the same source that precede this one in the `PartitionKey` and the `RowKey`. Buckets are counted separately.
     nth: usize,
     codec: &'a str,
     form: Form,
@@ -45,7 +45,7 @@ fn literals(key: &[StoredPiece]) -> Vec<String> {
     texts
 }
 
-/// Returns the parts of the `PartitionKey` and the `RowKey`. Parts of one key that have the same source are numbered.
+/// Returns the parts of the `PartitionKey` and the `RowKey`. Parts with the same source are numbered across both keys.
 fn key_parts(schema: &StoredSchema) -> [Vec<Part<'_>>; 2] {
     let mut seen = Vec::new();
     let mut keys = keys(schema).map(parts);
@@ -63,7 +63,7 @@ fn keys(schema: &StoredSchema) -> [&[StoredPiece]; 2] {
     [&schema.partition_key, &schema.row_key]
 }
 
-/// Key fields whose source has changed but whose position has not: their Rust name differs, or only one of the schemas also stores them as a property.
+/// Key fields whose source has changed but whose position has not. Their Rust name differs, or only one of the schemas also stores them as a property.
 pub(super) struct Renamed<'a>(BTreeMap<&'a Source, &'a Source>);
 
 impl<'a> Renamed<'a> {

@@ -9,16 +9,16 @@ use crate::schema::evolution::change::Change;
 use crate::schema::evolution::rules::{self, Rule};
 use crate::schema::stored::{StoredProperty, StoredSchema};
 
-/// A property, including all chunks if its value is split.
+/// A property, including all of its chunks if the value is stored in chunks.
 struct Whole<'a> {
     first: &'a StoredProperty,
     is_chunked: bool,
 }
 
-/// The properties of a schema. A stored schema lists each chunk of a split value as a separate property: `Data`, `Data1` to `Data15`.
+/// The properties of a schema. A stored schema lists each chunk of a value as a separate property: `Data`, `Data1` to `Data15`.
 struct Properties<'a> {
     wholes: BTreeMap<&'a str, Whole<'a>>,
-    /// Maps each stored name to its whole property: `Data`, `Data1` and so on to `Data`.
+    /// The name of the whole property for each stored name: `Data` for `Data`, `Data1` and so on.
     owners: BTreeMap<&'a str, &'a str>,
 }
 

@@ -13,8 +13,8 @@ pub enum Compatibility {
     Compatible,
     /// Old rows can be read, but a new index, or a filter on a widened property, does not find them until a backfill has processed them.
     NeedsBackfill,
-    /// The new schema declares less than the stored schema (for example, it lacks an index), as if an older version had been started, or the type has been
-    /// renamed. The change must be accepted explicitly, with [`accept_schema`](crate::Table::accept_schema).
+    /// The new schema lacks something that the stored schema declares, such as an index, or the type has been renamed. The cause may be that an older version
+    /// of the program was started. The change must be accepted explicitly, with [`accept_schema`](crate::Table::accept_schema).
     NeedsAcceptance,
     /// Old rows cannot be read or found until they are rewritten.
     NeedsRewrite,
@@ -61,7 +61,7 @@ pub struct Rule {
     pub compatibility: Compatibility,
     /// The effect of the change on old rows.
     pub then: &'static str,
-    /// The advice for a program that makes this change.
+    /// The advice to a programmer who makes this change.
     pub advice: &'static str,
 }
 

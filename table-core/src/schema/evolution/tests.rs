@@ -50,7 +50,7 @@ index ByEmail keeps *
 "#
 );
 
-/// Applies text replacements to a schema. Returns the evolution from the original schema to the changed schema, and its rules.
+/// Applies text replacements to a schema. Returns the evolution from the original schema to the changed schema, and the numbers of its rules.
 fn judged(base: &str, edits: &[(&str, &str)]) -> (Evolution, Vec<&'static str>) {
     let mut text = base.to_owned();
     for (from, to) in edits {
@@ -69,7 +69,7 @@ const BY_AGE: &str = "index ByAge copies\nindex ByAge RowKey .Age padded 10 orde
 
 const WHOLE: &str = "index ByEmail copies unique\nindex ByEmail RowKey \"email_\"\nindex ByEmail RowKey .Email text 0..512 ordered legal\nindex ByEmail keeps *\n";
 
-/// The number of a rule, and text replacements in a schema that cause a change of this kind.
+/// The number of a rule, and text replacements that change the schema in the way that the rule describes.
 type Case = (&'static str, &'static [(&'static str, &'static str)]);
 
 #[rustfmt::skip]
@@ -232,7 +232,7 @@ fn a_program_without_chunks_does_not_write_next_to_a_program_with_chunks() {
 /// The rules for changes that make stored values of a property unreadable, or cause them to be misread.
 const MISREAD: [&str; 4] = ["EVO-6", "EVO-7", "EVO-8", "EVO-33"];
 
-/// Compares `old` with `new`, after programs with the schema `between`, which may lack some of the properties, have run.
+/// Compares `between` with `new`. The comparison includes the properties that were removed between `old` and `between`.
 fn judged_after(old: &StoredSchema, between: &StoredSchema, new: &StoredSchema) -> Evolution {
     let removed = RemovedProperties::default().after(old, between);
     compare_with_removed(between, &removed, new)
@@ -449,7 +449,7 @@ prop_compose! {
         let labels: BTreeSet<_> = partition_key.iter().chain(&row_key).filter_map(label).map(str::to_owned).collect();
         let mut indexes = indexes;
         for index in indexes.values_mut() {
-            // A field that is not part of the key must be a property.
+            // A field that is not part of the entity's key must be a property.
             for piece in index.row_key.iter_mut().chain(index.partition_key.iter_mut().flatten()) {
                 if let StoredPiece::Part { source, .. } = piece
                     && let Source::Key(name) = source
@@ -506,7 +506,7 @@ fn label(piece: &StoredPiece) -> Option<&str> {
     }
 }
 
-/// Returns the Rust names in a schema, in order.
+/// Returns the Rust names of the fields that are stored only in the keys, in key order.
 fn labels(schema: &StoredSchema) -> Vec<&str> {
     let pieces = schema.partition_key.iter().chain(&schema.row_key);
     pieces.filter_map(label).collect()
@@ -537,7 +537,7 @@ proptest! {
         }
     }
 
-    /// If a direct change makes a property unreadable, a change through intermediate schemas also reports it.
+    /// Tests that a property that a direct change makes unreadable is also reported if the change is made through intermediate schemas.
     #[test]
     fn a_schema_in_between_hides_no_change_of_a_property((old, new) in pair(), between in schema(), last in schema()) {
         let one_step = compare_schemas(&old, &new);

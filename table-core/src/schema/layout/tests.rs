@@ -1,4 +1,4 @@
-//! Tests that every statement about two layouts holds for all keys that match them.
+//! Tests that the results of comparing two layouts are correct for every key that matches them.
 
 use proptest::prelude::*;
 
@@ -151,7 +151,7 @@ proptest! {
         for text in [text(&a, &choices), text(&b, &choices)] {
             prop_assert!(!(is_disjoint && fits(&a, &text) && fits(&b, &text)), "'{}'", text);
         }
-        // The layouts are disjoint for complete strings, not only for prefixes: a string that matches `a` does not match `b`.
+        // Complete strings that are generated from disjoint layouts differ.
         prop_assert!(!is_disjoint || text(&a, &choices) != text(&b, &choices));
     }
 

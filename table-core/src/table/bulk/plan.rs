@@ -9,7 +9,7 @@ use crate::table::bulk::BulkTarget;
 
 /// The maximum number of entities in one window. Entities in the same partition share transactions only within one window.
 const ENTITIES: usize = 4_000;
-/// The maximum size of one window in bytes, by the service's published formula. It limits the memory that a bulk write uses.
+/// The maximum size of one window in bytes, according to the service's published formula. It limits the memory that a bulk write uses.
 const BYTES: usize = 64 << 20;
 
 /// A batch, and the positions of its entities in the input.

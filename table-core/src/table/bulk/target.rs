@@ -55,7 +55,7 @@ pub trait BulkTarget: Sync {
     type Entity;
     /// The encoded write of one entity.
     type Item: Send;
-    /// A batch of writes to one partition, which fit into one transaction.
+    /// A batch of writes to one partition that fits into one transaction.
     type Batch: Send + Sync;
 
     /// Encodes a write of an entity.
@@ -70,7 +70,7 @@ pub trait BulkTarget: Sync {
     /// Any error from the handle.
     fn deletion(&self, key: EntityKey) -> Result<Self::Item>;
 
-    /// Returns the partition that a write belongs to.
+    /// Returns the `PartitionKey` of a write.
     fn partition_key(item: &Self::Item) -> &PartitionKey;
 
     /// Begins a batch with one write.
@@ -85,7 +85,7 @@ pub trait BulkTarget: Sync {
     /// A validation error if the entity alone exceeds a limit.
     fn push(&self, batch: &mut Self::Batch, item: Self::Item) -> Result<Option<Self::Item>>;
 
-    /// Returns the size of a batch in bytes, by the service's published formula.
+    /// Returns the size of a batch in bytes, according to the service's published formula.
     fn bytes(batch: &Self::Batch) -> usize;
 
     /// Commits a batch as one transaction, after checking that the program may write now.

@@ -1,4 +1,4 @@
-//! The positions of the entities that a bulk write has written, and its errors and progress.
+//! The results of a bulk write: the positions of the written entities, its errors, and its progress.
 
 use std::fmt;
 use std::ops::Range;

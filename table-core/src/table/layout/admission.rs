@@ -47,7 +47,7 @@ impl<S: TableStore> Admission<S> {
         &self.table
     }
 
-    /// Checks that the entities may be written at `now`, in ticks.
+    /// Checks that the entities may be written. `now` is the current time in ticks.
     ///
     /// # Errors
     /// `SchemaMismatch` if a program with a newer schema has opened the table and this program would not maintain the declarations of that

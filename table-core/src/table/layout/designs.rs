@@ -88,7 +88,7 @@ pub(super) async fn store<S: TableStore>(
     }
 }
 
-/// Returns the operation that writes a record. The operation fails if another program has written the record first.
+/// Returns the operation that writes a record. The operation fails if another program has written the record in the meantime.
 fn operation(table: &TableName, proposal: &Proposal<'_>, layout: &SchemaRecord) -> Result<Operation> {
     let row_key = record::key(table, &proposal.design.entity)?.row_key;
     let row = layout.to_row(table)?;
@@ -167,7 +167,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Tests the case that the creator of a table stores its schema only after another program has opened the new table.
+    /// Tests the case in which the creator of a table stores its schema only after another program has opened the new table.
     #[test]
     fn the_creator_of_a_table_compares_its_schema_with_one_stored_since() {
         block_on(async {

@@ -23,7 +23,7 @@ pub(super) enum Next {
     Follows(Box<SchemaRecord>, Box<SchemaRecord>),
 }
 
-/// Compares a schema with the stored one.
+/// Compares a schema with the stored one, and returns the next step.
 ///
 /// # Errors
 /// `SchemaMismatch` if the program may not use the table and the caller has passed no reason in `accepted`.
@@ -63,7 +63,7 @@ pub(super) async fn next<S: TableStore>(
                 Error::of(TableFault::Layout { entity, evolution }).with_table(table.as_str())
             }
         };
-        // IMPORTANT: handles of the stored schema treat its indexes as complete, also in a table that was empty when another program opened it.
+        // IMPORTANT: handles with the stored schema treat its indexes as complete, even in a table that was empty when another program opened it.
         if !keeps_derived_parts(&stored.schema, design) || !is_empty(store, table, &TextRange::ALL).await? {
             return Err(refusal);
         }

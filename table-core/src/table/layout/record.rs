@@ -26,15 +26,15 @@ pub const LAYOUTS: &str = "TablesLayouts";
 /// The maximum number of code units of a schema's text in one property. It is below the limit for a string property (TYPE-11).
 const PIECE: usize = 32_000;
 
-/// The maximum number of fingerprints of superseded schemas that a record remembers.
+/// The maximum number of fingerprints in a record's list of superseded schemas.
 const REMEMBERED: usize = 64;
 
-/// The stored record of a table's schema for one entity type: the schema used when the table was last opened, and the state of its parts (indexes, feed,
-/// copies and properties).
+/// The stored record of a table's schema for one entity type: the schema that was stored last, and the state of its parts (indexes, feed, copies and
+/// properties).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaRecord {
-    /// The schema used when the table was last opened.
+    /// The schema that was stored last.
     pub schema: StoredSchema,
     /// The parts whose backfill has not finished, such as `index ByEmail`, `keeps feed` or `property Age`; see
     /// [`Change::pending`](crate::schema::Change::pending). Reads of a pending part may miss rows.
@@ -43,15 +43,15 @@ pub struct SchemaRecord {
     pub disabled: Vec<String>,
     /// The position of each running backfill. The keys are the names of the pending parts.
     pub progress: BTreeMap<String, String>,
-    /// The backfills that have been requested but have not begun. Maps each pending part to the time of the first request in [ticks](crate::ticks), by the
-    /// store's clock.
+    /// The backfills that have been requested but have not begun. The keys are the names of the pending parts, and the values are the times of the first
+    /// requests in [ticks](crate::ticks), according to the store's clock.
     pub waiting: BTreeMap<String, u64>,
     /// The reason passed to [`accept_schema`](crate::Table::accept_schema), followed by the compatibility and its rules, or `None` if no schema
     /// was accepted.
     pub accepted: Option<String>,
     /// The number of schemas stored so far for this entity type, including this one.
     pub generation: u64,
-    /// The time when this schema replaced its predecessor, in [ticks](crate::ticks), by the clock of the program that replaced it.
+    /// The time when this schema replaced its predecessor, in [ticks](crate::ticks), according to the clock of the program that replaced it.
     pub since: Option<u64>,
     /// The fingerprints of the superseded schemas, oldest first.
     pub superseded: Vec<String>,
@@ -143,7 +143,7 @@ impl SchemaRecord {
         self
     }
 
-    /// Returns the record for the next schema. Adds the one-time work that the changes require to the work still pending.
+    /// Returns the record for the next schema. The one-time work that the changes require is added to `pending`.
     pub(super) fn evolved(self, schema: StoredSchema, evolution: &Evolution) -> Self {
         let removed = self.removed.after(&self.schema, &schema);
         let is_there = |what: &String| match what.split_once(' ') {
@@ -257,7 +257,7 @@ fn text<'b>(bag: &'b TableEntity, name: &str) -> Option<&'b str> {
     }
 }
 
-/// Joins the pieces of a text that is split among several properties.
+/// Joins the pieces of text that is split among several properties.
 fn text_in_pieces(bag: &TableEntity, name: &str) -> String {
     (0..).map_while(|at| text(bag, &chunk_name(name, at))).collect()
 }

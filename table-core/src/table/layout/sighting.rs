@@ -17,12 +17,12 @@ use crate::table::fault::TableFault;
 use crate::table::layout::record;
 use crate::table::request;
 
-/// The store's time, and the last sighting of a program with an older schema.
+/// The store's time, and the time of the last sighting of a program with an older schema.
 ///
 /// ```
 /// use table_core::table::Sightings;
 ///
-/// /// Returns `true` if an older program was seen within an hour.
+/// /// Returns `true` if an older program was seen within the last hour.
 /// fn is_rolling_out(seen: &Sightings) -> bool {
 ///     seen.older.is_some_and(|older| seen.now.saturating_sub(older) < 3_600 * 10_000_000)
 /// }
@@ -36,11 +36,11 @@ pub struct Sightings {
     pub older: Option<u64>,
 }
 
-/// The RowKey of the row that older programs write.
+/// The first word in the RowKey of the row that older programs write.
 const OLDER: &str = "older";
-/// The RowKey of the row that is written to obtain the store's time from its Timestamp.
+/// The first word in the RowKey of the row that is written to obtain the store's time from its Timestamp.
 const CLOCK: &str = "clock";
-/// The RowKey prefix of the rows that record grants. The entity type and the fingerprint of the schema follow it.
+/// The first word in the RowKey of each row that records a grant. The entity type and the fingerprint of the schema follow it.
 const GRANTED: &str = "granted";
 /// The property that stores a grant's expiry, in ticks.
 const EXPIRY: &str = "Expiry";
@@ -97,7 +97,7 @@ fn expiry_in(row: RowView<'_>) -> Option<u64> {
     }
 }
 
-/// Returns the latest expiry of all grants to programs with other schemas for an entity type.
+/// Returns the latest expiry among the grants to programs with other schemas of an entity type.
 async fn granted<S: TableStore>(
     store: &S,
     table: &TableName,

@@ -30,11 +30,11 @@ const LEASE_TICKS: u64 = 5 * 10_000_000;
 struct Compared {
     /// `true` if the stored schema equals the handle's schema.
     is_own: bool,
-    /// `true` if the handle's schema lacks parts that the stored schema announces: indexes or properties that older programs need not know yet.
+    /// `true` if the handle's schema lacks indexes, a feed or copies of the stored schema whose backfill has not begun.
     lacks_announced: bool,
 }
 
-/// An opened handle's knowledge of the stored schema, which determines whether a write may start.
+/// An opened handle's information about the stored schema. It determines whether a write may start.
 #[derive(Debug)]
 pub(crate) struct Standing {
     design: StoredSchema,
@@ -42,7 +42,7 @@ pub(crate) struct Standing {
     asked: AtomicU64,
     /// The shared state of a store that no other process can use, or `None`. It counts the schemas that this process has replaced.
     exclusive: Option<Exclusive>,
-    /// The number of replaced schemas, from `exclusive`, when this handle last read the stored schema.
+    /// The number of replaced schemas in `exclusive` at the time when this handle last read the stored schema.
     replaced: AtomicU64,
     /// The properties of the stored schema that the handle's schema lacks.
     lacks: Mutex<Arc<[String]>>,
@@ -125,7 +125,7 @@ impl Standing {
     }
 
     /// Returns the properties of the stored schema that the handle's schema lacks. Reads the stored schema if the last read is too old. Unlike
-    /// [`admit`](Self::admit), it neither waits nor records a sighting.
+    /// [`admit`](Self::admit), this method neither waits nor records a sighting.
     pub(super) async fn newer_properties<S: TableStore>(
         &self,
         store: &S,

@@ -10,7 +10,7 @@ use crate::table::layout::record::SchemaRecord;
 /// The parts of a newer schema that an older program does not know, although it may still write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnknownParts {
-    /// The names of the unknown properties. All of them are optional.
+    /// The names of the unknown properties. Each of them is optional.
     pub(super) properties: Vec<String>,
     /// `true` if the unknown parts include indexes, a feed or copies whose backfill has not begun.
     pub(super) announced: bool,

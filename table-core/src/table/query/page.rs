@@ -5,7 +5,7 @@ use crate::query::Continuation;
 
 /// One page of entities.
 ///
-/// Only the continuation indicates whether more pages exist: a page may be short or empty and still have one (PAGE-4).
+/// Only the continuation indicates whether more pages exist: a page may be short or empty and still have a continuation (PAGE-4).
 ///
 /// ```
 /// use table_core::table::EntityPage;

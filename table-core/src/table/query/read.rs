@@ -48,7 +48,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         })
     }
 
-    /// Streams the entities of all pages (PAGE-4), at most [`limit`](Self::limit).
+    /// Streams the entities of all pages (PAGE-4), up to the [`limit`](Self::limit).
     ///
     /// The stream borrows nothing. Each page is a snapshot, but the stream as a whole is not (CON-9). It buffers one page and decodes entities lazily.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<T>>> + use<E, S, T, F>
@@ -63,7 +63,7 @@ impl<E, S: TableStore + Clone, T, F: Source> EntityQuery<E, S, T, F> {
         self.source.pages(&self.paging).map(entities).try_flatten().take(limit)
     }
 
-    /// Lends each entity to `each`, up to the [`limit`](Self::limit). Returns the number of entities.
+    /// Calls `each` with a reference to each entity, up to the [`limit`](Self::limit). Returns the number of entities.
     ///
     /// The function buffers one page and decodes each entity into the memory of the previous one, so it is the fastest way to read entities and uses
     /// the least memory. To keep an entity, clone it, or use [`collect`](Self::collect) or [`stream`](Self::stream).

@@ -31,8 +31,8 @@ pub trait Takes<E>: Refused {}
 )]
 pub trait Aggregates<E>: Refused {}
 
-/// A query of typed entities that can select properties by name. No query implements this trait: queries of [`TableEntity`](crate::TableEntity) have another
-/// method of the same name.
+/// A query of typed entities that can select properties by name. No query implements this trait. Queries of [`TableEntity`](crate::TableEntity) have a
+/// different method with the same name.
 #[diagnostic::on_unimplemented(
     message = "[T195] a query of `{E}` reads some of the properties as a type, not by their names",
     label = "write `project::<Name>()`",

@@ -25,10 +25,10 @@ pub trait EntityChange<E, R>: FnMut(&mut E) -> R {}
 #[diagnostic::do_not_recommend]
 impl<E, R, F: FnMut(&mut E) -> R> EntityChange<E, R> for F {}
 
-/// The result of a change: `()`, or a `Result` if the change may fail.
+/// The return type of a change: `()`, or a `Result` if the change may fail.
 #[doc(hidden)]
 pub trait ChangeResult {
-    /// Returns the error from the change, if any.
+    /// Converts the value to a `Result` with the error from the change, if any.
     ///
     /// # Errors
     /// The error from the change, if it failed.
@@ -53,7 +53,7 @@ impl ChangeResult for Never {
     }
 }
 
-/// The result of a change in place: `()`, or the type of an expression that does not return, such as `panic!()`.
+/// The return type of a change in place: `()`, or the type of an expression that does not return, such as `panic!()`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "[T244] the closure of `update` changes the entity in place and returns nothing, but this one returns `{Self}`",
@@ -70,10 +70,10 @@ impl<E> InPlace<E> for () {}
 #[diagnostic::do_not_recommend]
 impl<E> InPlace<E> for Never {}
 
-/// The type `!`. Rustc does not yet accept this name, except as a return type, so the type is taken from `fn() -> !`.
+/// The type `!`. rustc does not yet accept this name, except as a return type, so the type is taken from `fn() -> !`.
 type Never = <fn() -> ! as Returns>::Output;
 
-/// A function without arguments.
+/// The type of a function without arguments.
 pub trait Returns {
     /// The return type of the function.
     type Output;

@@ -1,7 +1,7 @@
 //! The future that runs an update.
 //!
-//! The requests run in a boxed future, and the caller's change runs in [`Update`] itself. The type of the box does not depend on the types of the
-//! arguments, so rustc reports a wrong argument only once. The box contains only encoded rows, so an update is `Send` if its entity and its change are.
+//! The requests run in a boxed future, and the caller's change runs in [`Update`] itself. The type of the box does not depend on the types of the arguments, so
+//! rustc reports a wrong argument only once. The box contains only encoded rows, so an update is `Send` if its entity type and its change are `Send`.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -30,7 +30,7 @@ pub(super) struct Changed {
     pub(super) after: Row,
     /// The key of the entity after the change.
     pub(super) key: EntityKey,
-    /// The schema of the entity; empty for an entity without one.
+    /// The schema of the entity; empty for an entity without a schema.
     pub(super) designs: &'static [&'static EntitySchema],
     /// The version that was changed, or `None` if the update did not read it.
     pub(super) version: Option<Found>,
@@ -46,7 +46,7 @@ enum Change {
     Made(Result<Changed>),
 }
 
-/// Passes changes between the future that sends the requests and the [`Update`] that polls it.
+/// A channel for changes between the future that sends the requests and the [`Update`] that polls it.
 #[derive(Default)]
 pub(super) struct Changes(Mutex<Change>);
 
@@ -93,7 +93,7 @@ pub struct Update<'a, E, F, R> {
     change: F,
     /// The entity that the caller passed, and later the entity after its last change.
     entity: Option<E>,
-    // These fields are function pointers, because rustc would check the trait bounds again at each `.await`.
+    // These fields are function pointers, because rustc would otherwise check the trait bounds again at each `.await`.
     read: fn(&Found) -> Result<E>,
     apply: fn(&mut F, &mut E) -> Result<()>,
     encode: fn(&E) -> Result<(Row, EntityKey)>,

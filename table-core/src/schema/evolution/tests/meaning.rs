@@ -12,7 +12,7 @@ use crate::schema::stored::{StoredProperty, StoredSchema};
 /// The declaration of a field: its type, whether it is an `Option`, and whether it has `#[property(chunks)]`.
 type Declared = (EdmType, bool, bool);
 
-/// A release of a program: its declaration, its stored schema, and the property and type that each stored name belongs to.
+/// A release of a program: its declaration, its stored schema, and the property and type to which each stored name belongs.
 #[derive(Clone, Debug)]
 struct Release {
     declared: BTreeMap<String, Declared>,
@@ -42,12 +42,12 @@ impl Release {
         Self { declared, schema: schema.normal(), meanings }
     }
 
-    /// Returns `true` if rows of this release contain values that another release would read as parts of other values.
+    /// Returns `true` if rows of this release may contain values that the release `new` would read with another type or as part of another property.
     fn is_misread_by(&self, new: &Self) -> bool {
         self.meanings.iter().any(|(name, meaning)| new.meanings.get(name).is_some_and(|now| now != meaning))
     }
 
-    /// Returns `true` if another release requires a value that rows of this release may lack, or reads only the first chunk of a value.
+    /// Returns `true` if the release `new` requires a value that rows of this release may lack, or reads only the first chunk of a value.
     fn is_incomplete_for(&self, new: &Self) -> bool {
         new.declared.iter().any(|(name, (_, optional, chunked))| match self.declared.get(name) {
             Some((_, was_optional, was_chunked)) => {
