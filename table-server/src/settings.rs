@@ -21,11 +21,11 @@ use crate::service::Service;
 
 /// The property that contains the setting's string.
 const TEXT: &str = "Text";
-/// The property that contains the id of the table or queue that the setting belongs to. Earlier releases stored none: such a setting belongs to the table
-/// or queue that has its name when the server starts.
-const OWNER: &str = "Owner";
-/// The owner of a setting whose table or queue did not exist when it was stored. No table has this id.
-const NOBODY: u32 = 0;
+/// The property that contains the time when the setting's table or queue was created, which identifies the table or queue. Earlier releases stored none:
+/// such a setting belongs to the table or queue that has its name when the server starts.
+const OWNER: &str = "Created";
+/// The owner of a setting whose table or queue did not exist when it was stored. No table was created at this time.
+const NOBODY: u64 = 0;
 
 /// The kind of a setting. Its name is the `PartitionKey` of the stored settings of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,8 +62,8 @@ type Texts = BTreeMap<(Kind, String), Setting>;
 #[derive(Clone, Debug)]
 struct Setting {
     text: Arc<str>,
-    /// The id of the table or queue that the setting belongs to.
-    owner: Option<u32>,
+    /// The time when the table or queue that the setting belongs to was created.
+    owner: Option<u64>,
 }
 
 /// The settings of the accounts on one engine. The accounts share them, because they also share the tables and queues.
@@ -129,7 +129,7 @@ impl Settings {
                 let text = entity.row.find(TEXT, &mut 0)?;
                 if let (Some(kind), Some(ValueRef::String(text))) = (kind, text) {
                     let owner = match entity.row.find(OWNER, &mut 0)? {
-                        Some(ValueRef::Int64(id)) => Some(u32::try_from(id).unwrap_or(NOBODY)),
+                        Some(ValueRef::Int64(created)) => Some(u64::try_from(created).unwrap_or(NOBODY)),
                         _ => self.owner(kind, entity.row_key),
                     };
                     texts.insert((kind, entity.row_key.to_owned()), Setting { text: text.into(), owner });
@@ -198,8 +198,8 @@ impl Settings {
         is_current.then(|| Arc::clone(&setting.text))
     }
 
-    /// Returns the id of the table or queue with this name, to which a setting of this kind belongs.
-    fn owner(&self, kind: Kind, name: &str) -> Option<u32> {
+    /// Returns the time when the table or queue with this name was created, to which a setting of this kind belongs.
+    fn owner(&self, kind: Kind, name: &str) -> Option<u64> {
         let found = match kind {
             Kind::Properties => return None,
             Kind::TablePolicies => TableName::new(name).and_then(|table| self.engine.incarnation(&table)),
@@ -246,7 +246,7 @@ impl Settings {
                 let mut row = RowWriter::new();
                 row.property(TEXT, ValueRef::String(text));
                 if let Some(owner) = owner {
-                    row.property(OWNER, ValueRef::Int64(owner.into()));
+                    row.property(OWNER, ValueRef::Int64(i64::try_from(owner).unwrap_or_default()));
                 }
                 OperationKind::InsertOrReplace(row.finish())
             }
