@@ -24,7 +24,7 @@ A flag takes precedence over its environment variable, and a variable over the f
 Blobs are not served: run `npx -p azurite azurite-blob` for them.";
 
 /// The settings that two different flags give.
-const EITHER: [Alternatives; 3] = [
+pub(crate) const EITHER: [Alternatives; 3] = [
     [&["memory"], &["path"]],
     [&["tls_certificate", "tls_key"], &["tls_self_signed"]],
     [&["oauth"], &["oauth_issuer", "oauth_keys", "oauth_audience"]],

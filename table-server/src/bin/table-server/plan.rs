@@ -28,6 +28,20 @@ pub(crate) struct Planned {
     pub(crate) place: Place,
 }
 
+impl Place {
+    /// Returns the location that one layer gives: the flags, the file, or an account of the file.
+    ///
+    /// # Errors
+    /// `both` if the layer gives a folder and the memory.
+    fn of(path: Option<&PathBuf>, memory: bool, both: impl FnOnce() -> ProgramFault) -> Result<Option<Self>> {
+        match (path, memory) {
+            (Some(_), true) => Err(Error::of(both())),
+            (path, false) => Ok(path.cloned().map(Self::Folder)),
+            (None, true) => Ok(Some(Self::Memory)),
+        }
+    }
+}
+
 impl Planned {
     /// Opens the engine.
     ///
@@ -60,14 +74,11 @@ impl fmt::Display for Planned {
 /// none.
 ///
 /// # Errors
-/// `InvalidInput` if a name is invalid or duplicate, or an account has no key or no location.
+/// `InvalidInput` if a name is invalid or duplicate, or an account has no key, no location or two locations.
 pub(crate) fn accounts(arguments: &Arguments, file: &File, fallback: Option<&str>) -> Result<Vec<Planned>> {
-    let shared = match (&arguments.path, &file.path) {
-        _ if arguments.memory => Some(Place::Memory),
-        (Some(path), _) => Some(Place::Folder(path.clone())),
-        _ if file.memory => Some(Place::Memory),
-        (None, path) => path.clone().map(Place::Folder),
-    };
+    let of_flags = Place::of(arguments.path.as_ref(), arguments.memory, || ProgramFault::TwoPlaces)?;
+    let of_file = Place::of(file.path.as_ref(), file.memory, || ProgramFault::TwoPlaces)?;
+    let shared = of_flags.or(of_file);
     let below = |name: &str| match &shared {
         Some(Place::Folder(folder)) => Ok(Place::Folder(folder.join(name))),
         Some(Place::Memory) => Ok(Place::Memory),
@@ -79,12 +90,9 @@ pub(crate) fn accounts(arguments: &Arguments, file: &File, fallback: Option<&str
     }
     for account in &file.accounts {
         let name = &account.name;
-        let place = match (&account.path, account.memory) {
-            (Some(_), true) => return Err(Error::of(ProgramFault::TwoPlaces(name.clone()))),
-            (Some(path), false) => Place::Folder(path.clone()),
-            (None, true) => Place::Memory,
-            (None, false) => below(name)?,
-        };
+        let both = || ProgramFault::TwoPlacesOfAccount(name.clone());
+        let own = Place::of(account.path.as_ref(), account.memory, both)?;
+        let place = own.map_or_else(|| below(name), Ok)?;
         planned.push(Planned { key: account.spelled().key(None)?, place });
     }
     let mut names = BTreeSet::new();
@@ -127,9 +135,10 @@ pub(crate) fn file(path: Option<&Path>) -> Result<File> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
+    use clap::{CommandFactory, Parser};
 
     use super::*;
+    use crate::arguments::EITHER;
 
     fn places(flags: &[&str], toml: &str) -> Result<Vec<(String, Place)>> {
         let program = ["table-server"];
@@ -186,6 +195,49 @@ mod tests {
         ] {
             let error = places(&flags, &toml).unwrap_err().to_string();
             assert!(error.contains(why), "{why}: {error}");
+        }
+    }
+
+    /// Tests every layer that can give a setting in two ways: the flags, the file and, for the location of the data, an account of the file.
+    #[test]
+    fn a_setting_given_in_both_ways_is_refused_in_every_layer() {
+        let value = |flag: &str| if flag == "memory" { "true" } else { "'basic'" };
+        for [one, other] in EITHER {
+            let entries: String = one
+                .iter()
+                .chain(other)
+                .map(|flag| format!("{} = {}\n", flag.replace('_', "-"), value(flag)))
+                .collect();
+            let refused = |flags: &[&str], toml: &str| {
+                let arguments = Arguments::try_parse_from(["table-server"].iter().chain(flags)).unwrap();
+                let file: File = toml::from_str(toml).unwrap();
+                let mut config = Config::on_loopback(Account::emulator(Engine::in_memory()).unwrap());
+                let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
+                accounts(&arguments, &file, Some("a2V5"))
+                    .map(drop)
+                    .and_then(|()| arguments.tls.apply(&file, loopback, &mut config).map(drop))
+                    .and_then(|()| arguments.oauth.bearer(&file).map(drop))
+                    .unwrap_err()
+            };
+            let place = if one.contains(&"memory") { "" } else { "memory = true\n" };
+            let error = refused(&[], &format!("{place}{entries}")).to_string();
+            assert!(
+                error.contains("not both") || error.contains("choose one") || error.contains("either"),
+                "{entries}: {error}"
+            );
+            if place.is_empty() {
+                let account = format!("[[account]]\nname = 'contoso'\nkey = 'a2V5'\n{entries}");
+                let error = refused(&["--memory"], &account).to_string();
+                assert!(error.contains("choose one"), "{error}");
+            }
+            let flags: Vec<String> =
+                one.iter().chain(other).map(|flag| format!("--{}", flag.replace('_', "-"))).collect();
+            let line = flags.iter().flat_map(|flag| {
+                if flag == "--memory" { vec![flag.as_str()] } else { vec![flag.as_str(), "basic"] }
+            });
+            let matches =
+                Arguments::command().try_get_matches_from(["table-server"].into_iter().chain(line)).unwrap();
+            assert!(Arguments::of(&matches).unwrap_err().to_string().contains("cannot be used with"));
         }
     }
 }
