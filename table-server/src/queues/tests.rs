@@ -53,3 +53,24 @@ fn verified(method: &str, target: &str, headers: &[(&str, &str)], body: &str) ->
     let path = target.split('?').next().unwrap_or_default().to_owned();
     Exchange { path, body: body.to_owned().into(), ..Exchange::new(Service::Queues, parts, caller) }
 }
+
+/// No signature covers `X-HTTP-Method`, so anyone in the path of a request could add it.
+#[tokio::test]
+async fn req_2_a_header_does_not_change_the_operation_of_a_queue_request() {
+    for tunnelled in ["DELETE", "GET", "PUT", "MERGE", "TRACE"] {
+        let account = Account::emulator(Engine::in_memory()).unwrap();
+        let queue = QueueName::new("work").unwrap();
+        account.engine.create_queue(&queue).await.unwrap();
+        for expected in 1..=2 {
+            let body = "<QueueMessage><MessageText>a</MessageText></QueueMessage>";
+            let put = verified("POST", "work/messages", &[("x-http-method", tunnelled)], body);
+            let answer = answer(&account, &Access::Key, &put).await;
+            assert_eq!(
+                answer.map(|answer| answer.status).map_err(|refusal| refusal.status),
+                Ok(201),
+                "{tunnelled}"
+            );
+            assert_eq!(account.engine.peek(&queue, 32).await.unwrap().len(), expected, "{tunnelled}");
+        }
+    }
+}
