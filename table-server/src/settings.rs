@@ -24,7 +24,8 @@ const TEXT: &str = "Text";
 /// The property that contains the time when the setting's table or queue was created, which identifies the table or queue. Earlier releases stored none:
 /// such a setting belongs to the table or queue that has its name when the server starts.
 const OWNER: &str = "Created";
-/// The owner of a setting whose table or queue did not exist when it was stored. No table was created at this time.
+/// The owner of a setting whose table or queue did not exist when it was stored. No table was created at this time. Metadata with this owner belongs to the next
+/// queue, because it is stored before its queue is created.
 const NOBODY: u64 = 0;
 
 /// The kind of a setting. Its name is the `PartitionKey` of the stored settings of this kind.
@@ -64,6 +65,13 @@ struct Setting {
     text: Arc<str>,
     /// The time when the table or queue that the setting belongs to was created.
     owner: Option<u64>,
+}
+
+impl Setting {
+    /// Returns `true` if the setting belongs to the next queue with its name.
+    fn is_of_next(&self, kind: Kind) -> bool {
+        kind == Kind::QueueMetadata && self.owner == Some(NOBODY)
+    }
 }
 
 /// The settings of the accounts on one engine. The accounts share them, because they also share the tables and queues.
@@ -110,7 +118,7 @@ impl Settings {
     }
 
     /// Reads the settings from the engine. A server may have stopped between deleting a table or queue and deleting its settings, so settings
-    /// without a table or queue are removed.
+    /// without a table or queue are removed. It may also have stopped while it created a queue with metadata, so the metadata is stored with its owner.
     ///
     /// # Errors
     /// `Io`, `Corrupted` or `EnginePoisoned` if the engine fails.
@@ -140,18 +148,17 @@ impl Settings {
                 break;
             }
         }
-        let stale: Vec<_> = {
-            let mut stale = Vec::new();
-            for (kind, name) in texts.keys() {
-                if !is_there(engine, *kind, name).await? {
-                    stale.push((*kind, name.clone()));
-                }
+        let mut changes = Vec::new();
+        for ((kind, name), setting) in &texts {
+            if !is_there(engine, *kind, name).await? {
+                changes.push((*kind, name.clone(), None));
+            } else if setting.is_of_next(*kind) {
+                changes.push((*kind, name.clone(), Some(setting.text.as_ref().to_owned())));
             }
-            stale
-        };
+        }
         *self.texts.write().unwrap_or_else(PoisonError::into_inner) = texts;
-        for (kind, name) in stale {
-            self.set(kind, &name, None).await?;
+        for (kind, name, text) in changes {
+            self.set(kind, &name, text).await?;
         }
         for name in self.names(Kind::TablePolicies) {
             let table = TableName::new(&name)?;
@@ -193,8 +200,10 @@ impl Settings {
 
     fn current(&self, texts: &Texts, kind: Kind, name: &str) -> Option<Arc<str>> {
         let setting = texts.get(&(kind, name.to_owned()))?;
-        let is_current =
-            setting.owner.is_none_or(|owner| owner != NOBODY && self.owner(kind, name) == Some(owner));
+        let is_current = setting.owner.is_none_or(|owner| match self.owner(kind, name) {
+            None | Some(NOBODY) => false,
+            Some(found) => found == owner || setting.is_of_next(kind),
+        });
         is_current.then(|| Arc::clone(&setting.text))
     }
 
@@ -293,36 +302,4 @@ pub(crate) async fn is_there(engine: &Engine, kind: Kind, name: &str) -> Result<
 }
 
 #[cfg(test)]
-mod tests {
-    use table_core::QueueStore;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn settings_survive_a_restart_and_are_deleted_with_their_queue() {
-        let engine = Engine::in_memory();
-        let [work, gone] = ["work", "gone"].map(|name| QueueName::new(name).unwrap());
-        let settings = Settings::new(&engine);
-        settings.load().await.unwrap();
-        for queue in [&work, &gone] {
-            engine.create_queue(queue).await.unwrap();
-            settings.set(Kind::QueueMetadata, queue.as_str(), Some("first".into())).await.unwrap();
-            settings.set(Kind::QueueMetadata, queue.as_str(), Some("second".into())).await.unwrap();
-        }
-        settings.set(Kind::Properties, "tables", Some("all".into())).await.unwrap();
-        settings.set(Kind::QueuePolicies, "work", Some("readers".into())).await.unwrap();
-        settings.set(Kind::QueuePolicies, "work", None).await.unwrap();
-        // This is the state after a crash between deleting a queue and deleting its settings.
-        engine.delete_queue(&gone).await.unwrap();
-
-        for _ in 0..2 {
-            let next = Settings::new(&engine);
-            next.load().await.unwrap();
-            let text = |kind, name| next.get(kind, name).map(|text: Arc<str>| text.to_string());
-            assert_eq!(text(Kind::QueueMetadata, "work").as_deref(), Some("second"));
-            assert_eq!(text(Kind::Properties, "tables").as_deref(), Some("all"));
-            assert_eq!((text(Kind::QueuePolicies, "work"), text(Kind::QueueMetadata, "gone")), (None, None));
-        }
-        assert!(engine.list_tables("", None, 10).await.unwrap().names.is_empty());
-    }
-}
+mod tests;

@@ -1,5 +1,6 @@
 //! Tests of requests to the Queue service, without connections.
 
+mod interrupted;
 mod model;
 
 use std::net::Ipv4Addr;

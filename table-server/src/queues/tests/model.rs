@@ -12,20 +12,26 @@ use crate::answer::Answer;
 const MESSAGE: &str = "<QueueMessage><MessageText>a</MessageText></QueueMessage>";
 
 /// An account on an engine in a folder, and the settings that its queue must have.
-struct Model {
-    account: Account,
-    metadata: BTreeMap<String, String>,
-    policies: Vec<String>,
+pub(super) struct Model {
+    pub(super) account: Account,
+    pub(super) metadata: BTreeMap<String, String>,
+    pub(super) policies: Vec<String>,
 }
 
 impl Model {
-    async fn open(path: &Path) -> Account {
+    pub(super) async fn open(path: &Path) -> Account {
         let account = Account::emulator(Engine::open(path).unwrap()).unwrap();
         account.load().await.unwrap();
         account
     }
 
-    async fn answer(&self, method: &str, target: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    pub(super) async fn answer(
+        &self,
+        method: &str,
+        target: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Answer {
         let exchange = verified(method, target, headers, body);
         answer(&self.account, &Access::Key, &exchange)
             .await
@@ -33,7 +39,7 @@ impl Model {
     }
 
     /// Checks every request that returns the settings of the queue.
-    async fn check(&self, step: &str) {
+    pub(super) async fn check(&self, step: &str) {
         let answer = self.answer("GET", "work?comp=metadata", &[], "").await;
         let metadata: BTreeMap<_, _> = answer.metadata.into_iter().collect();
         assert_eq!(metadata, self.metadata, "after {step}");
@@ -48,7 +54,7 @@ impl Model {
         assert!(listed, "after {step}: {list}");
     }
 
-    fn headers(&self) -> Vec<(&str, &str)> {
+    pub(super) fn headers(&self) -> Vec<(&str, &str)> {
         self.metadata.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
     }
 }
