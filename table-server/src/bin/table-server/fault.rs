@@ -33,7 +33,7 @@ pub(crate) enum ProgramFault {
     )]
     #[fault(InvalidInput)]
     NoPlace(String),
-    #[error("the data has a `path` and `memory = true`; choose one")]
+    #[error("`path` and `memory = true` are both given; choose one")]
     #[fault(InvalidInput)]
     TwoPlaces,
     #[error("account `{0}` has a `path` and `memory = true`; choose one")]

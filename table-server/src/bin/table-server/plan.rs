@@ -33,11 +33,15 @@ impl Place {
     ///
     /// # Errors
     /// `both` if the layer gives a folder and the memory.
-    fn of(path: Option<&PathBuf>, memory: bool, both: impl FnOnce() -> ProgramFault) -> Result<Option<Self>> {
+    fn of(
+        path: Option<&PathBuf>,
+        memory: Option<bool>,
+        both: impl FnOnce() -> ProgramFault,
+    ) -> Result<Option<Self>> {
         match (path, memory) {
-            (Some(_), true) => Err(Error::of(both())),
-            (path, false) => Ok(path.cloned().map(Self::Folder)),
-            (None, true) => Ok(Some(Self::Memory)),
+            (Some(_), Some(true)) => Err(Error::of(both())),
+            (path, None | Some(false)) => Ok(path.cloned().map(Self::Folder)),
+            (None, Some(true)) => Ok(Some(Self::Memory)),
         }
     }
 }
@@ -78,21 +82,30 @@ impl fmt::Display for Planned {
 pub(crate) fn accounts(arguments: &Arguments, file: &File, fallback: Option<&str>) -> Result<Vec<Planned>> {
     let of_flags = Place::of(arguments.path.as_ref(), arguments.memory, || ProgramFault::TwoPlaces)?;
     let of_file = Place::of(file.path.as_ref(), file.memory, || ProgramFault::TwoPlaces)?;
-    let shared = of_flags.or(of_file);
-    let below = |name: &str| match &shared {
-        Some(Place::Folder(folder)) => Ok(Place::Folder(folder.join(name))),
-        Some(Place::Memory) => Ok(Place::Memory),
-        None => Err(Error::of(ProgramFault::NoPlace(name.to_owned()))),
+    // A layer with `memory = false` and no folder refuses the memory of the next layer.
+    let or = |own: Option<Place>, memory: Option<bool>, next: Option<Place>| {
+        own.or_else(|| next.filter(|place| *place != Place::Memory || memory != Some(false)))
+    };
+    let shared = or(of_flags, arguments.memory, of_file);
+    let below = |name: &str| match shared.clone()? {
+        Place::Folder(folder) => Some(Place::Folder(folder.join(name))),
+        Place::Memory => Some(Place::Memory),
+    };
+    let found = |name: &str, place: Option<Place>| {
+        place.ok_or_else(|| Error::of(ProgramFault::NoPlace(name.to_owned())))
     };
     let mut planned = Vec::new();
     for spelled in &arguments.accounts {
-        planned.push(Planned { key: spelled.key(fallback)?, place: below(&spelled.name)? });
+        planned.push(Planned {
+            key: spelled.key(fallback)?,
+            place: found(&spelled.name, below(&spelled.name))?,
+        });
     }
     for account in &file.accounts {
         let name = &account.name;
         let both = || ProgramFault::TwoPlacesOfAccount(name.clone());
         let own = Place::of(account.path.as_ref(), account.memory, both)?;
-        let place = own.map_or_else(|| below(name), Ok)?;
+        let place = found(name, or(own, account.memory, below(name)))?;
         planned.push(Planned { key: account.spelled().key(None)?, place });
     }
     let mut names = BTreeSet::new();
@@ -121,7 +134,8 @@ pub(crate) fn config(arguments: &Arguments, file: &File, accounts: Vec<Account>)
     set(&mut config.blobs, arguments.blob_port, file.blob_port);
     config.observe = arguments.observe.or(file.observe);
     config.latency = arguments.trial.latency(file);
-    config.public_key_anywhere = arguments.public_key_anywhere || file.public_key_anywhere;
+    config.public_key_anywhere =
+        arguments.public_key_anywhere.or(file.public_key_anywhere).unwrap_or_default();
     config
 }
 
@@ -189,6 +203,7 @@ mod tests {
             (vec!["--config", "x"], String::new(), "--path FOLDER"),
             (vec!["--config", "x", "--account", "contoso"], String::new(), "no place"),
             (vec!["--memory"], account(""), "no key"),
+            (vec!["--memory"], account("key = 'a2V5'\nmemory = false"), "no place"),
             (vec!["--config", "x"], account("key = 'a2V5'\npath = 'x'\nmemory = true"), "choose one"),
             (vec!["--memory", "--account", "contoso"], account("key = 'a2V5'"), "is given twice"),
             (vec!["--memory", "--account", "../up"], String::new(), "3 to 24 lower-case"),
@@ -203,11 +218,12 @@ mod tests {
     fn a_setting_given_in_both_ways_is_refused_in_every_layer() {
         let value = |flag: &str| if flag == "memory" { "true" } else { "'basic'" };
         for [one, other] in EITHER {
-            let entries: String = one
+            let entries: Vec<_> = one
                 .iter()
                 .chain(other)
                 .map(|flag| format!("{} = {}\n", flag.replace('_', "-"), value(flag)))
                 .collect();
+            let entries = entries.concat();
             let refused = |flags: &[&str], toml: &str| {
                 let arguments = Arguments::try_parse_from(["table-server"].iter().chain(flags)).unwrap();
                 let file: File = toml::from_str(toml).unwrap();
