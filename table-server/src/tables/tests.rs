@@ -48,10 +48,12 @@ async fn page_7_and_sas_8_a_token_does_not_change_whether_a_query_is_refused() {
             for (partition, row) in
                 [("", ""), ("YQ--", "YQ--"), ("bQ--", "bQ--"), ("eg--", "eg--"), ("bQ--", "eg--")]
             {
-                let mut target = format!("{table}()?$filter={filter}");
-                if !partition.is_empty() {
-                    target += &format!("&NextPartitionKey=1!4!{partition}&NextRowKey=1!4!{row}");
-                }
+                let token = if partition.is_empty() {
+                    String::new()
+                } else {
+                    format!("&NextPartitionKey=1!4!{partition}&NextRowKey=1!4!{row}")
+                };
+                let target = format!("{table}()?$filter={filter}{token}");
                 let answer = answer(&account, access, &get(&target)).await;
                 let status = answer.map(|answer| answer.status).map_err(|refusal| refusal.status);
                 assert_eq!(status, expected, "{target}");
