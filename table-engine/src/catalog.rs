@@ -20,7 +20,7 @@ pub(crate) struct TableEntry {
     pub(crate) id: u32,
     /// The name in its original case (TBL-2).
     pub(crate) name: TableName,
-    /// The time when the table was created, in ticks.
+    /// The time when the table was created, in ticks. A table that replaces another one has the time of the replaced table, because programs see one table.
     pub(crate) created: u64,
 }
 
@@ -111,7 +111,10 @@ impl Catalog {
     }
 
     /// Adds a table, replacing any table with the same name. Returns the id of the replaced table, whose rows can then be removed.
-    pub(crate) fn add(&mut self, entry: TableEntry) -> Option<u32> {
+    pub(crate) fn add(&mut self, mut entry: TableEntry) -> Option<u32> {
+        if let Some(replaced) = self.tables.get(entry.name.folded()) {
+            entry.created = replaced.created;
+        }
         self.next_id = self.next_id.max(entry.id.saturating_add(1));
         if let Some((name, until)) = self.leaving.remove_with_key(entry.name.folded()) {
             self.leaving_until.remove(&(until, name));
@@ -267,13 +270,14 @@ mod tests {
     }
 
     #[test]
-    fn a_renewed_table_gets_a_new_id_atomically() {
+    fn a_renewed_table_gets_a_new_id_atomically_and_keeps_its_creation_time() {
         let mut catalog = catalog(&["Employee"]);
         let name = TableName::new("employee").unwrap();
         let entry = catalog.prepare_renew(&name, 9, 9).unwrap();
         assert_eq!(catalog.add(entry), Some(1));
         assert!(!catalog.contains(1) && catalog.contains(2));
-        assert_eq!(catalog.find(&name, || 9).unwrap().name.as_str(), "Employee");
+        let renewed = catalog.find(&name, || 9).unwrap();
+        assert_eq!((renewed.name.as_str(), renewed.created), ("Employee", 5));
         assert!(catalog.prepare_renew(&TableName::new("Other").unwrap(), 9, 9).is_err());
     }
 

@@ -8,25 +8,25 @@ use crate::engine::Engine;
 use crate::queue;
 
 impl Engine {
-    /// Returns the id of a table, which no earlier or later table has. A program that stores data about a table elsewhere can store the id with the data, and
-    /// ignore the data after the table has been deleted and created again.
+    /// Returns the time when a table was created, in ticks. No other table of the engine has this time, because Timestamps are unique. A program that stores
+    /// data about a table elsewhere can store the time with the data, and ignore the data after the table has been deleted and created again.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4); `EngineClosed` if the engine is
     /// closed; `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
     #[doc(hidden)]
-    pub fn incarnation(&self, table: &TableName) -> Result<u32> {
+    pub fn incarnation(&self, table: &TableName) -> Result<u64> {
         let state = self.inner.state()?;
-        self.table_id(&state, table)
+        Ok(state.catalog.find(table, || self.inner.steady.now())?.created)
     }
 
-    /// Returns the id of a queue, like [`incarnation`](Self::incarnation).
+    /// Returns the time when a queue was created, like [`incarnation`](Self::incarnation). It does not change when the queue is cleared.
     ///
     /// # Errors
     /// `QueueNotFound` if the queue does not exist; `QueueBeingDeleted` while its deletion is in progress; `EngineClosed` if the engine is closed;
     /// `EnginePoisoned` if a panic has interrupted a write to an in-memory engine.
     #[doc(hidden)]
-    pub fn queue_incarnation(&self, queue: &QueueName) -> Result<u32> {
+    pub fn queue_incarnation(&self, queue: &QueueName) -> Result<u64> {
         self.incarnation(&queue::table_of(queue)).map_err(|error| queue::in_queue(queue, error))
     }
 }

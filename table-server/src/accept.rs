@@ -39,7 +39,8 @@ pub(crate) async fn accept(
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(shared.limits.read_timeout)
+        // This timer also runs while a connection waits for its next request, which only the idle timeout may end.
+        .header_read_timeout(shared.limits.idle_timeout.saturating_add(shared.limits.read_timeout))
         // A client may close its sending side after it has sent its request.
         .half_close(true)
         .max_buf_size(64 << 10);

@@ -33,10 +33,11 @@ pub struct ServerLimits {
     /// The maximum total size in bytes of responses that clients have not read. If it is exceeded, the server takes the IPv4 address or IPv6 /64
     /// network with the most unread bytes, and closes its connection with the oldest unread response.
     pub unread_response_bytes: usize,
-    /// The time limit for the head of a request, and separately for its body.
+    /// The time limit for the body of a request, and for a TLS handshake. The head of an HTTP/1.1 request must arrive within the sum of this time and
+    /// [`idle_timeout`](Self::idle_timeout), starting at the end of the previous response.
     pub read_timeout: Duration,
-    /// The time without a byte in either direction after which a connection is closed, at the latest after twice this time. It bounds connections
-    /// that [`read_timeout`](Self::read_timeout) does not cover: HTTP/2, and clients that do not read their responses.
+    /// The time without a byte in either direction after which a connection is closed, at the latest after twice this time. Also a connection that waits for
+    /// its next request stays open for this time.
     pub idle_timeout: Duration,
     /// The time that open connections have to finish after the server receives the signal to stop.
     pub shutdown_grace: Duration,

@@ -59,10 +59,21 @@ fn located<'a, A: Borrow<Account>>(accounts: &'a [A], exchange: &mut Exchange) -
     exchange.locate(accounts)
 }
 
+/// Verifies the credential of a request. A path at the secondary is read without the [second account](Exchange::undouble) if the signature requires it, or if
+/// the credential permits both readings and the path has no other meaning.
 fn verified(account: &Account, bearer: Option<&Bearer>, exchange: &mut Exchange) -> Result<Access, Refusal> {
-    match authorize::access(exchange, account, bearer) {
+    let access = authorize::access(exchange, account, bearer);
+    match access {
         Err(_) if exchange.secondary && exchange.undouble(account.name()) => {
             authorize::access(exchange, account, bearer)
+        }
+        // These credentials do not depend on the path. A queue may have the name of the account; a table with this name has nothing below it.
+        Ok(Access::Token(_) | Access::Bearer) if exchange.secondary => {
+            let is_of_queue = exchange.path.split('/').nth(1) == Some("messages");
+            if exchange.service == Service::Tables || !is_of_queue {
+                exchange.undouble(account.name());
+            }
+            access
         }
         access => access,
     }
@@ -130,3 +141,6 @@ pub(crate) fn finish(account: &Account, exchange: &Exchange, answer: Result<Answ
         None => answer,
     }
 }
+
+#[cfg(test)]
+mod tests;

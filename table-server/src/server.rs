@@ -164,7 +164,11 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
 mod tests {
     use std::time::Duration;
 
+    use chrono::Utc;
     use table_core::Engine;
+    use table_wire::auth::{
+        AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY, Scheme, SignedParts, print_http_date,
+    };
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpStream;
     use tokio::sync::oneshot;
@@ -230,5 +234,55 @@ mod tests {
         let end = async { clients.push(connection.await.unwrap()) };
         tokio::join!(client, server.serve_until(end));
         assert_eq!((clients.len(), shared.open.count()), (1, 0));
+    }
+
+    /// Tests that each time limit of a connection bounds only that which its documentation names: a pause between two requests is bounded by
+    /// `idle_timeout` alone.
+    #[tokio::test]
+    async fn a_pause_between_requests_is_limited_by_the_idle_timeout_alone() {
+        const HOUR: Duration = Duration::from_secs(3_600);
+        const SHORT: Duration = Duration::from_millis(20);
+        let key = AccountKey::new(EMULATOR_ACCOUNT, EMULATOR_KEY).unwrap();
+        for (read_timeout, idle_timeout, stays_open) in [(SHORT, HOUR, true), (HOUR, SHORT, false)] {
+            let limits =
+                ServerLimits { read_timeout, idle_timeout, first_request: HOUR, ..ServerLimits::default() };
+            let server = bound(limits).await;
+            let (end, ended) = oneshot::channel::<()>();
+            let address = server.tables();
+            let asking = async {
+                let mut client = TcpStream::connect(address).await.unwrap();
+                let mut answers = Vec::new();
+                for _ in 0..2 {
+                    let date = print_http_date(Utc::now());
+                    let headers =
+                        [("x-ms-date".parse().unwrap(), date.parse().unwrap())].into_iter().collect();
+                    let path = format!("/{EMULATOR_ACCOUNT}/Tables");
+                    let parts =
+                        SignedParts { method: "GET", path: &path, query: "", headers: &headers, length: 0 };
+                    let signature = Scheme::Table.authorization(&key, parts);
+                    let request = format!(
+                        "GET {path} HTTP/1.1\r\nhost: x\r\nx-ms-date: {date}\r\nauthorization: {signature}\r\n\r\n"
+                    );
+                    // The connection may already be closed.
+                    drop(client.write_all(request.as_bytes()).await);
+                    let mut answer = [0; 12];
+                    answers
+                        .push(client.read_exact(&mut answer).await.is_ok_and(|_| answer.ends_with(b"200")));
+                    let mut rest = [0; 4_096];
+                    if stays_open {
+                        while !rest.ends_with(b"}") && client.read(&mut rest[..]).await.unwrap() == rest.len()
+                        {
+                        }
+                        tokio::time::sleep(SHORT * 10).await;
+                    } else {
+                        while client.read(&mut rest).await.is_ok_and(|read| read > 0) {}
+                    }
+                }
+                drop(end);
+                answers
+            };
+            let (answers, ()) = tokio::join!(asking, server.serve_until(async { drop(ended.await) }));
+            assert_eq!(answers, [true, stays_open]);
+        }
     }
 }

@@ -21,11 +21,12 @@ use crate::service::Service;
 
 /// The property that contains the setting's string.
 const TEXT: &str = "Text";
-/// The property that contains the id of the table or queue that the setting belongs to. Earlier releases stored none: such a setting belongs to the table
-/// or queue that has its name when the server starts.
-const OWNER: &str = "Owner";
-/// The owner of a setting whose table or queue did not exist when it was stored. No table has this id.
-const NOBODY: u32 = 0;
+/// The property that contains the time when the setting's table or queue was created, which identifies the table or queue. Earlier releases stored none:
+/// such a setting belongs to the table or queue that has its name when the server starts.
+const OWNER: &str = "Created";
+/// The owner of a setting whose table or queue did not exist when it was stored. No table was created at this time. Metadata with this owner belongs to the next
+/// queue, because it is stored before its queue is created.
+const NOBODY: u64 = 0;
 
 /// The kind of a setting. Its name is the `PartitionKey` of the stored settings of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,8 +63,15 @@ type Texts = BTreeMap<(Kind, String), Setting>;
 #[derive(Clone, Debug)]
 struct Setting {
     text: Arc<str>,
-    /// The id of the table or queue that the setting belongs to.
-    owner: Option<u32>,
+    /// The time when the table or queue that the setting belongs to was created.
+    owner: Option<u64>,
+}
+
+impl Setting {
+    /// Returns `true` if the setting belongs to the next queue with its name.
+    fn is_of_next(&self, kind: Kind) -> bool {
+        kind == Kind::QueueMetadata && self.owner == Some(NOBODY)
+    }
 }
 
 /// The settings of the accounts on one engine. The accounts share them, because they also share the tables and queues.
@@ -110,7 +118,7 @@ impl Settings {
     }
 
     /// Reads the settings from the engine. A server may have stopped between deleting a table or queue and deleting its settings, so settings
-    /// without a table or queue are removed.
+    /// without a table or queue are removed. It may also have stopped while it created a queue with metadata, so the metadata is stored with its owner.
     ///
     /// # Errors
     /// `Io`, `Corrupted` or `EnginePoisoned` if the engine fails.
@@ -129,7 +137,7 @@ impl Settings {
                 let text = entity.row.find(TEXT, &mut 0)?;
                 if let (Some(kind), Some(ValueRef::String(text))) = (kind, text) {
                     let owner = match entity.row.find(OWNER, &mut 0)? {
-                        Some(ValueRef::Int64(id)) => Some(u32::try_from(id).unwrap_or(NOBODY)),
+                        Some(ValueRef::Int64(created)) => Some(u64::try_from(created).unwrap_or(NOBODY)),
                         _ => self.owner(kind, entity.row_key),
                     };
                     texts.insert((kind, entity.row_key.to_owned()), Setting { text: text.into(), owner });
@@ -140,18 +148,17 @@ impl Settings {
                 break;
             }
         }
-        let stale: Vec<_> = {
-            let mut stale = Vec::new();
-            for (kind, name) in texts.keys() {
-                if !is_there(engine, *kind, name).await? {
-                    stale.push((*kind, name.clone()));
-                }
+        let mut changes = Vec::new();
+        for ((kind, name), setting) in &texts {
+            if !is_there(engine, *kind, name).await? {
+                changes.push((*kind, name.clone(), None));
+            } else if setting.is_of_next(*kind) {
+                changes.push((*kind, name.clone(), Some(setting.text.as_ref().to_owned())));
             }
-            stale
-        };
+        }
         *self.texts.write().unwrap_or_else(PoisonError::into_inner) = texts;
-        for (kind, name) in stale {
-            self.set(kind, &name, None).await?;
+        for (kind, name, text) in changes {
+            self.set(kind, &name, text).await?;
         }
         for name in self.names(Kind::TablePolicies) {
             let table = TableName::new(&name)?;
@@ -193,13 +200,15 @@ impl Settings {
 
     fn current(&self, texts: &Texts, kind: Kind, name: &str) -> Option<Arc<str>> {
         let setting = texts.get(&(kind, name.to_owned()))?;
-        let is_current =
-            setting.owner.is_none_or(|owner| owner != NOBODY && self.owner(kind, name) == Some(owner));
+        let is_current = setting.owner.is_none_or(|owner| match self.owner(kind, name) {
+            None | Some(NOBODY) => false,
+            Some(found) => found == owner || setting.is_of_next(kind),
+        });
         is_current.then(|| Arc::clone(&setting.text))
     }
 
-    /// Returns the id of the table or queue with this name, to which a setting of this kind belongs.
-    fn owner(&self, kind: Kind, name: &str) -> Option<u32> {
+    /// Returns the time when the table or queue with this name was created, to which a setting of this kind belongs.
+    fn owner(&self, kind: Kind, name: &str) -> Option<u64> {
         let found = match kind {
             Kind::Properties => return None,
             Kind::TablePolicies => TableName::new(name).and_then(|table| self.engine.incarnation(&table)),
@@ -246,7 +255,7 @@ impl Settings {
                 let mut row = RowWriter::new();
                 row.property(TEXT, ValueRef::String(text));
                 if let Some(owner) = owner {
-                    row.property(OWNER, ValueRef::Int64(owner.into()));
+                    row.property(OWNER, ValueRef::Int64(i64::try_from(owner).unwrap_or_default()));
                 }
                 OperationKind::InsertOrReplace(row.finish())
             }
@@ -293,36 +302,4 @@ pub(crate) async fn is_there(engine: &Engine, kind: Kind, name: &str) -> Result<
 }
 
 #[cfg(test)]
-mod tests {
-    use table_core::QueueStore;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn settings_survive_a_restart_and_are_deleted_with_their_queue() {
-        let engine = Engine::in_memory();
-        let [work, gone] = ["work", "gone"].map(|name| QueueName::new(name).unwrap());
-        let settings = Settings::new(&engine);
-        settings.load().await.unwrap();
-        for queue in [&work, &gone] {
-            engine.create_queue(queue).await.unwrap();
-            settings.set(Kind::QueueMetadata, queue.as_str(), Some("first".into())).await.unwrap();
-            settings.set(Kind::QueueMetadata, queue.as_str(), Some("second".into())).await.unwrap();
-        }
-        settings.set(Kind::Properties, "tables", Some("all".into())).await.unwrap();
-        settings.set(Kind::QueuePolicies, "work", Some("readers".into())).await.unwrap();
-        settings.set(Kind::QueuePolicies, "work", None).await.unwrap();
-        // This is the state after a crash between deleting a queue and deleting its settings.
-        engine.delete_queue(&gone).await.unwrap();
-
-        for _ in 0..2 {
-            let next = Settings::new(&engine);
-            next.load().await.unwrap();
-            let text = |kind, name| next.get(kind, name).map(|text: Arc<str>| text.to_string());
-            assert_eq!(text(Kind::QueueMetadata, "work").as_deref(), Some("second"));
-            assert_eq!(text(Kind::Properties, "tables").as_deref(), Some("all"));
-            assert_eq!((text(Kind::QueuePolicies, "work"), text(Kind::QueueMetadata, "gone")), (None, None));
-        }
-        assert!(engine.list_tables("", None, 10).await.unwrap().names.is_empty());
-    }
-}
+mod tests;

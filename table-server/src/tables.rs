@@ -147,3 +147,6 @@ async fn within<S: TableStore>(
         _ => Err(Refusal::method(exchange.service)),
     }
 }
+
+#[cfg(test)]
+mod tests;

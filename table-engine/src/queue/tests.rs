@@ -266,6 +266,7 @@ enum Step {
     Update { which: u8, hidden: u8, text: bool },
     Delete { which: u8 },
     Clear,
+    Recreate,
     Pass(u8),
     Checkpoint,
     Reopen,
@@ -279,6 +280,7 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(which, hidden, text)| Step::Update { which, hidden, text }),
         3 => any::<u8>().prop_map(|which| Step::Delete { which }),
         1 => Just(Step::Clear),
+        1 => Just(Step::Recreate),
         4 => (1..6_u8).prop_map(Step::Pass),
         1 => Just(Step::Checkpoint),
         1 => Just(Step::Reopen),
@@ -311,6 +313,9 @@ proptest! {
         let mut model: BTreeMap<String, Held> = BTreeMap::new();
         // Every lease that was ever issued. The model stores only the last lease of each message.
         let mut leases: Vec<Lease> = Vec::new();
+        // Data stored elsewhere about the queue is valid as long as the queue has this incarnation.
+        let mut incarnation = engine.queue_incarnation(&work()).unwrap();
+        let mut incarnations = HashSet::from([incarnation]);
         for (n, step) in steps.into_iter().enumerate() {
             let now = time.load(Ordering::SeqCst);
             model.retain(|_, held| held.expires.is_none_or(|expires| expires > now));
@@ -389,6 +394,13 @@ proptest! {
                     block_on(engine.clear(&work())).unwrap();
                     model.clear();
                 }
+                Step::Recreate => {
+                    block_on(engine.delete_queue(&work())).unwrap();
+                    block_on(engine.create_queue(&work())).unwrap();
+                    model.clear();
+                    incarnation = engine.queue_incarnation(&work()).unwrap();
+                    prop_assert!(incarnations.insert(incarnation), "an earlier queue had this incarnation");
+                }
                 Step::Pass(seconds) => pass(&time, seconds.into()),
                 Step::Checkpoint => block_on(engine.checkpoint()).unwrap(),
                 Step::Reopen => {
@@ -398,6 +410,7 @@ proptest! {
                     engine = options.clone().open(folder.path()).unwrap();
                 }
             }
+            prop_assert_eq!(engine.queue_incarnation(&work()).unwrap(), incarnation);
             let now = time.load(Ordering::SeqCst);
             model.retain(|_, held| held.expires.is_none_or(|expires| expires > now));
             let count = block_on(engine.approximate_count(&work())).unwrap();

@@ -70,15 +70,28 @@ pub(super) async fn answer(
 }
 
 /// Creates a queue. An existing queue with the same metadata is not a conflict (QUE-3).
+///
+/// The metadata is stored before the queue is created, and again with its owner. After a crash, the client repeats the request, and a queue without its metadata
+/// would be a conflict.
 async fn create(account: &Account, queue: &QueueName, exchange: &Exchange) -> Result<Answer, Refusal> {
     let new = sent(&exchange.headers)?;
     let _turn = account.settings.turn.lock().await;
-    if !settings::is_there(&account.engine, Kind::QueuePolicies, queue.as_str()).await? {
+    let is_new = !settings::is_there(&account.engine, Kind::QueuePolicies, queue.as_str()).await?;
+    if is_new {
         // The policies of an earlier queue remain if its deletion could not store that they are gone.
         account.settings.set(Kind::QueuePolicies, queue.as_str(), None).await?;
-    }
-    if account.engine.create_queue(queue).await? {
         store(account, queue, &new).await?;
+    }
+    let created = account.engine.create_queue(queue).await;
+    if created.is_err() && is_new {
+        // If this fails as well, the metadata is replaced when the queue is created.
+        drop(account.settings.set(Kind::QueueMetadata, queue.as_str(), None).await);
+    }
+    let created = created?;
+    if created || is_new {
+        store(account, queue, &new).await?;
+    }
+    if created {
         return Ok(Answer::new(201));
     }
     if stored(account, queue) == new {

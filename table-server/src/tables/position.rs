@@ -2,27 +2,20 @@
 //!
 //! As in the service, a token contains only a key. A client may therefore continue with a different `$select`, or with a filter that it has recomputed.
 
+use std::borrow::Cow;
 use std::ops::Bound;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use table_core::TableName;
 use table_core::key::order;
-use table_core::query::{Continuation, Position, Query, TextRange};
+use table_core::query::{Continuation, KeyRange, Position, Query, TextRange};
 
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
-/// The start of a page.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum From {
-    /// The beginning of the query's key range.
-    Beginning,
-    /// A key inside the key range.
-    At(Continuation),
-    /// The end of the key range: the page is empty.
-    End,
-}
+/// The start of a page: the query to send to the store, and the position in it, or `None` for its beginning.
+pub(super) type Start<'a> = (Cow<'a, Query>, Option<Continuation>);
 
 /// Writes a key as a token: its length, and base64 with characters that need no URL encoding.
 pub(super) fn write(key: &str) -> String {
@@ -53,31 +46,45 @@ fn read(token: &str) -> Result<String, Refusal> {
 /// # Errors
 /// `InvalidInput` if a token is not in this format. An empty token is not: the token of an empty key has a length, and a client that received no token
 /// omits the parameter.
-pub(super) fn of(exchange: &Exchange, table: &TableName, query: &Query) -> Result<From, Refusal> {
+pub(super) fn of<'a>(exchange: &Exchange, table: &TableName, query: &'a Query) -> Result<Start<'a>, Refusal> {
     let token = |name| exchange.query(name).map(|token| read(&token)).transpose();
     let row_key = token("NextRowKey")?;
-    let Some(partition_key) = token("NextPartitionKey")? else { return Ok(From::Beginning) };
+    let Some(partition_key) = token("NextPartitionKey")? else { return Ok((Cow::Borrowed(query), None)) };
     Ok(place(table, query, partition_key, row_key))
 }
 
-fn place(table: &TableName, query: &Query, partition_key: String, row_key: Option<String>) -> From {
+/// Returns the start of the page at a key. After the last key of the range, the page is a query of an empty range, which the store refuses for the same reasons.
+fn place<'a>(
+    table: &TableName,
+    query: &'a Query,
+    partition_key: String,
+    row_key: Option<String>,
+) -> Start<'a> {
     let (partitions, rows) = (&query.keys.partition_key, &query.keys.row_key);
     if is_before(&partition_key, partitions) {
-        return From::Beginning;
+        return (Cow::Borrowed(query), None);
     }
     if !partitions.contains(&partition_key) {
-        return From::End;
+        return (Cow::Owned(after_end(query)), None);
     }
     // Within one partition, the rows are a range of the query; over several partitions, they are a condition within each partition.
     if let (Some(_), Some(row)) = (partitions.single(), &row_key) {
         if is_before(row, rows) {
-            return From::Beginning;
+            return (Cow::Borrowed(query), None);
         }
         if !rows.contains(row) {
-            return From::End;
+            return (Cow::Owned(after_end(query)), None);
         }
     }
-    From::At(Continuation::new(table, query, Position { partition_key, row_key }))
+    let at = Continuation::new(table, query, Position { partition_key, row_key });
+    (Cow::Borrowed(query), Some(at))
+}
+
+/// Returns the query with an empty key range.
+fn after_end(query: &Query) -> Query {
+    let nothing = TextRange { lower: Bound::Unbounded, upper: Bound::Excluded(String::new()) };
+    let keys = KeyRange { partition_key: nothing, row_key: TextRange::ALL };
+    Query { keys, ..query.clone() }
 }
 
 /// Returns `true` if a string is below the lower bound of a range.
@@ -120,9 +127,12 @@ mod tests {
         let place = |filter: &str, partition: &str, row: Option<&str>| {
             let query = Query::parse(filter).unwrap();
             match place(&table, &query, partition.to_owned(), row.map(str::to_owned)) {
-                From::Beginning => "beginning",
-                From::At(at) => at.position(&table, &query).map(|_| "at").unwrap(),
-                From::End => "end",
+                (started, None) if started.keys.is_empty() => "end",
+                (started, None) => {
+                    assert_eq!(*started, query);
+                    "beginning"
+                }
+                (started, Some(at)) => at.position(&table, &started).map(|_| "at").unwrap(),
             }
         };
         for (filter, expected) in [

@@ -2,7 +2,7 @@
 
 use table_core::limits::{PAGE_ENTITIES, SELECT_NAMES};
 use table_core::odata::{Context, write_entity, write_page};
-use table_core::query::{EntityRef, KeyRange, Page, Query, QueryClass, Select};
+use table_core::query::{EntityRef, KeyRange, Query, QueryClass, Select};
 use table_core::store::TableStore;
 use table_core::{EntityKey, Error, ErrorCode, TableName};
 
@@ -11,7 +11,7 @@ use crate::answer::{Answer, etag_text, json};
 use crate::cost::Cost;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
-use crate::tables::position::{self, From};
+use crate::tables::position;
 
 /// Returns one entity by its key.
 pub(super) async fn get<S: TableStore>(
@@ -46,13 +46,9 @@ pub(super) async fn answer<S: TableStore>(
     let mut query = if filter.trim().is_empty() { Query::new(KeyRange::ALL) } else { Query::parse(&filter)? };
     query.select = select(exchange)?;
     query.top = top(exchange)?;
-    let from = position::of(exchange, table, &query)?;
+    let (started, position) = position::of(exchange, table, &query)?;
     account.traffic.page(table.folded(), &query.keys)?;
-    let page = match from {
-        From::Beginning => store.query(table, &query, None).await?,
-        From::At(position) => store.query(table, &query, Some(&position)).await?,
-        From::End => Page::default(),
-    };
+    let page = store.query(table, &started, position.as_ref()).await?;
     account.traffic.returned(table.folded(), &query.keys, page.rows.len());
     let class = query.keys.class();
     let cost = Cost {
@@ -65,7 +61,7 @@ pub(super) async fn answer<S: TableStore>(
     let body = write_page(&page.rows, level, &context(account, table, &query.select, exchange))?;
     let mut answer = Answer::new(200).body(json(level), body).cost(cost);
     if let Some(next) = page.continuation {
-        let next = next.position(table, &query)?;
+        let next = next.position(table, &started)?;
         answer = answer.header("x-ms-continuation-NextPartitionKey", position::write(&next.partition_key));
         if let Some(row_key) = &next.row_key {
             answer = answer.header("x-ms-continuation-NextRowKey", position::write(row_key));

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use rcgen::{Certificate, CertificateParams, DistinguishedName, DnType, KeyPair};
 use table_core::{Error, Result};
+use uuid::Uuid;
 
 use super::Tls;
 use crate::fault::ServerFault;
@@ -29,16 +30,15 @@ pub(super) fn ensure(folder: &Path, names: &[String]) -> Result<()> {
         let path = path.to_owned();
         move |source| Error::of(ServerFault::File { verb, path, source })
     };
-    let signing_key = if key.exists() {
-        let text = fs::read_to_string(&key).map_err(at("read", &key))?;
-        KeyPair::from_pem(&text).map_err(|_| Error::of(ServerFault::Pem(key)))?
-    } else {
+    fs::create_dir_all(folder).map_err(at("write", folder))?;
+    if !key.exists() {
         let signing_key = KeyPair::generate().map_err(|source| Error::of(ServerFault::SelfSigned(source)))?;
-        fs::create_dir_all(folder).map_err(at("write", folder))?;
         // The key is written first, because a later call can create the certificate for an existing key.
         create(&key, 0o600, &signing_key.serialize_pem()).map_err(at("write", &key))?;
-        signing_key
-    };
+    }
+    // Another server that starts at the same time may have created the key.
+    let text = fs::read_to_string(&key).map_err(at("read", &key))?;
+    let signing_key = KeyPair::from_pem(&text).map_err(|_| Error::of(ServerFault::Pem(key)))?;
     let made = signed(names, &signing_key).map_err(|source| Error::of(ServerFault::SelfSigned(source)))?;
     create(&certificate, 0o644, &made.pem()).map_err(at("write", &certificate))
 }
@@ -53,7 +53,8 @@ fn signed(names: &[String], signing_key: &KeyPair) -> std::result::Result<Certif
     params.self_signed(signing_key)
 }
 
-/// Creates a file with the given permissions on Unix. The file must not exist yet.
+/// Creates a file with the given permissions on Unix, unless it exists. The file gets its name when it is complete, so neither a crash nor another server leaves or
+/// finds a part of it.
 fn create(path: &Path, mode: u32, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -61,5 +62,18 @@ fn create(path: &Path, mode: u32, text: &str) -> io::Result<()> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
     #[cfg(not(unix))]
     let _ = mode;
-    options.open(path)?.write_all(text.as_bytes())
+    let temporary = path.with_extension(format!("{}.new", Uuid::new_v4().simple()));
+    let written = options.open(&temporary).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
+    let named = written.and_then(|()| match fs::hard_link(&temporary, path) {
+        Err(_) if path.exists() => Ok(()),
+        // Not every file system has hard links.
+        Err(_) => fs::rename(&temporary, path),
+        linked => linked,
+    });
+    // After a rename, the temporary name no longer exists.
+    let _ = fs::remove_file(&temporary);
+    named
 }

@@ -1,5 +1,8 @@
 //! Tests of certificates from files and of self-signed certificates.
 
+use std::sync::Barrier;
+use std::thread;
+
 use super::*;
 
 #[test]
@@ -60,5 +63,25 @@ fn invalid_certificate_and_key_files_are_refused_without_their_text() {
     ] {
         let error = format!("{:?}", Tls::from_files(certificate, key).unwrap_err());
         assert!(error.contains(expected) && !error.contains(secret), "{expected}: {error}");
+    }
+}
+
+/// Tests that no file is visible before it is complete: neither another server that starts at the same time nor a start after a crash may find a part of it.
+#[test]
+fn servers_that_start_at_once_share_a_self_signed_certificate() {
+    const SERVERS: usize = 8;
+    for _ in 0..10 {
+        let folder = tempfile::tempdir().unwrap();
+        let barrier = Barrier::new(SERVERS);
+        let start = || {
+            barrier.wait();
+            Tls::self_signed(folder.path(), &[]).map(drop)
+        };
+        let results: Vec<_> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..SERVERS).map(|_| scope.spawn(start)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(results.iter().all(Result::is_ok), "{results:?}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 }

@@ -183,3 +183,32 @@ fn a_flag_for_tokens_or_a_certificate_overrides_the_variable_of_another_one() {
         assert!(error.contains("cannot be used with") && error.contains(by_variable), "{flags:?}: {error}");
     }
 }
+
+/// Tests that every layer overrides the next one also with `false`: the flags, then the variables, then the file.
+#[test]
+fn a_switch_that_is_false_overrides_the_next_layer() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("server.toml");
+    let output = |text: &str, variables: &[(&str, &str)], flags: &[&str]| {
+        fs::write(&file, text).unwrap();
+        let mut command = program();
+        command.arg("--config").arg(&file).envs(variables.iter().copied()).args(flags);
+        // No machine has this address, so the program ends after it has read its settings.
+        let output = command.args(["--observe", "192.0.2.1:1"]).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let open = "memory = true\nlisten = '0.0.0.0'\npublic-key-anywhere = true\n";
+    let [memory, public_key] = ["TABLE_SERVER_MEMORY", "TABLE_SERVER_PUBLIC_KEY_ANYWHERE"];
+    for (text, variables, flags, expected) in [
+        (open, vec![], vec![], "192.0.2.1"),
+        (open, vec![(public_key, "false")], vec![], "which is public"),
+        (open, vec![(public_key, "true")], vec!["--public-key-anywhere=false"], "which is public"),
+        (open, vec![(public_key, "false")], vec!["--public-key-anywhere"], "192.0.2.1"),
+        (open, vec![(memory, "false")], vec![], "no location"),
+        (open, vec![(memory, "true")], vec!["--memory=false"], "no location"),
+        (open, vec![(memory, "false")], vec!["--memory"], "192.0.2.1"),
+    ] {
+        let error = output(text, &variables, &flags);
+        assert!(error.contains(expected), "{variables:?} {flags:?}: {error}");
+    }
+}

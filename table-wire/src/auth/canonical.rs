@@ -26,10 +26,14 @@ impl<'a> SignedParts<'a> {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// Returns `x-ms-date` if it is present, otherwise `Date` (AUTH-4).
+    /// Returns `x-ms-date` if it is present, also if it is empty, otherwise `Date` (AUTH-4).
     pub(super) fn date(&self) -> &'a str {
-        let own = self.header(X_MS_DATE);
-        if own.is_empty() { self.header(header::DATE) } else { own }
+        self.header(if self.headers.contains_key(X_MS_DATE) { X_MS_DATE } else { header::DATE })
+    }
+
+    /// Returns the line of the date in the forms that sign `x-ms-date` with the other `x-ms-` headers (AUTH-20).
+    fn date_line(&self) -> &'a str {
+        if self.headers.contains_key(X_MS_DATE) { "" } else { self.date() }
     }
 
     /// Returns the decoded query parameters.
@@ -80,7 +84,6 @@ pub(super) fn shared_key_table(parts: SignedParts<'_>, account: &str) -> String 
 /// query (AUTH-20).
 pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
     let length = if parts.length == 0 { String::new() } else { parts.length.to_string() };
-    let date = if parts.headers.contains_key(X_MS_DATE) { "" } else { parts.header(header::DATE) };
     let lines = [
         parts.method,
         parts.header(header::CONTENT_ENCODING),
@@ -88,7 +91,7 @@ pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
         &length,
         parts.header(CONTENT_MD5),
         parts.header(header::CONTENT_TYPE),
-        date,
+        parts.date_line(),
         parts.header(header::IF_MODIFIED_SINCE),
         parts.header(header::IF_MATCH),
         parts.header(header::IF_NONE_MATCH),
@@ -104,8 +107,8 @@ pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
 /// Returns the string to sign for `SharedKeyLite` of the queue and blob services: four lines, the `x-ms-` headers, and the resource with only
 /// `comp` (AUTH-24).
 pub(super) fn shared_key_lite(parts: SignedParts<'_>, account: &str) -> String {
-    let date = if parts.headers.contains_key(X_MS_DATE) { "" } else { parts.header(header::DATE) };
-    let lines = [parts.method, parts.header(CONTENT_MD5), parts.header(header::CONTENT_TYPE), date];
+    let lines =
+        [parts.method, parts.header(CONTENT_MD5), parts.header(header::CONTENT_TYPE), parts.date_line()];
     let mut text = parts.lines(&lines, account);
     canonical_headers(parts.headers, &mut text);
     parts.resource(account, &mut text);

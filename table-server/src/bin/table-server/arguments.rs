@@ -24,7 +24,7 @@ A flag takes precedence over its environment variable, and a variable over the f
 Blobs are not served: run `npx -p azurite azurite-blob` for them.";
 
 /// The settings that two different flags give.
-const EITHER: [Alternatives; 3] = [
+pub(crate) const EITHER: [Alternatives; 3] = [
     [&["memory"], &["path"]],
     [&["tls_certificate", "tls_key"], &["tls_self_signed"]],
     [&["oauth"], &["oauth_issuer", "oauth_keys", "oauth_audience"]],
@@ -35,8 +35,16 @@ const EITHER: [Alternatives; 3] = [
 #[command(version, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// Keep everything in memory, where it is lost when the server stops.
-    #[arg(long, env = "TABLE_SERVER_MEMORY", value_parser = BoolishValueParser::new())]
-    pub(crate) memory: bool,
+    #[arg(
+        long,
+        env = "TABLE_SERVER_MEMORY",
+        value_name = "BOOL",
+        value_parser = BoolishValueParser::new(),
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    pub(crate) memory: Option<bool>,
     /// Keep everything in a folder: the emulator's account in the folder itself, each named account in a subfolder with its name.
     #[arg(long, env = "TABLE_SERVER_PATH", value_name = "FOLDER")]
     pub(crate) path: Option<PathBuf>,
@@ -67,8 +75,16 @@ pub(crate) struct Arguments {
     #[arg(long, env = "TABLE_SERVER_BLOB_PORT", value_name = "PORT")]
     pub(crate) blob_port: Option<u16>,
     /// Serve the emulator's account, whose key is public, to other machines as well.
-    #[arg(long, env = "TABLE_SERVER_PUBLIC_KEY_ANYWHERE", value_parser = BoolishValueParser::new())]
-    pub(crate) public_key_anywhere: bool,
+    #[arg(
+        long,
+        env = "TABLE_SERVER_PUBLIC_KEY_ANYWHERE",
+        value_name = "BOOL",
+        value_parser = BoolishValueParser::new(),
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    pub(crate) public_key_anywhere: Option<bool>,
     /// Serve `/health`, `/ready`, `/metrics` and `POST /reset` at this address, such as 127.0.0.1:10010.
     #[arg(long, env = "TABLE_SERVER_OBSERVE", value_name = "ADDRESS:PORT")]
     pub(crate) observe: Option<SocketAddr>,
@@ -92,7 +108,7 @@ impl Arguments {
         let overridden = layers::overridden(&mut Self::command(), matches, &EITHER)?;
         let mut arguments = Self::from_arg_matches(matches)?;
         let counts = |flag| !overridden.contains(&flag);
-        arguments.memory &= counts("memory");
+        arguments.memory = arguments.memory.filter(|_| counts("memory"));
         arguments.path = arguments.path.filter(|_| counts("path"));
         arguments.tls.retain(counts);
         arguments.oauth.retain(counts);

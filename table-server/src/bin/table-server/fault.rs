@@ -33,9 +33,12 @@ pub(crate) enum ProgramFault {
     )]
     #[fault(InvalidInput)]
     NoPlace(String),
+    #[error("`path` and `memory = true` are both given; choose one")]
+    #[fault(InvalidInput)]
+    TwoPlaces,
     #[error("account `{0}` has a `path` and `memory = true`; choose one")]
     #[fault(InvalidInput)]
-    TwoPlaces(String),
+    TwoPlacesOfAccount(String),
     #[error("HTTPS needs a certificate and its key, or a folder for a self-signed certificate, not both")]
     #[fault(InvalidInput)]
     HalfTls,

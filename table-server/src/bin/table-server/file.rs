@@ -17,13 +17,13 @@ use crate::trial::{FaultList, Targets};
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct File {
-    pub(crate) memory: bool,
+    pub(crate) memory: Option<bool>,
     pub(crate) path: Option<PathBuf>,
     pub(crate) listen: Option<IpAddr>,
     pub(crate) table_port: Option<u16>,
     pub(crate) queue_port: Option<u16>,
     pub(crate) blob_port: Option<u16>,
-    pub(crate) public_key_anywhere: bool,
+    pub(crate) public_key_anywhere: Option<bool>,
     pub(crate) observe: Option<SocketAddr>,
     pub(crate) log: Option<Log>,
     pub(crate) tls_certificate: Option<PathBuf>,
@@ -47,8 +47,7 @@ pub(crate) struct FileAccount {
     pub(crate) name: String,
     pub(crate) key: Option<Secret>,
     pub(crate) path: Option<PathBuf>,
-    #[serde(default)]
-    pub(crate) memory: bool,
+    pub(crate) memory: Option<bool>,
 }
 
 /// A secret string, which is never printed.
@@ -124,7 +123,7 @@ mod tests {
         let names: Vec<_> = file.accounts.iter().map(|account| account.name.as_str()).collect();
         assert_eq!(names, ["contoso", "fabrikam", "devstoreaccount1"]);
         assert_eq!(file.accounts[1].path, Some(sample.with_file_name("elsewhere")));
-        assert!(file.accounts[2].memory && file.accounts[2].key.is_none());
+        assert!(file.accounts[2].memory == Some(true) && file.accounts[2].key.is_none());
         assert_eq!((file.table_port, file.observe.map(|at| at.port())), (Some(10_002), Some(10_010)));
     }
 

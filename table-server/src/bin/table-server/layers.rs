@@ -47,7 +47,7 @@ pub(crate) fn overridden(
     Ok(overridden)
 }
 
-/// Returns `true` if a flag has a value other than `false`. The variable of a switch may be `false`, which is the same as no variable.
+/// Returns `true` if a flag has a value other than `false`. A switch that is `false` does not give its setting.
 fn is_given(matches: &ArgMatches, flag: &str) -> bool {
     !matches!(matches.try_get_one::<bool>(flag), Ok(Some(false)))
 }

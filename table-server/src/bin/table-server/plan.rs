@@ -28,6 +28,24 @@ pub(crate) struct Planned {
     pub(crate) place: Place,
 }
 
+impl Place {
+    /// Returns the location that one layer gives: the flags, the file, or an account of the file.
+    ///
+    /// # Errors
+    /// `both` if the layer gives a folder and the memory.
+    fn of(
+        path: Option<&PathBuf>,
+        memory: Option<bool>,
+        both: impl FnOnce() -> ProgramFault,
+    ) -> Result<Option<Self>> {
+        match (path, memory) {
+            (Some(_), Some(true)) => Err(Error::of(both())),
+            (path, None | Some(false)) => Ok(path.cloned().map(Self::Folder)),
+            (None, Some(true)) => Ok(Some(Self::Memory)),
+        }
+    }
+}
+
 impl Planned {
     /// Opens the engine.
     ///
@@ -60,31 +78,34 @@ impl fmt::Display for Planned {
 /// none.
 ///
 /// # Errors
-/// `InvalidInput` if a name is invalid or duplicate, or an account has no key or no location.
+/// `InvalidInput` if a name is invalid or duplicate, or an account has no key, no location or two locations.
 pub(crate) fn accounts(arguments: &Arguments, file: &File, fallback: Option<&str>) -> Result<Vec<Planned>> {
-    let shared = match (&arguments.path, &file.path) {
-        _ if arguments.memory => Some(Place::Memory),
-        (Some(path), _) => Some(Place::Folder(path.clone())),
-        _ if file.memory => Some(Place::Memory),
-        (None, path) => path.clone().map(Place::Folder),
+    let of_flags = Place::of(arguments.path.as_ref(), arguments.memory, || ProgramFault::TwoPlaces)?;
+    let of_file = Place::of(file.path.as_ref(), file.memory, || ProgramFault::TwoPlaces)?;
+    // A layer with `memory = false` and no folder refuses the memory of the next layer.
+    let or = |own: Option<Place>, memory: Option<bool>, next: Option<Place>| {
+        own.or_else(|| next.filter(|place| *place != Place::Memory || memory != Some(false)))
     };
-    let below = |name: &str| match &shared {
-        Some(Place::Folder(folder)) => Ok(Place::Folder(folder.join(name))),
-        Some(Place::Memory) => Ok(Place::Memory),
-        None => Err(Error::of(ProgramFault::NoPlace(name.to_owned()))),
+    let shared = or(of_flags, arguments.memory, of_file);
+    let below = |name: &str| match shared.clone()? {
+        Place::Folder(folder) => Some(Place::Folder(folder.join(name))),
+        Place::Memory => Some(Place::Memory),
+    };
+    let found = |name: &str, place: Option<Place>| {
+        place.ok_or_else(|| Error::of(ProgramFault::NoPlace(name.to_owned())))
     };
     let mut planned = Vec::new();
     for spelled in &arguments.accounts {
-        planned.push(Planned { key: spelled.key(fallback)?, place: below(&spelled.name)? });
+        planned.push(Planned {
+            key: spelled.key(fallback)?,
+            place: found(&spelled.name, below(&spelled.name))?,
+        });
     }
     for account in &file.accounts {
         let name = &account.name;
-        let place = match (&account.path, account.memory) {
-            (Some(_), true) => return Err(Error::of(ProgramFault::TwoPlaces(name.clone()))),
-            (Some(path), false) => Place::Folder(path.clone()),
-            (None, true) => Place::Memory,
-            (None, false) => below(name)?,
-        };
+        let both = || ProgramFault::TwoPlacesOfAccount(name.clone());
+        let own = Place::of(account.path.as_ref(), account.memory, both)?;
+        let place = found(name, or(own, account.memory, below(name)))?;
         planned.push(Planned { key: account.spelled().key(None)?, place });
     }
     let mut names = BTreeSet::new();
@@ -113,7 +134,8 @@ pub(crate) fn config(arguments: &Arguments, file: &File, accounts: Vec<Account>)
     set(&mut config.blobs, arguments.blob_port, file.blob_port);
     config.observe = arguments.observe.or(file.observe);
     config.latency = arguments.trial.latency(file);
-    config.public_key_anywhere = arguments.public_key_anywhere || file.public_key_anywhere;
+    config.public_key_anywhere =
+        arguments.public_key_anywhere.or(file.public_key_anywhere).unwrap_or_default();
     config
 }
 
@@ -127,9 +149,10 @@ pub(crate) fn file(path: Option<&Path>) -> Result<File> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
+    use clap::{CommandFactory, Parser};
 
     use super::*;
+    use crate::arguments::EITHER;
 
     fn places(flags: &[&str], toml: &str) -> Result<Vec<(String, Place)>> {
         let program = ["table-server"];
@@ -180,12 +203,57 @@ mod tests {
             (vec!["--config", "x"], String::new(), "--path FOLDER"),
             (vec!["--config", "x", "--account", "contoso"], String::new(), "no place"),
             (vec!["--memory"], account(""), "no key"),
+            (vec!["--memory"], account("key = 'a2V5'\nmemory = false"), "no place"),
             (vec!["--config", "x"], account("key = 'a2V5'\npath = 'x'\nmemory = true"), "choose one"),
             (vec!["--memory", "--account", "contoso"], account("key = 'a2V5'"), "is given twice"),
             (vec!["--memory", "--account", "../up"], String::new(), "3 to 24 lower-case"),
         ] {
             let error = places(&flags, &toml).unwrap_err().to_string();
             assert!(error.contains(why), "{why}: {error}");
+        }
+    }
+
+    /// Tests every layer that can give a setting in two ways: the flags, the file and, for the location of the data, an account of the file.
+    #[test]
+    fn a_setting_given_in_both_ways_is_refused_in_every_layer() {
+        let value = |flag: &str| if flag == "memory" { "true" } else { "'basic'" };
+        for [one, other] in EITHER {
+            let entries: Vec<_> = one
+                .iter()
+                .chain(other)
+                .map(|flag| format!("{} = {}\n", flag.replace('_', "-"), value(flag)))
+                .collect();
+            let entries = entries.concat();
+            let refused = |flags: &[&str], toml: &str| {
+                let arguments = Arguments::try_parse_from(["table-server"].iter().chain(flags)).unwrap();
+                let file: File = toml::from_str(toml).unwrap();
+                let mut config = Config::on_loopback(Account::emulator(Engine::in_memory()).unwrap());
+                let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
+                accounts(&arguments, &file, Some("a2V5"))
+                    .map(drop)
+                    .and_then(|()| arguments.tls.apply(&file, loopback, &mut config).map(drop))
+                    .and_then(|()| arguments.oauth.bearer(&file).map(drop))
+                    .unwrap_err()
+            };
+            let place = if one.contains(&"memory") { "" } else { "memory = true\n" };
+            let error = refused(&[], &format!("{place}{entries}")).to_string();
+            assert!(
+                error.contains("not both") || error.contains("choose one") || error.contains("either"),
+                "{entries}: {error}"
+            );
+            if place.is_empty() {
+                let account = format!("[[account]]\nname = 'contoso'\nkey = 'a2V5'\n{entries}");
+                let error = refused(&["--memory"], &account).to_string();
+                assert!(error.contains("choose one"), "{error}");
+            }
+            let flags: Vec<String> =
+                one.iter().chain(other).map(|flag| format!("--{}", flag.replace('_', "-"))).collect();
+            let line = flags.iter().flat_map(|flag| {
+                if flag == "--memory" { vec![flag.as_str()] } else { vec![flag.as_str(), "basic"] }
+            });
+            let matches =
+                Arguments::command().try_get_matches_from(["table-server"].into_iter().chain(line)).unwrap();
+            assert!(Arguments::of(&matches).unwrap_err().to_string().contains("cannot be used with"));
         }
     }
 }

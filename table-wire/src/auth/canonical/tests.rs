@@ -179,3 +179,36 @@ fn auth_6_the_path_is_signed_as_it_is_sent() {
     };
     assert_ne!(sign("'"), sign("%27"));
 }
+
+/// Tests that the signature covers the date whose age the server checks. Otherwise, a request could be repeated later with another date.
+#[test]
+fn auth_4_and_9_a_change_of_the_verified_date_changes_the_string_to_sign() {
+    let dates: [&[u8]; 5] = [b"", b" ", b"\xe9", DATE.as_bytes(), b"Fri, 20 Nov 2026 09:00:00 GMT"];
+    let mut requests = Vec::new();
+    for own in dates.iter().map(Some).chain([None]) {
+        for date in dates.iter().map(Some).chain([None]) {
+            let mut headers = HeaderMap::new();
+            for (name, value) in [(X_MS_DATE, own), (header::DATE, date)] {
+                headers.extend(value.map(|value| (name, HeaderValue::from_bytes(value).unwrap())));
+            }
+            requests.push(headers);
+        }
+    }
+    for text in [shared_key_table_lite, shared_key_table, shared_key, shared_key_lite] {
+        let signed: Vec<_> = requests
+            .iter()
+            .map(|headers| {
+                let parts = SignedParts { method: "GET", path: "/", query: "", headers, length: 0 };
+                (text(parts, ACCOUNT), parts.date())
+            })
+            .collect();
+        for (one, date) in &signed {
+            for (other, other_date) in &signed {
+                assert!(
+                    one != other || date.trim() == other_date.trim(),
+                    "{one:?}: {date:?}, {other_date:?}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Tests of requests to the Queue service, without connections.
+
+mod interrupted;
+mod model;
+
+use std::net::Ipv4Addr;
+
+use chrono::{TimeDelta, Utc};
+use http::Request;
+use table_core::{Engine, QueueStore};
+use table_wire::acl;
+use table_wire::sas::{AccessPolicy, Caller, QueuePermissions, QueueToken, StoredAccessPolicy};
+
+use super::*;
+use crate::route::{self, Admitted};
+use crate::service::Service;
+use crate::settings::Kind;
+
+#[tokio::test]
+async fn acl_4_a_policy_that_is_removed_while_a_body_arrives_no_longer_permits_its_operation() {
+    let account = Account::emulator(Engine::in_memory()).unwrap();
+    let queue = QueueName::new("work").unwrap();
+    account.engine.create_queue(&queue).await.unwrap();
+    let expiry = Some(Utc::now() + TimeDelta::hours(1));
+    let add = AccessPolicy { start: None, expiry, permissions: Some(QueuePermissions::ADD) };
+    let text = acl::write(&[StoredAccessPolicy::new("senders", add).unwrap()]);
+    account.settings.set(Kind::QueuePolicies, "work", Some(text)).await.unwrap();
+
+    let token = QueueToken::sign(&account.key, &queue, AccessPolicy::default(), Some("senders")).unwrap();
+    let request = Request::post(format!("/devstoreaccount1/work/messages?{}", token.query_string()))
+        .header("host", "x");
+    let (parts, ()) = request.body(()).unwrap().into_parts();
+    let caller = Caller { address: Ipv4Addr::LOCALHOST.into(), secure: false };
+    let mut exchange = Exchange::new(Service::Queues, parts, caller);
+    let accounts = [account];
+    let Admitted::Verified(account, access) = route::admit(&accounts, None, &mut exchange) else {
+        panic!("the signature is refused")
+    };
+    exchange.body = "<QueueMessage><MessageText>a</MessageText></QueueMessage>".into();
+    assert_eq!(answer(account, &access, &exchange).await.unwrap().status, 201);
+    account.settings.set(Kind::QueuePolicies, "work", None).await.unwrap();
+    let refused = answer(account, &access, &exchange).await.unwrap_err();
+    assert_eq!((refused.status, refused.code), (403, "AuthenticationFailed"));
+}
+
+/// Returns the exchange of a request whose signature has been verified.
+fn verified(method: &str, target: &str, headers: &[(&str, &str)], body: &str) -> Exchange {
+    let mut request = Request::builder().method(method).uri(format!("/devstoreaccount1/{target}"));
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let (parts, ()) = request.body(()).unwrap().into_parts();
+    let caller = Caller { address: Ipv4Addr::LOCALHOST.into(), secure: false };
+    let path = target.split('?').next().unwrap_or_default().to_owned();
+    Exchange { path, body: body.to_owned().into(), ..Exchange::new(Service::Queues, parts, caller) }
+}
+
+/// No signature covers `X-HTTP-Method`, so anyone in the path of a request could add it.
+#[tokio::test]
+async fn req_2_a_header_does_not_change_the_operation_of_a_queue_request() {
+    for tunnelled in ["DELETE", "GET", "PUT", "MERGE", "TRACE"] {
+        let account = Account::emulator(Engine::in_memory()).unwrap();
+        let queue = QueueName::new("work").unwrap();
+        account.engine.create_queue(&queue).await.unwrap();
+        for expected in 1..=2 {
+            let body = "<QueueMessage><MessageText>a</MessageText></QueueMessage>";
+            let put = verified("POST", "work/messages", &[("x-http-method", tunnelled)], body);
+            let answer = answer(&account, &Access::Key, &put).await;
+            assert_eq!(
+                answer.map(|answer| answer.status).map_err(|refusal| refusal.status),
+                Ok(201),
+                "{tunnelled}"
+            );
+            assert_eq!(account.engine.peek(&queue, 32).await.unwrap().len(), expected, "{tunnelled}");
+        }
+    }
+}

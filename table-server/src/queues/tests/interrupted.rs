@@ -1,0 +1,51 @@
+//! Tests that a creation of a queue that a crash interrupted can be repeated.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::model::Model;
+
+/// Copies the files of a folder, and replaces the bytes of its journal from `cut` on by zeros, as after a power failure. Returns `false` if the journal has no
+/// byte there that is not zero.
+fn cut(from: &Path, to: &Path, cut: usize) -> bool {
+    let mut is_cut = false;
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        // `SYNCED` would state that the lost bytes were durable.
+        if ["LOCK", "SYNCED", "RESERVE"].contains(&name.as_str()) {
+            continue;
+        }
+        let mut bytes = std::fs::read(&path).unwrap();
+        if name.ends_with(".journal") {
+            let rest = bytes.get_mut(cut..).unwrap_or_default();
+            is_cut |= rest.iter().any(|byte| *byte != 0);
+            rest.fill(0);
+        }
+        std::fs::write(to.join(name), bytes).unwrap();
+    }
+    is_cut
+}
+
+#[tokio::test]
+async fn que_3_a_creation_with_metadata_can_be_repeated_after_a_crash_at_any_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let metadata = BTreeMap::from([("x-ms-meta-owner".to_owned(), "ada".to_owned())]);
+    let model = Model { account: Model::open(folder.path()).await, metadata, policies: Vec::new() };
+    assert_eq!(model.answer("PUT", "work", &model.headers(), "").await.status, 201);
+    let mut statuses = Vec::new();
+    for at in (64..).step_by(16) {
+        let copy = tempfile::tempdir().unwrap();
+        let is_cut = cut(folder.path(), copy.path(), at);
+        let metadata = model.metadata.clone();
+        let again = Model { account: Model::open(copy.path()).await, metadata, policies: Vec::new() };
+        let status = again.answer("PUT", "work", &again.headers(), "").await.status;
+        assert!([201, 204].contains(&status), "cut at byte {at}: {status}");
+        again.check("a repeated creation").await;
+        statuses.push(status);
+        if !is_cut {
+            break;
+        }
+    }
+    assert!(statuses.first() == Some(&201) && statuses.last() == Some(&204), "{statuses:?}");
+}

@@ -1,0 +1,87 @@
+//! Tests of the paths of the secondary endpoint.
+
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use chrono::Utc;
+use http::Request;
+use table_core::{Engine, QueueName, QueueStore, TableName, TableStore};
+use table_wire::auth::{Scheme, SignedParts, print_http_date};
+use table_wire::sas::{
+    AccessPolicy, AccountPermissions, AccountSas, Caller, Lifetime, QueuePermissions, QueueToken,
+    ResourceTypes, Services, TablePermissions, TableSas,
+};
+
+use super::*;
+
+const NAME: &str = "devstoreaccount1";
+
+/// Tests both forms of a path at the secondary: `/account-secondary/rest`, and `/account-secondary/account/rest`, which the Azure SDK for Python sends.
+#[tokio::test]
+async fn acc_2_every_credential_reads_at_the_primary_and_at_both_forms_of_the_secondary() {
+    let account = Account::emulator(Engine::in_memory()).unwrap();
+    let (table, queue) = (TableName::new("Employee").unwrap(), QueueName::new("work").unwrap());
+    account.engine.create_table(&table).await.unwrap();
+    account.engine.create_queue(&queue).await.unwrap();
+    let key = account.key.clone();
+    let lifetime = Lifetime::valid_for(Utc::now(), Duration::from_secs(3_600));
+    let (services, types) = (
+        Services::TABLE.and(Services::QUEUE),
+        ResourceTypes::SERVICE.and(ResourceTypes::CONTAINER).and(ResourceTypes::OBJECT),
+    );
+    let all = AccountSas::new(services, types, AccountPermissions::READ, lifetime);
+    let all = all.sign(&key).unwrap().query_string();
+    let of_table = TableSas::table(table)
+        .allow(TablePermissions::READ)
+        .lifetime(lifetime)
+        .sign(&key)
+        .unwrap()
+        .query_string();
+    let policy = AccessPolicy {
+        permissions: Some(QueuePermissions::READ),
+        expiry: Some(Utc::now() + chrono::TimeDelta::hours(1)),
+        start: None,
+    };
+    let of_queue = QueueToken::sign(&key, &queue, policy, None).unwrap().query_string();
+    let accounts = [account];
+    for (service, rest, tokens) in [
+        (
+            Service::Tables,
+            "Employee()",
+            vec![all.clone(), of_table.clone(), of_table.replace("tn=Employee&", "")],
+        ),
+        (Service::Tables, "?restype=service&comp=properties", vec![all.clone()]),
+        (Service::Queues, "work?comp=metadata", vec![all.clone(), of_queue.clone()]),
+        (Service::Queues, "work/messages?peekonly=true", vec![all.clone(), of_queue.clone()]),
+        (Service::Queues, "?restype=service&comp=properties", vec![all.clone()]),
+    ] {
+        for front in [NAME.to_owned(), format!("{NAME}-secondary"), format!("{NAME}-secondary/{NAME}")] {
+            for token in tokens.iter().map(Some).chain([None]) {
+                let mut target = format!("/{front}/{rest}");
+                let mut request = Request::get("/");
+                if let Some(token) = token {
+                    target += if rest.contains('?') { "&" } else { "?" };
+                    target += token;
+                } else {
+                    let date = print_http_date(Utc::now());
+                    let headers =
+                        [("x-ms-date".parse().unwrap(), date.parse().unwrap())].into_iter().collect();
+                    let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+                    // The client signs the path of the primary if it doubles the account.
+                    let signed = if front.contains('/') { NAME } else { &front };
+                    let path = format!("/{signed}/{path}");
+                    let parts =
+                        SignedParts { method: "GET", path: &path, query, headers: &headers, length: 0 };
+                    let scheme = if service == Service::Tables { Scheme::Table } else { Scheme::Storage };
+                    request = request
+                        .header("x-ms-date", date)
+                        .header("authorization", scheme.authorization(&key, parts));
+                }
+                let (parts, ()) = request.uri(&target).header("host", "x").body(()).unwrap().into_parts();
+                let caller = Caller { address: Ipv4Addr::LOCALHOST.into(), secure: false };
+                let answer = run(&accounts, &mut Exchange::new(service, parts, caller)).await;
+                assert_eq!(answer.status, 200, "{target}: {}", answer.body);
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Tests of the settings of an account.
+
+use table_core::QueueStore;
+
+use super::*;
+
+#[tokio::test]
+async fn settings_survive_a_restart_and_are_deleted_with_their_queue() {
+    let engine = Engine::in_memory();
+    let [work, gone] = ["work", "gone"].map(|name| QueueName::new(name).unwrap());
+    let settings = Settings::new(&engine);
+    settings.load().await.unwrap();
+    for queue in [&work, &gone] {
+        engine.create_queue(queue).await.unwrap();
+        settings.set(Kind::QueueMetadata, queue.as_str(), Some("first".into())).await.unwrap();
+        settings.set(Kind::QueueMetadata, queue.as_str(), Some("second".into())).await.unwrap();
+    }
+    settings.set(Kind::Properties, "tables", Some("all".into())).await.unwrap();
+    settings.set(Kind::QueuePolicies, "work", Some("readers".into())).await.unwrap();
+    settings.set(Kind::QueuePolicies, "work", None).await.unwrap();
+    // This is the state after a crash between deleting a queue and deleting its settings.
+    engine.delete_queue(&gone).await.unwrap();
+
+    for _ in 0..2 {
+        let next = Settings::new(&engine);
+        next.load().await.unwrap();
+        let text = |kind, name| next.get(kind, name).map(|text: Arc<str>| text.to_string());
+        assert_eq!(text(Kind::QueueMetadata, "work").as_deref(), Some("second"));
+        assert_eq!(text(Kind::Properties, "tables").as_deref(), Some("all"));
+        assert_eq!((text(Kind::QueuePolicies, "work"), text(Kind::QueueMetadata, "gone")), (None, None));
+    }
+    assert!(engine.list_tables("", None, 10).await.unwrap().names.is_empty());
+}
