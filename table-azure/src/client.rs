@@ -17,8 +17,8 @@ use crate::options::Options;
 use crate::target::Target;
 
 /// The tables of an account: a [`TableStore`](table_core::TableStore) over the REST protocol. Clones share connections.
-/// The client works on any executor, because it drives its connections on a thread of the client.
-/// The client works on any executor, because its own thread drives the connections.
+///
+/// The client works on any executor, because it drives its connections on a separate thread.
 ///
 /// # Lost responses
 /// A request whose response was lost is sent again. If the retry is rejected, the reason may be that an earlier attempt was applied. The call then fails

@@ -83,7 +83,7 @@ impl Runtime {
         .await
     }
 
-    /// Runs a future to completion as a task of this runtime. After the first poll, it makes progress without further polling. It ends if the caller drops it.
+    /// Runs a future to completion as a task of this runtime. Once polled, the task makes progress by itself until it completes or the caller drops it.
     pub(crate) async fn run_apart<T: Send + 'static>(
         &self,
         future: impl Future<Output = Result<T>> + Send + 'static,

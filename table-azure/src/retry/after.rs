@@ -7,7 +7,7 @@ use reqwest::header::HeaderMap;
 
 use crate::auth::parse_http_date;
 
-/// Returns the delay in `x-ms-retry-after-ms`, or else the delay or date in `Retry-After`. Returns `None` if neither header is present and valid.
+/// Returns the delay from `x-ms-retry-after-ms`, or else from `Retry-After` (seconds or a date), or `None` if neither header is present and valid.
 /// `now` is the client's time, which is used if the response has no `Date` header.
 pub(crate) fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);

@@ -17,8 +17,8 @@ use super::server::{Server, table};
 use crate::Options;
 
 thread_local! {
-    /// The sender whose drop ends the blocking task that holds the clock of this thread. Client and server both run on this thread. A test that pauses its
-    /// clock has only one attempt in progress at a time.
+    /// The handle of the blocking task that holds the clock of this thread. Dropping it releases the clock. Client and server both run on this thread. A test
+    /// that pauses its clock has only one attempt in progress at a time.
     static HOLD: Cell<Option<Sender<()>>> = const { Cell::new(None) };
 }
 
