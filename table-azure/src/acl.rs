@@ -12,7 +12,7 @@ use crate::sas::StoredAccessPolicy;
 const OPERATION: &str = "get table policies";
 
 impl AzureTables {
-    /// Returns a table's stored access policies. Requires an account key (ACL-1).
+    /// Returns the stored access policies of a table. Requires an account key (ACL-1).
     ///
     /// # Errors
     /// `TableNotFound` or `ResourceNotFound` if the table does not exist. An authorization error if the credential is not an account key.
@@ -21,12 +21,12 @@ impl AzureTables {
         self.run(|client| async move { client.get_policies(&table).await }).await
     }
 
-    /// Replaces a table's stored access policies. A table can have at most five. Requires an account key (ACL-1).
+    /// Replaces the stored access policies of a table. A table can have at most five. Requires an account key (ACL-1).
     ///
     /// The change takes effect within 30 seconds (ACL-3). Removing a policy revokes every token that refers to it (ACL-4).
     ///
     /// # Errors
-    /// - `InvalidInput` for more than five policies, or if two policies have the same name (ACL-2).
+    /// - `InvalidInput` if the list contains more than five policies or a duplicate identifier (ACL-2).
     /// - `TableNotFound` or `ResourceNotFound` if the table does not exist.
     /// - An authorization error if the credential is not an account key.
     ///

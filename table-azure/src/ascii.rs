@@ -1,9 +1,9 @@
-//! Makes request bodies ASCII-only for Azurite, which decodes a body chunk by chunk. It would store a character that is split between two chunks as several
-//! U+FFFD.
+//! Makes request bodies ASCII-only for Azurite. It decodes a body chunk by chunk, and would store a character that is split between two chunks as several
+//! U+FFFD characters.
 
 use std::fmt::Write;
 
-/// Escapes the non-ASCII characters in a JSON body with `\u`. Such characters occur only inside strings.
+/// Escapes each non-ASCII character in a JSON body as `\uXXXX`. Such characters occur only inside strings.
 pub(crate) fn json(body: String) -> String {
     let mut units = [0; 2];
     named(body, |text, character| {
@@ -14,7 +14,7 @@ pub(crate) fn json(body: String) -> String {
     })
 }
 
-/// Replaces the non-ASCII characters in an XML body with character references. Such characters occur only in element content.
+/// Replaces each non-ASCII character in an XML body with a character reference. Such characters occur only in element content.
 pub(crate) fn xml(body: String) -> String {
     named(body, |text, character| {
         let _ = write!(text, "&#{};", u32::from(character));

@@ -20,7 +20,7 @@ use writer::write_batch;
 const OPERATION: &str = "batch";
 
 impl AzureTables {
-    /// Creates the request for a batch of writes.
+    /// Creates the request for a batch of writes in one partition.
     pub(crate) fn batch(
         &self,
         table: &TableName,
@@ -34,7 +34,7 @@ impl AzureTables {
         self.batch_request(&requests)
     }
 
-    /// Sends a batch, and retries it after a transient failure of the request or of one of its operations.
+    /// Sends a batch. Retries it after a transient failure of the whole request or of one of its operations.
     pub(crate) async fn write_batch(
         &self,
         request: &Request,
@@ -46,7 +46,7 @@ impl AzureTables {
             let after = retry_after(&answer.headers, self.pipeline().now());
             outcome(&answer, operations.len()).map_err(|failure| Failure { after, ..failure })
         };
-        // A batch that is rejected as a whole was not applied (EGT-38).
+        // A batch that was rejected as a whole was not applied (EGT-38).
         self.pipeline().send_and_read(request, by, read).await.map_err(|failed| {
             Unacknowledged::of(failed).map(|error| {
                 match error.operation().and_then(|at| operations.get(at)) {
@@ -76,7 +76,7 @@ impl AzureTables {
     }
 }
 
-/// Reads the parts of a batch response, and checks that their number matches the operations (EGT-37).
+/// Reads the parts of a batch response, and checks that there is one for each operation (EGT-37).
 fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Failure> {
     let parts = read_responses(answer.header("content-type"), &answer.body).map_err(unreadable)?;
     if let Some((position, part)) = parts.iter().enumerate().find(|(_, part)| part.status >= 400) {
@@ -91,7 +91,7 @@ fn outcome(answer: &Answer, operations: usize) -> Result<Committed, Failure> {
     Ok(parts.iter().map(|part| ETag::parse(part.header("etag")).ok()).collect())
 }
 
-/// Returns the failure for a batch that the service received, but whose response cannot be read.
+/// Returns the failure for a batch response that cannot be read. The service received the batch, so it may have been applied.
 fn unreadable(why: String) -> Failure {
     Failure::of_unreadable(AnswerFault::Batch { operation: OPERATION, why })
 }
@@ -102,8 +102,8 @@ fn refusal(answer: &Answer, part: &ResponsePart<'_>, position: usize, operations
         ServiceError::new(OPERATION, answer.status, |name| answer.header(name), &ErrorBody::default())
             .of_part(part.status, &body);
     let failure = Failure::of_rejection(service, body.known);
-    // The index prefix is optional for a single operation (EGT-35). If it is missing after successful parts, their number is the
-    // position of the operation.
+    // For a single operation, the message may lack the index (EGT-35). If it is missing after successful parts, the number of these parts is the
+    // position of the failed operation.
     let only = (operations == 1).then_some(0);
     let index = body.index.or(only).or((position > 0).then_some(position));
     match index.filter(|index| *index < operations) {

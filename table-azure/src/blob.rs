@@ -1,4 +1,4 @@
-//! The blobs of an account, accessed through the `object_store` crate and configured with a connection string (BLB rules).
+//! Access to the blobs of an account through the `object_store` crate, configured with a connection string (BLB rules).
 
 use std::error::Error as _;
 use std::fmt;
@@ -21,11 +21,11 @@ use crate::options::Options;
 const VERSION: &str = "2021-12-02";
 const SCOPE: &str = "https://storage.azure.com/.default";
 
-/// Access to an account's blobs. Creates and deletes containers, and opens a container as an [`ObjectStore`](object_store::ObjectStore).
+/// The blobs of an account. Containers can be created, deleted, and opened as an [`ObjectStore`](object_store::ObjectStore).
 ///
-/// A container's object store needs a tokio runtime. It can be used as `Arc<dyn ObjectStore>`, interchangeably with the stores that keep objects in a local
-/// folder or in memory. Names, ranges and conditions follow BLB-2 to BLB-10. To store a large value, first write it to a blob, and then store the blob's name
-/// in the entity (BLB-12).
+/// The object store of a container needs a tokio runtime. It can be used as `Arc<dyn ObjectStore>`, interchangeably with the stores that keep objects in a
+/// local folder or in memory. Names, ranges and conditions follow BLB-2 to BLB-10. To store a large value, first write it to a blob, and then store the name
+/// of the blob in the entity (BLB-12).
 ///
 /// ```
 /// use object_store::ObjectStore;
@@ -48,18 +48,18 @@ struct Inner {
 }
 
 impl AzureBlobs {
-    /// Opens the blobs of the account that a connection string identifies (AUTH-31). Sends no request.
+    /// Creates a client for the blobs of the account in a connection string (AUTH-31). Sends no request.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a connection string, or has no blob endpoint. `AuthenticationFailed` if its key is not base64.
+    /// `InvalidInput` if the text is not a connection string, or if it has no blob endpoint. `AuthenticationFailed` if the account key is not base64.
     pub fn from_connection_string(text: &str) -> Result<Self> {
         Self::from_connection_string_with(text, Options::default())
     }
 
-    /// Opens an account's blobs with options. Only the retry policy, the clock and the permission for plain HTTP are used.
+    /// Creates a client from a connection string with options. Only the retry policy, the clock and the permission for plain HTTP are used.
     ///
     /// # Errors
-    /// `InvalidInput` or `AuthenticationFailed` as for [`from_connection_string`](Self::from_connection_string).
+    /// `InvalidInput` or `AuthenticationFailed`, for the same reasons as in [`from_connection_string`](Self::from_connection_string).
     pub fn from_connection_string_with(text: &str, options: Options) -> Result<Self> {
         let parsed: ConnectionString = text.parse()?;
         let Some(endpoint) = parsed.blob_endpoint() else {
@@ -83,11 +83,11 @@ impl AzureBlobs {
         Ok(Self(Arc::new(Inner { pipeline, client, endpoint, credential, options })))
     }
 
-    /// Creates a container. Returns `false` if it already exists (BLB-2), even if an earlier attempt within this call created it and the response was lost.
+    /// Creates a container. Returns `false` if it already exists, even if an earlier attempt of this call created it and the response was lost (BLB-2).
     ///
     /// # Errors
     /// `InvalidInput` or `InvalidResourceName` if `name` is not a valid container name: 3 to 63 lower-case letters, digits and single hyphens
-    /// (BLB-1). `EntityAlreadyExists` for any other conflict, such as a container of this name that is being deleted. An ambiguous error if a response
+    /// (BLB-1). `EntityAlreadyExists` for any other conflict, such as a container with this name that is being deleted. The error is ambiguous if a response
     /// was lost or did not come from the service.
     pub async fn create_container(&self, name: &str) -> Result<bool> {
         let request = Request::new("create container", Method::PUT, format!("/{}", encode(name)));
@@ -103,7 +103,7 @@ impl AzureBlobs {
         self.0.pipeline.runtime().run(work).await
     }
 
-    /// Deletes a container with all its blobs. Returns `false` if it does not exist, even if an earlier attempt within this call deleted it and the
+    /// Deletes a container and all its blobs. Returns `false` if the container does not exist, even if an earlier attempt of this call deleted it and the
     /// response was lost.
     ///
     /// # Errors
@@ -123,14 +123,14 @@ impl AzureBlobs {
         self.0.pipeline.runtime().run(work).await
     }
 
-    /// Opens a container, which must exist, for access to its blobs. Sends no request.
+    /// Opens an existing container for access to its blobs. Sends no request, so it does not check that the container exists.
     ///
-    /// [`RetryPolicy::attempt_timeout`](crate::RetryPolicy::attempt_timeout) limits the time from the start of a request to its response, which includes the
+    /// [`RetryPolicy::attempt_timeout`](crate::RetryPolicy::attempt_timeout) limits the time from the start of a request to its response, including the
     /// upload of the body. It also limits the wait for each part of the response. Upload a large blob in parts, with `put_multipart`, or set a longer limit.
     ///
     /// # Errors
-    /// `Unsupported` if the credential is a bearer token; use the builder in `object_store`, which has its own token providers. `InvalidInput` if the endpoint
-    /// contains no account name.
+    /// `Unsupported` if the credential is a bearer token; use the builder in `object_store`, which has its own token providers. `InvalidInput` if neither the
+    /// credential nor the endpoint contains an account name.
     pub fn container(&self, name: &str) -> Result<MicrosoftAzure> {
         let inner = &*self.0;
         let builder = MicrosoftAzureBuilder::new()
@@ -158,7 +158,7 @@ impl AzureBlobs {
         })
     }
 
-    /// Returns the account name from the credential or from the endpoint (ACC-1, ACC-2).
+    /// Returns the account name, taken from the credential or else from the endpoint (ACC-1, ACC-2).
     fn account(&self) -> Result<String> {
         let Inner { credential, endpoint, .. } = &*self.0;
         let of_endpoint = || {
@@ -180,7 +180,7 @@ fn is_refused_with(failure: &Failure, code: &str) -> bool {
     failure.known && service.and_then(ServiceError::code) == Some(code)
 }
 
-/// A connector for `object_store` that returns the client's HTTP client, so blobs use the same TLS configuration as the other services.
+/// A connector for `object_store` that always returns this HTTP client, so blobs use the same TLS configuration as the other services.
 #[derive(Debug)]
 struct Connector(Client);
 
@@ -196,7 +196,7 @@ impl fmt::Debug for AzureBlobs {
     }
 }
 
-/// Formats the client as its endpoint.
+/// Formats the client as the URL of its endpoint.
 impl fmt::Display for AzureBlobs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.endpoint)

@@ -1,4 +1,4 @@
-//! The client for an account's tables, with one connection pool.
+//! The client for the tables of an account, with one connection pool.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,18 +18,18 @@ use crate::target::Target;
 
 /// The tables of an account: a [`TableStore`](table_core::TableStore) over the REST protocol. Clones share connections.
 ///
-/// The client works on any executor, because its own thread drives the connections.
+/// The client works on any executor, because it drives its connections on a separate thread.
 ///
 /// # Lost responses
-/// A request whose response was lost is sent again. If the retry is rejected, an earlier attempt may be the cause. The call then fails with an error
-/// that [is ambiguous](Error::is_ambiguous), unless the entity contains the [identifier](Options::operation_ids) of this write. The client never
-/// guesses the outcome. [`AmbiguousWrite`](table_core::store::AmbiguousWrite) contains the transaction, and [`outcome_of`](Self::outcome_of) can
-/// determine the outcome later. If the first attempt itself is rejected, its outcome is certain and the error is not ambiguous. `docs/lost-answers.md` lists
-/// the outcomes of each operation.
+/// A request whose response was lost is sent again. If the retry is rejected, the reason may be that an earlier attempt was applied. The call then fails
+/// with an error that [is ambiguous](Error::is_ambiguous), unless the entity contains the [identifier](Options::operation_ids) of this write. The client
+/// never guesses the outcome. [`AmbiguousWrite`](table_core::store::AmbiguousWrite) contains the transaction, and [`outcome_of`](Self::outcome_of) can
+/// determine its outcome later. If the first attempt itself is rejected, its outcome is certain and the error is not ambiguous. `docs/lost-answers.md`
+/// lists the outcomes of each operation.
 ///
 /// # Reads
-/// Reads go to the primary, so decisions are based on the current state. [`secondary_reads`](Self::secondary_reads) returns a separate
-/// handle, which cannot write.
+/// Reads go to the primary, so decisions are based on the current state. [`secondary_reads`](Self::secondary_reads) returns a separate, read-only
+/// handle.
 ///
 /// ```no_run
 /// use table_azure::AzureTables;
@@ -47,18 +47,18 @@ pub struct AzureTables(Arc<Inner>);
 struct Inner {
     pipeline: Pipeline,
     target: Target,
-    /// The capabilities reported to programs. Their limits leave room for the write identifiers that this client adds.
+    /// The capabilities reported to programs. If write identifiers are enabled, the limits leave room for them.
     capabilities: Capabilities,
     /// The limits of the service.
     service_limits: Limits,
     account: Option<String>,
-    /// The secondary endpoint, if the options set it.
+    /// The secondary endpoint that was set in the options or the connection string.
     secondary: Option<String>,
-    /// `true` if each write stores its identifier in the entities that it writes.
+    /// `true` if each write stores an identifier in the entities that it writes.
     operation_ids: bool,
 }
 
-/// The protocol version for requests without a bearer token, which is also that of the official SDKs (REQ-3).
+/// The protocol version for requests without a bearer token (REQ-3). The official SDKs use the same version.
 const VERSION: &str = "2019-02-02";
 /// The protocol version for requests with a bearer token (AUTH-12).
 const VERSION_OF_TOKENS: &str = "2020-12-06";
@@ -67,7 +67,7 @@ impl AzureTables {
     /// Creates a client from a connection string (AUTH-31). Sends no request.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a connection string, or has no table endpoint. `AuthenticationFailed` if its key is not base64.
+    /// `InvalidInput` if the text is not a connection string, or if it has no table endpoint. `AuthenticationFailed` if the account key is not base64.
     ///
     /// ```
     /// use table_azure::AzureTables;
@@ -84,7 +84,7 @@ impl AzureTables {
     /// Creates a client from a connection string with options.
     ///
     /// # Errors
-    /// `InvalidInput` or `AuthenticationFailed` as for [`from_connection_string`](Self::from_connection_string).
+    /// `InvalidInput` or `AuthenticationFailed`, for the same reasons as in [`from_connection_string`](Self::from_connection_string).
     pub fn from_connection_string_with(text: &str, options: Options) -> Result<Self> {
         let parsed: ConnectionString = text.parse()?;
         let Some(endpoint) = parsed.table_endpoint() else {
@@ -97,7 +97,7 @@ impl AzureTables {
     /// Creates a client for an endpoint such as `https://contoso.table.core.windows.net`. Sends no request.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not an endpoint, or if the credential would be sent unencrypted (ACC-1).
+    /// `InvalidInput` if `endpoint` is not a URL, or if the credential would be sent unencrypted (ACC-1). `Io` if the system has no trusted certificates.
     pub fn new(endpoint: &str, credential: Credential) -> Result<Self> {
         Self::with_options(endpoint, credential, Options::default())
     }
@@ -105,7 +105,7 @@ impl AzureTables {
     /// Creates a client for an endpoint with options.
     ///
     /// # Errors
-    /// `InvalidInput` if the endpoint is not a URL. `Io` if the system has no trusted certificates.
+    /// `InvalidInput` if `endpoint` is not a URL, or if the credential would be sent unencrypted (ACC-1). `Io` if the system has no trusted certificates.
     pub fn with_options(endpoint: &str, credential: Credential, options: Options) -> Result<Self> {
         let primary = Endpoint::new(endpoint)?;
         let target = options.target.unwrap_or_else(|| Target::of(&primary));
@@ -137,13 +137,13 @@ impl AzureTables {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// Returns the account name, if the credential contains it.
+    /// Returns the account name if the credential contains it.
     #[must_use]
     pub fn account(&self) -> Option<&str> {
         self.0.account.as_deref()
     }
 
-    /// Returns the kind of service.
+    /// Returns the kind of service that the client talks to.
     #[must_use]
     pub fn target(&self) -> Target {
         self.0.target
@@ -153,7 +153,7 @@ impl AzureTables {
         &self.0.pipeline
     }
 
-    /// Returns the account's secondary endpoint, either configured or derived (ACC-1).
+    /// Returns the secondary endpoint of the account: the configured one, or else one derived from the primary endpoint (ACC-1).
     pub(crate) fn secondary(&self) -> Result<Endpoint> {
         match &self.0.secondary {
             Some(named) => Endpoint::new(named),
@@ -161,7 +161,7 @@ impl AzureTables {
         }
     }
 
-    /// Returns a client that sends every second read attempt to the secondary.
+    /// Returns a client that sends every second attempt of a read to the secondary.
     pub(crate) fn or_secondary(&self) -> Result<Self> {
         let inner = &*self.0;
         Ok(Self(Arc::new(Inner {
@@ -175,7 +175,7 @@ impl AzureTables {
         })))
     }
 
-    /// Returns `true` if each write stores its identifier in the entities it writes.
+    /// Returns `true` if each write stores an identifier in the entities that it writes.
     pub(crate) fn identifies(&self) -> bool {
         self.0.operation_ids
     }
@@ -184,12 +184,12 @@ impl AzureTables {
         &self.0.capabilities
     }
 
-    /// Returns the limits of the service. A transaction is compared with them after this client has added its write identifiers.
+    /// Returns the limits of the service. A transaction is checked against them after this client has added its write identifiers.
     pub(crate) fn service_limits(&self) -> Limits {
         self.0.service_limits
     }
 
-    /// Runs a function on a clone of the client, whichever executor the caller uses.
+    /// Runs a function on a clone of the client, on any executor.
     pub(crate) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,
@@ -198,7 +198,7 @@ impl AzureTables {
         self.pipeline().runtime().run(work(self.clone())).await
     }
 
-    /// Runs a function on a clone of the client, as a task that makes progress even if its future is not polled.
+    /// Runs a function on a clone of the client as a separate task, which makes progress even while the returned future is not polled.
     pub(crate) async fn run_apart<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,
@@ -217,7 +217,7 @@ impl fmt::Debug for AzureTables {
     }
 }
 
-/// Formats the client as its endpoint.
+/// Formats the client as the URL of its endpoint.
 impl fmt::Display for AzureTables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.pipeline.endpoint().fmt(f)

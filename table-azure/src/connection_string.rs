@@ -14,7 +14,7 @@ pub(crate) use fault::ConnectionFault;
 
 const DEFAULT_SUFFIX: &str = "core.windows.net";
 
-/// A parsed connection string: a credential, and the endpoint of each service that the string contains or implies.
+/// A parsed connection string: a credential, and the endpoint of each service that the string specifies or implies.
 ///
 /// ```
 /// use table_azure::ConnectionString;
@@ -40,7 +40,7 @@ struct Endpoints {
 }
 
 impl ConnectionString {
-    /// Returns the credential.
+    /// Returns the credential in the connection string.
     #[must_use]
     pub const fn credential(&self) -> &Credential {
         &self.credential
@@ -52,26 +52,26 @@ impl ConnectionString {
         self.table.primary.as_deref()
     }
 
-    /// Returns the read-only secondary endpoint of the table service, if the string contains it (RTY-5).
+    /// Returns the read-only secondary endpoint of the table service if the string contains one (RTY-5).
     #[must_use]
     pub fn table_secondary_endpoint(&self) -> Option<&str> {
         self.table.secondary.as_deref()
     }
 
-    /// Returns the endpoint of the queue service.
+    /// Returns the endpoint of the queue service, without a trailing slash.
     #[must_use]
     pub fn queue_endpoint(&self) -> Option<&str> {
         self.queue.primary.as_deref()
     }
 
-    /// Returns the endpoint of the blob service.
+    /// Returns the endpoint of the blob service, without a trailing slash.
     #[must_use]
     pub fn blob_endpoint(&self) -> Option<&str> {
         self.blob.primary.as_deref()
     }
 }
 
-/// Parses `Key=Value` pairs, and converts the keys to lower case. Error messages contain only keys, because a value may be a secret.
+/// Parses `Key=Value` pairs, and converts the keys to lower case. Error messages contain only keys, because values may be secrets.
 fn pairs(text: &str) -> Result<BTreeMap<String, &str>> {
     let mut pairs = BTreeMap::new();
     for (index, piece) in text.split(';').map(str::trim).enumerate().filter(|(_, piece)| !piece.is_empty()) {
@@ -90,7 +90,7 @@ impl FromStr for ConnectionString {
     /// Parses a connection string.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a list of `Key=Value` pairs, has no credential, or has neither an endpoint nor an account.
+    /// `InvalidInput` if the text is not a list of `Key=Value` pairs, has no credential, or has neither an endpoint nor an account name.
     fn from_str(text: &str) -> Result<Self> {
         let pairs = pairs(text)?;
         let get = |key: &str| pairs.get(key).copied().filter(|value| !value.is_empty());
@@ -113,7 +113,7 @@ impl FromStr for ConnectionString {
         let endpoints = |service: &str| {
             let explicit =
                 |kind: &str| get(&format!("{service}{kind}")).map(|uri| uri.trim_end_matches('/').to_owned());
-            // The emulator has no separate host for each service, so endpoints are not derived for it.
+            // The emulator does not have a separate host for each service, so no endpoints are derived for it.
             let implied = account.filter(|_| !public);
             let implied = implied.map(|account| format!("{protocol}://{account}.{service}.{suffix}"));
             Endpoints { primary: explicit("endpoint").or(implied), secondary: explicit("secondaryendpoint") }

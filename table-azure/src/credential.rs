@@ -1,4 +1,4 @@
-//! Credentials, whose secrets are never printed.
+//! Credentials. Their secrets are never printed.
 
 mod destination;
 
@@ -12,7 +12,7 @@ use table_core::Result;
 use crate::auth::AccountKey;
 use crate::sas::SasToken;
 
-/// A credential for requests. `Debug` shows its kind and account, never a secret.
+/// A credential for requests. `Debug` prints its kind and account, but never a secret.
 ///
 /// ```
 /// use table_azure::Credential;
@@ -25,19 +25,19 @@ use crate::sas::SasToken;
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Credential {
-    /// The name and key of an account (AUTH-1), with full access.
+    /// An account name and key, which grant full access (AUTH-1).
     SharedKey(AccountKey),
-    /// A shared access signature: a query string without `?` that is appended to every URL (SAS-12).
+    /// A shared access signature: a query string without `?`, which is appended to every URL (SAS-12).
     SharedAccessSignature(String),
     /// Bearer tokens from a provider, such as Microsoft Entra ID (AUTH-12).
     Token(Arc<dyn TokenProvider>),
 }
 
 impl Credential {
-    /// Creates a credential from an account and its base64 key.
+    /// Creates a credential from an account name and a base64 key.
     ///
     /// # Errors
-    /// `AuthenticationFailed` if the key is not base64. The message does not repeat the key.
+    /// `AuthenticationFailed` if the key is not base64. The message does not contain the key.
     pub fn shared_key(account: impl Into<String>, key: &str) -> Result<Self> {
         AccountKey::new(account, key).map(Self::SharedKey)
     }
@@ -54,12 +54,12 @@ impl Credential {
         Self::SharedAccessSignature(query.as_ref().trim_start_matches('?').to_owned())
     }
 
-    /// Creates a credential with bearer tokens from a provider.
+    /// Creates a credential that uses bearer tokens from a provider.
     pub fn token(provider: impl TokenProvider + 'static) -> Self {
         Self::Token(Arc::new(provider))
     }
 
-    /// Returns the account name, if the credential contains it.
+    /// Returns the account name if the credential contains it.
     #[must_use]
     pub fn account(&self) -> Option<&str> {
         match self {
@@ -89,9 +89,9 @@ impl fmt::Debug for Credential {
 /// A bearer token and its expiry time.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken {
-    /// The token, without the prefix `Bearer `.
+    /// The token without the prefix `Bearer `.
     pub secret: String,
-    /// The expiry time. The client requests a new token five minutes earlier.
+    /// The expiry time. The client requests a new token five minutes before it.
     pub expires_on: DateTime<Utc>,
 }
 
@@ -101,15 +101,15 @@ impl fmt::Debug for AccessToken {
     }
 }
 
-/// The boxed future returned by [`TokenProvider::token`]. Boxing keeps the trait dyn-compatible.
+/// The boxed future that [`TokenProvider::token`] returns. Boxing keeps the trait dyn-compatible.
 pub type TokenFuture<'a> = Pin<Box<dyn Future<Output = Result<AccessToken>> + Send + 'a>>;
 
-/// A source of bearer tokens (AUTH-12), such as a managed identity, a service principal or a signed-in developer.
+/// A source of bearer tokens (AUTH-12), such as a managed identity, a service principal or the account of a signed-in developer.
 ///
-/// The client caches a token until shortly before its expiry, so a provider needs no cache. If the service refuses a token, the client immediately requests
-/// another one. A provider with its own cache may then return the refused token again, and the request fails.
+/// The client caches a token until shortly before it expires, so a provider needs no cache. If the service rejects a token, the client immediately requests
+/// another one. A provider with its own cache may then return the rejected token again, in which case the request fails.
 ///
-/// The future runs on the thread that drives the client's connections, in a tokio runtime. It must not block.
+/// The future runs in a tokio runtime, on the thread that drives the client's connections. It must not block.
 ///
 /// ```
 /// use table_azure::{AccessToken, Credential, TokenFuture, TokenProvider};

@@ -11,10 +11,10 @@ use table_core::{Error, Result};
 use crate::auth::EMULATOR_ACCOUNT;
 pub(crate) use fault::EndpointFault;
 
-/// The length in bytes of the longest URL that the HTTP client can send. The service itself accepts about half of this length (FIL-8).
+/// The maximum length in bytes of a URL that the HTTP client can send. The service itself accepts about half of this length (FIL-8).
 const MOST_BYTES: usize = u16::MAX as usize - 1;
 
-/// The base URL of a service without a trailing slash, in host style or path style (ACC-2).
+/// The base URL of a service, without a trailing slash. It is in host style or path style (ACC-2).
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Endpoint {
     base: String,
@@ -27,8 +27,8 @@ impl Endpoint {
     /// Parses a base URL such as `https://contoso.table.core.windows.net`.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not an `http` or `https` URL, or if it has a query or user information. These may contain a secret, which belongs in the
-    /// credential.
+    /// `InvalidInput` if the text is not an `http` or `https` URL, or if it contains a query, a fragment or user information. These may contain a secret,
+    /// which belongs in the credential.
     pub(crate) fn new(base: &str) -> Result<Self> {
         let url = Url::parse(base.trim_end_matches('/')).map_err(|_| Error::of(EndpointFault::NotAUrl))?;
         if !matches!(url.scheme(), "http" | "https") {
@@ -55,7 +55,7 @@ impl Endpoint {
         &self.base
     }
 
-    /// Returns the host without its port.
+    /// Returns the host without the port.
     pub(crate) fn host(&self) -> &str {
         &self.host
     }
@@ -65,26 +65,26 @@ impl Endpoint {
         self.secure
     }
 
-    /// Returns `true` if the account is in the path, as in emulator URLs (ACC-2).
+    /// Returns `true` if the account name is in the path, as in the URLs of emulators (ACC-2).
     pub(crate) fn is_path_style(&self) -> bool {
         !self.path.is_empty()
     }
 
-    /// Returns `true` if the host is this machine: a loopback address or `localhost`.
+    /// Returns `true` if the host is this machine, given as a loopback address or as `localhost`.
     pub(crate) fn is_loopback(&self) -> bool {
         let address = self.host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
         matches!(&*self.host, "localhost" | "localhost.")
             || address.is_ok_and(|address| address.to_canonical().is_loopback())
     }
 
-    /// Returns `true` for an emulator: its endpoint is on this machine, in a subdomain of `localhost`, or has the emulator's account in its path (ACC-2).
-    /// No account of the service has that name.
+    /// Returns `true` if the endpoint belongs to an emulator: it is on this machine, is in a subdomain of `localhost`, or has the emulator's account name
+    /// in its path (ACC-2). No account of the service has that name.
     pub(crate) fn is_emulator(&self) -> bool {
         let account = self.path.strip_prefix('/').map(|path| path.strip_suffix("-secondary").unwrap_or(path));
         self.is_loopback() || self.host.ends_with(".localhost") || account == Some(EMULATOR_ACCOUNT)
     }
 
-    /// Returns the account's secondary endpoint, in which `-secondary` follows the account name in the host or in the path (ACC-1, ACC-2).
+    /// Returns the secondary endpoint of the account, in which `-secondary` follows the account name in the host or in the path (ACC-1, ACC-2).
     pub(crate) fn secondary(&self) -> Result<Self> {
         if self.is_path_style() {
             return Self::new(&format!("{}-secondary", self.base));
@@ -95,7 +95,7 @@ impl Endpoint {
         Self::new(&self.base.replacen(&self.host, &format!("{account}-secondary.{rest}"), 1))
     }
 
-    /// Returns the URL for a path and a query, both percent-encoded.
+    /// Returns the URL for a path and a query, both of which are percent-encoded.
     ///
     /// # Errors
     /// `InvalidInput` if the URL is too long to send (FIL-8).

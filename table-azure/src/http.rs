@@ -1,4 +1,4 @@
-//! Signs, sends and safely retries the HTTP requests to all services.
+//! Signs and sends the HTTP requests to all services, and retries them safely.
 
 mod answer;
 mod failure;

@@ -1,4 +1,4 @@
-//! Bearer tokens from credentials of the Azure SDK (AUTH-12).
+//! Bearer tokens from the credentials of the Azure SDK (AUTH-12).
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use table_core::{Error, ErrorCode};
 use crate::credential::{AccessToken, Credential, TokenFuture, TokenProvider};
 
 impl Credential {
-    /// Creates a credential from any implementation of `TokenCredential` of `azure_core`, such as the credentials of the crate
-    /// `azure_identity`: `Credential::identity(DeveloperToolsCredential::new(None)?)`. This package does not link `azure_identity`; a
-    /// program that uses it chooses the HTTP client and TLS. Needs the `identity` feature.
+    /// Creates a credential from any implementation of `TokenCredential` in `azure_core`, such as a credential of the crate
+    /// `azure_identity`: `Credential::identity(DeveloperToolsCredential::new(None)?)`. This package does not depend on `azure_identity`; a
+    /// program that uses it chooses the HTTP client and TLS implementation. Requires the `identity` feature.
     ///
-    /// The client requests a token on first use, and again five minutes before the token expires. If no token is available, a request fails with
-    /// `AuthenticationFailed`, or with `Io` if the source of tokens cannot be reached. The request is then not sent.
+    /// The client requests a token on first use, and a new one five minutes before the token expires. If no token is available, a request fails with
+    /// `AuthenticationFailed`, or with `Io` if the token source cannot be reached. In both cases, the request is not sent.
     ///
-    /// If the service refuses a token, the client requests another one. The credentials in the Azure SDK have their own cache, so they may return the refused
-    /// token until it expires. Create a new credential and a new client to obtain another token earlier.
+    /// If the service rejects a token, the client requests another one. The credentials of the Azure SDK have their own cache, so they may return the rejected
+    /// token until it expires. To obtain another token earlier, create a new credential and a new client.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -59,15 +59,15 @@ impl TokenProvider for Identity {
         Box::pin(async move {
             let token = self.0.get_token(&[scope], None).await.map_err(|error| no_token(scope, &error))?;
             let (seconds, nanos) = (token.expires_on.unix_timestamp(), token.expires_on.nanosecond());
-            // An unknown expiry is treated as expired.
+            // An expiry time that cannot be represented is treated as expired.
             let expires_on = DateTime::from_timestamp(seconds, nanos).unwrap_or_default();
             Ok(AccessToken { secret: token.token.secret().to_owned(), expires_on })
         })
     }
 }
 
-/// Creates an error with the text of the Azure SDK's error. That error is not included as
-/// the source, because it may contain a response with the token.
+/// Creates an error with the text of the Azure SDK's error. The original error is not included as the source, because it may contain a response with a
+/// token.
 fn no_token(scope: &str, error: &azure_core::Error) -> Error {
     let code = match error.kind() {
         ErrorKind::Io | ErrorKind::Connection => ErrorCode::Io,

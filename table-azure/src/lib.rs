@@ -1,7 +1,7 @@
 //! Azure Table Storage, Cosmos DB for Table and Azurite as backends of `table-core`.
 //!
 //! [`AzureTables`] implements [`TableStore`](table_core::TableStore) and [`AzureQueues`] implements [`QueueStore`](table_core::QueueStore)
-//! over the REST protocol of the services. A program that takes its store as a parameter runs both on the embedded engine and against an account;
+//! over the REST protocol of the services. A program that takes its store as a parameter runs on the embedded engine as well as on an account;
 //! `docs/book/azure.md` lists the differences.
 //!
 //! | purpose | items |
@@ -17,7 +17,7 @@
 //! | `blobs` | the blob service, through the `object_store` crate |
 //! | `identity` | bearer tokens from the credentials in the `azure_identity` crate |
 //!
-//! The client works on any executor, because its own thread drives the connections. `docs/azure.md` describes endpoints and credentials,
+//! The client works on any executor, because it drives its connections on a separate thread. `docs/azure.md` describes endpoints and credentials, and
 //! `docs/parity.md` compares the package with the Azure SDK.
 //!
 //! ```no_run

@@ -1,4 +1,4 @@
-//! Write identifiers: a property with a unique value for each write (CON-11).
+//! Write identifiers: a property whose value is unique for each write (CON-11).
 
 use table_core::limits::{Limits, TransactionMeasure};
 use table_core::query::Rows;
@@ -9,15 +9,15 @@ use uuid::Uuid;
 /// The name of the property that contains the identifier.
 pub(crate) const PROPERTY: &str = "OperationId";
 
-/// The size that an identifier adds to an entity, calculated with the published formula: 8 bytes, 2 bytes per character of the name, 16 bytes for the value
-/// (SIZE-2).
+/// The size in bytes that an identifier adds to an entity according to the published formula: 8 bytes, 2 bytes for each character of the name, and 16 bytes
+/// for the value (SIZE-2).
 const ENTITY_BYTES: usize = 8 + 2 * PROPERTY.len() + 16;
-/// The size that an identifier adds to the request body of an operation.
+/// The size in bytes that an identifier adds to an operation in a request body.
 const BODY_BYTES: usize =
     r#""OperationId@odata.type":"Edm.Guid","OperationId":"00000000-0000-0000-0000-000000000000","#.len();
 
-/// Returns the limits for a program's entities if this client adds an identifier to each of them. A transaction within these limits does not exceed the limits
-/// of the service once the identifiers are added.
+/// Returns the limits for the entities of a program if this client adds an identifier to each of them. A transaction within these limits does not exceed the
+/// limits of the service when the identifiers are added.
 pub(crate) const fn reserved(service: Limits) -> Limits {
     let mut limits = service;
     limits.properties = limits.properties.saturating_sub(1);
@@ -28,10 +28,10 @@ pub(crate) const fn reserved(service: Limits) -> Limits {
     limits
 }
 
-/// Adds an identifier to all entities of a transaction, and checks the result against `limits`, the limits of the service.
+/// Adds an identifier to every entity of a transaction. Checks the result against `limits`, the limits of the service.
 ///
 /// # Errors
-/// `InvalidInput` if an entity already has a property with that name. `TooManyProperties`, `EntityTooLarge` or `RequestBodyTooLarge` if the
+/// `InvalidInput` if an entity already has a property with the same name. `TooManyProperties`, `EntityTooLarge` or `RequestBodyTooLarge` if the
 /// identifier does not fit.
 pub(crate) fn identified(transaction: &Transaction, limits: Limits, id: Uuid) -> Result<Transaction> {
     let mut marked = Transaction::new(transaction.partition_key().clone(), limits)?;
@@ -69,7 +69,7 @@ fn with(row: RowView<'_>, id: Uuid) -> Result<Row> {
     Ok(writer.finish())
 }
 
-/// Returns the write identifier in an entity, if it has one.
+/// Returns the write identifier in a row, if it has one.
 pub(crate) fn of(row: RowView<'_>) -> Result<Option<Uuid>> {
     Ok(match row.find(PROPERTY, &mut 0)? {
         Some(ValueRef::Guid(id)) => Some(id),
@@ -85,7 +85,7 @@ pub(crate) fn without(row: Row) -> Result<Row> {
     Ok(copy(row.view())?.finish().with_timestamp(row.view().timestamp()))
 }
 
-/// Returns the rows of a page without their write identifiers.
+/// Returns a copy of the rows without their write identifiers.
 pub(crate) fn none_in(rows: &Rows) -> Result<Rows> {
     let mut kept = Rows::default();
     for entity in rows.iter() {
@@ -95,7 +95,7 @@ pub(crate) fn none_in(rows: &Rows) -> Result<Rows> {
     Ok(kept)
 }
 
-/// Copies all properties except the write identifier.
+/// Copies all properties of a row except the write identifier.
 fn copy(row: RowView<'_>) -> Result<RowWriter> {
     let mut writer = RowWriter::with_capacity(row.len() + 1);
     for property in row.properties() {

@@ -40,13 +40,13 @@ impl Options {
         Self { retry, ..self }
     }
 
-    /// Stores an identifier for each write in the entities that it writes, as the `OperationId` property. The client can then usually determine the outcome of
-    /// a write whose response was lost (CON-11). If it cannot, the error [is ambiguous](table_core::Error::is_ambiguous). The default is off.
+    /// Stores an identifier of each write in the entities that it writes, as the `OperationId` property. The client can then usually determine the outcome of
+    /// a write whose response was lost (CON-11). If it cannot, the error [is ambiguous](table_core::Error::is_ambiguous). The option is off by default.
     ///
-    /// - An identifier takes 46 bytes and is one of the 252 properties of an entity. In a batch, it takes 89 bytes of the request body. The limits in the
-    ///   [capabilities](table_core::store::Capabilities::limits) of the client leave room for it. After a lost response, each entity in the write is read.
-    /// - Reads omit the property. An entity that already has a property with that name is rejected.
-    /// - Every program that writes the table must enable the option or replace entire entities. A merge by another program keeps the identifier of the
+    /// - An identifier takes 46 bytes and counts as one of the 252 properties of an entity. In a batch, it takes 89 bytes of the request body. The limits
+    ///   in the [capabilities](table_core::store::Capabilities::limits) of the client leave room for it. If a response is lost, the client reads the entities.
+    /// - Reads omit the property. The client rejects an entity that already has a property with the same name.
+    /// - Every program that writes to the table must enable the option or replace entire entities. A merge by any other program keeps the identifier of the
     ///   previous write, so that write appears to be the latest.
     ///
     /// ```
@@ -61,26 +61,26 @@ impl Options {
         Self { operation_ids, ..self }
     }
 
-    /// Sets the secondary endpoint. It is needed if the host of the secondary is not the account name followed by `-secondary` (ACC-1). Only
-    /// [`AzureTables::secondary_reads`](crate::AzureTables::secondary_reads) and [`AzureTables::service_stats`](crate::AzureTables::service_stats)
-    /// use it.
+    /// Sets the secondary endpoint. This is necessary if the host of the secondary is not the account name followed by `-secondary` (ACC-1). It is used only by
+    /// [`AzureTables::secondary_reads`](crate::AzureTables::secondary_reads) and
+    /// [`AzureTables::service_stats`](crate::AzureTables::service_stats).
     pub fn secondary_endpoint(self, endpoint: impl Into<String>) -> Self {
         Self { secondary: Some(endpoint.into()), ..self }
     }
 
-    /// Sets the kind of service. This is necessary if it cannot be derived from the endpoint, such as a private host name of Cosmos DB.
+    /// Sets the kind of service. This is necessary if it cannot be derived from the endpoint, as for Cosmos DB under a private host name.
     pub fn target(self, target: Target) -> Self {
         Self { target: Some(target), ..self }
     }
 
-    /// Signs requests with Shared Key Lite (AUTH-2), whose signatures remain valid behind a gateway that rewrites headers.
+    /// Signs requests with `SharedKeyLite` (AUTH-2). Such signatures remain valid behind a gateway that rewrites headers.
     pub fn shared_key_lite(self, shared_key_lite: bool) -> Self {
         Self { shared_key_lite, ..self }
     }
 
-    /// Allows sending signatures and bearer tokens over plain HTTP to another machine. Every node on the network path can read them, and can use a SAS or a
-    /// bearer token until it expires, so enable this option only in test networks. By default, plain HTTP is allowed only for this machine and for the
-    /// emulator's well-known key.
+    /// Allows the client to send signatures and bearer tokens over plain HTTP to another machine. Every node on the network path can read them, and can use a
+    /// SAS or a bearer token until it expires, so enable this option only in test networks. By default, plain HTTP is allowed only for this machine and for
+    /// the emulator's well-known key.
     ///
     /// ```
     /// use table_azure::{AzureTables, Credential, Options};
@@ -96,12 +96,12 @@ impl Options {
         Self { plain: allow, ..self }
     }
 
-    /// Sets the clock that dates requests.
+    /// Sets the clock from which the dates of requests are taken.
     pub fn clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
     }
 
-    /// Sets options intended for this project's own tests.
+    /// Sets options that only this project's own tests use.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn testing(self, testing: Testing) -> Self {

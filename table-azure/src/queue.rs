@@ -1,4 +1,4 @@
-//! Access to an account's queues over the REST protocol (QUE rules).
+//! Access to the queues of an account over the REST protocol (QUE rules).
 
 mod client;
 mod failure;

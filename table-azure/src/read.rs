@@ -13,14 +13,14 @@ use crate::http::{Answer, Request};
 use crate::json;
 use crate::operation_id;
 
-/// The maximum number of custom properties in `$select`. Together with the three system properties, this is the service's limit (SEL-1).
+/// The maximum number of custom properties in `$select`. Together with the three system properties, they reach the service's limit (SEL-1).
 const MOST_NAMES: usize = 252;
-/// The maximum total length of the path, the filter and `$select` in a URL. The service accepts URLs of about 32 KiB (FIL-8), so this leaves room for the host,
-/// the position of a page, and a signature.
+/// The maximum total length in bytes of the path, the filter and `$select` in a URL. The service accepts URLs of about 32 KiB (FIL-8), so this leaves room
+/// for the host, the position of a page, and a signature.
 const MOST_BYTES: usize = 16 << 10;
 
 impl AzureTables {
-    /// Reads an entity as stored. Returns `None` if it does not exist.
+    /// Reads an entity as stored, including its write identifier. Returns `None` if the entity does not exist.
     pub(crate) async fn read_entity(
         &self,
         table: &TableName,
@@ -44,7 +44,7 @@ impl AzureTables {
         };
         let body = read_entity(json::body(OPERATION, &answer)?, Sender::Service)
             .map_err(|error| json::malformed(OPERATION, error))?;
-        // Any other key shows that the response is not from the service, or belongs to another request.
+        // A different key means that the response is not from the service, or belongs to another request.
         let found = (body.partition_key.as_deref(), body.row_key.as_deref());
         if found != (Some(key.partition_key.as_str()), Some(key.row_key.as_str())) {
             return Err(Error::of(AnswerFault::Key { operation: OPERATION }));
@@ -93,7 +93,7 @@ impl AzureTables {
             .and_then(|rows| if is_narrowed { Ok(rows) } else { narrow(&rows, &query.select) })
             .and_then(|rows| if self.shows(&query.select) { Ok(rows) } else { operation_id::none_in(&rows) })
             .map_err(|error| json::malformed(OPERATION, error))?;
-        // Azurite sends a continuation token after an empty page of `$top=0` (AZ-13).
+        // Azurite sends a continuation token even after the empty page of a query with `$top=0` (AZ-13).
         let next = next(OPERATION, &answer)?.filter(|_| query.top != Some(0));
         let continuation = next.map(|position| Continuation::of_service(table, query, position));
         tracing::debug!(
@@ -109,7 +109,7 @@ impl AzureTables {
 }
 
 impl AzureTables {
-    /// Reads an entity, and removes the identifier of its last write.
+    /// Reads an entity, and removes the identifier of the last write from it.
     pub(crate) async fn read_for_users(
         &self,
         table: &TableName,
@@ -122,21 +122,21 @@ impl AzureTables {
         Ok(Some(StoredRow { row, etag }))
     }
 
-    /// Returns `true` if rows can be returned as read. Then either write identifiers are disabled, or the selection excludes their property.
+    /// Returns `true` if rows can be returned as read, because write identifiers are disabled or the selection excludes their property.
     pub(crate) fn shows(&self, select: &Select) -> bool {
         !self.identifies() || !select.contains(operation_id::PROPERTY)
     }
 }
 
-/// Returns the names of the requested properties, without the system properties.
+/// Returns the names of the selected properties, without the system properties. Returns `None` if all properties are selected.
 fn custom(select: &Select) -> Option<impl Iterator<Item = &str>> {
     let Select::Names(names) = select else { return None };
     let own = |name: &&str| !matches!(*name, "PartitionKey" | "RowKey" | "Timestamp");
     Some(names.iter().map(AsRef::as_ref).filter(own))
 }
 
-/// Adds `$select`, which always includes the keys and the Timestamp, because the result needs them (SEL-2). Returns `false` with the request if the names
-/// are too many or too long for a URL. The client then reads all properties, and removes those that were not requested.
+/// Adds `$select`, which always includes the keys and the Timestamp, because the result needs them (SEL-2). Returns the request unchanged, with `false`, if
+/// the names are too many or too long for a URL. The client then reads all properties and removes those that were not selected.
 fn selected(request: Request, select: &Select) -> (Request, bool) {
     let Some(names) = custom(select) else { return (request, true) };
     let (mut text, mut count) = (String::from("PartitionKey,RowKey,Timestamp"), 0);
@@ -161,7 +161,7 @@ fn narrow(rows: &Rows, select: &Select) -> Result<Rows> {
     Ok(narrowed)
 }
 
-/// Returns the position of the next page, read from the response headers (PAGE-2). The row key may be missing or empty. The partition key may also be
+/// Returns the position of the next page from the response headers (PAGE-2). The RowKey may be missing or empty. The PartitionKey may also be
 /// missing, because some servers omit an empty key (AZ-12).
 fn next(operation: &str, answer: &Answer) -> Result<Option<Position>> {
     let partition_key = answer.position(operation, "x-ms-continuation-nextpartitionkey")?;

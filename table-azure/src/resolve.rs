@@ -1,4 +1,4 @@
-//! Determines the outcome of a write whose response was lost, from the write identifier stored in its entities (CON-11).
+//! Determines the outcome of a write whose response was lost, by the write identifier that is stored in its entities (CON-11).
 
 use table_core::query::Select;
 use table_core::store::{AmbiguousWrite, Committed};
@@ -9,12 +9,12 @@ use crate::client::AzureTables;
 use crate::operation_id;
 
 impl AzureTables {
-    /// Determines the outcome of a write whose error [is ambiguous](Error::is_ambiguous), for example once the network is available again. Returns
+    /// Determines the outcome of a write that failed with an [ambiguous](Error::is_ambiguous) error, for example once the network is available again. Returns
     /// the `ETag`s if the write was applied, or `None` if the outcome is unknown.
     ///
-    /// The client compares the write's identifier with the one stored in its entities. [`Options::operation_ids`](crate::Options::operation_ids) enables such
-    /// identifiers; the outcome of a write without one is always unknown. `None` does not mean that the write was not applied: a later write may have replaced
-    /// it.
+    /// The client compares the identifier of the write with the one stored in the entities. [`Options::operation_ids`](crate::Options::operation_ids) enables
+    /// these identifiers; the outcome of a write without one is always unknown. `None` does not mean that the write was not applied: a later write may have
+    /// replaced it.
     ///
     /// ```no_run
     /// # async fn run(tables: table_azure::AzureTables, error: table_core::Error) -> table_core::Result<()> {
@@ -26,7 +26,7 @@ impl AzureTables {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if the error does not come from an ambiguous write to this kind of store. Any error from reading the entities.
+    /// `InvalidInput` if the error does not come from an ambiguous write to this kind of store. Any error from a read of the entities.
     pub async fn outcome_of(&self, error: &Error) -> Result<Option<Committed>> {
         let (Some(sent), Some(table)) = (AmbiguousWrite::of(error), error.table()) else {
             let message =
@@ -59,9 +59,9 @@ impl AzureTables {
         Err(AmbiguousWrite::new(sent, last).into_error())
     }
 
-    /// Returns a transaction's `ETag`s if all of its entities still contain its identifier. All must contain it, because a transaction is atomic (EGT-9). In
-    /// any other state, the outcome is unknown: if an entity contains a later write's identifier, that does not show whether the later write replaced this one.
-    /// The outcome is also unknown if the client added no identifier to the transaction.
+    /// Returns the `ETag`s of a transaction if each of its entities still contains the identifier. Each must contain it, because a transaction is atomic
+    /// (EGT-9). In any other state, the outcome is unknown: the identifier of a later write does not show whether that write replaced this one. The outcome is
+    /// also unknown if the client added no identifier to the transaction.
     async fn evidence(
         &self,
         table: &TableName,

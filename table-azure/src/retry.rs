@@ -8,12 +8,12 @@ use std::time::Duration;
 pub(crate) use after::retry_after;
 pub(crate) use budget::Budget;
 
-/// Exponential back-off with jitter, limited by the number of retries and by time (RTY-2).
+/// Exponential back-off with jitter. The number of retries and the total time are limited (RTY-2).
 ///
-/// The client retries after 408, 429, 500, 502, 503, 504, broken connections and timeouts (RTY-1). `docs/lost-answers.md` lists the outcomes of a
-/// retried write (CON-11).
+/// The client retries after the statuses 408, 429, 500, 502, 503 and 504, broken connections, and timeouts (RTY-1). `docs/lost-answers.md` lists the
+/// outcomes of a retried write (CON-11).
 ///
-/// Dropping a call stops further attempts. Earlier attempts may have been applied.
+/// Dropping a call prevents further attempts, but earlier attempts may have been applied.
 ///
 /// ```
 /// use std::time::Duration;
@@ -27,25 +27,25 @@ pub(crate) use budget::Budget;
 pub struct RetryPolicy {
     /// The maximum number of retries after the first attempt.
     pub max_retries: u32,
-    /// The delay before the first retry. Each further delay is twice as long. Every delay varies randomly by 20 % (RTY-2).
+    /// The delay before the first retry. Each subsequent delay is twice as long. Every delay varies randomly by up to 20 % (RTY-2).
     pub initial_delay: Duration,
-    /// The maximum delay, before the random variation of 20 %. A longer delay requested by the service takes precedence (RTY-3).
+    /// The maximum delay before the random variation. If the service requests a longer delay, that delay is used (RTY-3).
     pub max_delay: Duration,
     /// The time limit for one attempt. The service itself has a limit of 30 s (REQ-6).
     pub attempt_timeout: Duration,
-    /// The time limit for an entire operation, including its attempts, the delays between them, and the lookup of an unknown outcome.
+    /// The time limit for an entire operation. It includes the attempts, the delays between them, and the lookup of an unknown outcome.
     pub operation_timeout: Duration,
-    /// The number of retries available to all calls of a client together while almost all requests fail. Ten successes add one retry. While the
+    /// The number of retries that all calls of a client may make together while almost every request fails. Ten successes add one retry. While the
     /// budget is exhausted, as in an outage, each request is sent only once. The start and end of this state are logged with `tracing` (target
     /// `table_azure::circuit`).
     pub budget: u32,
-    /// The maximum time that `create_table` waits while a table with this name is being deleted (RTY-6). If it is zero, `create_table` fails
+    /// The maximum time that `create_table` waits while a table with the same name is being deleted (RTY-6). If it is zero, `create_table` fails
     /// immediately with `TableBeingDeleted`.
     pub table_deletion_wait: Duration,
 }
 
 impl RetryPolicy {
-    /// The policy that never retries.
+    /// A policy that never retries.
     pub const NONE: Self = Self {
         max_retries: 0,
         initial_delay: Duration::from_millis(800),
@@ -56,7 +56,7 @@ impl RetryPolicy {
         table_deletion_wait: Duration::ZERO,
     };
 
-    /// Returns the delay before the retry with the given zero-based number. `random` is in 0..=1.
+    /// Returns the delay before the retry with the given zero-based number. `random` is between 0 and 1.
     pub(crate) fn delay(&self, retry: u32, random: f64) -> Duration {
         let doubled = 2_u32.checked_pow(retry).and_then(|factor| self.initial_delay.checked_mul(factor));
         doubled.unwrap_or(self.max_delay).min(self.max_delay).mul_f64(0.8 + 0.4 * random)
@@ -64,14 +64,14 @@ impl RetryPolicy {
 }
 
 impl Default for RetryPolicy {
-    /// Returns a policy with three retries, delays from 0.8 s to 60 s, a limit of 3 minutes, and a wait of 5 minutes for a table
+    /// Returns a policy with three retries, delays from 0.8 s to 60 s, a limit of 3 minutes for an operation, and a wait of up to 5 minutes for a table
     /// that is being deleted.
     fn default() -> Self {
         Self { max_retries: 3, table_deletion_wait: Duration::from_secs(5 * 60), ..Self::NONE }
     }
 }
 
-/// Converts a random number to a fraction in 0..=1, so the delays of different callers vary.
+/// Converts a random number to a fraction between 0 and 1, which varies the delay of a retry.
 pub(crate) fn fraction(random: u64) -> f64 {
     // 32 bits are precise enough, and a float represents them exactly.
     f64::from(u32::try_from(random >> 32).unwrap_or_default()) / f64::from(u32::MAX)

@@ -1,4 +1,4 @@
-//! Reads from an account's secondary endpoint, through a handle that cannot write (RTY-5, CON-2).
+//! Reads from the secondary endpoint of an account, through a handle that cannot write (RTY-5, CON-2).
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use table_core::{EntityKey, Error, ErrorCode, Result, TableName, Transaction};
 
 use crate::client::AzureTables;
 
-/// A read-only handle to the tables of an account, for use while the primary is failing. Every second read attempt goes to the secondary.
-/// [`AzureTables::secondary_reads`] creates it.
+/// A read-only handle to the tables of an account, for use while the primary is failing. Every second attempt of a read goes to the secondary.
+/// [`AzureTables::secondary_reads`] creates the handle.
 ///
-/// The secondary lags by minutes, or by hours while the regions are disconnected. A written entity may be missing or outdated, a deleted entity may
-/// still exist, and a later read may return an earlier state. If the secondary refuses a read, for example with a 404, the read is repeated on the primary.
+/// The secondary lags behind by minutes, or by hours while the regions are disconnected. A written entity may be missing or outdated, a deleted entity may
+/// still exist, and a later read may return an earlier state. If the secondary rejects a read, for example with a 404, the read is repeated on the primary.
 ///
 /// Do not base decisions on these reads. The handle rejects every write. Read–modify–write loops, patterns, and lookups of unknown outcomes use
 /// [`AzureTables`], which reads only from the primary.
@@ -20,11 +20,11 @@ use crate::client::AzureTables;
 pub struct SecondaryReads(AzureTables);
 
 impl AzureTables {
-    /// Returns a handle that reads the same tables, and uses the secondary if the primary fails. The handle shares the connections of the client.
+    /// Returns a handle that reads the same tables, and also uses the secondary while the primary is failing. It shares the connections of the client.
     /// Sends no request.
     ///
     /// # Errors
-    /// `InvalidInput` if no secondary is configured or can be derived, or if it must not receive the credential (ACC-1).
+    /// `InvalidInput` if no secondary is configured and none can be derived, or if the credential must not be sent to it (ACC-1).
     ///
     /// ```no_run
     /// use table_azure::AzureTables;
@@ -83,7 +83,7 @@ impl fmt::Debug for SecondaryReads {
     }
 }
 
-/// Formats the handle as its endpoint.
+/// Formats the handle as the URL of its primary endpoint.
 impl fmt::Display for SecondaryReads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

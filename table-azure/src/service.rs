@@ -11,12 +11,12 @@ use crate::http::Request;
 use crate::target::Target;
 use crate::xml::Element;
 
-/// The replication state of an account's secondary (CON-2).
+/// The replication state of the secondary of an account (CON-2).
 ///
 /// ```
 /// use table_azure::ServiceStats;
 ///
-/// /// Returns `true` if the secondary has all writes before `at`.
+/// /// Returns `true` if the secondary has every write that was acknowledged before `at`.
 /// fn has_come(stats: &ServiceStats, at: chrono::DateTime<chrono::Utc>) -> bool {
 ///     stats.last_sync_time.is_some_and(|last| last >= at)
 /// }
@@ -27,16 +27,16 @@ use crate::xml::Element;
 pub struct ServiceStats {
     /// The replication status: `live`, `bootstrap` or `unavailable`.
     pub status: String,
-    /// All writes acknowledged before this time have been replicated to the secondary. `None` if the secondary cannot be read.
+    /// The time before which all acknowledged writes have been replicated to the secondary, or `None` if the secondary cannot be read.
     pub last_sync_time: Option<DateTime<Utc>>,
 }
 
 impl AzureTables {
-    /// Returns the replication state of the secondary, read from the secondary.
+    /// Returns the replication state of the secondary. The request is sent to the secondary itself.
     ///
     /// # Errors
     /// - `Unsupported` for Cosmos DB (COS-7).
-    /// - `InvalidInput` if no secondary endpoint is known.
+    /// - `InvalidInput` if no secondary endpoint is configured and none can be derived.
     /// - An authorization error if the account has no readable secondary.
     ///
     /// ```no_run
@@ -67,7 +67,7 @@ impl AzureTables {
         .await
     }
 
-    /// Returns the settings of the service.
+    /// Returns the properties of the service: its settings for logging, metrics and CORS.
     ///
     /// # Errors
     /// Any error from the service. `InternalError` if the response is invalid.
@@ -83,7 +83,7 @@ impl AzureTables {
         .await
     }
 
-    /// Replaces the settings of the service.
+    /// Replaces the properties of the service.
     ///
     /// # Errors
     /// Any error from the service, for example if `properties` has more than five CORS rules.

@@ -15,11 +15,11 @@ use crate::client::AzureTables;
 use crate::http::Request;
 use crate::json;
 
-/// The first delay and the longest delay between attempts to create a table while a table with the same name is being deleted (RTY-6).
+/// The first and the longest delay between attempts to create a table while a table with the same name is being deleted (RTY-6).
 const BEING_DELETED: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(40));
 
 impl AzureTables {
-    /// Creates a table. Waits while a table with this name is being deleted (RTY-6).
+    /// Creates a table. Waits while a table with the same name is being deleted (RTY-6).
     pub(crate) async fn create(&self, table: &TableName) -> Result<()> {
         table.require_creatable()?;
         let body = format!("{{\"TableName\":\"{table}\"}}");
@@ -88,7 +88,7 @@ impl AzureTables {
             }
             match TableName::new(&name) {
                 Ok(name) => names.push(name),
-                // Cosmos DB lists names (COS-3), and the service lists system tables (TBL-5), that no other operation of this library accepts.
+                // Cosmos DB also lists invalid names (COS-3), and the service lists system tables (TBL-5). No other operation of this library accepts them.
                 Err(error) => {
                     tracing::warn!(target: "table_azure", table = name, %error, "left out of the list");
                 }
@@ -99,8 +99,8 @@ impl AzureTables {
     }
 }
 
-/// Returns a filter for a prefix. Table names are case-insensitive (TBL-2), but some services compare them case-sensitively. The filter therefore selects the
-/// range from the upper-case prefix to the last name with the lower-case prefix, which contains all spellings.
+/// Returns a filter that selects names with a prefix. Table names are case-insensitive (TBL-2), but some services compare them case-sensitively. The filter
+/// therefore selects the range from the upper-case prefix to the last name with the lower-case prefix, which contains every spelling.
 fn prefix_filter(prefix: &str) -> Option<Filter> {
     let name = |operator, text: String| Filter::compare("TableName", operator, text);
     if prefix.is_empty() {
@@ -113,7 +113,7 @@ fn prefix_filter(prefix: &str) -> Option<Filter> {
     })
 }
 
-/// The media type for lists of table names: JSON without metadata.
+/// The media type for lists of table names, which is JSON without metadata.
 const JSON: &str = "application/json;odata=nometadata";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The target of a client (the service, Cosmos DB for Table, or an emulator) and its capabilities (COS, AZ rules).
+//! The target of a client and its capabilities. A target is the service, Cosmos DB for Table, or an emulator (COS, AZ rules).
 
 use table_core::limits::{Limits, TABLE_NAME_MAX, TransactionMeasure};
 use table_core::store::Capabilities;
@@ -6,7 +6,7 @@ use table_core::{Error, ErrorCode, Operation, Result};
 
 use crate::endpoint::Endpoint;
 
-/// The kind of service to which an endpoint belongs. It is derived from the endpoint, unless the options set it.
+/// The kind of service to which an endpoint belongs. It is derived from the endpoint unless the options set it.
 ///
 /// ```
 /// use table_azure::{AzureTables, Credential, Target};
@@ -21,17 +21,17 @@ use crate::endpoint::Endpoint;
 pub enum Target {
     /// Azure Table Storage, the reference for all rules.
     Service,
-    /// Cosmos DB for Table, which has unordered results, shorter keys and smaller batches (COS rules).
+    /// Cosmos DB for Table, which returns unordered results and allows only shorter keys and smaller batches (COS rules).
     Cosmos,
-    /// Azurite, which follows the service except for the AZ rules.
+    /// Azurite, which behaves like the service except for the deviations in the AZ rules.
     Emulator,
 }
 
-/// The maximum size of the headers and delimiters of one operation in a batch, including a share of the batch's outer delimiters.
+/// The maximum size in bytes of the headers and delimiters of one operation in a batch, including its share of the outer delimiters.
 const PART_BYTES: usize = 448;
 /// The maximum length of a RowKey on Cosmos DB, in bytes (COS-2).
 const COSMOS_ROW_KEY_BYTES: usize = 255;
-/// The maximum size of a batch on Cosmos DB, in bytes (COS-2). The documentation says "2 MB"; this is the smallest value that this can mean.
+/// The maximum size of a batch on Cosmos DB, in bytes (COS-2). The documentation says "2 MB"; this is the smallest possible interpretation.
 const COSMOS_BATCH_BYTES: usize = 2_000_000;
 /// The property names that Cosmos DB reserves (COS-4).
 const COSMOS_RESERVED: [&str; 4] = ["id", "rid", "etag", "ResourceId"];
@@ -48,10 +48,10 @@ impl Target {
         }
     }
 
-    /// Returns the capabilities of this kind of service. The client leaves keys of 513 to 1,024 code units to the server, which decides whether to accept them
+    /// Returns the capabilities of this kind of service. The client does not check keys of 513 to 1,024 code units; the server decides whether to accept them
     /// (ENG-1). For Azurite, which rejects them, the limit is lower (AZ-7).
     ///
-    /// The size of a transaction is that of its request body, in which each URL begins with the base URL of `base_bytes` bytes (EGT-3).
+    /// The size of a transaction is that of its request body. Each URL in the body begins with the base URL, whose length is `base_bytes` (EGT-3).
     pub(crate) fn capabilities(self, base_bytes: usize) -> Capabilities {
         let mut limits = if self == Self::Emulator { Limits::PORTABLE } else { Limits::WIDE };
         limits.measure = TransactionMeasure::Body {
@@ -68,7 +68,7 @@ impl Target {
         capabilities
     }
 
-    /// Returns the scope for bearer tokens (AUTH-12).
+    /// Returns the scope for which bearer tokens are requested (AUTH-12).
     pub(crate) const fn scope(self) -> &'static str {
         match self {
             Self::Service | Self::Emulator => "https://storage.azure.com/.default",
@@ -76,7 +76,7 @@ impl Target {
         }
     }
 
-    /// Checks limits that the capabilities cannot express (COS-2, COS-4).
+    /// Checks an operation against the limits that the capabilities cannot express (COS-2, COS-4).
     pub(crate) fn check(self, operation: &Operation) -> Result<()> {
         if self != Self::Cosmos {
             return Ok(());

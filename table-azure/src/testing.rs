@@ -1,4 +1,4 @@
-//! Test support: a substitute for the network, and reproducible random numbers. The `testing` feature enables it. It is not part of the API and may
+//! Test support: a substitute for the network, and reproducible random numbers. The `testing` feature enables this module. It is not part of the API and may
 //! change without notice.
 #![cfg_attr(
     not(feature = "testing"),
@@ -14,18 +14,18 @@ use bytes::Bytes;
 /// A request sent by the client.
 #[derive(Clone, Debug)]
 pub struct WireRequest {
-    /// The method.
+    /// The HTTP method.
     pub method: String,
     /// The complete URL.
     pub url: String,
-    /// The headers: names in lower case, and values.
+    /// The names of the headers in lower case, each with its value.
     pub headers: Vec<(String, String)>,
-    /// The body.
+    /// The body of the request.
     pub body: Bytes,
 }
 
 impl WireRequest {
-    /// Returns a header.
+    /// Returns the value of a header. The name must be in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
@@ -35,20 +35,20 @@ impl WireRequest {
 /// A complete response.
 #[derive(Clone, Debug, Default)]
 pub struct WireAnswer {
-    /// The status.
+    /// The HTTP status code.
     pub status: u16,
-    /// The headers: names in lower case, and values.
+    /// The names of the headers in lower case, each with its value.
     pub headers: Vec<(&'static str, String)>,
-    /// The body.
+    /// The body of the response.
     pub body: Vec<u8>,
 }
 
-/// The reason why no response was received.
+/// The reason why a request received no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
     /// No connection was established, so nothing was sent.
     BeforeSending,
-    /// The connection broke after the request may have arrived.
+    /// The connection broke after the request may have reached the server.
     AfterSending,
 }
 
@@ -61,14 +61,14 @@ pub trait Wire: Debug + Send + Sync {
     fn send(&self, request: WireRequest) -> Delivery;
 }
 
-/// Settings for tests.
+/// Settings that only tests use.
 #[derive(Clone, Debug, Default)]
 pub struct Testing {
-    /// The substitute for connections; `None` to use real connections.
+    /// The substitute for connections, or `None` to use real connections.
     pub wire: Option<Arc<dyn Wire>>,
     /// The seed for random numbers.
     pub seed: Option<u64>,
-    /// `true` to use the client's own timers, as in production; `false` to use those of the caller's runtime, whose clock a test can pause.
+    /// `true` to use the client's own timers, as in production; `false` to use the timers of the caller's runtime, whose clock a test can pause.
     #[cfg(test)]
     pub(crate) has_own_timers: bool,
 }

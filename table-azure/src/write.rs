@@ -15,11 +15,11 @@ use crate::operation_id;
 
 pub(crate) use request::WriteRequest;
 
-/// The entity size in bytes, calculated with the published formula, above which the service may measure a size beyond its limit (SIZE-4, ENG-3).
+/// An entity whose size by the published formula, in bytes, is above this value may be larger than the limit as the service measures it (SIZE-4, ENG-3).
 const NEAR_LIMIT: usize = ENTITY_BYTES - 164;
 
 impl AzureTables {
-    /// Commits a transaction.
+    /// Commits a transaction. If its outcome is ambiguous, tries to determine it.
     pub(crate) async fn write(&self, table: &TableName, transaction: Transaction) -> Result<Committed> {
         let transaction = self.identified(self.checked(transaction)?)?;
         let by = self.pipeline().deadline();
@@ -52,13 +52,13 @@ impl AzureTables {
     }
 
     /// Adds a write identifier if the options or the caller request one. The result [is identified](Transaction::is_identified) only if this client added the
-    /// identifier, because a property of that name written by the program does not identify the write.
+    /// identifier, because a property with the same name that the program wrote does not identify the write.
     fn identified(&self, transaction: Transaction) -> Result<Transaction> {
         if !self.identifies() && !transaction.is_identified() {
             return Ok(transaction);
         }
         match operation_id::identified(&transaction, self.service_limits(), Uuid::new_v4()) {
-            // The caller prefers an identifier but does not require one, and it does not fit.
+            // The identifier does not fit, and the caller prefers one but does not require it.
             Err(_) if !self.identifies() => {
                 let limits = *transaction.limits();
                 rebuilt(transaction, limits)
@@ -67,7 +67,7 @@ impl AzureTables {
         }
     }
 
-    /// Checks a transaction against the limits of this store and of the service that it uses.
+    /// Checks a transaction against the limits of this store and of its target.
     fn checked(&self, transaction: Transaction) -> Result<Transaction> {
         let limits = self.known_capabilities().limits;
         let transaction = if *transaction.limits() == limits {
@@ -100,7 +100,7 @@ impl AzureTables {
     }
 }
 
-/// Returns a transaction with the same operations and the given limits, without a request for an identifier.
+/// Returns a transaction with the same operations and the given limits. Any request for an identifier is dropped.
 fn rebuilt(transaction: Transaction, limits: Limits) -> Result<Transaction> {
     let (partition_key, operations) = transaction.into_parts();
     let mut rebuilt = Transaction::new(partition_key, limits)?;
@@ -140,7 +140,7 @@ fn warn_of_limit(partition_key: &str, operation: &Operation) {
     }
 }
 
-/// Returns the ETag of a written entity, or `None` for a delete (ETAG-3).
+/// Returns the `ETag` of a written entity, or `None` for a delete (ETAG-3).
 pub(crate) fn etag_of(answer: &Answer) -> Option<ETag> {
     ETag::parse(answer.header("etag")).ok()
 }

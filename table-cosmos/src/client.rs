@@ -1,4 +1,4 @@
-//! The client for the tables in a database.
+//! The client for the tables of a database.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use crate::options::Options;
 use crate::runtime::Runtime;
 use crate::usage::{self, Charges, Usage, Usages, Verb};
 
-/// The fixed size of an operation in a batch, in bytes. It covers the member names in the item and the operation, the write identifier, and an ETag.
+/// The fixed size of an operation in a batch, in bytes. It covers the member names in the item and the operation, the write identifier, and an `ETag`.
 const OPERATION_BYTES: usize = 220;
 /// The maximum size in bytes of the request for a transaction.
 pub(crate) const TRANSACTION_BYTES: usize = 2 << 20;
-/// The resolution of Timestamps in ticks. The service stores them in seconds, as `_ts`.
+/// The resolution of Timestamps, in ticks. The service stores them in seconds, as `_ts`.
 const TIMESTAMP_STEP: u64 = 10_000_000;
 
-/// The tables of one database of Azure Cosmos DB for NoSQL. Clones share connections, caches and statistics.
+/// The tables of one database in Azure Cosmos DB for NoSQL. Clones share connections, caches and statistics.
 ///
 /// ```no_run
 /// use table_core::{TableName, TableStore};
@@ -56,11 +56,11 @@ struct Inner {
 }
 
 impl CosmosTables {
-    /// Opens a database with an account key, which also permits creating and deleting tables. `region` is the region in which the program runs, as
+    /// Opens a database with an account key, which also permits the creation and deletion of tables. `region` is the region in which the program runs, as
     /// spelled in the portal.
     ///
     /// # Errors
-    /// `InvalidInput` if the endpoint is invalid; any error that the account returns.
+    /// `InvalidInput` if the endpoint is invalid. Any error that the account returns.
     pub async fn with_key(
         endpoint: &str,
         key: &str,
@@ -73,10 +73,10 @@ impl CosmosTables {
         Self::open(account, region, database, options).await
     }
 
-    /// Opens a database with an Azure SDK credential. The tables must already exist, because the service does not allow creating them with a token.
+    /// Opens a database with an Azure SDK credential. The tables must already exist, because the service does not allow their creation with a token.
     ///
     /// # Errors
-    /// `InvalidInput` if the endpoint is invalid; any error that the account returns.
+    /// `InvalidInput` if the endpoint is invalid. Any error that the account returns.
     pub async fn with_credential(
         endpoint: &str,
         credential: Arc<dyn TokenCredential>,
@@ -106,10 +106,10 @@ impl CosmosTables {
         Ok(Self::build(&client, database, options, runtime))
     }
 
-    /// Opens a database with an existing client, for example one with a proxy, other regions or other limits.
+    /// Opens a database with an existing client, for example one that is configured with a proxy, other regions or other limits.
     ///
-    /// The requests of all such stores run on one thread in the process. If the program itself sends requests through the same client, they use the same
-    /// connections. A connection opened by such a request works only while the program's runtime runs.
+    /// All stores opened this way send their requests from one thread of the process. If the program itself sends requests with the same client, they use
+    /// the same connections. A connection that such a request opens works only as long as the program's runtime runs.
     #[must_use]
     pub fn with_client(client: &CosmosClient, database: &str, options: Options) -> Self {
         Self::build(client, database, options, Runtime::shared())
@@ -140,25 +140,25 @@ impl CosmosTables {
         }))
     }
 
-    /// Returns the request units that the service has charged for a table since this store was opened. Clones share the count.
+    /// Returns the request units that the service has charged for a table since this store was opened. Clones share the counts.
     ///
-    /// The request units of a single operation are recorded in the `request_units` field of its span, whose target is `table_cosmos`.
+    /// The `request_units` field of an operation's span contains the request units of that operation. The span's target is `table_cosmos`.
     #[must_use]
     pub fn usage(&self, table: &TableName) -> Usage {
         self.0.usages.of(table)
     }
 
-    /// Adds the request units of the current operation to the recorded charges for queries with this SQL text.
+    /// Adds the request units of the current operation to the recorded charges of queries with the SQL text `form`.
     pub(crate) fn add_page(&self, table: &TableName, form: &str) {
         self.0.usages.add_page(table, form, usage::units());
     }
 
-    /// Returns the recorded charges for pages of queries with this SQL text.
+    /// Returns the recorded charges for pages of queries with the SQL text `form`.
     pub(crate) fn measured(&self, table: &TableName, form: &str) -> Option<Charges> {
         self.0.usages.of_form(table, form)
     }
 
-    /// Returns the items written by other programs that queries have skipped since this store was opened (WIRE-6).
+    /// Returns the items of other programs that queries have skipped since this store was opened (WIRE-6).
     #[must_use]
     pub fn skipped_items(&self) -> SkippedItems {
         self.0.skipped.items()
@@ -188,7 +188,7 @@ impl CosmosTables {
         &self.0.capabilities
     }
 
-    /// Runs an operation on a table, and counts its request units.
+    /// Runs an operation on a table, and adds its request units to the usage of the table.
     pub(crate) async fn charged<T, F>(
         &self,
         verb: Verb,
@@ -207,7 +207,7 @@ impl CosmosTables {
             request_units = tracing::field::Empty,
         );
         let (store, table, within) = (self.clone(), table.clone(), span.clone());
-        // The future is large. It is boxed here, so the surrounding layers do not copy it.
+        // The future is large. It is boxed here, so the layers around it do not copy it.
         let work = Box::pin(work(self.clone()));
         let counted = async move {
             let measured = usage::measured(work).await;
@@ -221,8 +221,8 @@ impl CosmosTables {
         self.0.runtime.run(verb == Verb::Submit, counted.instrument(within)).await
     }
 
-    /// If another container has replaced the opened one, compares the new container with the options. If they do not match, returns an error instead of the
-    /// operation's result.
+    /// Compares the current container with the options after another container has replaced the opened one. If it does not match, returns an error instead of
+    /// the result of the operation.
     async fn compared_again<T>(&self, table: &TableName, verb: Verb, result: Result<T>) -> Result<T> {
         self.containers().forget(table);
         match self.container(table).await {
@@ -253,18 +253,18 @@ impl CosmosTables {
     }
 }
 
-/// Configures the transport of a client: HTTP/1.1 with one request at a time per connection.
+/// Configures the transport of a client to use HTTP/1.1, with one request at a time per connection.
 ///
-/// Over HTTP/2, the Azure SDK retries a request on another connection after a lost response, and no option disables this.
+/// Over HTTP/2, the Azure SDK retries a request on another connection after a lost response, and no option disables these retries.
 pub(crate) fn unsharded(runtime: CosmosRuntimeBuilder) -> CosmosRuntimeBuilder {
     match ConnectionPoolOptions::builder().with_is_http2_allowed(false).build() {
         Ok(pool) => runtime.with_connection_pool(pool),
-        // The other options are the defaults of the Azure SDK, so this cannot happen.
+        // All other options have the defaults of the Azure SDK, so this cannot happen.
         Err(_) => runtime,
     }
 }
 
-/// Installs ring as the TLS provider for the process, unless the program has chosen a provider. The client requires one.
+/// Installs ring as the TLS provider of the process, unless the program has already installed one. The client requires a provider.
 pub(crate) fn provide_tls() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
@@ -283,7 +283,7 @@ impl fmt::Debug for CosmosTables {
     }
 }
 
-/// Formats the store as its database name.
+/// Formats the store with the name of its database.
 impl fmt::Display for CosmosTables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the database {} of Cosmos DB for NoSQL", self.0.name)

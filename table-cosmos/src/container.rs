@@ -1,4 +1,4 @@
-//! Containers that store tables: creation with the configured levels, case-insensitive lookup, and comparison with the options.
+//! Containers that store tables: their creation with the configured levels, lookup regardless of case, and comparison with the options.
 
 mod difference;
 mod fault;
@@ -29,7 +29,7 @@ use crate::{failure, key};
 pub use difference::Difference;
 use fault::ContainerFault;
 
-/// Returns the partition key definition for a new container.
+/// Returns the definition of the partition key for a new container.
 fn definition(mapping: &Mapping) -> PartitionKeyDefinition {
     PartitionKeyDefinition::new(mapping.levels.iter().map(|path| Cow::Owned(path.to_string())).collect())
 }
@@ -43,10 +43,10 @@ pub(crate) fn properties(table: &TableName, options: &Options) -> ContainerPrope
     properties
 }
 
-/// Compares a container with the configured levels of its table, and rejects a mismatch.
+/// Compares a container with the configured levels of its table. Returns an error if they do not match.
 ///
 /// # Errors
-/// `SchemaMismatch` if the levels or the hash differ, or if items expire although the options request no expiry (HPK-43).
+/// `SchemaMismatch` if the levels or the hash function differ, or if items expire although the options do not allow expiry (HPK-43).
 fn compare(
     table: &TableName,
     options: &Options,
@@ -60,7 +60,7 @@ fn compare(
     if !has_levels(key, mapping) {
         return refuse(ContainerFault::Paths { found: paths(key), expected: paths(&expected) });
     }
-    // Several levels have the kind `MultiHash`, and a single level has the kind `Hash`. Both use version 2 (EPK-9).
+    // A key with several levels has the kind `MultiHash`, and a key with one level has the kind `Hash`. Both use version 2 (EPK-9).
     let kind = if depth == 1 { PartitionKeyKind::Hash } else { PartitionKeyKind::MultiHash };
     if key.kind() != kind || key.version() != PartitionKeyVersion::V2 {
         return refuse(ContainerFault::Hash { kind: key.kind(), version: key.version(), expected: kind });
@@ -71,15 +71,15 @@ fn compare(
     Ok(())
 }
 
-/// Returns `true` if a container's partition key has the levels of a mapping.
+/// Returns `true` if a container's partition key has the same levels as a mapping.
 fn has_levels(key: &PartitionKeyDefinition, mapping: &Mapping) -> bool {
-    // A path may be quoted in several ways.
+    // The same path may be quoted in different ways.
     let is_same = |found: &str, path: &Path| Path::parse(found).is_some_and(|found| found.is_same(path));
     key.paths().len() == mapping.depth()
         && key.paths().iter().zip(&mapping.levels).all(|(found, path)| is_same(found, path))
 }
 
-/// Returns the mapping that applies to this container of a table.
+/// Returns the mapping that applies to a table whose container has the given properties.
 fn mapping_of(table: &TableName, options: &Options, found: &ContainerProperties) -> Arc<Mapping> {
     let levels = found.partition_key.paths().len();
     let is_standard = has_levels(&found.partition_key, &Mapping::standard(levels));
@@ -100,7 +100,7 @@ impl CosmosTables {
     ///
     /// # Errors
     /// - `TableNotFound` if the container does not exist.
-    /// - `SchemaMismatch` if the levels, the hash or the time to live differ from the options (HPK-43).
+    /// - `SchemaMismatch` if the levels or the hash function differ, or if items expire although the options do not allow expiry (HPK-43).
     pub(crate) async fn container(&self, table: &TableName) -> Result<Container> {
         if let Some(container) = self.containers().get(table) {
             return Ok(container);
@@ -118,7 +118,7 @@ impl CosmosTables {
         compare(table, options, &mapping, &properties)?;
         let client = self.current(client, &properties.id, mapping.depth()).await?;
         let container = Container { client, mapping };
-        // With a token, the throughput cannot be read. The container is then used without comparing its throughput.
+        // A token does not permit reading the throughput. The container is then used without a comparison of the throughput.
         let throughput = self.compared_throughput(&container).await.unwrap_or_default();
         for difference in differences(table, options, &properties).into_iter().chain(throughput) {
             tracing::warn!(target: "table_cosmos", table = table.as_str(), %difference);
@@ -127,7 +127,7 @@ impl CosmosTables {
         Ok(container)
     }
 
-    /// Returns the differences between a table's container and the options that do not prevent its use. Each difference is also logged as a warning
+    /// Returns the differences between the container of a table and the options that do not prevent its use. Each of them is also logged as a warning
     /// when the container is opened.
     ///
     /// ```no_run
@@ -142,8 +142,8 @@ impl CosmosTables {
     /// ```
     ///
     /// # Errors
-    /// - `TableNotFound` or `SchemaMismatch`, as for every request.
-    /// - `AuthorizationFailure` if the store was opened with a token, because the throughput cannot be read with it.
+    /// - `TableNotFound` or `SchemaMismatch`, as for every other request.
+    /// - `AuthorizationFailure` if the store was opened with a token, which does not permit reading the throughput.
     pub async fn differences(&self, table: &TableName) -> Result<Vec<Difference>> {
         let table = table.clone();
         self.run(|store| async move {
@@ -173,13 +173,13 @@ impl CosmosTables {
         Ok((client, properties))
     }
 
-    /// Returns the error for a container that was not found, or the error for its database if the database is also missing.
+    /// Returns the error for a container that was not found. If the database does not exist either, returns the error for the database instead.
     async fn missing(&self, fault: ContainerFault, table: &TableName) -> Error {
         let error = if self.is_database_missing().await { self.no_database() } else { Error::of(fault) };
         error.with_table(table.as_str())
     }
 
-    /// Returns `true` if the database does not exist. Returns `false` if the credential cannot read the database.
+    /// Returns `true` if the database does not exist. Returns `false` if the credential does not permit reading the database.
     pub(crate) async fn is_database_missing(&self) -> bool {
         matches!(Box::pin(self.database().read(None)).await, Err(error) if failure::is_missing(&error))
     }
@@ -196,7 +196,7 @@ impl CosmosTables {
         &self,
         table: &TableName,
     ) -> Result<Option<(ContainerClient, ContainerProperties)>> {
-        // With a token, containers cannot be listed, so the name must be spelled exactly.
+        // A token does not permit listing containers, so the name must then be spelled exactly.
         let Ok(names) = self.names().await else { return Ok(None) };
         let mut names = names.into_iter().filter(|name| name == table);
         let Some(name) = names.next() else { return Ok(None) };
@@ -210,7 +210,7 @@ impl CosmosTables {
         }
     }
 
-    /// Returns the names of all containers that are valid as tables, in order.
+    /// Returns the names of all containers whose names are valid for tables, in order.
     async fn names(&self) -> Result<Vec<TableName>> {
         let listed = async {
             let containers = self.database().query_containers(Query::from("SELECT * FROM c"), None).await?;
@@ -229,7 +229,7 @@ impl CosmosTables {
         Ok(names)
     }
 
-    /// Creates the container of a table.
+    /// Creates the container of a table, with the levels and the policy in the options.
     pub(crate) async fn create(&self, table: &TableName) -> Result<()> {
         table.require_creatable()?;
         let exists = || Error::of(ContainerFault::Exists).with_table(table.as_str());
@@ -254,10 +254,10 @@ impl CosmosTables {
         }
     }
 
-    /// Returns a client for the container that currently has this name.
+    /// Returns a client for the container that currently has the given name.
     ///
-    /// The Azure SDK caches the container for a name, and only a point operation refreshes the cache. Without a refresh, a query would use the old container,
-    /// and the service would reject the query's second page.
+    /// The Azure SDK caches the container for a name, and only a point operation refreshes the cache. Without the refresh, a query would use the old container,
+    /// and the service would reject the second page of the query.
     async fn current(&self, client: ContainerClient, name: &str, depth: usize) -> Result<ContainerClient> {
         let key = key::partition_key(&vec![String::new(); depth])?;
         // The response is irrelevant, because the request only refreshes the cache.
@@ -268,7 +268,7 @@ impl CosmosTables {
 
     /// Deletes the container of a table.
     pub(crate) async fn delete(&self, table: &TableName) -> Result<()> {
-        // The levels are not compared, because any container can be deleted.
+        // The levels are not compared, because a table can be deleted whatever its levels.
         let found = match self.properties(table.as_str()).await {
             Ok(found) => Some(found),
             Err(error) if failure::is_missing(&error) => self.in_another_case(table).await?,
@@ -297,7 +297,7 @@ impl CosmosTables {
         }
         let (prefix, from) = (prefix.to_ascii_lowercase(), from.map(str::to_ascii_lowercase));
         let mut names: Vec<TableName> = self.names().await?;
-        // The next page starts at a name regardless of case, so a listing contains only one name of these containers.
+        // The next page starts at a name regardless of case, so a listing contains only one of several names that differ only in case.
         names.dedup_by(|other, name| {
             let is_same = other == name;
             if is_same {

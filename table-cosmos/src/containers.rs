@@ -8,8 +8,8 @@ use table_core::TableName;
 
 use crate::mapping::Mapping;
 
-/// The opened containers by the folded name of their table, then by the spelling with which the table was requested. The names of two containers may differ
-/// only in case; each spelling then always refers to the same container.
+/// The opened containers by lower-case table name, and then by the spelling with which the table was requested. The names of two containers may differ only in
+/// case; each spelling then always refers to the same container.
 #[derive(Default)]
 pub(crate) struct Containers(RwLock<HashMap<String, HashMap<String, Container>>>);
 
@@ -31,7 +31,7 @@ impl Containers {
         opened.entry(table.folded().to_owned()).or_default().insert(table.as_str().to_owned(), container);
     }
 
-    /// Removes the containers for all spellings of a table name.
+    /// Removes the containers for every spelling of a table name.
     pub(crate) fn forget(&self, table: &TableName) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).remove(table.folded());
     }

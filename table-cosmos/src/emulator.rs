@@ -1,6 +1,6 @@
-//! An in-process Cosmos DB account for tests and examples, based on the Azure SDK's in-memory emulator.
+//! An in-process Cosmos DB account for tests and examples, based on the in-memory emulator of the Azure SDK.
 //!
-//! The emulator is internal to the Azure SDK, which makes no promise of stability. It differs from the service: ids and levels can have any length,
+//! The emulator is an internal part of the Azure SDK, without a promise of stability. It differs from the service: ids and levels can have any length,
 //! items never expire, and a point read with a prefix of the partition key returns 404.
 
 mod log;
@@ -37,7 +37,7 @@ const ENDPOINT: &str = "https://eastus.emulator.local";
 /// The name of the database that contains the tables.
 pub const DATABASE: &str = "tables";
 
-/// An in-memory account.
+/// An account in memory.
 ///
 /// ```
 /// # fn main() -> table_core::Result<()> {
@@ -54,10 +54,10 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Creates an empty account. If `throttled` is `true`, the account returns 429 once a container's throughput is used up.
+    /// Creates an empty account. If `throttled` is `true`, the account returns 429 once the throughput of a container is used up.
     ///
     /// # Errors
-    /// `InternalError` if the Azure SDK's emulator rejects the settings.
+    /// `InternalError` if the emulator of the Azure SDK rejects the settings.
     pub fn new(throttled: bool) -> Result<Self> {
         let url = Url::parse(ENDPOINT).map_err(internal)?;
         let config = VirtualAccountConfig::new(vec![VirtualRegion::new("East US", url)])
@@ -80,7 +80,7 @@ impl Emulator {
         self.open_with_faults(options, Vec::new()).await
     }
 
-    /// Opens a store with rules that inject failures or responses into the Azure SDK, below the client's own retries.
+    /// Opens a store with rules that inject failures or responses into the Azure SDK, below the level of the store's own retries.
     ///
     /// # Errors
     /// `InternalError` if the Azure SDK rejects the settings.
@@ -92,7 +92,7 @@ impl Emulator {
         Ok(opened(&self.client(rules).await?, options))
     }
 
-    /// Opens a store whose requests go over a scripted network.
+    /// Opens a store whose requests are delivered by a scripted network.
     ///
     /// # Errors
     /// `InternalError` if the Azure SDK rejects the settings.
@@ -115,17 +115,17 @@ impl Emulator {
         .await
     }
 
-    /// Processes a request that a [`Network`] delivers.
+    /// Processes a request that a [`Network`] has delivered.
     ///
     /// # Errors
-    /// [`Broken::AfterSending`] if the emulator cannot process it.
+    /// [`Broken::AfterSending`] if the emulator cannot process the request.
     pub async fn receive(&self, request: &Request) -> std::result::Result<Answer, Broken> {
         let headers = request.headers.iter().cloned();
         let answer = self.exchange(&request.method, &request.target, headers, request.body.clone()).await;
         answer.map_err(|_| Broken::AfterSending)
     }
 
-    /// Creates the container of a table with a number of levels, a number of physical partitions, and a throughput in request units per second.
+    /// Creates the container of a table with the given numbers of levels and physical partitions, and the throughput in request units per second.
     ///
     /// # Errors
     /// `InvalidInput` if the emulator rejects the number of partitions or the throughput.
@@ -141,7 +141,7 @@ impl Emulator {
         self.create_with_paths(table, paths, partitions, throughput)
     }
 
-    /// Creates a container as another program would, with partition key paths, a number of physical partitions, and a throughput in
+    /// Creates a container as another program would, with the given partition key paths and number of physical partitions, and the throughput in
     /// request units per second.
     ///
     /// # Errors
@@ -167,10 +167,10 @@ impl Emulator {
         Ok(())
     }
 
-    /// Stores another program's item, given as JSON. The partition key has the format of the request header, such as `["contoso","ada"]`.
+    /// Stores an item of another program, given as JSON. The partition key has the format of the request header, such as `["contoso","ada"]`.
     ///
     /// # Errors
-    /// `InvalidInput`, with the emulator's status, if the emulator rejects the item.
+    /// `InvalidInput`, with the emulator's status code, if the emulator rejects the item.
     pub async fn put(&self, table: &TableName, key: &str, item: &str) -> Result<()> {
         let headers = [("x-ms-documentdb-partitionkey", key), ("x-ms-documentdb-is-upsert", "true")];
         let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -183,7 +183,7 @@ impl Emulator {
         Err(Error::new(ErrorCode::InvalidInput, message))
     }
 
-    /// Returns the description of a table's container as JSON.
+    /// Returns the description of a table's container, as JSON.
     ///
     /// # Errors
     /// `InternalError` if the emulator cannot process the request.
@@ -193,7 +193,7 @@ impl Emulator {
         String::from_utf8(answer.body).map_err(internal)
     }
 
-    /// Processes an HTTP request, such as one that a loopback server received from another client.
+    /// Processes an HTTP request, such as one that a loopback server has received from another client.
     ///
     /// # Errors
     /// `InvalidInput` if the method or the target is not part of the protocol.
@@ -220,14 +220,14 @@ impl Emulator {
         Ok(Answer { status: u16::from(answer.status()), headers, body: answer.body().as_ref().to_vec() })
     }
 
-    /// Returns the requests sent since the last call.
+    /// Returns the requests that were sent since the last call.
     #[must_use]
     pub fn sent(&self) -> Vec<Sent> {
         self.log.take()
     }
 
-    /// Starts to split a physical partition at an effective partition key. For the duration `locked`, requests to the partition return 410 with sub-status
-    /// 1007.
+    /// Starts to split a physical partition at an effective partition key. For the duration `locked`, requests to the partition fail with 410 and
+    /// sub-status 1007.
     ///
     /// # Errors
     /// `InvalidInput` if the emulator cannot parse the key.
@@ -239,7 +239,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// Starts to merge two adjacent physical partitions.
+    /// Starts to merge two adjacent physical partitions. For the duration `locked`, requests to them fail.
     pub fn merge(&self, table: &TableName, left: u32, right: u32, locked: Duration) {
         self.store().merge_partitions(DATABASE, table.as_str(), left, right, locked);
     }
@@ -254,7 +254,7 @@ impl Emulator {
     }
 }
 
-/// Returns the published request charges for an item of up to 1 KB. Unlike the service, the emulator doubles the charges each time the item's size doubles.
+/// Returns the published request charges for an item of up to 1 KB. Unlike the service, the emulator doubles the charge each time the size of an item doubles.
 fn published_prices() -> RequestUnitChargingModel {
     RequestUnitChargingModel {
         read_base_ru: read_units(0),
@@ -264,12 +264,12 @@ fn published_prices() -> RequestUnitChargingModel {
     }
 }
 
-/// Opens a store whose requests run on their caller's runtime, like the emulator's tasks. A test can pause that runtime's clock.
+/// Creates a store whose requests run on their caller's runtime, like the tasks of the emulator. A test can pause the clock of that runtime.
 fn opened(client: &CosmosClient, options: Options) -> CosmosTables {
     CosmosTables::build(client, DATABASE, options, Runtime::of_callers())
 }
 
-/// Creates an Azure SDK client that is connected to the account.
+/// Creates an Azure SDK client that is connected to the in-memory account.
 async fn connected(runtime: CosmosDriverRuntimeBuilder) -> Result<CosmosClient> {
     provide_tls();
     let endpoint = ENDPOINT.parse().map_err(internal)?;

@@ -7,18 +7,18 @@ use azure_data_cosmos::models;
 /// The longest time to live that the service accepts, in seconds.
 const LONGEST: u32 = i32::MAX.unsigned_abs();
 
-/// The time to live of a container's items. Items expire a number of seconds after their last write.
+/// The time to live of the items in a container. Items expire a given number of seconds after their last write.
 ///
 /// See [`Options::time_to_live`](crate::Options::time_to_live).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TimeToLive {
-    /// Items never expire, even if they have an individual time to live.
+    /// Items never expire, even if they have their own time to live.
     #[default]
     Off,
-    /// Only items with an individual time to live expire.
+    /// Only items with their own time to live expire.
     PerItem,
-    /// Items without an individual time to live expire after the given number of seconds.
+    /// Items without their own time to live expire after the given number of seconds.
     Seconds(u32),
 }
 

@@ -1,4 +1,4 @@
-//! Query plans: the cost class, the physical partitions, the SQL, the items read, and warnings.
+//! Query plans: their cost class, physical partitions, SQL, items read, and warnings.
 
 use std::fmt;
 
@@ -22,37 +22,37 @@ use crate::usage::Charges;
 pub struct Explain {
     /// The cost class, which depends on the levels that the query specifies (HPK-39).
     pub class: RouteClass,
-    /// The physical partitions.
+    /// The physical partitions that the query uses.
     pub route: Route,
-    /// The SQL text that is sent; empty for a point read.
+    /// The SQL text that is sent. It is empty for a point read.
     pub text: String,
     /// The items that the service reads.
     pub reads: Reads,
-    /// The minimum and maximum request units. For a query, these are the base charges for its physical partitions; the items that it reads are charged in
-    /// addition.
+    /// The minimum and maximum request units. For a query, they cover only the base charges for its physical partitions. The items that the query reads are
+    /// charged in addition.
     pub units: (f64, f64),
     /// The request units that the service has charged for pages of queries with the same SQL text since the store was opened, or `None` if no such
-    /// page was read. The parameters of the queries may differ.
+    /// page has been read. The parameters of these queries may differ.
     pub measured: Option<Charges>,
-    /// Warnings for the author of the query.
+    /// Warnings to the author of the query.
     pub warnings: Vec<String>,
 }
 
-/// The items that a query reads, for which it is charged.
+/// The items that a query reads and is charged for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reads {
     /// One item, read by its id.
     Item,
-    /// The items that match conditions on ids, on the next level or on properties.
+    /// The items that match conditions on the id, the next level or properties.
     Matching,
-    /// All items of one partition key.
+    /// All items with one partition key.
     Key,
-    /// All items below the levels that the query specifies.
+    /// All items with the levels that the query specifies.
     Prefix,
-    /// All items of the container.
+    /// All items in the container.
     Container,
-    /// Nothing: no request is sent.
+    /// No items, because no request is sent.
     Nothing,
 }
 
@@ -61,7 +61,7 @@ impl Reads {
     fn of(scope: &Scope, sql: &Sql) -> Self {
         match scope {
             Scope::Nothing => Self::Nothing,
-            // The condition narrows the items that the service reads through an index.
+            // The condition reduces the number of items that the service reads, because it uses an index for them.
             _ if sql.narrowed => Self::Matching,
             Scope::Key(_) => Self::Key,
             Scope::Prefix(_) => Self::Prefix,
@@ -115,7 +115,7 @@ impl CosmosTables {
         .await
     }
 
-    /// Returns the plan of a query for the current physical partitions, with the recorded charges for earlier runs.
+    /// Returns the plan of a query for the current physical partitions, with the recorded charges of earlier queries with the same SQL text.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist. `InvalidInput` if the service's list of partitions has a gap (MAP-1).
@@ -130,7 +130,7 @@ impl CosmosTables {
 }
 
 impl Explain {
-    /// Returns the plan of a query for a container with the given number of levels and the given partitions, with the default `Options::fan_out`.
+    /// Returns the plan of a query for a container with the given levels and physical partitions. `Options::fan_out` has its default value.
     ///
     /// ```
     /// use table_hierarchy::{PartitionMap, RouteClass};
@@ -145,7 +145,7 @@ impl Explain {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if the map has a gap. No [`PartitionMap`] has one.
+    /// `InvalidInput` if the map has a gap, which no [`PartitionMap`] has.
     pub fn new(query: &Query, depth: usize, map: &PartitionMap) -> Result<Self> {
         Self::with_fan_out(query, &Mapping::standard(depth), map, FAN_OUT)
     }
@@ -188,7 +188,7 @@ impl Explain {
     }
 }
 
-/// Formats the plan with one fact on each line.
+/// Formats the plan as several lines, with one fact on each line.
 impl fmt::Display for Explain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (touched, total) = (self.route.partitions(), self.route.total);

@@ -1,4 +1,4 @@
-//! Converts Azure SDK errors to the errors of table operations.
+//! Converts the errors of the Azure SDK to the errors of table operations.
 
 use azure_data_cosmos::CosmosError;
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
@@ -6,16 +6,16 @@ use table_core::{Error, ErrorCode};
 
 use crate::usage::REPLACED;
 
-/// The sub-status code returned if a query needs more partitions than `Options::fan_out` allows (RUST-6).
+/// The sub-status code of the response to a query that needs more partitions than `Options::fan_out` allows (RUST-6).
 const FAN_OUT: u16 = 20118;
-/// The sub-status code returned if a partition key has reached 20 GB (LIM-1).
+/// The sub-status code of the response to a write whose partition key has reached 20 GB (LIM-1).
 const LOGICAL_FULL: u16 = 1014;
-/// The sub-status code returned if a replica lacks writes that the client's session has already seen.
+/// The sub-status code of a response from a replica that lacks writes which the client's session has already seen.
 const SESSION_BEHIND: u16 = 1002;
-/// The sub-status code returned if the container was deleted or replaced.
+/// The sub-status code of the response to a request whose container was deleted or replaced.
 const OWNER_NOT_FOUND: u16 = 1003;
 
-/// The sub-status code with which the Azure SDK gives up a query whose partitions were split repeatedly.
+/// The sub-status code with which the Azure SDK abandons a query whose partitions were split repeatedly.
 const SPLIT_RETRIES: u16 = 20206;
 
 /// Returns the status code and the sub-status code of an error.
@@ -29,12 +29,12 @@ pub(crate) fn is_container_gone(error: &CosmosError) -> bool {
     matches!(status(error), (404, OWNER_NOT_FOUND))
 }
 
-/// Returns `true` if a query's error means that the container or its database does not exist. A missing item never makes a query return 404.
+/// Returns `true` if the error of a query means that the container or its database does not exist. A query never returns 404 for a missing item.
 pub(crate) fn is_owner_gone(error: &CosmosError) -> bool {
     is_container_gone(error) || is_absent(error)
 }
 
-/// Returns `true` if the item, or the container with the given name, does not exist. A 404 with a sub-status means something else: for example, 1002
+/// Returns `true` if the item, or the container with the given name, does not exist. A 404 with a sub-status has a different meaning. For example, 1002
 /// means that a replica has not caught up with the session.
 pub(crate) fn is_absent(error: &CosmosError) -> bool {
     status(error) == (404, 0) && is_from_service(error)
@@ -45,7 +45,7 @@ pub(crate) fn is_missing(error: &CosmosError) -> bool {
     status(error).0 == 404 && is_from_service(error)
 }
 
-/// Returns `true` if the response came from the service itself. Each of its responses has an activity ID, which a gateway's error page lacks.
+/// Returns `true` if the response came from the service itself. Each response of the service has an activity ID, which the error page of a gateway lacks.
 pub(crate) fn is_from_service(error: &CosmosError) -> bool {
     error.response().is_some_and(|response| response.headers().activity_id.is_some())
 }
@@ -55,14 +55,14 @@ pub(crate) const fn reports_state(status: u16) -> bool {
     matches!(status, 404 | 409 | 410 | 412)
 }
 
-/// Returns `true` if a response has a status that describes such a state, but came from a gateway or a proxy.
+/// Returns `true` if the status of a response describes such a state although the response came from a gateway or a proxy.
 fn is_page(error: &CosmosError) -> bool {
     let (status, sub) = status(error);
     sub == 0 && reports_state(status) && !is_from_service(error)
 }
 
-/// Returns `true` if the error for a later page means that the container was deleted and created again since the previous page was read. The service reports
-/// this with a status. If the Azure SDK detects it first, only the error's message shows it.
+/// Returns `true` if the error for a later page means that the container was deleted and created again after the previous page. The service reports this
+/// with a status. If the Azure SDK detects it first, only the message of the error shows it.
 pub(crate) fn is_container_new(error: &CosmosError) -> bool {
     let is_told = || {
         let message = error.to_string();
@@ -71,12 +71,12 @@ pub(crate) fn is_container_new(error: &CosmosError) -> bool {
     status(error) == REPLACED || status(error).0 == 400 && !error.is_from_wire() && is_told()
 }
 
-/// Returns `true` if the partition is being split, merged or moved. The request had no effect (MAP-12).
+/// Returns `true` if a request failed because its partition is being split, merged or moved. The request had no effect (MAP-12).
 pub(crate) fn is_moving(error: &CosmosError) -> bool {
     matches!(status(error), (410, _) | (500, SPLIT_RETRIES)) && !is_page(error)
 }
 
-/// The effect of a failed write.
+/// The possible effect of a failed write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// No request was sent, for example because no connection could be opened.
@@ -87,7 +87,7 @@ pub(crate) enum Verdict {
     Refused,
 }
 
-/// Determines from the error whether a write of an item or a container may have taken effect.
+/// Determines from an error whether the write of an item or a container may have taken effect.
 pub(crate) fn verdict(error: &CosmosError) -> Verdict {
     let is_refused = is_refusal(status(error).0) && error.is_from_wire();
     if is_unsent(error) {
@@ -99,7 +99,7 @@ pub(crate) fn verdict(error: &CosmosError) -> Verdict {
     }
 }
 
-/// Returns `true` if the Azure SDK had already sent the failed request once and lost the response.
+/// Returns `true` if the Azure SDK had sent the failed request before and lost the response.
 pub(crate) fn is_repeated(error: &CosmosError) -> bool {
     error.diagnostics().is_some_and(|diagnostics| was_repeated(&diagnostics))
 }
@@ -112,19 +112,19 @@ fn is_unsent(error: &CosmosError) -> bool {
     })
 }
 
-/// The effect of a write, derived from the status of a response or of one operation in a batch. A batch is atomic, so the status of the failed operation
-/// applies to the entire batch.
+/// The effect of a write according to the status of its response, or of one operation in the response to a batch. A batch is atomic, so the status of the
+/// failed operation applies to the entire batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// The write had no effect, and would have none if it were sent again.
+    /// The write had no effect, and would not have one if it were sent again.
     Refused,
-    /// The write had no effect, but may succeed later: its partition is throttled or moving, or another write was in progress.
+    /// The write had no effect, but may succeed later: its partition is throttled or moving, or a concurrent write was in progress.
     Busy,
     /// The write may have been applied.
     Unknown,
 }
 
-/// Returns the effect of a write that has this status.
+/// Returns the effect of a write whose response has the given status.
 pub(crate) const fn effect(status: u16) -> Effect {
     match status {
         410 | 429 | 449 => Effect::Busy,
@@ -133,32 +133,32 @@ pub(crate) const fn effect(status: u16) -> Effect {
     }
 }
 
-/// Returns `true` if a status means that the request had no effect.
+/// Returns `true` if the given status means that the request had no effect.
 fn is_refusal(status: u16) -> bool {
     effect(status) != Effect::Unknown
 }
 
 /// Returns `true` if the Azure SDK sent a request again after a lost response. The last response may then
-/// belong to a duplicate of a request that has already been applied.
+/// be that of a duplicate, while the earlier request has already been applied.
 pub(crate) fn was_repeated(diagnostics: &DiagnosticsContext) -> bool {
     let requests = diagnostics.requests();
     let earlier = requests.split_last().map(|(_, earlier)| earlier).unwrap_or_default();
     earlier.iter().any(|request| {
         let status = request.status();
-        // Sub-statuses of 20000 and above are set by the client itself, and mean that no response arrived.
+        // The client itself sets sub-statuses of 20000 and above, which mean that no response arrived.
         let is_clients = status.sub_status().is_some_and(|sub| sub.value() >= 20_000);
         request.request_sent().may_have_been_sent()
             && (is_clients || !is_refusal(u16::from(status.status_code())))
     })
 }
 
-/// Returns the error for an unconditional write that the Azure SDK sent twice.
+/// Returns the error for an unconditional write that the Azure SDK sent more than once.
 pub(crate) fn repeated_by_client() -> Error {
     let message = "the vendor's client sent the write again after a lost answer, so it may have been applied twice; read the entity";
     Error::new(ErrorCode::InternalError, message).with_rule("CON-11")
 }
 
-/// Returns the error for a response that looks like an acknowledgement but did not come from the service.
+/// Returns the error for a response that acknowledges a write but did not come from the service.
 pub(crate) fn not_from_service() -> Error {
     let message = "the response to the write did not come from the service, but from a gateway or a proxy; read the entity";
     Error::new(ErrorCode::InternalError, message).with_rule("CON-11")
@@ -183,7 +183,7 @@ pub(crate) fn code(status: u16, sub: u16) -> ErrorCode {
     }
 }
 
-/// Returns the error for a failed request. `operation` is the verb in the error's message.
+/// Returns the error for a failed request. `operation` is the verb in the message of the error.
 pub(crate) fn error(operation: &str, failure: CosmosError) -> Error {
     let (status, sub) = status(&failure);
     if is_page(&failure) {
@@ -197,7 +197,7 @@ pub(crate) fn error(operation: &str, failure: CosmosError) -> Error {
     Error::new(code(status, sub), message).with_source(failure)
 }
 
-/// Returns the advice for a rejection, which follows the status in an error message.
+/// Returns the advice for a rejection, which is appended to the status in an error message.
 pub(crate) const fn help(status: u16, sub: u16) -> &'static str {
     match (status, sub) {
         (400, FAN_OUT) => {

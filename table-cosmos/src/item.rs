@@ -5,8 +5,8 @@
 //! {"id": "RowKey", "l1": "contoso", "l2": "ada", "p": {"Age": 34, "Total": 12}, "t": {"Total": "Int64"}, "o": "…"}
 //! ```
 //!
-//! The `p` member contains the properties, `t` contains the types that JSON lacks, and `o` contains the identifier of the last write (CON-11). A
-//! [`Mapping`] defines other paths.
+//! The `p` member contains the properties, `t` contains the types that JSON does not have, and `o` contains the identifier of the last write (CON-11). A
+//! [`Mapping`] defines different paths.
 
 mod document;
 mod fault;
@@ -34,7 +34,7 @@ pub(crate) struct Item {
     pub(crate) etag: ETag,
 }
 
-/// A stored document with its ETag. Another program may have written it.
+/// A stored document and its `ETag`. Another program may have written the document.
 #[derive(Debug)]
 pub(crate) struct Found {
     json: Json,
@@ -45,7 +45,7 @@ impl Found {
     /// Creates a document from its JSON.
     ///
     /// # Errors
-    /// `Corrupted` if the document has no ETag.
+    /// `Corrupted` if the document has no `ETag`.
     pub(crate) fn new(json: Json) -> Result<Self> {
         let tag = json.get("_etag").and_then(Json::as_str).and_then(|tag| etag(tag).ok());
         let id = || json.get("id").and_then(Json::as_str).unwrap_or_default().to_owned();
@@ -58,7 +58,7 @@ impl Found {
         self.json.get("id").and_then(Json::as_str).map(key::row_key).unwrap_or_default()
     }
 
-    /// Returns the document.
+    /// Returns the JSON of the document.
     pub(crate) fn json(&self) -> &Json {
         &self.json
     }
@@ -66,7 +66,7 @@ impl Found {
     /// Returns the entity in the document.
     ///
     /// # Errors
-    /// `Corrupted` if another program wrote it. `InternalError` if its key differs from the requested key (RT-5).
+    /// `Corrupted` if the document is not an entity of the mapping. `InternalError` if its key differs from the requested key (RT-5).
     pub(crate) fn read(&self, mapping: &Mapping, key: ItemKey<'_>) -> Result<Item> {
         let item = read(&self.json, mapping)?;
         if item.levels != key.levels || item.row_key != key.row_key {
@@ -75,25 +75,25 @@ impl Found {
         Ok(item)
     }
 
-    /// Returns `true` if the write with this identifier stored the document. Other programs that replace the item may keep the identifier, so the
-    /// document must also equal the document that was sent.
+    /// Returns `true` if the write with the given identifier stored exactly this document. A program that replaces the item may keep the identifier, so the
+    /// document must also equal the one that was sent.
     pub(crate) fn is_written_by(&self, mapping: &Mapping, write: &str, body: &Json) -> bool {
         self.descends_from(mapping, write) && document::is_version_of(&self.json, body)
     }
 
-    /// Returns `true` if the write with this identifier stored the document or an earlier version of it.
+    /// Returns `true` if the write with the given identifier stored this document or an earlier version of it.
     pub(crate) fn descends_from(&self, mapping: &Mapping, write: &str) -> bool {
         written_by(&self.json, mapping) == Some(write)
     }
 
-    /// Returns the ETag in the format that requests use.
+    /// Returns the `ETag` in the format that requests use.
     pub(crate) fn sent_etag(&self) -> String {
         sent_etag(&self.etag)
     }
 }
 
 impl Item {
-    /// Returns the error for an item whose levels differ from the requested ones. Such an item is never part of a result (RT-5, RT-6).
+    /// Returns the error for an item whose levels differ from the requested levels. Such an item is never part of a result (RT-5, RT-6).
     pub(crate) fn unexpected(&self) -> Error {
         let message = "the service returned an item of another partition key; the response was discarded";
         Error::new(ErrorCode::InternalError, message)
@@ -102,7 +102,7 @@ impl Item {
     }
 }
 
-/// Returns the identifier of the write that stored an item, or `None` if another program wrote the item.
+/// Returns the identifier of the write that stored an item, or `None` if the item has no identifier because another program wrote it.
 pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a str> {
     mapping.own.write.find(json).ok().flatten().and_then(Json::as_str)
 }
@@ -110,19 +110,19 @@ pub(crate) fn written_by<'a>(json: &'a Json, mapping: &Mapping) -> Option<&'a st
 /// The number of hexadecimal digits in a write identifier.
 const WRITE_DIGITS: usize = 32;
 
-/// Returns `true` if this library wrote an item. Another program's item may have a member of the same name, but its value does not have the format of a write
-/// identifier.
+/// Returns `true` if this library wrote an item. An item of another program may have a member with the same name, but the value does not have the format of
+/// a write identifier.
 pub(crate) fn is_own(json: &Json, mapping: &Mapping) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     written_by(json, mapping).is_some_and(|text| text.len() == WRITE_DIGITS && text.bytes().all(is_digit))
 }
 
-/// Converts the service's ETag, such as `"x"`, to the weak ETag of a table entity.
+/// Converts an `ETag` of the service, such as `"x"`, to the weak `ETag` of a table entity.
 pub(crate) fn etag(text: &str) -> Result<ETag> {
     ETag::parse(&format!("W/{text}"))
 }
 
-/// Returns an ETag in the format of the service. An ETag from a different kind of store is sent unchanged, and matches no item.
+/// Converts an `ETag` to the format of the service. An `ETag` from a different kind of store is sent unchanged, and matches no item.
 pub(crate) fn sent_etag(etag: &ETag) -> String {
     let text = etag.to_string();
     text.strip_prefix("W/").unwrap_or(&text).to_owned()

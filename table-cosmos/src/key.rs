@@ -1,4 +1,4 @@
-//! Converts entity keys to partition keys and item ids, and checks keys before a request is sent.
+//! Converts the keys of entities to partition keys and item ids, and checks keys before a request is sent.
 
 use std::borrow::Cow;
 
@@ -6,14 +6,14 @@ use azure_data_cosmos::PartitionKey;
 use azure_data_cosmos::models::PartitionKeyValue;
 use table_core::{Error, ErrorCode, Result};
 
-/// The terminator of each level in a PartitionKey.
+/// The terminator after each level in a PartitionKey.
 pub(crate) const END: char = '!';
 /// The maximum length of an item id, in bytes (LIM-5).
 const ID_BYTES: usize = 1_023;
 /// The maximum length of a level, in bytes (LIM-4).
 const LEVEL_BYTES: usize = 2_048;
 
-/// Returns the levels of a PartitionKey, or `None` if it does not have `depth` levels.
+/// Returns the levels of a PartitionKey, or `None` if it does not consist of `depth` levels.
 pub(crate) fn levels(partition_key: &str, depth: usize) -> Option<Vec<String>> {
     if depth == 1 {
         return Some(vec![partition_key.to_owned()]);
@@ -22,7 +22,7 @@ pub(crate) fn levels(partition_key: &str, depth: usize) -> Option<Vec<String>> {
     (levels.len() == depth).then_some(levels)
 }
 
-/// Returns the PartitionKey that consists of the given levels. A container with one level stores the PartitionKey itself.
+/// Returns the PartitionKey that consists of the given levels. With a single level, the PartitionKey is the level itself.
 pub(crate) fn join(levels: &[String]) -> String {
     match levels {
         [only] => only.clone(),
@@ -30,7 +30,7 @@ pub(crate) fn join(levels: &[String]) -> String {
     }
 }
 
-/// Returns the common prefix of all `PartitionKey`s with the given first levels.
+/// Returns the common prefix of all `PartitionKey`s that start with the given levels.
 pub(crate) fn join_prefix(levels: &[String]) -> String {
     levels.iter().flat_map(|level| [level.as_str(), "!"]).collect()
 }
@@ -54,10 +54,10 @@ pub(crate) fn checked_levels(partition_key: &str, depth: usize) -> Result<Vec<St
     Ok(levels)
 }
 
-/// Returns the id of an entity's item. Ids sort in the same order as `RowKey`s.
+/// Returns the id of the item for a RowKey. Ids sort in the same order as `RowKey`s.
 ///
-/// An id cannot be empty, but a RowKey can be if the last level identifies the entity (HPK-26). An empty RowKey, and a RowKey that starts with a space or
-/// `!`, is therefore prefixed with `!`. All other `RowKey`s start with a greater character.
+/// An id cannot be empty, but a RowKey can be if the last level identifies the entity (HPK-26). Therefore, a RowKey that is empty or starts with a space or
+/// `!` is prefixed with `!`. All other `RowKey`s start with a greater character.
 pub(crate) fn id(row_key: &str) -> Cow<'_, str> {
     if row_key.is_empty() || row_key.starts_with([' ', END]) {
         Cow::Owned(format!("{END}{row_key}"))
@@ -66,14 +66,14 @@ pub(crate) fn id(row_key: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the RowKey represented by an id.
+/// Returns the RowKey that an id represents.
 pub(crate) fn row_key(id: &str) -> &str {
     id.strip_prefix(END).unwrap_or(id)
 }
 
-/// Rejects a RowKey whose id would address a different item.
+/// Rejects a RowKey that cannot be the id of an item, or whose id would address a different item.
 ///
-/// An id is a path segment of a URL. The Azure SDK resolves `..` by removing the previous segment, so a delete would address the container itself.
+/// An id is a segment of a URL's path. The Azure SDK resolves `..` by removing the previous segment, so a delete would address the container itself.
 pub(crate) fn check_id(row_key: &str) -> Result<()> {
     let why = if matches!(row_key, "." | "..") {
         "is a path segment with a special meaning"
@@ -90,7 +90,7 @@ pub(crate) fn check_id(row_key: &str) -> Result<()> {
     Err(Error::new(ErrorCode::OutOfRangeInput, message).with_rule("LIM-5"))
 }
 
-/// Converts levels to the Azure SDK's type for partition keys.
+/// Converts levels to the type that the Azure SDK uses for partition keys.
 pub(crate) fn partition_key(levels: &[String]) -> Result<PartitionKey> {
     let values: Vec<PartitionKeyValue> = levels.iter().cloned().map(PartitionKeyValue::from).collect();
     PartitionKey::try_from(values).map_err(|error| {

@@ -1,4 +1,4 @@
-//! Mappings between entities and JSON items in containers that other programs created.
+//! Mappings between entities and the JSON items in containers that other programs created.
 
 mod fault;
 mod format;
@@ -17,16 +17,16 @@ pub(crate) use path::{NotAnObject, Path};
 const MOST: usize = 3;
 /// The names of the levels in the default format.
 const LEVELS: [&str; MOST] = ["l1", "l2", "l3"];
-/// The members that the service adds to items.
+/// The members that the service itself adds to items.
 const SYSTEM: [&str; 6] = ["id", "_rid", "_self", "_etag", "_attachments", "_ts"];
-/// The member of a mapped item that contains the write identifier and all properties without a path.
+/// The member of a mapped item that contains the write identifier, and the properties that have no path in the mapping.
 const OWN: &str = "_tables";
 /// The member that contains the time to live of an item.
 const TTL: &str = "ttl";
 
 /// A mapping between the JSON of a container's items and the entities of a table.
 ///
-/// A mapping specifies the paths of the partition key, and the path and [format](Format) of each mapped property. The RowKey is the `id`.
+/// A mapping specifies the paths of the partition key, and a path and a [format](Format) for each mapped property. The RowKey is the item's `id`.
 ///
 /// ```
 /// use table_core::Entity;
@@ -49,23 +49,23 @@ const TTL: &str = "ttl";
 /// ```
 ///
 /// # Guarantees
-/// - A replace or a merge keeps all unmapped members of an item, and the text of each value that it does not change.
-/// - An item is not an entity if it lacks a constant, a level or a required property, or has a value in a different format. Queries skip and report it
-///   ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)); reads, replaces, merges, upserts and unconditional deletes of its key
-///   fail with `Corrupted` and change nothing, and an insert fails with `EntityAlreadyExists`.
-/// - Writes are conditional on the version that was read, so they take effect [at most once](crate::Options::at_most_once_writes) and never undo a
-///   change by another program.
+/// - A replace or a merge keeps all unmapped members of an item, and the JSON text of each value that it does not change.
+/// - An item is not an entity if it lacks a constant, a level or a required property, or if it has a value in a different format. Queries skip and report
+///   such an item ([`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items)). Reads, replaces, merges, upserts and unconditional deletes of its
+///   key fail with `Corrupted` and change nothing, and an insert fails with `EntityAlreadyExists`.
+/// - Writes are conditional on the version that was read. They therefore take effect [at most once](crate::Options::at_most_once_writes), and never undo
+///   a change by another program.
 ///
 /// # Limits
 /// Levels are strings. Properties without a path, such as those of index rows, are stored in the `_tables` member, together with the
-/// identifier of the write.
+/// identifier of the last write.
 #[derive(Clone, Debug)]
 pub struct Mapping {
     pub(crate) levels: Vec<Path>,
     pub(crate) members: Vec<Member>,
     pub(crate) constants: Vec<(Path, String)>,
     pub(crate) own: Own,
-    /// `true` for the default format. Its items belong to this library, so a replace may discard unknown members.
+    /// `true` for the default format, whose items belong to this library. A replace may therefore discard unknown members.
     pub(crate) is_standard: bool,
     fault: Option<MappingFault>,
 }
@@ -76,23 +76,23 @@ pub(crate) struct Member {
     pub(crate) name: String,
     pub(crate) path: Path,
     pub(crate) format: Format,
-    /// `true` if the property is required: an item from another program that lacks it is not an entity.
+    /// `true` if the property is required. If an item of another program lacks it, the item is not an entity.
     pub(crate) is_required: bool,
 }
 
-/// The paths of the members that this library itself adds to items.
+/// The paths of the members that this library adds to items.
 #[derive(Clone, Debug)]
 pub(crate) struct Own {
-    /// The properties without a path.
+    /// The properties that have no path in the mapping.
     pub(crate) properties: Path,
-    /// The stored types of those properties whose type JSON lacks.
+    /// The types of those properties, if JSON does not have the type.
     pub(crate) types: Path,
     /// The identifier of the last write.
     pub(crate) write: Path,
 }
 
 impl Mapping {
-    /// Creates a mapping for a container with these partition key paths, from the first level to the last.
+    /// Creates a mapping for a container with the given partition key paths, in the order of the levels.
     #[must_use]
     pub fn new<'a>(levels: impl IntoIterator<Item = &'a str>) -> Self {
         let root = Path::own(OWN);
@@ -116,7 +116,7 @@ impl Mapping {
         mapping
     }
 
-    /// Returns the mapping for the standard format of items, with 1 to 3 levels. Other values are clamped (HPK-42).
+    /// Creates the mapping for the standard format of items, with 1 to 3 levels. Other numbers are clamped (HPK-42).
     #[must_use]
     pub fn standard(levels: usize) -> Self {
         let own = Own { properties: Path::own("p"), types: Path::own("t"), write: Path::own("o") };
@@ -124,9 +124,9 @@ impl Mapping {
         Self { levels, members: Vec::new(), constants: Vec::new(), own, is_standard: true, fault: None }
     }
 
-    /// Maps a property, given by its stored name, to a path, such as `Total` to `/total/amount`.
+    /// Maps a property to a path. For example, the property with the stored name `Total` is mapped to `/total/amount`.
     ///
-    /// If the JSON member is missing or null, the property is absent.
+    /// If the member at the path is missing or null, the property is absent.
     #[must_use]
     pub fn property(mut self, name: &str, path: &str, format: Format) -> Self {
         if format == Format::TimeToLive {
@@ -140,17 +140,17 @@ impl Mapping {
         self
     }
 
-    /// Maps a property of type `Edm.Int32` to the time to live of an item: the seconds from its last write to its expiry, or -1 for never. An item
-    /// without the property has the [default of its container](crate::Options::time_to_live).
+    /// Maps a property of type `Edm.Int32` to the time to live of an item. Its value is the number of seconds from the last write to the expiry, or -1 if the
+    /// item never expires. An item without the property has the [default of its container](crate::Options::time_to_live).
     #[must_use]
     pub fn time_to_live(mut self, name: &str) -> Self {
         self.add(name, Path::own(TTL), Format::TimeToLive);
         self
     }
 
-    /// Declares that every item of the table has a given string at a path. For example, the item type at `/type` is `order`.
+    /// Declares that every item of the table has the given string at a path. For example, the item type at `/type` is `order`.
     ///
-    /// Queries select only items with this string, and inserted items contain it.
+    /// Queries select only items with this string, and written items contain it.
     #[must_use]
     pub fn constant(mut self, path: &str, text: &str) -> Self {
         if let Some(path) = self.path(path) {
@@ -159,7 +159,7 @@ impl Mapping {
         self
     }
 
-    /// Returns the number of levels.
+    /// Returns the number of levels of the partition key.
     pub(crate) fn depth(&self) -> usize {
         self.levels.len()
     }
@@ -169,18 +169,18 @@ impl Mapping {
         self.members.iter().find(|member| member.name == name)
     }
 
-    /// Returns `true` if an item may have a time to live.
+    /// Returns `true` if the mapping includes a time to live for items.
     pub(crate) fn expires(&self) -> bool {
         self.members.iter().any(|member| member.format == Format::TimeToLive)
     }
 
-    /// Returns the paths of the default levels that this mapping does not use. An item in the default format must not have members at them. For other mappings,
-    /// the list is empty.
+    /// Returns the names of the default levels that this mapping does not use. An item in the default format must not have members with these names. For other
+    /// mappings, the list is empty.
     pub(crate) fn further_levels(&self) -> impl Iterator<Item = &'static str> {
         LEVELS.into_iter().skip(if self.is_standard { self.depth() } else { MOST })
     }
 
-    /// Returns `true` if a member at the root of an item belongs to the service.
+    /// Returns `true` if the root member with the given name belongs to the service.
     pub(crate) fn is_system(name: &str) -> bool {
         SYSTEM.contains(&name)
     }
@@ -196,7 +196,7 @@ impl Mapping {
         }
     }
 
-    /// Checks the mapping against an entity.
+    /// Checks the mapping against the schema of an entity.
     ///
     /// # Errors
     /// `InvalidInput` if the number of levels differs, or if a mapped property is unknown or has a different type.
@@ -228,7 +228,7 @@ impl Mapping {
         self.members.push(Member { name: name.to_owned(), path, format, is_required: false });
     }
 
-    /// Parses the path of a member that another program defined.
+    /// Parses the path of a member that another program defined. Records an error if the path is invalid or reserved.
     fn path(&mut self, text: &str) -> Option<Path> {
         let Some(path) = Path::parse(text) else {
             self.fail(MappingFault::Path(text.to_owned()));
@@ -241,12 +241,12 @@ impl Mapping {
         Some(path)
     }
 
-    /// Records an error, unless one has already been recorded.
+    /// Records an error, unless another error has already been recorded.
     fn fail(&mut self, fault: MappingFault) {
         self.fault.get_or_insert(fault);
     }
 
-    /// Returns an error if two paths overlap.
+    /// Returns an error if any two paths of the mapping overlap.
     fn overlap(&self) -> Option<MappingFault> {
         let members = self.members.iter().map(|member| &member.path);
         let constants = self.constants.iter().map(|(path, _)| path);

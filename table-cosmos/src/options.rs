@@ -1,4 +1,4 @@
-//! Options for a Cosmos DB store: the partition key levels, mapping and expiry of each table, the throughput of new containers, limits and delays.
+//! Options of a Cosmos DB store: the levels, mapping and expiry of each table, the throughput of new containers, limits, and delays.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use crate::expiry::TimeToLive;
 use crate::mapping::Mapping;
 use crate::throughput::Throughput;
 
-/// The default maximum number of physical partitions of one query.
+/// The default maximum number of physical partitions that one query may use.
 pub(crate) const FAN_OUT: u32 = 100;
 
-/// Options for a Cosmos DB store.
+/// Options of a Cosmos DB store.
 ///
-/// A table without options has one level, which is its PartitionKey.
+/// A table for which no options are set has one level, which is the PartitionKey.
 ///
 /// ```
 /// use table_cosmos::Options;
@@ -58,23 +58,23 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Returns the defaults: one level for each table, the throughput of the database, and at most 100 physical partitions per query.
+    /// Creates the default options: one level for each table, the throughput of the database, and at most 100 physical partitions per query.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the number of levels of a table, from 1 to 3. Other values are clamped (HPK-42). This replaces any mapping of the table.
+    /// Sets the number of levels of a table, from 1 to 3. Other numbers are clamped (HPK-42). This replaces any mapping of the table.
     #[must_use]
     pub fn levels(self, table: &str, levels: usize) -> Self {
         self.with_mapping(table, Mapping::standard(levels))
     }
 
-    /// Sets whether a table without configured levels or mapping uses the levels of its existing container. This is intended for tools that do not know the
-    /// entity types.
+    /// Sets whether a table without configured levels or mapping uses the levels of its existing container. This option is intended for tools that do not know
+    /// the entity types.
     ///
-    /// By default such a table has one level, and a container with several levels is an error. The container's paths must be `/l1`, `/l2` and `/l3`.
-    /// New containers of these tables have one level.
+    /// By default, such a table has one level, and a container with several levels is an error. The paths of the container must be `/l1`, `/l2` and `/l3`.
+    /// New containers of such tables have one level.
     ///
     /// ```
     /// use table_cosmos::Options;
@@ -87,13 +87,13 @@ impl Options {
         Self { adopts_levels: adopt, ..self }
     }
 
-    /// Sets the levels of an entity's table from the entity's schema.
+    /// Sets the levels of an entity's table as declared by the entity.
     #[must_use]
     pub fn levels_of<E: Entity>(self) -> Self {
         self.levels(E::SCHEMA.table, level_names(E::SCHEMA).len())
     }
 
-    /// Sets the mapping of a table whose items have a different format, such as items written by other programs. The mapping replaces the levels of the table.
+    /// Sets the mapping of a table whose items have a different format, such as items of other programs. The mapping replaces the levels of the table.
     ///
     /// # Errors
     /// `InvalidInput` if the number of levels is wrong, a path is invalid or reserved, paths overlap, or a name is invalid or repeated.
@@ -102,11 +102,11 @@ impl Options {
         Ok(self.with_mapping(table, mapping))
     }
 
-    /// Sets the mapping of an entity's table, and checks it against the schema of the entity.
+    /// Sets the mapping of an entity's table, after checking it against the schema of the entity.
     ///
     /// # Errors
-    /// `InvalidInput` if the number of levels differs from the entity's, if the entity lacks a mapped property or has it with another type, or in the cases
-    /// listed for [`mapping`](Self::mapping).
+    /// `InvalidInput` if the number of levels differs from that of the entity, or if the entity does not have a mapped property or declares it with another
+    /// type. Any error listed for [`mapping`](Self::mapping).
     pub fn mapping_of<E: Entity>(self, mapping: Mapping) -> Result<Self> {
         let mapping = mapping.checked_for(E::SCHEMA)?;
         Ok(self.with_mapping(E::SCHEMA.table, mapping))
@@ -117,20 +117,20 @@ impl Options {
         self
     }
 
-    /// Sets the time to live of a table's items. By default items never expire, and a container whose items expire is an error.
+    /// Sets the time to live of the items in a table. By default, items never expire, and a container whose items expire is an error.
     ///
     /// The setting applies to new containers. An existing container with a different time to live is used unchanged, and a warning is logged. A property
-    /// can set the expiry of a single item: [`Mapping::time_to_live`].
+    /// can set the time to live of a single item; see [`Mapping::time_to_live`].
     ///
-    /// Every item in the table expires after its own last write, including index rows, feed entries and outbox rows. Set a default only for tables that
-    /// use no patterns.
+    /// Every item of the table expires after its own last write, including index rows, feed entries and outbox rows. Set a time to live only for tables that
+    /// do not use patterns.
     #[must_use]
     pub fn time_to_live(mut self, table: &str, time: TimeToLive) -> Self {
         self.expiry.insert(table.to_ascii_lowercase(), time.clamped());
         self
     }
 
-    /// Sets the request units per second of new containers. By default, the database or the service determines them.
+    /// Sets the throughput of new containers in request units per second. By default, the database or the service determines it.
     ///
     /// A container with a different throughput is used unchanged, and a warning is logged. See
     /// [`CosmosTables::differences`](crate::CosmosTables::differences).
@@ -139,48 +139,48 @@ impl Options {
         Self { throughput: Some(Throughput::Manual(units)), ..self }
     }
 
-    /// Sets the maximum request units per second of new containers. The service scales the throughput automatically between 10 % of the
+    /// Sets the maximum throughput of new containers in request units per second. The service automatically scales the throughput between 10 % of the
     /// maximum and the maximum.
     #[must_use]
     pub fn autoscale(self, most: u64) -> Self {
         Self { throughput: Some(Throughput::Autoscale(most)), ..self }
     }
 
-    /// Sets how queries treat items that other programs wrote and that are not entities. By default, they are skipped, reported by
-    /// [`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items), and logged. If `refuse` is `true`, the query fails with `Corrupted`.
+    /// Sets how queries treat items of other programs that are not entities. By default, such items are skipped, logged, and reported by
+    /// [`CosmosTables::skipped_items`](crate::CosmosTables::skipped_items). If `refuse` is `true`, the query fails with `Corrupted`.
     ///
-    /// Two cases always fail: a query that reads an unreadable item which this library wrote, and a point read of an item that is not an entity.
+    /// Two requests always fail: a query that finds an unreadable item which this library wrote, and a point read of an item that is not an entity.
     #[must_use]
     pub fn refuse_foreign_items(self, refuse: bool) -> Self {
         Self { refuses_foreign: refuse, ..self }
     }
 
-    /// Sets the maximum number of physical partitions of one query. A query that needs more is rejected before it is sent (RUST-6).
+    /// Sets the maximum number of physical partitions that one query may use. A query that needs more is rejected before it is sent (RUST-6).
     #[must_use]
     pub fn fan_out(self, partitions: u32) -> Self {
         Self { fan_out: partitions.max(1), ..self }
     }
 
-    /// Enables or disables writes that take effect at most once, even if the network delivers a request twice. They are enabled by default.
+    /// Enables or disables at-most-once writes, which take effect at most once even if the network delivers a request twice. They are enabled by default.
     ///
-    /// If enabled, an unconditional replace, delete or insert-or-replace reads the entity first and is conditional on its ETag. This costs a point read for a
-    /// single operation, or one query for all operations of a transaction. If disabled, these operations are sent without a condition. Errors after a lost
-    /// response are then ambiguous more often, and a request that is delivered twice can undo a later change by another writer.
+    /// If they are enabled, an unconditional replace, delete or insert-or-replace reads the entity first and is conditional on its `ETag`. This costs one point
+    /// read for a single operation, or one query for all operations of a transaction. If they are disabled, these operations are sent without a condition.
+    /// Errors after a lost response are then ambiguous more often, and a request that is delivered twice can undo a later change by another writer.
     ///
-    /// Merges, and writes with a given ETag, always take effect at most once.
+    /// Merges, and writes that specify an `ETag`, always take effect at most once.
     #[must_use]
     pub fn at_most_once_writes(self, enabled: bool) -> Self {
         Self { exact: enabled, ..self }
     }
 
-    /// Sets the retry policy for operations that fail because another writer changed the entity between their read and their write.
+    /// Sets the retry policy for operations that fail because another writer changed the entity between the read and the write.
     #[must_use]
     pub fn retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
     }
 
-    /// Sets the number of attempts, and the delays between them, for requests to a partition that is being split or moved (MAP-12), and for transactions in
-    /// which an operation is throttled or conflicts with a concurrent write.
+    /// Sets the number of attempts and the delays between them. They apply to requests to a partition that is being split or moved (MAP-12), and to
+    /// transactions in which an operation is throttled or conflicts with a concurrent write.
     #[must_use]
     pub fn retry_during_splits(self, attempts: usize, backoff: Backoff) -> Self {
         Self { splits: attempts.max(1), split_backoff: backoff, ..self }
@@ -192,14 +192,14 @@ impl Options {
         self.mappings.get(&table.to_ascii_lowercase()).map_or(1, |mapping| mapping.depth())
     }
 
-    /// Returns the mapping of a table.
+    /// Returns the configured mapping of a table, or the mapping for the standard format with one level.
     pub(crate) fn mapping_in(&self, table: &str) -> Arc<Mapping> {
         let found = self.mappings.get(&table.to_ascii_lowercase()).cloned();
         found.unwrap_or_else(|| Arc::new(Mapping::standard(1)))
     }
 
-    /// Returns the mapping of a table. `standard_levels` is the number of levels of its container, or `None` if the container's paths are not the standard
-    /// ones.
+    /// Returns the mapping of a table for an existing container. `standard_levels` is the number of levels of the container, or `None` if its paths are not
+    /// the standard ones.
     pub(crate) fn mapping_for(&self, table: &str, standard_levels: Option<usize>) -> Arc<Mapping> {
         match standard_levels {
             Some(levels)
@@ -211,7 +211,7 @@ impl Options {
         }
     }
 
-    /// Returns the time to live of a table. If its mapping includes a time to live for items, the container must allow items to expire.
+    /// Returns the time to live for a table. If the mapping includes a time to live for items, the container must allow items to expire.
     pub(crate) fn time_to_live_in(&self, table: &str) -> TimeToLive {
         let table = table.to_ascii_lowercase();
         let per_item = self.mappings.get(&table).is_some_and(|mapping| mapping.expires());

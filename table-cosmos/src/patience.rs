@@ -1,4 +1,4 @@
-//! Waits between attempts while a physical partition is being split, merged or moved, and after a response has been lost.
+//! Waits between attempts while a physical partition is being split, merged or moved, and after a lost response.
 
 use azure_data_cosmos::CosmosError;
 
@@ -8,7 +8,7 @@ use crate::usage;
 
 impl Options {
     /// Sends a read repeatedly until its partition is available or the attempts are used up (MAP-12).
-    /// The Azure SDK itself gives up after a few immediate attempts.
+    /// The Azure SDK itself gives up after a few attempts without delays.
     pub(crate) async fn while_moving<T, F>(&self, mut send: impl FnMut() -> F) -> Result<T, CosmosError>
     where
         F: Future<Output = Result<T, CosmosError>>,
@@ -20,7 +20,7 @@ impl Options {
         self.while_busy(charged, failure::is_moving).await
     }
 
-    /// Sends a request repeatedly while its failures are temporary, until the attempts are used up.
+    /// Sends a request repeatedly until it succeeds, fails permanently, or has used up the attempts.
     pub(crate) async fn while_busy<T, E, F>(
         &self,
         mut send: impl FnMut() -> F,
@@ -42,7 +42,7 @@ impl Options {
         }
     }
 
-    /// Waits before the next attempt.
+    /// Waits before the attempt that follows `attempt`.
     pub(crate) async fn pause(&self, attempt: u32) {
         let wait = self.split_backoff.delay(attempt, self.runtime().random());
         self.runtime().sleep(wait).await;

@@ -1,4 +1,4 @@
-//! Reads items by key, and in query pages. Checks each item against the requested levels.
+//! Reads items by key and pages of queries, and checks each item against the requested levels.
 
 mod wanted;
 
@@ -30,7 +30,7 @@ use wanted::Wanted;
 const TOKEN: &str = "c1.";
 
 impl CosmosTables {
-    /// Returns one document, or `None` if it does not exist.
+    /// Returns the document with the given key, or `None` if it does not exist.
     async fn find_item(
         &self,
         table: &TableName,
@@ -52,7 +52,7 @@ impl CosmosTables {
         }
     }
 
-    /// Returns the documents with the given `RowKey`s and partition key, keyed by RowKey. A point read reads a single row, and one query reads several rows.
+    /// Returns the documents with the given levels and `RowKey`s, by RowKey. A single row is read with a point read, and several rows with one query.
     pub(crate) async fn find_items(
         &self,
         table: &TableName,
@@ -93,7 +93,7 @@ impl CosmosTables {
         Ok(found.into_iter().map(|found| (found.row_key().to_owned(), found)).collect())
     }
 
-    /// Returns one entity, or `None` if it does not exist.
+    /// Returns the item with the given key, or `None` if it does not exist.
     pub(crate) async fn read_item(
         &self,
         table: &TableName,
@@ -105,7 +105,7 @@ impl CosmosTables {
         found.map(|found| found.read(&container.mapping, ItemKey { levels, row_key })).transpose()
     }
 
-    /// Removes a container that no longer exists from the cache, and returns the error. If the database does not exist either, the error contains its name.
+    /// Removes a missing container from the cache and returns the error. If the database does not exist either, the error names the database.
     pub(crate) async fn gone(&self, table: &TableName, error: CosmosError) -> Error {
         self.containers().forget(table);
         if self.is_database_missing().await {
@@ -114,7 +114,7 @@ impl CosmosTables {
         failure::error("the container no longer exists; the request", error).with_table(table.as_str())
     }
 
-    /// Returns the selected properties of one entity, or `None` if it does not exist.
+    /// Returns the selected properties of an entity, or `None` if it does not exist.
     pub(crate) async fn entity(
         &self,
         table: &TableName,
@@ -123,7 +123,7 @@ impl CosmosTables {
     ) -> Result<Option<StoredRow>> {
         let container = self.container(table).await?;
         let (partition_key, row_key) = (key.partition_key.as_str(), key.row_key.as_str());
-        // An entity cannot exist under a key that cannot be written (KEY-9).
+        // An entity cannot exist under a key with which it cannot be written (KEY-9).
         let Ok(levels) = key::checked_levels(partition_key, container.mapping.depth()) else {
             return Ok(None);
         };
@@ -151,7 +151,7 @@ impl CosmosTables {
         }
         let mut wanted = Wanted::new(query, &scope);
         if let (Scope::Key(levels), Some(row_key)) = (&scope, query.keys.row_key.single()) {
-            // If the partition key and the id are known, a point read costs a third of a query.
+            // If the partition key and the id are known, a point read costs a third of the request units of a query.
             let found = match key::check_id(row_key) {
                 Ok(()) => self.read_item(table, &container, levels, row_key).await?,
                 Err(_) => None,
@@ -171,12 +171,12 @@ impl CosmosTables {
             self.containers().forget(table);
             return Err(error);
         }
-        // Later pages within a partition key have a further condition in their SQL text, but they count as pages of the first text.
+        // The SQL text of a later page within one partition key has an additional condition, but the page counts toward the text of the first page.
         self.add_page(table, &Sql::of(query, &scope, &container.mapping, None).text);
         let read = items.len();
         let rows = wanted.rows(self.entities(table, &items, &container.mapping)?)?;
         let continuation = next.map(|position| Continuation::of_service(table, query, position));
-        // The Azure SDK's token also names the container, but a position within a partition key does not contain it.
+        // The Azure SDK's token also identifies the container, but a position within a partition key does not.
         let continuation = match (continuation, incarnation) {
             (Some(continuation), Some(incarnation)) => Some(continuation.in_incarnation(incarnation)),
             (continuation, _) => continuation,
@@ -193,12 +193,12 @@ impl CosmosTables {
         Ok(Page { rows, continuation, rows_read: u64::try_from(read).ok() })
     }
 
-    /// Returns the entities in `items`. Items written by other programs are skipped and reported, unless the options reject them (WIRE-6).
+    /// Returns the entities in `items`. Items of other programs are skipped and reported, unless the options reject them (WIRE-6).
     fn entities(&self, table: &TableName, items: &[RawItem], mapping: &Mapping) -> Result<Vec<Item>> {
         let mut entities = Vec::with_capacity(items.len());
         for raw in items {
             let json = item::parse_raw(raw);
-            // Another program may damage an item that has a write identifier from this library.
+            // Another program may have damaged an item that has a write identifier of this library.
             let is_own = mapping.is_standard && json.as_ref().is_ok_and(|json| item::is_own(json, mapping));
             match json.and_then(|json| item::read(&json, mapping)) {
                 Ok(item) => entities.push(item),
@@ -209,7 +209,7 @@ impl CosmosTables {
         Ok(entities)
     }
 
-    /// Reads one page with the Azure SDK. Returns its items, and the position of the next page.
+    /// Reads one page with the Azure SDK. Returns its items and the position of the next page.
     async fn items(
         &self,
         table: &TableName,
@@ -264,8 +264,8 @@ impl CosmosTables {
     }
 }
 
-/// Returns the position of the next page. Within one partition key, items are read in the order of their ids, so the position is the last id; otherwise it
-/// is the Azure SDK's token. After a page without items, the next page continues the same query with the Azure SDK's token.
+/// Returns the position of the next page. Within one partition key, items are read in the order of their ids, so the position is the last id. Otherwise, it
+/// is the token of the Azure SDK. After a page without items, the next page continues the same query with that token.
 fn next(scope: &Scope, items: &[RawItem], (after, token): (Option<&str>, String)) -> Position {
     let last = items.last().and_then(|item| item::raw_id(item));
     match (scope, last) {
@@ -274,7 +274,7 @@ fn next(scope: &Scope, items: &[RawItem], (after, token): (Option<&str>, String)
     }
 }
 
-/// Returns `true` if an Azure SDK token marks the end of a query. Returns `false` if the token cannot be parsed; the service then ends the query.
+/// Returns `true` if a token of the Azure SDK marks the end of a query. Returns `false` if the token cannot be parsed; the service then ends the query.
 fn is_end(token: &str) -> bool {
     let state = token.strip_prefix(TOKEN).and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
     let state = state.and_then(|json| serde_json::from_slice::<Json>(&json).ok());

@@ -1,4 +1,4 @@
-//! The scope of a key range: the items with one partition key, with a prefix of levels, or in the entire container (RT-1 to RT-3).
+//! The scope of a key range: the items that share one partition key or a prefix of its levels, or all items in the container (RT-1 to RT-3).
 
 use azure_data_cosmos::FeedScope;
 use table_core::Result;
@@ -7,16 +7,16 @@ use table_hierarchy::common_levels;
 
 use crate::key;
 
-/// The items that a query targets.
+/// The set of items that a query targets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// No items, because none can match.
+    /// No items, because none can be in the range.
     Nothing,
     /// The items with exactly these levels.
     Key(Vec<String>),
-    /// The items whose first levels have these values.
+    /// The items whose first levels have the given values.
     Prefix(Vec<String>),
-    /// All items.
+    /// All items in the container.
     All,
 }
 
@@ -35,7 +35,7 @@ impl Scope {
         let levels = common_levels(range);
         match levels.len() {
             0 => Self::All,
-            // The bounds fix all levels. They differ only in the text after the levels, so no other key can match.
+            // The bounds fix all levels and differ only in the text after them, so no other key can be in the range.
             count if count == depth => Self::Key(levels),
             count if count > depth => Self::Nothing,
             _ => Self::Prefix(levels),
@@ -50,7 +50,7 @@ impl Scope {
         }
     }
 
-    /// Converts the scope to a type of the Azure SDK.
+    /// Converts the scope to the type that the Azure SDK uses.
     pub(crate) fn feed(&self) -> Result<FeedScope> {
         Ok(match self.levels() {
             [] => FeedScope::full_container(),
@@ -97,8 +97,8 @@ mod tests {
     }
 
     proptest! {
-        /// Tests that no range is converted to a partition key of an unsupported length. The Azure SDK's types accept any number of levels, but its queries
-        /// return 400 with sub-status 20100 to 20102 for no levels, for too many levels, and for a prefix of one level.
+        /// Tests that no range leads to a partition key with an unsupported number of levels. The types of the Azure SDK accept any number, but its queries
+        /// fail with 400 and sub-status 20100 to 20102 if a key has no levels or too many levels, or if it is a prefix of a single level.
         #[test]
         fn rust_4_no_range_makes_a_key_of_a_length_that_the_client_refuses(
             lower in "[ab!]{0,6}",

@@ -1,7 +1,7 @@
-//! Converts queries to parameterised SQL that selects a superset of the results. The library then filters the returned rows itself.
+//! Converts queries to parameterised SQL, which selects a superset of the results. The library then filters the returned rows.
 //!
-//! In this service, a comparison with a missing value is neither true nor false; in the table service, it is false. Each condition is therefore sent in a
-//! form that is true whenever the table service's condition is true. Values are bound as parameters, and all names in the SQL were chosen by this library.
+//! In this service, a comparison with a missing value is neither true nor false; in the Table service, it is false. Each condition is therefore sent in a
+//! form that is true whenever the condition of the Table service is true. Values are bound as parameters, and the SQL contains only checked names.
 
 mod compare;
 mod condition;
@@ -21,26 +21,26 @@ use crate::mapping::Mapping;
 use crate::scope::Scope;
 use condition::Condition;
 
-/// An SQL query with its parameters.
+/// An SQL query and its parameters.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Sql {
     pub(crate) text: String,
     pub(crate) parameters: Vec<Json>,
     /// `true` if the SQL includes a condition for the query's filter.
     pub(crate) filtered: bool,
-    /// `true` if the SQL includes a condition other than the fixed levels.
+    /// `true` if the SQL includes any condition other than those for the fixed levels.
     pub(crate) narrowed: bool,
 }
 
 impl Sql {
-    /// Returns the query for a scope. It selects a superset of the results.
+    /// Returns the SQL for a query within a scope. It selects a superset of the results.
     ///
-    /// The SQL contains the levels, because otherwise the service would read entire physical partitions (RT-13). A page within one partition key
+    /// The SQL contains conditions for the levels, because the service would otherwise read entire physical partitions (RT-13). A page within one partition key
     /// starts after the last id of the previous page, so concurrent writes do not shift pages.
     pub(crate) fn of(query: &Query, scope: &Scope, mapping: &Mapping, after: Option<&str>) -> Self {
         let mut sql = Self::default();
         let mut conditions: Vec<String> = sql.levels(mapping, scope.levels());
-        // Queries select only items that have the constants of the mapping.
+        // Only items with the constants of the mapping are selected.
         for (path, text) in &mapping.constants {
             conditions.push(format!("{} = {}", path.sql(), sql.bind(text.as_str().into())));
         }
@@ -59,14 +59,14 @@ impl Sql {
             sql.text.push_str(" WHERE ");
             sql.text.push_str(&conditions.join(" AND "));
         }
-        // All items with one partition key are in one physical partition, and their ids are indexed, so ordering costs nothing extra.
+        // All items with one partition key are in one physical partition and their ids are indexed, so the order costs nothing extra.
         if matches!(scope, Scope::Key(_)) {
             sql.text.push_str(" ORDER BY c.id");
         }
         sql
     }
 
-    /// Returns the query for the given rows under one partition key.
+    /// Returns the SQL for the given rows with one partition key.
     pub(crate) fn of_rows(mapping: &Mapping, levels: &[String], rows: &[&str]) -> Self {
         let mut sql = Self::default();
         let mut conditions = sql.levels(mapping, levels);
@@ -76,7 +76,7 @@ impl Sql {
         sql
     }
 
-    /// Converts the query to a type of the Azure SDK.
+    /// Converts the query to the type that the Azure SDK uses.
     pub(crate) fn into_query(self) -> Result<SqlQuery> {
         let mut query = SqlQuery::from(self.text);
         for (at, value) in self.parameters.into_iter().enumerate() {
@@ -87,7 +87,7 @@ impl Sql {
         Ok(query)
     }
 
-    /// Binds a value, and returns the name of its parameter.
+    /// Binds a value as a parameter, and returns the name of the parameter.
     fn bind(&mut self, value: Json) -> String {
         let at = self.parameters.iter().position(|parameter| *parameter == value);
         let at = at.unwrap_or_else(|| {
@@ -97,7 +97,7 @@ impl Sql {
         format!("@p{at}")
     }
 
-    /// Returns the conditions for the fixed first levels.
+    /// Returns the conditions for the first levels, which have fixed values.
     fn levels(&mut self, mapping: &Mapping, levels: &[String]) -> Vec<String> {
         let levels = mapping.levels.iter().zip(levels);
         levels.map(|(path, level)| format!("{} = {}", path.sql(), self.bind(level.as_str().into()))).collect()
@@ -120,7 +120,7 @@ impl Sql {
         both(lower, upper)
     }
 
-    /// Converts a comparison of the RowKey to a comparison of the item's id. Both sort in the same order.
+    /// Converts a comparison with a RowKey to a comparison with the id of an item. Ids sort in the same order as `RowKey`s.
     fn id(&mut self, operator: &str, row_key: &str) -> Option<String> {
         if matches!(operator, "=" | "!=") {
             return Some(format!("c.id {operator} {}", self.bind(key::id(row_key).into())));
@@ -128,7 +128,7 @@ impl Sql {
         self.ordered("c.id", operator, &key::id(row_key))
     }
 
-    /// Returns an ordering comparison, or `None` if this string sorts differently by UTF-16 code units than by code points. The two orders differ only
+    /// Returns an ordering comparison, or `None` if `text` sorts differently by UTF-16 code units than by code points. The two orders differ only
     /// for characters above the surrogates.
     fn ordered(&mut self, place: &str, operator: &str, text: &str) -> Option<String> {
         is_ordered(text).then(|| format!("{place} {operator} {}", self.bind(text.into())))
@@ -136,7 +136,7 @@ impl Sql {
 
     /// Returns a condition that is true whenever the filter is true.
     fn filter(&mut self, filter: &Filter, mapping: &Mapping) -> Condition {
-        // A stack of conditions, each with its negation. `not` swaps the two.
+        // The stack contains pairs of a condition and its negation. `not` swaps the two.
         let mut stack: Vec<(Condition, Condition)> = Vec::new();
         let pop = |stack: &mut Vec<_>| stack.pop().unwrap_or((Condition::True, Condition::True));
         for term in filter.terms() {
@@ -170,7 +170,7 @@ fn both(left: Option<String>, right: Option<String>) -> Option<String> {
     }
 }
 
-/// Returns `true` if this string sorts the same by UTF-16 code units as by code points.
+/// Returns `true` if `text` sorts the same by UTF-16 code units as by code points.
 fn is_ordered(text: &str) -> bool {
     text.chars().all(|c| c < '\u{E000}')
 }

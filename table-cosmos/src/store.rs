@@ -1,4 +1,4 @@
-//! The client's implementation of [`TableStore`].
+//! The implementation of [`TableStore`] for the client.
 
 use table_core::query::{Continuation, Page, Query, Select};
 use table_core::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};

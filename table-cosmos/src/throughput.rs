@@ -1,4 +1,4 @@
-//! The throughput of a container: fixed, autoscaled, or shared.
+//! The throughput of a container, which is fixed, autoscaled or shared.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use azure_data_cosmos::models::ThroughputProperties;
 pub enum Throughput {
     /// A fixed number of request units per second.
     Manual(u64),
-    /// Autoscaled throughput, up to the given request units per second.
+    /// An autoscaled throughput, up to the given number of request units per second.
     Autoscale(u64),
-    /// The shared throughput of the database or of a serverless account.
+    /// The throughput that is shared by the database or provided by a serverless account.
     Shared,
 }
 

@@ -1,4 +1,4 @@
-//! The request units that the service charges, for one operation and in total for each table.
+//! The request units that the service charges for each operation, and in total for each table.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -9,30 +9,30 @@ use azure_data_cosmos::CosmosError;
 use azure_data_cosmos::diagnostics::DiagnosticsContext;
 use table_core::TableName;
 
-/// The status and sub-status codes returned if the container was replaced by another one
+/// The status and sub-status codes of the response to a request whose container was replaced by another one
 /// with the same name. The Azure SDK then sends the request again.
 pub(crate) const REPLACED: (u16, u16) = (400, 1024);
 
 tokio::task_local! {
-    /// The measurements for the operation that runs on the current task.
+    /// The measurements of the operation that runs on the current task.
     static REQUESTS: Requests;
 }
 
-/// Measurements of the requests that one operation sends.
+/// Measurements of the requests that a single operation sends.
 #[derive(Debug, Default)]
 struct Requests {
     units: Cell<f64>,
     is_replaced: Cell<bool>,
 }
 
-/// Adds the charges for a failed request to the current operation.
+/// Adds the charges of a failed request to the current operation.
 pub(crate) fn charge_failed(error: &CosmosError) {
     if let Some(diagnostics) = error.diagnostics() {
         charge(&diagnostics);
     }
 }
 
-/// Adds the charges of all requests that received a response, including retries by the Azure SDK, to the current operation.
+/// Adds the charges of all requests that received a response to the current operation. This includes retries by the Azure SDK.
 pub(crate) fn charge(diagnostics: &DiagnosticsContext) {
     let units = diagnostics.total_request_charge().value();
     let is_replaced = diagnostics.requests().iter().any(|request| {
@@ -40,20 +40,20 @@ pub(crate) fn charge(diagnostics: &DiagnosticsContext) {
         let sub = status.sub_status().map_or(0, |sub| sub.value());
         (u16::from(status.status_code()), sub) == REPLACED
     });
-    // Requests outside an operation, such as reading a container's description, are not counted.
+    // Requests outside an operation, such as those that read the description of a container, are not counted.
     let _ = REQUESTS.try_with(|requests| {
         requests.units.set(requests.units.get() + units);
         requests.is_replaced.set(requests.is_replaced.get() || is_replaced);
     });
 }
 
-/// The result of an operation, and the measurements of its requests.
+/// The result of an operation, with the measurements of its requests.
 #[derive(Debug)]
 pub(crate) struct Measured<T> {
     pub(crate) result: T,
-    /// The request units charged for all requests.
+    /// The request units charged for all requests of the operation.
     pub(crate) units: f64,
-    /// `true` if the container was replaced by another one with the same name.
+    /// `true` if the container had been replaced by another one with the same name.
     pub(crate) is_replaced: bool,
 }
 
@@ -90,15 +90,15 @@ impl fmt::Display for Verb {
     }
 }
 
-/// The request units used by one kind of operation.
+/// The request units charged for one kind of operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Charges {
-    /// The number of operations. A page of a query is one operation.
+    /// The number of operations. Each page of a query counts as one operation.
     pub operations: u64,
     /// The total request units, as charged by the service.
     pub units: f64,
-    /// The request units of the most expensive operation.
+    /// The request units charged for the most expensive operation.
     pub max: f64,
 }
 
@@ -110,7 +110,7 @@ impl Charges {
     }
 }
 
-/// The request units used by a table since its store was opened.
+/// The request units charged for a table since its store was opened.
 ///
 /// ```no_run
 /// # use table_core::TableName;
@@ -122,26 +122,26 @@ impl Charges {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Point reads.
+    /// The charges for point reads.
     pub gets: Charges,
-    /// Pages of queries.
+    /// The charges for pages of queries.
     pub queries: Charges,
-    /// Transactions, including the reads that they need and their retries.
+    /// The charges for transactions, including their reads and their retries.
     pub submits: Charges,
 }
 
-/// The maximum number of SQL texts per table for which charges are kept. The charges for queries with other texts are included only in the total.
+/// The maximum number of SQL texts for which the charges of a table are recorded separately. Queries with other texts count only toward the total.
 const FORMS: usize = 1_000;
 
 /// The usage of one table.
 #[derive(Debug, Default)]
 struct Counted {
     usage: Usage,
-    /// The charges for pages, keyed by the SQL text of their query. An empty string represents point reads.
+    /// The charges for pages, by the SQL text of their query. An empty text represents point reads.
     forms: HashMap<String, Charges>,
 }
 
-/// The usage of each table, keyed by the table's lower-case name.
+/// The usage of each table, by lower-case table name.
 #[derive(Debug, Default)]
 pub(crate) struct Usages(Mutex<HashMap<String, Counted>>);
 
@@ -156,7 +156,7 @@ impl Usages {
         }
     }
 
-    /// Adds the charge `units` of a page. `form` is the SQL text of the page's query.
+    /// Adds the charge for a page of a query, whose SQL text is `form`.
     pub(crate) fn add_page(&self, table: &TableName, form: &str, units: f64) {
         let mut usages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let forms = &mut usages.entry(table.folded().to_owned()).or_default().forms;
@@ -172,7 +172,7 @@ impl Usages {
         usages.get(table.folded()).map(|counted| counted.usage).unwrap_or_default()
     }
 
-    /// Returns the charges for pages of queries with this SQL text.
+    /// Returns the charges for pages of queries with the SQL text `form`.
     pub(crate) fn of_form(&self, table: &TableName, form: &str) -> Option<Charges> {
         let usages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         usages.get(table.folded())?.forms.get(form).copied()

@@ -1,8 +1,8 @@
 //! Commits transactions: a single operation as one request, and several operations as one transactional batch within a partition key.
 //!
-//! A request takes effect at most once, even if the network or the Azure SDK delivers it twice. Every write except an insert therefore reads the
-//! entity first and is conditional on its ETag, which no other version of the item has. The SDK is configured not to retry a write that received no response;
-//! [`settle`](CosmosTables::settle) decides whether to send it again.
+//! By default, a request takes effect at most once, even if the network or the Azure SDK delivers it twice. Every write except an insert is therefore
+//! conditional on an `ETag`, which no other version of the item has, and most writes read the entity first. The Azure SDK is configured not to retry a
+//! write that received no response; [`settle`](CosmosTables::settle) decides whether to send it again.
 
 mod evidence;
 mod planned;
@@ -24,27 +24,27 @@ use send::Refused;
 /// The maximum number of times that a request is sent if no response arrives. Each retry requires evidence that the earlier attempts had no effect.
 const SENDINGS: u32 = 4;
 
-/// A transaction and its target.
+/// The destination of a transaction.
 struct Target<'a> {
     table: &'a TableName,
     container: &'a Container,
     levels: &'a [String],
-    /// The identifier that is stored in the written items.
+    /// The write identifier that is stored in the written items.
     write: String,
 }
 
-/// The outcome of sending the requests of a transaction.
+/// The outcome of the requests for a transaction.
 enum Settled {
     Committed(Committed),
-    /// Another writer changed an entity between the read and the write, so nothing was written.
+    /// Another writer changed an entity between the read and the write, so nothing was written and the transaction can be retried.
     RetryLoop(Error),
 }
 
-/// The reason why a transaction's requests were not acknowledged as committed.
+/// The reason why a transaction was not acknowledged as committed.
 enum Failed {
     /// Nothing was written.
     Refused(Error),
-    /// The transaction may have been applied. Contains the error from the last response.
+    /// The transaction may have been applied. The error is the one from the last response.
     InDoubt(Error),
 }
 
@@ -57,7 +57,7 @@ impl CosmosTables {
         let creates = transaction.operations().iter().any(|operation| planned::creates(&operation.kind));
         let levels = match key::checked_levels(partition_key, container.mapping.depth()) {
             Ok(levels) => levels,
-            // No item can have such a PartitionKey, so an existing entity is not found, and an insert is rejected (KEY-9).
+            // No item can have such a PartitionKey. An existing entity is therefore not found, and an insert is rejected (KEY-9).
             Err(error) if creates => return Err(error),
             Err(_) => return Err(refusal(&transaction, 0, (404, 0), None)),
         };
@@ -80,9 +80,9 @@ impl CosmosTables {
         }
     }
 
-    /// Sends the planned requests until their outcome is known.
+    /// Sends the planned requests until their outcome is known or can no longer be determined.
     ///
-    /// If no response arrives, the request is sent again only if the entities prove that it had no effect, and only if a second delivery
+    /// If no response arrives, the request is sent again only if the stored entities prove that it had no effect, and only if a second delivery
     /// would be rejected (CON-11).
     async fn settle(
         &self,
@@ -93,7 +93,7 @@ impl CosmosTables {
         let guarded = planned.iter().any(Planned::is_guarded);
         let (mut unsent, mut unanswered) = (0, 0);
         loop {
-            // The error from the last response, and `true` if a retry would be pointless.
+            // The error from the last response, and whether a retry would be pointless.
             let (last, useless) = match self.send(target, planned).await {
                 Ok(sent) if sent.repeated && !guarded => {
                     return Err(Failed::InDoubt(failure::repeated_by_client()));
@@ -148,7 +148,7 @@ impl CosmosTables {
         }
     }
 
-    /// Returns one request for each operation, after reading the entities on which the operations depend.
+    /// Reads the entities on which the operations depend, and returns one request for each operation.
     async fn plan(&self, target: &Target<'_>, operations: &[Operation]) -> Result<Vec<Planned>> {
         let mapping = &*target.container.mapping;
         let context = Context {
@@ -219,7 +219,7 @@ fn check_bytes(bytes: usize, operations: usize) -> Result<()> {
     Err(Error::new(code, message).with_rule(rule))
 }
 
-/// Returns the error for an operation that failed with this status and sub-status.
+/// Returns the error for an operation that failed with the given status and sub-status.
 fn refusal(
     transaction: &Transaction,
     at: usize,

@@ -1,4 +1,4 @@
-//! Tests the recipes in the cookbook: their output, requests, request units and pictures.
+//! Tests the recipes of the cookbook: their output, requests, request units and pictures.
 
 #[path = "../examples/cookbook/main.rs"]
 #[allow(dead_code, reason = "its `main` is the example's")]

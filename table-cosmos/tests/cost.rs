@@ -1,11 +1,11 @@
-//! Tests that programs which do not use this package need not build the Azure SDK, because it does not occur in their dependency trees.
+//! Tests that a program which does not use this package does not have to build the Azure SDK, because its dependency tree does not contain it.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
 use std::process::Command;
 
-/// Returns the crates in the output of `cargo tree` with these arguments.
+/// Returns the crates in the output of `cargo tree` with the given arguments.
 fn tree(arguments: &[&str]) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let output = Command::new(env!("CARGO"))
@@ -26,7 +26,7 @@ fn the_vendors_client_is_compiled_only_on_request() {
     };
     assert!(asks(&tree(&["--package", "table-cosmos"])));
     assert!(asks(&tree(&["--package", "tables-cli", "--features", "cosmos"])));
-    // A default build does not contain the client, and neither do the other packages with all features or the tool with its other features.
+    // The client is not part of a default build, of the other packages with all features, or of the tool with its other features.
     assert!(!asks(&tree(&[])));
     let others = ["--workspace", "--exclude", "table-cosmos", "--exclude", "tables-cli", "--all-features"];
     assert!(!asks(&tree(&others)));

@@ -1,7 +1,7 @@
 //! Tests on a Cosmos DB for NoSQL account, if one is configured: the behaviour suite, and checks of key placement.
 //!
-//! `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY` specify the account. Without them the suite is skipped with a message. `TABLE_COSMOS_REGION`
-//! is the region to test in (default: East US). `TABLE_COSMOS_THROUGHPUT` is the throughput of a container (default: 400 RU/s; at 20,000, a
+//! `TABLE_COSMOS_ENDPOINT` and `TABLE_COSMOS_KEY` specify the account. Without them, the suite is skipped with a message. `TABLE_COSMOS_REGION`
+//! is the region to test in (default: East US). `TABLE_COSMOS_THROUGHPUT` is the throughput of each container (default: 400 RU/s; at 20,000, a
 //! container has several physical partitions). The suite creates a database, and deletes it at the end.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -48,7 +48,7 @@ impl Account {
 
     async fn open(&self, database: &str, options: Options) -> (CosmosClient, CosmosTables) {
         let options = options.throughput(self.throughput);
-        // The store is opened first, because this also chooses the TLS provider of the process.
+        // The store is opened first, because this also installs the TLS provider of the process.
         let store =
             CosmosTables::with_key(&self.endpoint, &self.key, &self.region, database, options).await.unwrap();
         let endpoint = self.endpoint.parse().unwrap();
@@ -64,7 +64,7 @@ fn database() -> String {
     format!("tables-{}", uuid::Uuid::new_v4().simple())
 }
 
-/// Runs one scenario, deletes its tables, and returns its deviations.
+/// Runs a scenario and deletes its tables. Returns a message if the result differs from the list of deviations.
 fn outcome(
     runtime: &Runtime,
     name: &str,

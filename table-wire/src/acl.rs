@@ -26,8 +26,8 @@ pub fn write<P: Display>(policies: &[StoredAccessPolicy<P>]) -> String {
 }
 
 /// Returns the body of a response that lists the policies of a table or queue. Times have seven fractional digits, as in the service's responses,
-/// because the client `azure-storage` for JavaScript cannot read a time without a fraction. A policy without values has no `AccessPolicy`;
-/// `azure-data-tables` for Python then returns `None`.
+/// because the client `azure-storage` for JavaScript cannot read a time without a fraction. A policy without values is written without an
+/// `AccessPolicy` element, and `azure-data-tables` for Python returns `None` for such a policy.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -82,10 +82,10 @@ fn write_with<P: Display>(
     xml + "</SignedIdentifiers>"
 }
 
-/// Reads a list of policies. Times may have any format that the service accepts ([`ticks::read`]).
+/// Reads a list of policies. Times may have any format that the service accepts (see [`ticks::read`]).
 ///
-/// Returns `None` if the body is not a list of policies, or if a policy is invalid. [`StoredAccessPolicy::check`] checks the number of policies and
-/// whether identifiers are repeated.
+/// Returns `None` if the body is not a list of policies, or if a policy is invalid. The function does not limit the number of policies or reject
+/// repeated identifiers; [`StoredAccessPolicy::check`] does.
 ///
 /// ```
 /// use table_wire::acl;

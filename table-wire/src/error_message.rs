@@ -1,8 +1,8 @@
-//! The messages that the services return for their error codes.
+//! The messages that the services return with their error codes.
 
-/// Returns the service's message for an error code, or `None` if the service has none for it.
+/// Returns the service's message for an error code, or `None` if the service does not define a message for the code.
 ///
-/// Clients compare these messages. For example, `azure-data-tables` recognizes an invalid table name by its message.
+/// Some clients compare these messages. For example, `azure-data-tables` recognizes an invalid table name by the message.
 ///
 /// ```
 /// use table_wire::error_message;
@@ -16,7 +16,7 @@ pub fn error_message(code: &str) -> Option<&'static str> {
     SENTENCES.get(found).map(|(_, sentence)| *sentence)
 }
 
-/// Codes in sorted order with their messages.
+/// The error codes in sorted order, each with its message.
 const SENTENCES: &[(&str, &str)] = &[
     ("AccountIsDisabled", "The specified account is disabled."),
     ("AtomFormatNotSupported", "Atom format is not supported."),

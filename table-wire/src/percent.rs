@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Encodes the UTF-8 bytes of all characters except letters, digits and `-._~` as `%XX`. A space becomes `%20`, never `+` (REQ-5).
+/// Encodes every byte of the text as `%XX`, except ASCII letters, digits and `-._~`. A space becomes `%20`, never `+` (REQ-5).
 ///
 /// ```
 /// use table_wire::percent::encode;
@@ -27,7 +27,7 @@ pub fn encode(text: &str) -> String {
     encoded
 }
 
-/// Decodes text. Returns `None` if a `%` is not followed by two hexadecimal digits, or if the result is not UTF-8. A `+` is left as it is.
+/// Decodes percent-encoded text. Returns `None` if a `%` is not followed by two hexadecimal digits, or if the result is not UTF-8. A `+` is kept as is.
 ///
 /// ```
 /// use table_wire::percent::decode;

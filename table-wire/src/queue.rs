@@ -8,16 +8,16 @@ use table_core::queue::{Lease, Message, MessageId, PopReceipt};
 use crate::auth::{parse_http_date, print_http_date};
 use crate::xml::{Element, content};
 
-/// The name of the element that contains a message.
+/// The name of the XML element that contains a message.
 pub const RECORD: &str = "QueueMessage";
 
-/// The approximate size of a message in XML, without its text.
+/// The approximate size of a message in XML, in bytes, without its text.
 const RECORD_BYTES: usize = 512;
 
-/// The expiry date of a message that never expires (QUE-7).
+/// The expiration date that represents a message that never expires (QUE-7).
 const NEVER: &str = "Fri, 31 Dec 9999 23:59:59 GMT";
 
-/// Returns the body of a request that puts or updates a message (QUE-4).
+/// Returns the body of a request that puts or updates a message with the given text (QUE-4).
 ///
 /// ```
 /// use table_wire::queue;
@@ -30,10 +30,10 @@ pub fn write_text(text: &str) -> String {
     format!("<QueueMessage><MessageText>{}</MessageText></QueueMessage>", content(text))
 }
 
-/// Reads the text from the body of a request that puts or updates a message.
+/// Reads the message text from the body of a request that puts or updates a message.
 ///
-/// Returns `None` unless the body is a `QueueMessage` with one `MessageText` that contains only text. Characters that are illegal in XML are also
-/// rejected, because every response with the message would be unreadable.
+/// Returns `None` unless the body is a `QueueMessage` with one `MessageText` that contains only text. Text with characters that are illegal in XML is
+/// rejected as well, because clients could not parse a response that contains it.
 ///
 /// ```
 /// use table_wire::queue;
@@ -60,12 +60,12 @@ pub fn read_list<T>(body: &str, read: impl Fn(&Element) -> Option<T>) -> Option<
     Element::read(body)?.each(RECORD).map(read).collect()
 }
 
-/// Reads a message. The service does not return the text of a new message (QUE-5), so pass it as `put`.
+/// Reads a message. The service does not return the text of a message that was just put (QUE-5), so pass that text as `put`.
 #[must_use]
 pub fn message(record: &Element, put: Option<&str>) -> Option<Message> {
     let get = |name: &str| record.text_of(name);
     let expires = parse_http_date(get("ExpirationTime")?)?;
-    // The year 9999 means that the message does not expire (QUE-7).
+    // The year 9999 means that the message never expires (QUE-7).
     let expires: Option<DateTime<Utc>> = (expires.year() < 9999).then_some(expires);
     let text = put.or_else(|| get("MessageText"))?;
     let dequeue_count = get("DequeueCount").map_or(Some(0), |count| count.trim().parse().ok())?;
@@ -73,7 +73,7 @@ pub fn message(record: &Element, put: Option<&str>) -> Option<Message> {
     Some(Message::new(MessageId::new(get("MessageId")?), text.to_owned(), inserted, expires, dequeue_count))
 }
 
-/// Reads a message with its pop receipt.
+/// Reads a message together with its pop receipt and the time at which it becomes visible. `put` has the same meaning as in [`message`].
 ///
 /// ```
 /// use chrono::DateTime;
@@ -94,32 +94,32 @@ pub fn lease(record: &Element, put: Option<&str>) -> Option<Lease> {
     Some(Lease::new(message(record, put)?, receipt, visible))
 }
 
-/// Returns the body of a response to a put: the message without its text and dequeue count (QUE-5).
+/// Returns the body of a response to a put. It contains the message without its text and dequeue count (QUE-5).
 #[must_use]
 pub fn write_put(put: &Lease) -> String {
     list(RECORD_BYTES, |xml| element(xml, &put.message, Some(put), false))
 }
 
-/// Returns the body of a response to a receive.
+/// Returns the body of a response to a receive: the messages with their texts and pop receipts.
 #[must_use]
 pub fn write_received(leases: &[Lease]) -> String {
     let bytes = leases.iter().map(|lease| record_bytes(&lease.message)).sum();
     list(bytes, |xml| leases.iter().for_each(|lease| element(xml, &lease.message, Some(lease), true)))
 }
 
-/// Returns the body of a response to a peek: messages without pop receipts (QUE-5).
+/// Returns the body of a response to a peek: the messages without pop receipts (QUE-5).
 #[must_use]
 pub fn write_peeked(messages: &[Message]) -> String {
     let bytes = messages.iter().map(record_bytes).sum();
     list(bytes, |xml| messages.iter().for_each(|message| element(xml, message, None, true)))
 }
 
-/// Returns the approximate size of a message in XML.
+/// Returns the approximate size of a message in XML, in bytes.
 const fn record_bytes(message: &Message) -> usize {
     RECORD_BYTES + message.text.len()
 }
 
-/// Writes a list of messages. `bytes` is their approximate total size.
+/// Returns a list of messages in XML. `write` appends the messages, and `bytes` is their approximate total size.
 fn list(bytes: usize, write: impl FnOnce(&mut String)) -> String {
     let mut xml = String::with_capacity(128 + bytes);
     xml.push_str("<?xml version=\"1.0\" encoding=\"utf-8\"?><QueueMessagesList>");
@@ -190,7 +190,7 @@ mod tests {
             }
         }
 
-        /// Tests that every accepted text can be returned as XML.
+        /// Tests that every message text that is accepted can also be returned as XML.
         #[test]
         fn que_4_accepted_text_is_legal_xml(text in any::<String>()) {
             let raw = format!("<QueueMessage><MessageText>{text}</MessageText></QueueMessage>");

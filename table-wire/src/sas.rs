@@ -1,4 +1,4 @@
-//! Shared access signatures: created from typed scopes, and parsed, verified and enforced without the service (SAS, ASAS rules).
+//! Shared access signatures: creation from typed scopes, and parsing, verification and enforcement without the service (SAS, ASAS rules).
 //!
 //! [`TableSas`] and [`AccountSas`] describe the permissions and sign them with an [`AccountKey`](crate::auth::AccountKey). The result is a
 //! [`SasToken`], which a client adds to its connection string. [`SasVerifier`] is the server side: it verifies tokens like the service. Its
@@ -7,7 +7,7 @@
 //!
 //! A token is rejected if its bearer could alter it without invalidating the signature; `docs/azure.md` lists these cases.
 //!
-//! The text of a token is a secret. It never appears in `Debug` output or errors of this module.
+//! The text of a token is a secret. It never appears in `Debug` output or in error messages of this module.
 
 mod account;
 mod caller;

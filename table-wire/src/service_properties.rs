@@ -27,7 +27,7 @@ pub use check::PropertiesFault;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceProperties {
-    /// The settings for logging. In a request, `None` leaves the current settings unchanged; this applies to all four fields.
+    /// The settings for logging. `None` in a request leaves the current settings unchanged. The same applies to the other fields.
     pub logging: Option<Logging>,
     /// The settings for hourly metrics.
     pub hour_metrics: Option<Metrics>,
@@ -37,7 +37,7 @@ pub struct ServiceProperties {
     pub cors: Option<Vec<CorsRule>>,
 }
 
-/// Settings for the logging of requests.
+/// Settings for request logging.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Logging {
     /// `true` if reads are logged.
@@ -46,7 +46,7 @@ pub struct Logging {
     pub write: bool,
     /// `true` if deletes are logged.
     pub delete: bool,
-    /// The number of days after which logs are deleted; `None` to keep them.
+    /// The number of days after which logs are deleted, or `None` to keep them indefinitely.
     pub retention_days: Option<u32>,
 }
 
@@ -55,9 +55,9 @@ pub struct Logging {
 pub struct Metrics {
     /// `true` if metrics are collected.
     pub enabled: bool,
-    /// `true` if metrics are collected for each operation separately.
+    /// `true` if metrics are also collected for each API operation.
     pub include_apis: bool,
-    /// The number of days after which metrics are deleted; `None` to keep them.
+    /// The number of days after which metrics are deleted, or `None` to keep them indefinitely.
     pub retention_days: Option<u32>,
 }
 
@@ -70,7 +70,7 @@ pub struct CorsRule {
     pub allowed_methods: String,
     /// The headers that a request may contain.
     pub allowed_headers: String,
-    /// The response headers that a page may read.
+    /// The response headers that scripts on a page may read.
     pub exposed_headers: String,
     /// The number of seconds for which a browser may cache the response to a preflight request.
     pub max_age_seconds: u32,
@@ -85,10 +85,10 @@ impl ServiceProperties {
         Self::of(&root(text)?)
     }
 
-    /// Reads the properties from a request and validates them against the rules of the service. Missing elements become `None`.
+    /// Reads and validates the properties in a request by the rules of the service. Missing elements become `None`.
     ///
     /// # Errors
-    /// The first violation found. Its code is the one with which the service would reject the request.
+    /// The first violation found. Its code is the one with which the service rejects the request.
     ///
     /// ```
     /// use table_wire::{PropertiesFault, ServiceProperties};
@@ -121,7 +121,7 @@ impl ServiceProperties {
         })
     }
 
-    /// Returns the properties with all elements, as in a service's response. Missing elements are set to their defaults.
+    /// Returns the properties with every element present, as in a service's response. Missing elements are set to their defaults.
     #[must_use]
     pub fn complete(self) -> Self {
         Self {
@@ -183,12 +183,12 @@ fn retention(days: Option<u32>) -> String {
     format!("<RetentionPolicy>{inner}</RetentionPolicy>")
 }
 
-/// Parses a document of service properties.
+/// Parses an XML document that contains service properties.
 fn root(text: &str) -> Option<Element> {
     Element::of_request(text).filter(|root| root.name() == "StorageServiceProperties")
 }
 
-/// Reads an optional element. The outer `None` means that the element is invalid, the inner one that it is missing.
+/// Reads an optional element. The outer `None` means that the element is invalid; the inner `None` means that it is missing.
 #[expect(clippy::option_option, reason = "a missing element is valid")]
 fn optional<T>(element: Option<&Element>, read: fn(&Element) -> Option<T>) -> Option<Option<T>> {
     match element {
@@ -197,7 +197,7 @@ fn optional<T>(element: Option<&Element>, read: fn(&Element) -> Option<T>) -> Op
     }
 }
 
-/// Reads a Boolean, which is `false` if the element is missing.
+/// Reads a Boolean child element. Returns `Some(false)` if the element is missing, and `None` if its value is invalid.
 fn flag(element: &Element, name: &str) -> Option<bool> {
     element.text_of(name).map_or(Some(false), boolean)
 }
@@ -210,7 +210,7 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// Returns the number of days in a retention policy if it is enabled. The outer `None` means that the policy is invalid.
+/// Returns the number of days in the retention policy, or `Some(None)` if the policy is missing or disabled. The outer `None` means that it is invalid.
 #[expect(clippy::option_option, reason = "a disabled policy is valid")]
 fn days(element: &Element) -> Option<Option<u32>> {
     let Some(policy) = element.child("RetentionPolicy") else { return Some(None) };
@@ -291,7 +291,7 @@ mod tests {
         }
     }
 
-    /// Tests that a new account has all elements, because the Azure SDK for Python reads all of them.
+    /// Tests that the properties of a new account have every element, because the Azure SDK for Python reads all of them.
     #[test]
     fn complete_properties_have_every_element() {
         let xml = ServiceProperties::default().complete().to_xml();

@@ -1,12 +1,12 @@
-//! XML for the storage services: a document tree with a strict parser, and functions that escape text as legal XML.
+//! XML for the storage services: a strict parser for document trees, and functions that escape text.
 
 use quick_xml::Reader;
 use quick_xml::escape::{escape, resolve_predefined_entity};
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
-/// The maximum nesting of elements. No document of the protocol has more than six levels.
+/// The maximum nesting depth of elements. No document of the protocol has more than six levels.
 const DEPTH: usize = 32;
-/// The maximum number of elements in a request body. A body with five policies or CORS rules has fewer than a hundred.
+/// The maximum number of elements in a request body. A body with five policies or CORS rules has fewer than a hundred elements.
 const REQUEST_ELEMENTS: usize = 1_000;
 
 /// An element of a document: its name, and either text or child elements.
@@ -36,20 +36,20 @@ impl Element {
         Self::parse(text, usize::MAX)
     }
 
-    /// Parses the body of a request like [`read`](Self::read). Returns `None` also for a body with more elements than requests have, because each
+    /// Parses the body of a request like [`read`](Self::read), but also returns `None` if the body has more elements than any valid request, because each
     /// element takes much more memory than its text.
     pub(crate) fn of_request(text: &str) -> Option<Self> {
         Self::parse(text, REQUEST_ELEMENTS)
     }
 
-    /// Parses a document with at most `elements` elements.
+    /// Parses a document. Returns `None` if it has more than `elements` elements.
     fn parse(text: &str, elements: usize) -> Option<Self> {
         let text = text.trim_start_matches('\u{feff}');
         if first_illegal(text).is_some() {
             return None;
         }
         let mut reader = Reader::from_str(text);
-        // The open elements. The first is an artificial root that receives the document element.
+        // The open elements. The first is an artificial root element that receives the document element.
         let mut open = vec![Self::default()];
         let mut count = 0;
         loop {
@@ -69,7 +69,7 @@ impl Element {
                 }
                 Event::Text(piece) => {
                     let text = piece.xml10_content();
-                    // The end of a CDATA section is not allowed in ordinary text.
+                    // `]]>`, which ends a CDATA section, is not allowed in ordinary text.
                     if text.contains("]]>") {
                         return None;
                     }
@@ -97,7 +97,7 @@ impl Element {
         is_sound.then(|| Self { name: name.to_owned(), ..Self::default() })
     }
 
-    /// Returns the name of the element, without a prefix.
+    /// Returns the name of the element without its prefix.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -115,25 +115,25 @@ impl Element {
         &self.children
     }
 
-    /// Returns the child elements with this name.
+    /// Returns the child elements with the given name.
     pub fn each<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Self> {
         self.children.iter().filter(move |child| child.name == name)
     }
 
-    /// Returns the first child element with this name.
+    /// Returns the first child element with the given name.
     #[must_use]
     pub fn child(&self, name: &str) -> Option<&Self> {
         self.children.iter().find(|child| child.name == name)
     }
 
-    /// Returns the text of the first child element with this name.
+    /// Returns the text of the first child element with the given name. Returns `None` if that element is missing or has child elements.
     #[must_use]
     pub fn text_of(&self, name: &str) -> Option<&str> {
         self.child(name)?.text()
     }
 }
 
-/// Returns the text that a reference represents, or `None` for an unknown entity or an illegal character.
+/// Returns the text that a reference represents, or `None` if the reference is to an unknown entity or an illegal character.
 fn resolve(reference: &BytesRef<'_>) -> Option<String> {
     let text = match reference.resolve_char_ref().ok()? {
         Some(character) => character.to_string(),
@@ -159,7 +159,7 @@ pub fn content(text: &str) -> String {
     escaped.replace(is_illegal, "\u{fffd}")
 }
 
-/// Returns the first character that XML cannot represent.
+/// Returns the first character that XML 1.0 does not allow, if any.
 ///
 /// ```
 /// use table_wire::xml;
@@ -196,7 +196,7 @@ mod tests {
     }
 
     proptest! {
-        /// Tests that every text is written as a document that a strict parser accepts, and that legal text is preserved.
+        /// Tests that any string is written as a document that a strict parser accepts, and that legal text is preserved.
         #[test]
         fn any_text_is_written_as_legal_xml(text in any::<String>()) {
             let document = Element::read(&format!("<M><T>{}</T><Other/></M>", content(&text))).unwrap();

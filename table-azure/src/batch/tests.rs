@@ -1,4 +1,4 @@
-//! Tests of batch requests, and of recorded responses, including ones that are cut off at every position.
+//! Tests of batch requests, and of recorded responses, which are also truncated at every position.
 
 use proptest::prelude::*;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -96,7 +96,7 @@ fn egt_33_to_36_the_index_of_a_failure() {
     }
 }
 
-/// Tests bodies that mix CRLF and LF line endings, as Cosmos DB sends them (COS-11). Its messages also start with the index of the operation.
+/// Tests bodies that mix CRLF and LF line endings, as Cosmos DB sends them (COS-11). Its error messages also start with the index of the operation.
 #[test]
 fn egt_39_and_cos_11_line_endings_may_be_mixed() {
     let mut crlf = false;
@@ -113,7 +113,7 @@ fn egt_39_and_cos_11_line_endings_may_be_mixed() {
     assert_eq!(outcome_of(&refused, 4).unwrap_err().error.operation(), Some(3));
 }
 
-/// Tests two of Azurite's deviations: its response to an insert lacks the entity even if the request asked for content, and its response to a batch with too
+/// Tests two of Azurite's deviations. Its response to an insert lacks the entity even if the request asked for content. Its response to a batch with too
 /// many operations ends with a stray boundary.
 #[test]
 fn az_3_a_created_part_needs_no_body_and_a_stray_boundary_is_not_a_success() {
@@ -124,7 +124,7 @@ fn az_3_a_created_part_needs_no_body_and_a_stray_boundary_is_not_a_success() {
     assert!(outcome(&answer(TYPE, &stray), 2).is_err());
 }
 
-/// Tests that a part's `Content-ID` is not used as its index: this client never sends it, and Azurite numbers the parts differently (AZ-2).
+/// Tests that the `Content-ID` of a part is not used as its index. This client never sends it, and Azurite numbers the parts differently (AZ-2).
 #[test]
 fn egt_11_and_az_2_a_content_id_has_no_effect() {
     for id in ["0", "1", "2", "7", "x"] {
@@ -166,7 +166,7 @@ fn a_truncated_response_is_never_a_success() {
     assert!(outcome(&answer(TYPE, &SUCCESS[..end]), 3).is_ok()); // EGT-24
 }
 
-/// Tests that a part that failed inside the service is as ambiguous as a single response with that status (CON-11).
+/// Tests that the failure of a part is as ambiguous as a complete response with the same status (CON-11).
 #[test]
 fn con_11_a_part_that_timed_out_is_ambiguous_and_a_refused_part_is_not() {
     for (status, into_ambiguous) in [("500 X", true), ("409 Conflict", false), ("412 X", false)] {
@@ -184,7 +184,7 @@ proptest! {
     }
 }
 
-/// The reference parser, which reads a body line by line, following the rules for the format (EGT-30, EGT-39). The production parser works differently.
+/// Splits a body line by line, as the rules describe the format (EGT-30, EGT-39). It is the reference for the production parser, which works differently.
 fn split_by_lines<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
     let (mut parts, mut start, mut at) = (Vec::new(), None, 0);
     for line in body.split_inclusive(|byte| *byte == b'\n') {
@@ -215,7 +215,7 @@ proptest! {
     }
 }
 
-/// Tests that batches are sent in the form of the requests in the examples EX-17 and EX-21.
+/// Tests that batches are sent in the same form as the requests in examples EX-17 and EX-21.
 #[test]
 fn egt_20_to_25_a_batch_as_it_is_sent() {
     let mut row = RowWriter::new();
@@ -259,8 +259,8 @@ fn req_2_a_merge_is_tunnelled_inside_a_batch_too() {
     assert!(body.contains("\r\nX-HTTP-Method: MERGE\r\n"), "{body}");
 }
 
-/// Tests that a transaction's size is measured like in the service, as the size of its request body in UTF-8. Therefore 100 entities with 40,000 ASCII
-/// characters each fit, although they would take 8 MB in UTF-16.
+/// Tests that the size of a transaction is the size of its request body in UTF-8, as in the service. Therefore, 100 entities with 40,000 ASCII
+/// characters each are accepted, although they would take 8 MB in UTF-16.
 #[test]
 fn egt_3_a_transaction_is_measured_by_its_body() {
     for (target, character, fits) in [

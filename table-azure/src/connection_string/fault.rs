@@ -1,4 +1,4 @@
-//! Errors in connection strings. Their messages contain only keys, because a value may be a secret.
+//! Errors in connection strings. Their messages contain only keys, because values may be secrets.
 
 use table_core::Fault;
 

@@ -1,4 +1,4 @@
-//! Checks where a credential may be sent: only over TLS or to this machine, and the emulator's key only to an emulator (ACC-1, AUTH-30).
+//! Checks whether a credential may be sent to an endpoint: only over TLS or to this machine, and the emulator's key only to an emulator (ACC-1, AUTH-30).
 
 use table_core::{Error, Result};
 
@@ -6,10 +6,10 @@ use crate::credential::Credential;
 use crate::endpoint::{Endpoint, EndpointFault};
 
 impl Credential {
-    /// Checks an endpoint before the first request. `plain` is `true` if the options allow credentials over plain HTTP.
+    /// Checks an endpoint before the first request. `plain` is `true` if the options allow the use of credentials over plain HTTP.
     ///
-    /// Signatures with the emulator's well-known key may be sent unencrypted. An emulator in a neighbouring container has neither a certificate nor a loopback
-    /// address, and the key is not secret.
+    /// Signatures with the emulator's well-known key may be sent unencrypted, because the key is not secret. An emulator in a neighbouring container has
+    /// neither a certificate nor a loopback address.
     ///
     /// # Errors
     /// `InvalidInput` if the credential must not be sent to the endpoint.

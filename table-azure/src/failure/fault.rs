@@ -1,4 +1,4 @@
-//! Errors for responses that violate the protocol.
+//! Errors about responses that violate the protocol.
 
 use table_core::{Error, Fault};
 

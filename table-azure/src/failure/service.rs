@@ -1,11 +1,11 @@
-//! Rejections by the service: status, code and request ID.
+//! Rejections by the service, with their status, error code and request ID.
 
 use std::error::Error as StdError;
 use std::fmt;
 
 use table_wire::ErrorBody;
 
-/// The service's response, as the source of an [`Error`](table_core::Error). It contains the service's own error code, which may have no
+/// An error response of the service, as the source of an [`Error`](table_core::Error). It contains the service's own error code, which may have no
 /// equivalent in this library, and the request ID, which Azure support asks for.
 ///
 /// ```
@@ -39,14 +39,14 @@ impl ServiceError {
         Self {
             operation,
             status,
-            // In the recorded table errors, only the body contains the code (REQ-4).
+            // The recorded error responses of the table service have the code only in the body (REQ-4).
             code: body.code.clone().or_else(|| header("x-ms-error-code")),
             message: body.message.clone(),
             request_id: header("x-ms-request-id"),
         }
     }
 
-    /// Returns the error for one part of a batch, with the status of this part.
+    /// Returns the error for one part of a batch response, with the status of this part.
     pub(crate) fn of_part(self, status: u16, body: &ErrorBody) -> Self {
         Self { status, code: body.code.clone(), message: body.message.clone(), ..self }
     }
@@ -57,13 +57,13 @@ impl ServiceError {
         self.operation
     }
 
-    /// Returns the HTTP status.
+    /// Returns the HTTP status code.
     #[must_use]
     pub const fn status(&self) -> u16 {
         self.status
     }
 
-    /// Returns the service's error code, such as `AuthorizationPermissionMismatch`, or `None` if the response contains none.
+    /// Returns the service's error code, such as `AuthorizationPermissionMismatch`, or `None` if the response does not contain a code.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         self.code.as_deref()
@@ -75,7 +75,7 @@ impl ServiceError {
         &self.message
     }
 
-    /// Returns the ID of the request in the service's logs.
+    /// Returns the ID of the request, which identifies it in the service's logs.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         self.request_id.as_deref()
@@ -83,7 +83,7 @@ impl ServiceError {
 }
 
 impl ServiceError {
-    /// Returns the text of the error: the operation, the service's message, and the request ID.
+    /// Returns a summary of the error: the operation, the service's message, and the request ID.
     pub(crate) fn summary(&self) -> String {
         let message = if self.message.is_empty() { "refused without a message" } else { &self.message };
         match &self.request_id {

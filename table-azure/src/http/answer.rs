@@ -1,11 +1,11 @@
-//! Complete responses.
+//! Complete HTTP responses.
 
 use reqwest::header::HeaderMap;
 use table_core::{Error, Result};
 
 use crate::failure::AnswerFault;
 
-/// A complete response.
+/// A complete HTTP response.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -14,15 +14,15 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Returns the text of a header, or an empty string if the header is missing or is not text.
+    /// Returns the value of a header, or an empty string if the header is missing or is not text.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// Returns the position of the next page from a header, or `None` if the header is missing or empty.
+    /// Returns the position of the next page from the given header, or `None` if the header is missing or empty.
     ///
     /// # Errors
-    /// `InternalError` if the header is not text, because only a missing position means the end of a result.
+    /// `InternalError` if the value is not UTF-8. Only a missing position may be taken as the end of the result.
     pub(crate) fn position(&self, operation: &str, name: &'static str) -> Result<Option<String>> {
         let Some(value) = self.headers.get(name) else { return Ok(None) };
         let text = std::str::from_utf8(value.as_bytes())
@@ -30,7 +30,7 @@ impl Answer {
         Ok((!text.is_empty()).then(|| text.to_owned()))
     }
 
-    /// Returns `true` for a success status (2xx).
+    /// Returns `true` if the status indicates success (2xx).
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }

@@ -1,4 +1,4 @@
-//! Classifies a failed attempt: its error, whether it can be retried, and whether it may have been applied.
+//! Classifies failed attempts by their error, by whether they can be retried, and by whether they may have been applied.
 
 use std::time::Duration;
 
@@ -10,37 +10,37 @@ use crate::failure::{AnswerFault, ServiceError, error_code};
 use crate::http::{Answer, TransportError};
 use crate::retry::retry_after;
 
-/// The member of an error body that only table services send (ERR-1).
+/// A member of error bodies that only table services send (ERR-1).
 const ODATA: &[u8] = b"\"odata.error\"";
 
-/// A failed attempt. After several failed attempts, this is the last one.
+/// The failure of an attempt. If several attempts failed, it describes the last one.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) error: Error,
-    /// The status, or `None` if no response was received.
+    /// The HTTP status, or `None` if no response was received.
     pub(crate) status: Option<u16>,
-    /// `true` if the body is an error from the service, recognised by its format or by a request ID.
+    /// `true` if the response is an error of the service, as recognised by the body's format or by a request ID.
     pub(crate) known: bool,
     /// `true` if a retry may succeed (RTY-1).
     pub(crate) transient: bool,
-    /// `true` if this attempt or an earlier one may have been applied (CON-11). A later rejection does not clear the flag, because the earlier attempt may have
-    /// caused the rejection, or may have been applied before its cause arose.
+    /// `true` if this attempt or an earlier one may have been applied (CON-11). A later rejection does not clear the flag: the earlier attempt may have caused
+    /// the rejection, or may have been applied before the cause of the rejection arose.
     pub(crate) into_ambiguous: bool,
-    /// The delay that the service requests before the next attempt (RTY-3).
+    /// The delay that the service requested before the next attempt (RTY-3).
     pub(crate) after: Option<Duration>,
 }
 
 impl Failure {
-    /// Creates the failure for an error response.
+    /// Creates the failure for a response with an error status.
     pub(crate) fn of_answer(operation: &'static str, answer: &Answer, now: DateTime<Utc>) -> Self {
         let body = ErrorBody::read(&answer.body);
         let service = ServiceError::new(operation, answer.status, |name| answer.header(name), &body);
-        // Gateways of other APIs send errors in the form `{"error": …}`.
+        // Gateways of other APIs send errors of the form `{"error": …}`.
         let is_odata = answer.body.windows(ODATA.len()).any(|window| window == ODATA);
         let known = body.known && (is_odata || service.request_id().is_some());
         let is_foreign = service.code().is_none() || body.known && !known;
-        // These statuses describe the state of a table or an entity, which a proxy that sends an error page does not know. An empty body is trusted,
-        // except for `create table`, whose callers treat an existing table as created.
+        // These statuses describe the state of a table or an entity, which is unknown to a proxy that sends an error page. An empty body is trusted,
+        // except for `create table`, because its callers treat an existing table as created.
         let is_page = !answer.body.is_empty() || operation == "create table";
         if matches!(answer.status, 404 | 409 | 412) && is_foreign && is_page {
             return Self { into_ambiguous: false, ..Self::of_page(operation, answer.status) };
@@ -48,14 +48,14 @@ impl Failure {
         Self { after: retry_after(&answer.headers, now), ..Self::of_rejection(service, known) }
     }
 
-    /// Creates the failure for a rejection of a request, or of one part of a batch. `known` is `true` if the body is an error from the service.
+    /// Creates the failure for a rejected request, or for a rejected part of a batch. `known` is `true` if the response is an error of the service.
     pub(crate) fn of_rejection(service: ServiceError, known: bool) -> Self {
         let status = service.status();
         let code = error_code(status, service.code(), service.operation());
         // Throttling rejects a request before it has any effect. A 503 without a service error may be the response of a gateway.
         let throttled = status == 429 || service.code() == Some("ServerBusy");
         let transient = matches!(status, 408 | 429 | 500 | 502 | 503 | 504);
-        // A gateway may respond with its own 5xx status (507, 520 to 527, 598) after it has forwarded a request.
+        // A gateway may respond with its own 5xx status (507, 520 to 527, 598) after it has forwarded the request.
         let of_gateway = status >= 500 && !known;
         Self {
             error: Error::new(code, service.summary()).with_source(service),
@@ -67,18 +67,18 @@ impl Failure {
         }
     }
 
-    /// Creates the failure for a response that is not from the service, such as the page of a captive portal. A gateway may have forwarded the request.
+    /// Creates the failure for a response that is not from the service, such as the page of a captive portal. The request may still have reached the service.
     pub(crate) fn of_page(operation: &str, status: u16) -> Self {
         let fault = AnswerFault::Status { operation: operation.to_owned(), status };
         Self { into_ambiguous: true, status: Some(status), ..Self::of_error(Error::of(fault)) }
     }
 
-    /// Creates the failure for a response from the service that cannot be read.
+    /// Creates the failure for a response of the service that cannot be read.
     pub(crate) fn of_unreadable(fault: AnswerFault) -> Self {
         Self { into_ambiguous: true, ..Self::of_error(Error::of(fault)) }
     }
 
-    /// Creates the failure for a request that received no response.
+    /// Creates the failure for a request for which no response was received.
     pub(crate) fn of_transport(operation: &'static str, error: TransportError, reads: bool) -> Self {
         let (transient, sent) = (error.is_transient(), error.sent);
         let code = if sent { ErrorCode::OperationTimedOut } else { ErrorCode::Io };
@@ -93,13 +93,13 @@ impl Failure {
         }
     }
 
-    /// Creates the failure for a client error that occurred before anything was sent.
+    /// Creates the failure for an error that occurred in the client before anything was sent.
     pub(crate) fn of_error(error: Error) -> Self {
         let (status, known, transient, into_ambiguous) = (None, false, false, false);
         Self { error, status, known, transient, into_ambiguous, after: None }
     }
 
-    /// Returns the error. If a write may have been applied, the error is ambiguous, regardless of the last response (CON-11).
+    /// Returns the error. It is ambiguous if the request is a write that may have been applied, regardless of the last response (CON-11).
     pub(crate) fn into_error(self, reads: bool) -> Error {
         if reads || !self.into_ambiguous { self.error } else { self.error.into_ambiguous() }
     }

@@ -5,10 +5,10 @@ use std::io;
 use table_core::Fault;
 use tokio::task::JoinError;
 
-/// An error in the client's HTTP stack.
+/// An error in the HTTP stack of the client.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum HttpFault {
-    /// An invalid header value. It may be a secret, so the error contains neither the value nor the original error.
+    /// A header value is invalid. It may be a secret, so the error contains neither the value nor the original error.
     #[error("the value of `{0}` cannot be written in a header")]
     #[fault(InvalidInput)]
     Header(&'static str),

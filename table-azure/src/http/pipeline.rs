@@ -27,11 +27,11 @@ pub(crate) struct PipelineParts {
     pub(crate) scheme: Scheme,
     /// The value of `x-ms-version`.
     pub(crate) version: &'static str,
-    /// The scope for bearer tokens (AUTH-12).
+    /// The scope for which bearer tokens are requested (AUTH-12).
     pub(crate) scope: &'static str,
     pub(crate) retry: RetryPolicy,
     pub(crate) clock: Clock,
-    /// `true` if credentials may be sent over plain HTTP.
+    /// `true` if credentials may be sent over plain HTTP to other machines.
     pub(crate) plain: bool,
     pub(crate) testing: Testing,
 }
@@ -44,15 +44,15 @@ pub(crate) struct Pipeline(Arc<Inner>);
 struct Inner {
     parts: PipelineParts,
     primary: Route,
-    /// The route to the secondary endpoint, for reads (RTY-5).
+    /// The route to the secondary endpoint, which is used only for reads (RTY-5).
     secondary: Option<Route>,
     tokens: Tokens,
     budget: Budget,
-    /// The source of random numbers.
+    /// The source of random numbers for delays.
     pace: Runtime,
 }
 
-/// An endpoint, and connections that have the TLS and proxy settings it needs.
+/// An endpoint, with connections whose TLS and proxy settings suit it.
 #[derive(Clone, Debug)]
 struct Route {
     endpoint: Endpoint,
@@ -63,7 +63,7 @@ impl Pipeline {
     /// Creates a pipeline with new connections.
     ///
     /// # Errors
-    /// `Io` if the system has no trusted certificates. `InvalidInput` if the endpoint must not receive the credential.
+    /// `Io` if the system has no trusted certificates. `InvalidInput` if the credential must not be sent to the endpoint.
     pub(crate) fn new(parts: PipelineParts) -> Result<Self> {
         parts.credential.check_destination(&parts.primary, parts.plain)?;
         let transport = match &parts.testing.wire {
@@ -83,20 +83,20 @@ impl Pipeline {
         Self(Arc::new(Inner { parts, primary, secondary, tokens: Tokens::default(), budget, pace }))
     }
 
-    /// Returns a pipeline for a different endpoint, without a secondary. Both pipelines share their connections if the endpoints need the same settings.
+    /// Returns a pipeline for a different endpoint, without a secondary. The two pipelines share their connections if both endpoints need the same settings.
     ///
     /// # Errors
-    /// `InvalidInput` for an endpoint that must not receive the credential.
+    /// `InvalidInput` if the credential must not be sent to the endpoint.
     pub(crate) fn at(&self, endpoint: Endpoint) -> Result<Self> {
         let primary = self.route(endpoint)?;
         let parts = PipelineParts { primary: primary.endpoint.clone(), ..self.0.parts.clone() };
         Ok(Self::of(parts, primary, None))
     }
 
-    /// Returns a pipeline that also reads from a secondary endpoint.
+    /// Returns a pipeline that also sends reads to a secondary endpoint.
     ///
     /// # Errors
-    /// `InvalidInput` for an endpoint that must not receive the credential.
+    /// `InvalidInput` if the credential must not be sent to the secondary endpoint.
     pub(crate) fn or_at(&self, secondary: Endpoint) -> Result<Self> {
         let secondary = self.route(secondary)?;
         Ok(Self::of(self.0.parts.clone(), self.0.primary.clone(), Some(secondary)))
@@ -110,12 +110,12 @@ impl Pipeline {
         Ok(Route { endpoint, transport })
     }
 
-    /// Returns the runtime of the connections. Pipelines that share connections also share it.
+    /// Returns the runtime that drives the connections. Pipelines that share connections also share the runtime.
     pub(crate) fn runtime(&self) -> &Driver {
         self.0.primary.transport.runtime()
     }
 
-    /// Returns the settings of the connections to the primary and the secondary.
+    /// Returns the settings of the connections to the primary endpoint and to the secondary endpoint.
     #[cfg(test)]
     pub(crate) fn settings(&self) -> (Option<Settings>, Option<Settings>) {
         let of = |route: &Route| route.transport.settings();
@@ -139,12 +139,12 @@ impl Pipeline {
         now.checked_add(self.0.parts.retry.operation_timeout).unwrap_or_else(|| now + FOREVER)
     }
 
-    /// Sends a request, and retries it while its failures are transient. Returns `Ok` only for a success (2xx).
+    /// Sends a request, and retries it after transient failures. Returns `Ok` only for a success response (2xx).
     pub(crate) async fn send(&self, request: &Request) -> std::result::Result<Answer, Failure> {
         self.send_by(request, self.deadline()).await
     }
 
-    /// Sends a request, with the deadline of the operation to which it belongs.
+    /// Sends a request as in [`send`](Self::send), but with the deadline of the operation to which it belongs.
     pub(crate) async fn send_by(
         &self,
         request: &Request,
@@ -153,8 +153,8 @@ impl Pipeline {
         self.send_and_read(request, by, Ok).await
     }
 
-    /// Sends a request, and reads its response with `read`. If a successful response contains a failure, the whole attempt has failed, and it is retried if the
-    /// failure is transient.
+    /// Sends a request, and reads its response with `read`. If `read` finds a failure in a successful response, the whole attempt has failed, and is retried
+    /// if the failure is transient.
     pub(crate) async fn send_and_read<T>(
         &self,
         request: &Request,
@@ -182,14 +182,14 @@ impl Pipeline {
                 Err(failure) => failure,
             };
             if secondary.is_some() && !failure.transient {
-                // Only the primary can refuse a read: the entity may not have been replicated to the secondary yet (RTY-5), or the secondary may be disabled, or
-                // not accept the credential. The primary is read immediately.
+                // Only the primary can reject a read. The entity may not have been replicated to the secondary yet (RTY-5), or the secondary may be disabled or
+                // may not accept the credential. The read is sent to the primary without a delay.
                 trusts_secondary = false;
                 continue;
             }
             failure.into_ambiguous |= doubt;
             if !failure.transient {
-                // A response from the service replenishes the budget.
+                // Only transient failures use up the budget. Any other result replenishes it.
                 inner.budget.give_back(retry > 0);
                 return Err(failure);
             }
@@ -201,12 +201,12 @@ impl Pipeline {
         }
     }
 
-    /// Returns the current time by the client's clock.
+    /// Returns the current time according to the client's clock.
     pub(crate) fn now(&self) -> DateTime<Utc> {
         self.0.parts.clock.instant()
     }
 
-    /// Waits before a retry. Returns `false` if the policy, the deadline or the budget permits no further attempt.
+    /// Waits before a retry. Returns `false` if the policy, the deadline or the budget does not permit another attempt.
     async fn back_off(
         &self,
         operation: &'static str,

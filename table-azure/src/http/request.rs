@@ -8,9 +8,9 @@ use table_core::{Error, Result};
 use crate::http::encode;
 use crate::http::fault::HttpFault;
 
-/// The request that performs an operation.
+/// The request for an operation.
 ///
-/// A request may be sent several times. It must therefore be a read or be idempotent; otherwise, its sender must determine the outcome of a retry (CON-11,
+/// A request may be sent several times. It must therefore be a read or be idempotent; otherwise, the caller must determine the outcome after a retry (CON-11,
 /// RTY-4).
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
@@ -19,12 +19,12 @@ pub(crate) struct Request {
     pub(crate) method: Method,
     /// The percent-encoded path relative to the endpoint's base URL. It starts with a slash.
     pub(crate) path: String,
-    /// The query: percent-encoded pairs joined by `&`.
+    /// The query: percent-encoded `name=value` pairs joined by `&`.
     pub(crate) query: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
     /// The success statuses that acknowledge the request. A response with any other success status does not come from the service. The list is empty if the
-    /// caller checks the response body instead.
+    /// caller checks the body of the response instead.
     acknowledged_by: &'static [u16],
 }
 
@@ -42,7 +42,7 @@ impl Request {
         }
     }
 
-    /// Adds a query option. Its value is percent-encoded here (LIT-4).
+    /// Adds a query option. The method percent-encodes its value (LIT-4).
     pub(crate) fn query(mut self, name: &str, value: &str) -> Self {
         if !self.query.is_empty() {
             self.query.push('&');
@@ -64,13 +64,13 @@ impl Request {
         Ok(self)
     }
 
-    /// Sets a header to a constant text.
+    /// Sets a header to a constant value.
     pub(crate) fn fixed(mut self, name: &'static str, value: &'static str) -> Self {
         self.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         self
     }
 
-    /// Sets the body.
+    /// Sets the body and its content type.
     pub(crate) fn body(self, content_type: &'static str, body: impl Into<Bytes>) -> Self {
         Self { body: body.into(), ..self.fixed("content-type", content_type) }
     }
@@ -80,7 +80,7 @@ impl Request {
         Self { acknowledged_by: statuses, ..self }
     }
 
-    /// Returns `true` if a success status acknowledges the request. A page from a proxy or portal usually has another status, such as 200.
+    /// Returns `true` if the given success status acknowledges the request. A page from a proxy or portal usually has another status, such as 200.
     pub(crate) fn is_acknowledged_by(&self, status: u16) -> bool {
         self.acknowledged_by.is_empty() || self.acknowledged_by.contains(&status)
     }

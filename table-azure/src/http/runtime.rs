@@ -1,4 +1,4 @@
-//! The runtime for a connection pool. It drives the connections and timers of all calls, because a caller's runtime may be blocked, pause or end.
+//! The runtime of a connection pool. It drives the connections and timers of all calls, because a caller's runtime may be blocked, be paused or end.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -12,11 +12,11 @@ use tracing::Instrument;
 
 use crate::http::fault::HttpFault;
 
-/// A lazily created runtime with one thread, which never stops running.
+/// A runtime with one thread that is created on first use and never stops running.
 #[derive(Debug, Default)]
 pub(crate) struct Runtime {
     own: OnceLock<Own>,
-    /// `true` if calls use the timers of their caller's runtime, whose clock a test can pause. Tasks then run on that runtime, too.
+    /// `true` if calls use the timers of their caller's runtime, whose clock a test can pause. Tasks then run on that runtime as well.
     follows_callers: bool,
 }
 
@@ -25,7 +25,7 @@ struct Own(Option<tokio::runtime::Runtime>);
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // Dropping a runtime blocks, which is not allowed in async code. The last handle of the client may be dropped in async code.
+        // Dropping a runtime blocks, which is not allowed in async code. The last handle of the client may be dropped there.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
@@ -44,7 +44,7 @@ impl<T> Task<T> {
         Self { handle, is_detached: false }
     }
 
-    /// Detaches the task, so it continues after its handle is dropped.
+    /// Detaches the task, which then continues after its handle is dropped.
     pub(crate) fn detach(mut self) {
         self.is_detached = true;
     }
@@ -67,12 +67,12 @@ impl<T> Future for Task<T> {
 }
 
 impl Runtime {
-    /// Creates a runtime for tests, whose calls use the timers of their caller's runtime.
+    /// Creates a runtime for tests. Its calls use the timers of their caller's runtime.
     pub(crate) const fn of_callers() -> Self {
         Self { own: OnceLock::new(), follows_callers: true }
     }
 
-    /// Runs a future to completion, under any executor. Its timers belong to this runtime, so time limits also apply if the caller's runtime is blocked.
+    /// Runs a future to completion, on any executor. Its timers belong to this runtime, so time limits apply even if the caller's runtime is blocked.
     pub(crate) async fn run<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
         let handle = self.of_call()?;
         let mut future = pin!(future);
@@ -83,7 +83,7 @@ impl Runtime {
         .await
     }
 
-    /// Runs a future to completion as a task of this runtime. After the first poll it makes progress without further polling, until the caller drops it.
+    /// Runs a future to completion as a task of this runtime. Once polled, the task makes progress by itself until it completes or the caller drops it.
     pub(crate) async fn run_apart<T: Send + 'static>(
         &self,
         future: impl Future<Output = Result<T>> + Send + 'static,
@@ -91,10 +91,10 @@ impl Runtime {
         Task::new(self.of_call()?.spawn(future.in_current_span())).await.flatten()
     }
 
-    /// Starts a task on this runtime, for a connection or for the renewal of a token.
+    /// Starts a task on this runtime, such as one that drives a connection or renews a token.
     ///
     /// # Errors
-    /// `Io` if the thread cannot be started.
+    /// `Io` if the thread of the runtime cannot be started.
     pub(crate) fn start<T: Send + 'static>(
         &self,
         future: impl Future<Output = T> + Send + 'static,
@@ -102,7 +102,7 @@ impl Runtime {
         Ok(Task::new(self.handle()?.spawn(future.in_current_span())))
     }
 
-    /// Returns the runtime that a call uses for its timers and tasks.
+    /// Returns the runtime whose timers and tasks a call uses.
     fn of_call(&self) -> Result<Handle> {
         match Handle::try_current() {
             Ok(handle) if self.follows_callers => Ok(handle),
@@ -118,7 +118,7 @@ impl Runtime {
                 .enable_all()
                 .build()
                 .map_err(|error| Error::of(HttpFault::Thread(error)))?;
-            // Two concurrent first calls may both build a runtime. The second runtime is shut down unused.
+            // Two concurrent first calls may each build a runtime. The second runtime is then shut down unused.
             let _ = self.own.set(Own(Some(runtime)));
         }
         let own = self.own.get().and_then(|own| own.0.as_ref());

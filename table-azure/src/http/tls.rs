@@ -9,10 +9,10 @@ use table_core::{Error, Result};
 
 use crate::http::fault::HttpFault;
 
-/// Returns the TLS configuration. If `needed` is `false`, the configuration trusts no certificate, and the system's certificates are not read.
+/// Returns the TLS configuration. If `needed` is `false`, it trusts no certificates, and the system's certificates are not read.
 pub(crate) fn config(needed: bool) -> Result<ClientConfig> {
     let refuse = |error| Error::of(HttpFault::Tls(error));
-    // The provider is explicit, so the process-wide default of other crates has no effect.
+    // The provider is passed explicitly, so a process-wide default that another crate sets has no effect.
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(refuse)?;

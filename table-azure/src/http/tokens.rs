@@ -1,4 +1,4 @@
-//! Caches and renews a pipeline's bearer token (AUTH-12).
+//! Caches and renews the bearer token of a pipeline (AUTH-12).
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,32 +11,32 @@ use tokio::sync::watch;
 use crate::credential::{AccessToken, TokenProvider};
 use crate::http::fault::HttpFault;
 
-/// The time before a token's expiry at which its renewal starts.
+/// The renewal of a token starts this long before it expires.
 const EARLY: TimeDelta = TimeDelta::minutes(5);
-/// The delay between a failed renewal and the next attempt, while the current token is valid.
+/// The delay after a failed renewal before the next one, while the current token is still valid.
 const PAUSE: TimeDelta = TimeDelta::seconds(10);
 
-/// The cached token. Clones share it. At most one renewal runs at a time.
+/// The cached bearer token, which is shared by all clones. At most one renewal runs at a time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tokens(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
     kept: Option<AccessToken>,
-    /// The last renewal. It has ended if its sender has been dropped.
+    /// The result of the last renewal. The renewal has ended if the sender has been dropped.
     renewal: Option<watch::Receiver<Option<Result<String>>>>,
-    /// The time of the last renewal, if it failed.
+    /// The time at which the last renewal failed, or `None` if it succeeded.
     failed: Option<DateTime<Utc>>,
 }
 
 impl State {
-    /// Returns the cached token if it remains valid for at least `rest`.
+    /// Returns the cached token if it remains valid for longer than `rest`.
     fn valid(&self, now: DateTime<Utc>, rest: TimeDelta) -> Option<String> {
         self.kept.as_ref().filter(|token| now + rest < token.expires_on).map(|token| token.secret.clone())
     }
 }
 
-/// The provider of new tokens, and the parameters for its calls.
+/// The provider of tokens, and the parameters with which it is called.
 #[derive(Clone)]
 pub(crate) struct Source {
     pub(crate) provider: Arc<dyn TokenProvider>,
@@ -47,10 +47,10 @@ pub(crate) struct Source {
 }
 
 impl Tokens {
-    /// Returns the cached token, or a new one. `start` starts the task that renews the token.
+    /// Returns the cached token or a new one. `start` starts the task that renews the token.
     ///
-    /// A token is renewed five minutes before it expires. As long as it is valid, no caller waits for the renewal. Without a valid token, all callers wait
-    /// for the same renewal, and receive its error if it fails. A caller that is dropped does not cancel the renewal.
+    /// A token is renewed five minutes before it expires. While it is still valid, no caller waits for the renewal. Without a valid token, all callers wait
+    /// for the same renewal, and receive its error if it fails. Dropping a caller does not cancel the renewal.
     pub(crate) async fn token(
         &self,
         source: &Source,
@@ -62,7 +62,7 @@ impl Tokens {
                 return Ok(secret);
             }
             let valid = state.valid(now, TimeDelta::zero());
-            // A clock that is set back ends the pause.
+            // If the clock is set back, the pause ends.
             let pauses = state.failed.is_some_and(|at| (at..at + PAUSE).contains(&now));
             let running = state.renewal.clone().filter(|renewal| renewal.has_changed().is_ok());
             let renewal = match running {
@@ -83,7 +83,7 @@ impl Tokens {
         renewed.clone().unwrap_or_else(|| Err(no_token()))
     }
 
-    /// Drops the cached token if it equals `secret`, the token that the service refused.
+    /// Removes the cached token if it equals `secret`, the token that the service rejected.
     pub(crate) fn discard(&self, secret: &str) {
         let mut state = self.state();
         state.kept.take_if(|token| token.secret == secret);
@@ -114,7 +114,7 @@ impl Tokens {
     }
 }
 
-/// The task that renews the token.
+/// The task that renews a token.
 pub(crate) type Renewal = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 fn no_token() -> Error {
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::credential::TokenFuture;
 
-    /// A mock token provider whose calls wait for a permit, and fail if `fails` is set. Its tokens are valid for an hour.
+    /// A mock token provider. Each call waits for a permit, and fails if `fails` was set. Its tokens are valid for an hour.
     #[derive(Debug)]
     struct Provider {
         state: Mutex<(usize, bool)>,
@@ -188,7 +188,7 @@ mod tests {
             *self.provider.now.lock().unwrap() += time;
         }
 
-        /// Starts a task that requests the token, and returns it once the task waits or has completed.
+        /// Starts a task that requests the token. Returns the task once it is waiting or has completed.
         async fn ask(&self) -> tokio::task::JoinHandle<Result<String>> {
             let (tokens, clock) = (self.tokens.clone(), self.clock.clone());
             let provider: Arc<dyn TokenProvider> = Arc::<Provider>::clone(&self.provider);
@@ -218,7 +218,7 @@ mod tests {
             assert_eq!(caller.await.unwrap().unwrap(), "token1");
         }
         world.provider.permits.add_permits(1);
-        // The renewal fails. The next one is not tried at once.
+        // The renewal fails, and is not repeated immediately.
         for _ in 0..2 {
             assert_eq!(world.ask().await.await.unwrap().unwrap(), "token1");
         }
@@ -278,7 +278,7 @@ mod tests {
         for number in [1, 2] {
             world.provider.permits.add_permits(1);
             assert_eq!(world.ask().await.await.unwrap().unwrap(), format!("token{number}"));
-            // The refusal of an earlier token may arrive late.
+            // The rejection of an earlier token may arrive late.
             world.tokens.discard("token0");
             assert_eq!(world.ask().await.await.unwrap().unwrap(), format!("token{number}"));
             world.tokens.discard(&format!("token{number}"));

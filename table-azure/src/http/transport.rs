@@ -1,4 +1,4 @@
-//! Sends a request once, over pooled connections, with a time limit and a limit on the response size.
+//! Sends a request once over pooled connections, and limits the time and the size of the response.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use crate::http::fault::HttpFault;
 use crate::http::{Answer, Runtime, tls};
 use crate::testing::{Broken, Wire, WireRequest};
 
-/// The maximum size of a response in bytes. A page has about 4 MiB, so a response above this limit does not come from a table service.
+/// The maximum size of a response in bytes. A page has about 4 MiB, so a larger response does not come from a table service.
 const MOST_BYTES: usize = 64 << 20;
-/// The maximum time limit for a new connection.
+/// The maximum time for opening a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// A transport for requests. Clones share its connections and the runtime that drives them.
@@ -29,18 +29,18 @@ pub(crate) struct Transport {
 
 #[derive(Clone, Debug)]
 enum Link {
-    /// Pooled connections with their settings.
+    /// Pooled connections and their settings.
     Http(Client, Settings),
     /// A substitute for connections in tests.
     Wire(Arc<dyn Wire>),
 }
 
-/// The settings of connections to an endpoint.
+/// The settings of the connections to an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     /// `true` if connections use TLS.
     secure: bool,
-    /// `true` if connections use no proxy. Requests to this machine must not go through a proxy.
+    /// `true` if connections bypass proxies. Requests to this machine must not go through a proxy.
     direct: bool,
 }
 
@@ -53,7 +53,7 @@ impl Settings {
 
 impl Transport {
     /// Creates a pool of connections. Opening a connection may take at most half of `limit`, the time limit of an attempt. If no connection can be opened, the
-    /// attempt thus ends before its limit, and the request is known to be unsent.
+    /// attempt therefore ends before its limit, and the request is known not to have been sent.
     ///
     /// # Errors
     /// `Io` if the system has no trusted certificates.
@@ -61,7 +61,7 @@ impl Transport {
         Ok(Self { link: Link::new(settings, limit)?, runtime: Arc::default() })
     }
 
-    /// Returns a transport with the given settings: the same connections if they have these settings, or a new pool of connections on the same runtime.
+    /// Returns a transport with the given settings on the same runtime. It shares the connections if they already have these settings.
     ///
     /// # Errors
     /// `Io` if the system has no trusted certificates.
@@ -73,7 +73,7 @@ impl Transport {
         Ok(Self { link, runtime: Arc::clone(&self.runtime) })
     }
 
-    /// Returns the settings of the connections, or `None` if a test has substituted them.
+    /// Returns the settings of the connections, or `None` if a test has substituted the connections.
     #[cfg(test)]
     pub(crate) const fn settings(&self) -> Option<Settings> {
         match &self.link {
@@ -87,7 +87,7 @@ impl Transport {
         Self { link: Link::Wire(wire), runtime: Arc::new(Runtime::of_callers()) }
     }
 
-    /// Makes calls use the timers of their caller's runtime.
+    /// Returns a transport whose calls use the timers of their caller's runtime.
     #[cfg(test)]
     pub(crate) fn with_timers_of_callers(self) -> Self {
         Self { runtime: Arc::new(Runtime::of_callers()), ..self }
@@ -98,7 +98,7 @@ impl Transport {
         &self.runtime
     }
 
-    /// Creates an HTTP client for blobs, whose requests fail if the response or its next part does not arrive within `limit`.
+    /// Creates an HTTP client for blobs. A request fails if the response or its next part does not arrive within `limit`.
     ///
     /// # Errors
     /// `Io` if the system has no trusted certificates.
@@ -107,7 +107,7 @@ impl Transport {
         build(client(Settings::of(endpoint), limit)?.read_timeout(limit))
     }
 
-    /// Sends a request once and reads the complete response, within a time limit.
+    /// Sends a request once and reads the complete response within the time limit.
     pub(crate) async fn send(
         &self,
         method: Method,
@@ -132,7 +132,7 @@ impl Transport {
                 Link::Wire(wire) => over_wire(wire.as_ref(), &method, url, &headers, body).await,
             }
         };
-        // If a test has paused the clock, no time passes while bytes are in transit.
+        // In a test with a paused clock, no time passes while an attempt is in progress.
         #[cfg(test)]
         let attempt = crate::tests::under_way(attempt);
         tokio::time::timeout(limit, attempt)
@@ -203,7 +203,7 @@ async fn over_wire(
     Ok(Answer { status: answer.status, headers, body: answer.body })
 }
 
-/// The reason why no response was received.
+/// An error that left a request without a response.
 #[derive(Debug)]
 pub(crate) struct TransportError {
     /// `true` if the service may have received the request.
@@ -216,10 +216,10 @@ enum Reason {
     /// An error from the HTTP client, without its URL, which may contain a SAS.
     Http(reqwest::Error),
     TimedOut(Duration),
-    /// The operation reached its time limit before the request was sent.
+    /// The operation had reached its deadline before the request was sent.
     NoTime,
     TooLong,
-    /// The task that sends the request could not be started, or it ended without a result.
+    /// The task that sends the request could not be started, or ended without a result.
     Task(Error),
     /// A failure injected by a test.
     Broken,
@@ -235,7 +235,7 @@ impl TransportError {
         !matches!(self.reason, Reason::TooLong)
     }
 
-    /// Converts the failure to an error with this code, whose source is the HTTP client's error.
+    /// Converts the failure to an error with the given code. The source is the HTTP client's error, if any.
     pub(crate) fn into_error(self, operation: &str, code: ErrorCode) -> Error {
         let error = Error::new(code, format!("{operation}: {self}"));
         match self.reason {

@@ -1,4 +1,4 @@
-//! The client for an account's queues.
+//! The client for the queues of an account.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,16 +19,16 @@ const SCOPE: &str = "https://storage.azure.com/.default";
 
 /// The queues of an account: a [`QueueStore`](table_core::QueueStore) over the REST protocol. Clones share connections.
 ///
-/// The client works on any executor, because its own thread drives the connections.
+/// The client works on any executor, because it drives its connections on a separate thread.
 ///
 /// # Retries
 /// A request whose response was lost is sent again (RTY-1). A put may then create two messages, and a receive may hide a message from all workers
-/// until its visibility timeout. An update may find its pop receipt invalid and fail with `PopReceiptMismatch`, after which a worker stops. Queues
-/// permit all of this (QUE-14), so consumers must be idempotent.
+/// until its visibility timeout has passed. An update may fail with `PopReceiptMismatch` because its pop receipt is no longer valid, and the worker must then
+/// stop. Queues permit all of this (QUE-14), so consumers must be idempotent.
 ///
 /// # Texts
-/// The service stores message texts as XML. A text that contains an illegal XML character, such as U+0000, is rejected before it is sent. The client never
-/// encodes texts implicitly (QUE-6).
+/// The service stores message texts as XML. A text with a character that is illegal in XML, such as U+0000, is rejected before it is sent. The client
+/// never encodes texts implicitly (QUE-6).
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -58,7 +58,7 @@ impl AzureQueues {
     /// Creates a client from a connection string (AUTH-31). Sends no request.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a connection string, or has no queue endpoint. `AuthenticationFailed` if its key is not base64.
+    /// `InvalidInput` if the text is not a connection string, or if it has no queue endpoint. `AuthenticationFailed` if the account key is not base64.
     ///
     /// ```
     /// use table_azure::AzureQueues;
@@ -75,7 +75,7 @@ impl AzureQueues {
     /// Creates a client from a connection string with options.
     ///
     /// # Errors
-    /// `InvalidInput` or `AuthenticationFailed` as for [`from_connection_string`](Self::from_connection_string).
+    /// `InvalidInput` or `AuthenticationFailed`, for the same reasons as in [`from_connection_string`](Self::from_connection_string).
     pub fn from_connection_string_with(text: &str, options: Options) -> Result<Self> {
         let parsed: ConnectionString = text.parse()?;
         let Some(endpoint) = parsed.queue_endpoint() else {
@@ -87,16 +87,16 @@ impl AzureQueues {
     /// Creates a client for an endpoint such as `https://contoso.queue.core.windows.net`. Sends no request.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not an endpoint, or if the credential would be sent unencrypted (ACC-1).
+    /// `InvalidInput` if `endpoint` is not a URL, or if the credential would be sent unencrypted (ACC-1). `Io` if the system has no trusted certificates.
     pub fn new(endpoint: &str, credential: Credential) -> Result<Self> {
         Self::with_options(endpoint, credential, Options::default())
     }
 
     /// Creates a client for an endpoint with options. Only the retry policy, the target, the clock and the permission for plain HTTP are used. The client never
-    /// uses a secondary, because a secondary allows peeking at messages, but not receiving them.
+    /// uses a secondary, which would allow peeking at messages but not receiving them.
     ///
     /// # Errors
-    /// `InvalidInput` if the endpoint is not a URL. `Io` if the system has no trusted certificates.
+    /// `InvalidInput` if `endpoint` is not a URL, or if the credential would be sent unencrypted (ACC-1). `Io` if the system has no trusted certificates.
     pub fn with_options(endpoint: &str, credential: Credential, options: Options) -> Result<Self> {
         let primary = Endpoint::new(endpoint)?;
         let target = options.target.unwrap_or_else(|| Target::of(&primary));
@@ -122,7 +122,7 @@ impl AzureQueues {
         self.0.target
     }
 
-    /// Runs a function on a clone of the client, whichever executor the caller uses.
+    /// Runs a function on a clone of the client, on any executor.
     pub(super) async fn run<T, F>(&self, work: impl FnOnce(Self) -> F) -> Result<T>
     where
         T: Send + 'static,
@@ -138,7 +138,7 @@ impl fmt::Debug for AzureQueues {
     }
 }
 
-/// Formats the client as its endpoint.
+/// Formats the client as the URL of its endpoint.
 impl fmt::Display for AzureQueues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.pipeline.endpoint().fmt(f)

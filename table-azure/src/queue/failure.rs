@@ -1,4 +1,4 @@
-//! Creates errors whose messages contain the queue's name.
+//! Creates errors whose messages contain the name of the queue.
 
 use table_core::Error;
 use table_core::queue::QueueName;
@@ -6,7 +6,7 @@ use table_core::queue::QueueName;
 use crate::failure::AnswerFault;
 use crate::http::Failure;
 
-/// Creates the error for a failed request, with the queue's name in its message.
+/// Creates the error for a failed request, with the name of the queue in its message.
 pub(super) fn of_request(queue: &QueueName, failure: Failure, reads: bool) -> Error {
     failure.into_error(reads).with_context(&format!("queue `{queue}`"))
 }

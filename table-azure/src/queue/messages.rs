@@ -24,7 +24,7 @@ fn at(queue: &QueueName, id: Option<&MessageId>) -> String {
     }
 }
 
-/// Returns the body for a request that puts or updates a message (QUE-4).
+/// Returns the body of a request that puts or updates a message (QUE-4).
 fn body(target: Target, queue: &QueueName, text: &str) -> Result<String> {
     check::text(queue, text)?;
     if let Some(illegal) = xml::first_illegal(text) {
@@ -63,7 +63,7 @@ impl AzureQueues {
         match self.pipeline().send(&request.acknowledged_by(&[204])).await {
             Ok(_) => Ok(()),
             Err(failure) if failure.status == Some(404) && failure.known && failure.into_ambiguous => Ok(()),
-            // The message exists with another receipt, so none of the attempts deleted it.
+            // The message still exists under another receipt, so no attempt has deleted it.
             Err(failure) if failure.error.code() == ErrorCode::PopReceiptMismatch => {
                 Err(of_request(queue, Failure { into_ambiguous: false, ..failure }, false))
             }
@@ -75,9 +75,9 @@ impl AzureQueues {
         let request =
             Request::new("create queue", Method::PUT, format!("/{queue}")).acknowledged_by(&[201, 204]);
         match self.pipeline().send(&request).await {
-            // After a lost response, it is unknown which attempt created the queue. In any case, the queue exists.
+            // After a lost response, it is unknown which attempt created the queue. In either case, the queue exists.
             Ok(answer) => Ok(answer.status == 201),
-            // The queue exists with different metadata.
+            // The queue already exists with different metadata.
             Err(failure) if failure.known && failure.error.code() == ErrorCode::QueueAlreadyExists => {
                 Ok(false)
             }
@@ -110,7 +110,7 @@ impl AzureQueues {
             .acknowledged_by(&[201])
             .body(XML, body(self.target(), queue, &put.text)?);
         let answer = self.send(queue, request).await?;
-        // The message was put, even if its receipt cannot be read.
+        // The message was put, even if the receipt in the response cannot be read.
         let put = read(queue, OPERATION, &answer, |record| lease(record, Some(&put.text)))
             .and_then(|put| put.into_iter().next().ok_or_else(|| of_answer(queue, OPERATION)));
         put.map_err(Error::into_ambiguous)

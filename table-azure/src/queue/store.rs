@@ -1,4 +1,4 @@
-//! The client's implementation of [`QueueStore`].
+//! The implementation of [`QueueStore`] for the client.
 
 use std::time::Duration;
 

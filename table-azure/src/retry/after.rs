@@ -7,8 +7,8 @@ use reqwest::header::HeaderMap;
 
 use crate::auth::parse_http_date;
 
-/// Returns the delay in `x-ms-retry-after-ms`, or in `Retry-After` as seconds or date, or `None` if neither header is present and valid.
-/// `now` is the client's time, which is used if the response has no `Date`.
+/// Returns the delay from `x-ms-retry-after-ms`, or else from `Retry-After` (seconds or a date), or `None` if neither header is present and valid.
+/// `now` is the client's time, which is used if the response has no `Date` header.
 pub(crate) fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     // Cosmos DB writes fractions of a millisecond.
@@ -20,7 +20,7 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Dur
     if let Some(seconds) = number(after) {
         return Some(Duration::from_secs_f64(seconds));
     }
-    // The service's own clock determines the delay, if the response contains its time.
+    // A date is compared with the service's own clock if the response contains its time.
     let now = text("date").and_then(parse_http_date).unwrap_or(now);
     let until = parse_http_date(after)?.signed_duration_since(now);
     Some(until.to_std().unwrap_or_default())
@@ -34,7 +34,7 @@ mod tests {
     #[test]
     fn rty_3_seconds_milliseconds_and_dates() {
         let (date, now) = (HeaderValue::from_static("Fri, 20 Nov 2026 08:00:00 GMT"), "2026-11-20T08:00:00Z");
-        // With the date of the response, the client's clock may be wrong.
+        // If the response contains a date, the result does not depend on the client's clock.
         let clocks =
             [(None, now), (Some(&date), "2026-11-20T07:50:00Z"), (Some(&date), "2026-11-20T08:10:00Z")];
         for (name, value, expected) in [

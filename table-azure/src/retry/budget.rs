@@ -1,11 +1,11 @@
-//! The retry budget shared by all calls of a client. It limits the additional load that retries put on a failing service.
+//! The retry budget of a client, shared by all calls. It limits the additional load that retries put on a failing service.
 
 use std::sync::{Mutex, PoisonError};
 
-/// The cost of one retry, in tokens. A success after retries returns the tokens of the last retry; any other success returns one token.
+/// The cost of one retry, in tokens. A success after retries returns the cost of one retry; any other success returns one token.
 const REPETITION: u32 = 10;
 
-/// A retry budget, shared by all calls of a client.
+/// A retry budget that all calls of a client share.
 #[derive(Debug)]
 pub(crate) struct Budget {
     most: u32,
@@ -15,18 +15,18 @@ pub(crate) struct Budget {
 #[derive(Debug)]
 struct State {
     tokens: u32,
-    /// `true` while retries are disabled because no tokens are left.
+    /// `true` while retries are disabled because the budget has been exhausted.
     open: bool,
 }
 
 impl Budget {
-    /// Creates a budget that permits `repetitions` retries before the first success.
+    /// Creates a budget that permits the given number of retries before the first success.
     pub(crate) fn new(repetitions: u32) -> Self {
         let most = repetitions.saturating_mul(REPETITION);
         Self { most, state: Mutex::new(State { tokens: most, open: false }) }
     }
 
-    /// Takes one retry from the budget. Returns `false` if it is exhausted.
+    /// Takes one retry from the budget. Returns `false` if the budget is exhausted.
     pub(crate) fn take(&self) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(left) = state.tokens.checked_sub(REPETITION) {

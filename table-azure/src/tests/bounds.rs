@@ -1,4 +1,4 @@
-//! Tests of the time limit for a call, of the shared retry budget, and of calls that the caller drops.
+//! Tests of the time limit for a call, of the shared retry budget, and of calls that their caller drops.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -24,7 +24,7 @@ fn stored() -> Reply {
     entity("2026-11-20T07:00:00Z", 1)
 }
 
-/// Tests that the overall time limit ends the second attempt, and that no third attempt starts.
+/// Tests that the time limit of the operation ends the second attempt, and that no third attempt starts.
 #[tokio::test(start_paused = true)]
 async fn rty_2_the_whole_operation_has_a_time_limit() {
     let server = Server::start(vec![Reply::Silence; 4]).await;
@@ -82,7 +82,7 @@ async fn con_11_a_dropped_call_does_not_affect_the_next() {
     assert_eq!(server.received().len(), 3, "nothing is sent for a call that was dropped");
 }
 
-/// A tracing subscriber that records the events of `table_azure::circuit`.
+/// A tracing subscriber that records the events with the target `table_azure::circuit`.
 #[derive(Clone, Debug, Default)]
 struct Circuit(Arc<Mutex<Vec<String>>>);
 
@@ -120,11 +120,11 @@ impl Visit for State<'_> {
     fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
 }
 
-/// Tests that each call is sent only once during an outage, instead of four times, and that retries resume after successes.
+/// Tests that each call is sent only once during an outage, instead of four times, and that retries resume after enough successes.
 #[tokio::test(start_paused = true)]
 async fn rty_2_retries_of_all_calls_share_a_bound_and_are_traced() {
     let circuit = Circuit::default();
-    // If a thread without a dispatcher reaches a callsite first, tracing disables the callsite permanently. A second dispatcher prevents this.
+    // If a thread without a dispatcher is the first to reach a callsite, tracing disables the callsite permanently. A second dispatcher prevents this.
     let _second = tracing::Dispatch::new(circuit.clone());
     let _listening = tracing::subscriber::set_default(circuit.clone());
     let events = || circuit.0.lock().unwrap().clone();
@@ -143,7 +143,7 @@ async fn rty_2_retries_of_all_calls_share_a_bound_and_are_traced() {
     assert_eq!((server.received().len(), events()), (11 + 32, vec!["open".to_owned(), "closed".to_owned()]));
 }
 
-/// Tests that the client sends each transaction that its own limits accept. The transactions are filled to the last byte with rows of several sizes.
+/// Tests that the client sends every transaction that its own limits accept. The transactions are filled to the last byte with rows of several sizes.
 #[tokio::test]
 async fn egt_3_and_con_11_a_transaction_within_the_limits_of_the_client_is_sent() {
     for (operation_ids, target) in
@@ -174,7 +174,7 @@ async fn egt_3_and_con_11_a_transaction_within_the_limits_of_the_client_is_sent(
     }
 }
 
-/// Tests the largest entities that the limits of a client accept: by the number of their properties, and by their size.
+/// Tests the largest entities that the limits of a client accept, both by number of properties and by size.
 #[tokio::test]
 async fn ent_2_size_1_and_con_11_an_entity_within_the_limits_of_the_client_is_sent() {
     for operation_ids in [false, true] {

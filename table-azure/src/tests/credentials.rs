@@ -1,4 +1,4 @@
-//! Tests of credentials in requests, and tests that no error and no `Debug` output contains a secret (SAS-12, AUTH-12).
+//! Tests of the credentials in requests. No error and no `Debug` output may contain a secret (SAS-12, AUTH-12).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,7 +57,7 @@ async fn auth_2_3_and_13_both_signature_forms_match_the_sent_request() {
     {
         let server = Server::start([done(), done()]).await;
         let client = server.client(Options::new().shared_key_lite(lite));
-        // The server rejects a request that differs from its signed form.
+        // The server rejects a request that differs from the form that was signed.
         for row_key in ["1", "a b+c%'é"] {
             submit(&client, [(row_key, OperationKind::InsertOrMerge(row(1)))]).await.unwrap();
         }
@@ -95,7 +95,7 @@ async fn auth_12_a_token_is_requested_once_and_renewed_before_it_expires() {
     let options = Options::new().clock(Clock::of_instants(move || *own.lock().unwrap()));
     let client = AzureTables::with_options(&server.endpoint, Credential::token(provider), options).unwrap();
     let key = EntityKey::new("p", "r").unwrap();
-    // The renewal starts at 55 minutes, and the last call waits for it at most.
+    // The renewal starts at 55 minutes. Only the last call, after the first token has expired, may have to wait for it.
     for minutes in [0, 54, 55, 61] {
         *now.lock().unwrap() = start + TimeDelta::minutes(minutes);
         client.get(&table(), &key, &Select::All).await.unwrap();
@@ -151,7 +151,7 @@ fn acc_1_and_auth_12_no_credential_is_sent_in_the_clear() {
     assert!(!error.to_string().contains("c2VjcmV0"), "{error}");
 }
 
-/// Tests that the secondary endpoint is used only for service statistics, even with a SAS.
+/// Tests that the secondary endpoint is checked only when it is used. An unencrypted one does not prevent the creation of a client.
 #[tokio::test]
 async fn acc_1_the_secondary_is_checked_when_stats_are_requested() {
     let credential = Credential::shared_key("contoso", "c2VjcmV0").unwrap();
@@ -182,7 +182,7 @@ fn auth_30_the_emulators_key_is_sent_only_to_emulators() {
     }
 }
 
-/// Tests that a redirect to another host is not followed, so the signature is not sent there in a header or in the URL.
+/// Tests that a redirect to another host is not followed, so no signature is sent there in a header or in the URL.
 #[tokio::test]
 async fn acc_1_no_redirect_is_followed() {
     let elsewhere = Server::start([]).await;
@@ -204,7 +204,7 @@ async fn acc_1_no_redirect_is_followed() {
     assert!(elsewhere.received().is_empty());
 }
 
-/// Tests that the client works in programs that use other executors and have no tokio runtime. The client then provides a runtime.
+/// Tests that the client works in a program that uses another executor and has no tokio runtime. The client then creates a runtime.
 #[test]
 fn the_client_works_with_any_executor() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

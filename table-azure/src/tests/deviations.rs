@@ -6,7 +6,7 @@ use table_core::{EntityKey, TableStore, ValueRef};
 use super::server::*;
 use crate::{AzureTables, Credential, Options, Target};
 
-/// Creates a client whose target is Cosmos DB.
+/// Creates a client for the server with Cosmos DB as its target.
 fn cosmos(server: &Server) -> AzureTables {
     let key = crate::auth::EMULATOR_KEY;
     let key = Credential::shared_key(crate::auth::EMULATOR_ACCOUNT, key).unwrap();
@@ -14,7 +14,7 @@ fn cosmos(server: &Server) -> AzureTables {
     AzureTables::with_options(&server.endpoint, key, options).unwrap()
 }
 
-/// Tests that metadata with a wrong table or a wrong type is ignored, and that a property which the response omits is absent, like one that is null.
+/// Tests that metadata with a wrong table or type is ignored, and that a property which the response omits is absent, as is a property with a null value.
 #[tokio::test]
 async fn az_6_and_15_metadata_is_ignored_and_omitted_properties_are_absent() {
     let metadata = r#""odata.metadata":"http://127.0.0.1:10002/devstoreaccount1/$metadata#Tables/@Element""#;
@@ -30,7 +30,7 @@ async fn az_6_and_15_metadata_is_ignored_and_omitted_properties_are_absent() {
     }
 }
 
-/// Tests that lists skip table names in Cosmos DB that no other operation of this library accepts.
+/// Tests that lists omit the Cosmos DB table names that no other operation of this library accepts.
 #[tokio::test]
 async fn cos_3_lists_omit_invalid_table_names() {
     let names = ["my-table", "ab", "Employee", "日本", &"x".repeat(64)]
@@ -56,13 +56,13 @@ async fn cos_9_and_10_metadata_and_digits_of_cosmos_are_read() {
     client.create_table(&table()).await.unwrap();
     let key = EntityKey::new("p", "r").unwrap();
     let found = client.get(&table(), &key, &Select::All).await.unwrap().unwrap();
-    // The ETag is preserved as received, and is not normalised (ETAG-4).
+    // The `ETag` is preserved as received, without normalisation (ETAG-4).
     assert_eq!(found.etag.to_string(), etag);
     let at = found.row.view().find("At", &mut 0).unwrap();
     assert_eq!(at, Some(ValueRef::DateTime(621_355_968_000_000_000)));
 }
 
-/// Tests that the client returns an error, instead of waiting silently, if a new stored policy is not yet in effect.
+/// Tests that the client immediately returns an error, instead of waiting, if a new stored policy is not yet in effect.
 #[tokio::test]
 async fn acl_3_a_policy_not_yet_in_effect_is_reported_at_once() {
     let server = Server::start([

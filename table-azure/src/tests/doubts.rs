@@ -1,4 +1,4 @@
-//! Tests of lost responses. A write identifier determines the outcome; without one, the outcome is ambiguous (CON-11, `docs/lost-answers.md`).
+//! Tests of lost responses. With a write identifier, the outcome can be determined; without one, it is ambiguous (CON-11, `docs/lost-answers.md`).
 
 use table_core::etag::IfMatch;
 use table_core::query::{KeyRange, Query, Select};
@@ -42,7 +42,7 @@ fn is_ambiguous_after(error: &Error, last: ErrorCode) {
     assert_eq!((error.table(), error.key()), (Some("Employee"), Some(("p", "r"))), "{error:?}");
 }
 
-/// Tests that equal content does not prove that a write was applied, because another writer may have written the same content.
+/// Tests that a rejection after a lost response is ambiguous, even if the stored content is equal, because another writer may have written it.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_refusal_after_a_lost_response_is_ambiguous() {
     for lost in [Reply::Cut, Reply::Silence, refusal(500, "OperationTimedOut"), answer(504, &[], "")] {
@@ -84,7 +84,7 @@ async fn con_11_a_refusal_without_a_lost_response_is_definite() {
     }
 }
 
-/// Returns a server that loses the first response and rejects the second attempt, a client that uses write identifiers, and the error.
+/// Returns a server that lost the first response and rejected the retry, the client, which uses write identifiers, and the error of the write.
 async fn refused_after_loss(kind: &OperationKind, code: &str) -> (Server, AzureTables, Error) {
     let server = Server::start([Reply::Cut, refusal(412, code)]).await;
     let client = server.client(Options::new().operation_ids(true));
@@ -96,7 +96,7 @@ async fn refused_after_loss(kind: &OperationKind, code: &str) -> (Server, AzureT
 async fn con_11_the_sent_operation_id_proves_the_outcome() {
     for kind in all().into_iter().take(5) {
         let (server, client, error) = refused_after_loss(&kind, "UpdateConditionNotSatisfied").await;
-        // The lookup is also rejected.
+        // The server also rejects the lookup of the outcome.
         assert_eq!(server.received().len(), 3);
         is_ambiguous_after(&error, ErrorCode::UpdateConditionNotSatisfied);
         let id = server.sent_id();
@@ -124,7 +124,7 @@ async fn con_11_the_sent_operation_id_proves_the_outcome() {
     assert_eq!(client.outcome_of(&other).await.unwrap_err().rule(), Some("CON-11"));
 }
 
-/// Tests that the call itself looks up the outcome and succeeds, even if no attempt received a response.
+/// Tests that the call itself looks up the outcome and succeeds if the write was applied, even if no attempt received a response.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_write_that_was_applied_is_a_success() {
     for last in [vec![refusal(412, "UpdateConditionNotSatisfied")], vec![Reply::Cut; 3]] {
@@ -191,7 +191,7 @@ async fn con_11_an_identifier_of_the_program_proves_nothing() {
     }
 }
 
-/// Tests a pattern that requests a write identifier. If the identifier does not fit, the write is sent without it.
+/// Tests a write for which the caller requests an identifier. If the identifier does not fit, the write is sent without it.
 #[tokio::test(start_paused = true)]
 async fn con_11_a_requested_operation_id_is_sent_only_if_it_fits() {
     let wish = async |row: Row| {
@@ -221,7 +221,7 @@ async fn con_11_table_operations_are_ambiguous_after_a_lost_response() {
         let error = server.client(Options::new()).create_table(&table()).await.unwrap_err();
         assert!(error.is_ambiguous() && error.table() == Some("Employee"), "{error}");
     }
-    // The table exists, whichever writer created it.
+    // The table exists, regardless of which writer created it.
     let server = Server::start([Reply::Cut, refusal(409, "TableAlreadyExists")]).await;
     assert!(!server.client(Options::new()).create_table_if_missing(&table()).await.unwrap());
     let server = Server::start([refusal(503, "ServerBusy"), refusal(409, "TableAlreadyExists")]).await;
@@ -233,7 +233,7 @@ async fn con_11_table_operations_are_ambiguous_after_a_lost_response() {
     assert!(server.client(Options::new()).delete_table(&table()).await.unwrap_err().is_not_found());
 }
 
-/// Tests that a page from a proxy proves nothing about a table or an entity, regardless of its status, whereas an error code in a header does.
+/// Tests that a page from a proxy proves nothing about a table or an entity, whatever its status. An error code in a header does.
 #[tokio::test(start_paused = true)]
 async fn con_11_only_the_service_can_say_that_a_table_exists_or_an_entity_is_missing() {
     let page = |status| answer(status, &["Content-Type: text/html"], "<html><title>Conflict</title></html>");
@@ -321,7 +321,7 @@ async fn egt_38_a_batch_refused_as_a_whole_was_not_applied() {
     assert!(submit(&client, operations()).await.unwrap_err().is_ambiguous());
 }
 
-/// Tests a batch with a throttled operation. A batch is atomic, so none of its operations was applied, and it is sent again.
+/// Tests a batch with a throttled operation. A batch is atomic, so none of its operations was applied, and the batch is sent again.
 #[tokio::test(start_paused = true)]
 async fn rty_1_and_egt_9_a_batch_with_a_throttled_operation_is_sent_again() {
     let busy = || batch_refusal(503, "ServerBusy", "1:The server is busy.");
@@ -334,7 +334,7 @@ async fn rty_1_and_egt_9_a_batch_with_a_throttled_operation_is_sent_again() {
         submit(&server.client(Options::new()), operations()).await.unwrap();
         assert_eq!(server.lines(), vec!["POST /$batch"; attempts]);
     }
-    // The policy limits the attempts, whether the whole batch or an operation in it is throttled.
+    // The retry policy limits the number of attempts, whether the whole batch or only one operation is throttled.
     let whole = || refusal(503, "ServerBusy");
     for kinds in 0..8 {
         let reply = |attempt: usize| if kinds >> (attempt % 3) & 1 == 1 { busy() } else { whole() };
@@ -347,7 +347,7 @@ async fn rty_1_and_egt_9_a_batch_with_a_throttled_operation_is_sent_again() {
         assert_eq!((error.code(), error.operation()), (ErrorCode::ServerBusy, of_part.then_some(1)));
         assert!(!error.is_ambiguous());
     }
-    // A permanent error in an operation is not retried.
+    // A permanent error of an operation is not retried.
     let server =
         Server::start([busy(), batch_refusal(409, "EntityAlreadyExists", "0:It exists."), batch_done()])
             .await;
@@ -355,7 +355,7 @@ async fn rty_1_and_egt_9_a_batch_with_a_throttled_operation_is_sent_again() {
     assert_eq!((error.code(), server.lines().len()), (ErrorCode::EntityAlreadyExists, 2));
 }
 
-/// Tests that a part of a batch is classified as a response to the whole batch: by its status, the service's code, and the presence of an error body.
+/// Tests that a part of a batch is classified like a response to the whole batch: by its status, the service's code, and the presence of an error body.
 #[tokio::test(start_paused = true)]
 async fn rty_1_and_con_11_a_part_of_a_batch_is_classified_as_a_whole_response() {
     let operations = || [("r", OperationKind::Insert(row(1))), ("s", OperationKind::Insert(row(1)))];

@@ -16,7 +16,7 @@ use crate::{AzureTables, Clock, Credential, Options, RetryPolicy};
 
 const START: &str = "2026-11-20T08:00:00Z";
 
-/// A mock token provider that returns scripted results in order.
+/// A mock credential that returns scripted results in order.
 struct Scripted(Mutex<VecDeque<azure_core::Result<AccessToken>>>);
 
 impl fmt::Debug for Scripted {
@@ -41,7 +41,7 @@ fn start() -> DateTime<Utc> {
     START.parse().unwrap()
 }
 
-/// Returns a token that expires after the given time.
+/// Returns a token that expires after `lifetime`.
 fn good_for(secret: &'static str, lifetime: TimeDelta) -> AccessToken {
     let end = OffsetDateTime::from_unix_timestamp((start() + lifetime).timestamp()).unwrap();
     AccessToken::new(secret, end)
@@ -69,7 +69,7 @@ async fn auth_12_a_vendor_token_is_requested_once_and_renewed_before_it_expires(
         Arc::clone(&now),
     );
     let key = EntityKey::new("p", "r").unwrap();
-    // The renewal starts at 55 minutes, and the last call waits for it at most.
+    // The renewal starts at 55 minutes. Only the last call, after the first token has expired, may have to wait for it.
     for minutes in [0, 54, 55, 61] {
         *now.lock().unwrap() = start() + TimeDelta::minutes(minutes);
         client.get(&table(), &key, &Select::All).await.unwrap();
@@ -99,7 +99,7 @@ async fn auth_12_without_a_token_nothing_is_sent_and_the_error_says_so() {
     }
     assert!(errors[0].to_string().contains("AADSTS7000215"), "{}", errors[0]);
     assert!(server.received().is_empty());
-    // Failures are not cached: the next request asks for a token again.
+    // Failures are not cached, so the next request asks for a token again.
     client.get(&table(), &key, &Select::All).await.unwrap();
     errors.push(client.get(&table(), &key, &Select::All).await.unwrap_err());
     assert_eq!(server.received().len(), 2);
@@ -108,8 +108,8 @@ async fn auth_12_without_a_token_nothing_is_sent_and_the_error_says_so() {
     }
 }
 
-/// Tests that a refused token is replaced once, if the clock was an hour ahead when the token was issued, and if the token was revoked. The service accepts
-/// only the second token.
+/// Tests that a rejected token is replaced once. The clock may have been an hour ahead when the token was issued, or the token may have been revoked. The
+/// service accepts only the second token.
 #[tokio::test]
 async fn auth_12_a_refused_token_is_replaced_once() {
     let gone = || refusal(401, "InvalidAuthenticationInfo");
@@ -122,7 +122,7 @@ async fn auth_12_a_refused_token_is_replaced_once() {
     for _ in 0..2 {
         assert!(client.get(&table(), &key, &Select::All).await.unwrap().is_some());
     }
-    // A call is sent again at most once.
+    // A rejected request is repeated with a new token at most once.
     let error = client.get(&table(), &key, &Select::All).await.unwrap_err();
     assert_eq!((error.code(), error.is_ambiguous()), (ErrorCode::AuthenticationFailed, false));
     let sent: Vec<_> =

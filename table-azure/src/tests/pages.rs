@@ -8,7 +8,7 @@ use table_core::{ETag, ErrorCode, Filter, TableStore, ValueRef};
 use super::server::*;
 use crate::{Options, Target};
 
-/// Returns a page of rows in the partition `p`, with additional header lines.
+/// Returns a page of rows in the partition `p`. `headers` are additional header lines.
 fn page(rows: &[&str], headers: &[&str]) -> Reply {
     let etag = r#"W/\"datetime'2026-11-20T07%3A00%3A00Z'\""#;
     let rows: Vec<_> = rows
@@ -45,7 +45,7 @@ async fn page_13_empty_pages_single_rows_and_partition_tokens_are_followed() {
     let query = Query { top: Some(1), ..Query::new(KeyRange::partition("p")) };
     let (mut from, mut found) = (None::<Continuation>, Vec::new());
     loop {
-        // The continuation is converted to text and back, because programs may store it (PAGE-7).
+        // The continuation is converted to text and back, because programs may store it as text (PAGE-7).
         from = from.map(|from: Continuation| from.to_string().parse().unwrap());
         let page = client.query(&table(), &query, from.as_ref()).await.unwrap();
         found.extend(keys(&page));
@@ -221,9 +221,9 @@ struct Member {
     id: String,
 }
 
-/// Reads a stream of three pages with two, one and one entities. At each entity, waits for the expected number of requests; returns the numbers found.
+/// Reads a stream of three pages with two, one and one entities. At each entity, waits for the expected number of requests. Returns the observed numbers.
 fn requests_seen(expected: [usize; 4], limit: usize) -> Vec<usize> {
-    /// The maximum time to wait, which only a faulty client reaches.
+    /// The maximum time to wait for a request. Only a faulty client reaches it.
     const BOUND: std::time::Duration = std::time::Duration::from_secs(10 * 60);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let token = "x-ms-continuation-NextPartitionKey: t";
@@ -234,7 +234,7 @@ fn requests_seen(expected: [usize; 4], limit: usize) -> Vec<usize> {
     ]));
     let members = table_core::Table::<Member, _>::new(server.client(Options::new()), table());
     let (mut seen, mut expected) = (Vec::new(), expected.into_iter());
-    // Blocks the thread, like a program that processes an entity. The stream is not polled.
+    // Blocks the thread, like a program that processes an entity. Meanwhile, the stream is not polled.
     let work = |_: &_| {
         let (began, wanted) = (std::time::Instant::now(), expected.next().unwrap());
         while server.received().len() < wanted && began.elapsed() < BOUND {

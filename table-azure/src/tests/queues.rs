@@ -1,4 +1,4 @@
-//! Tests of queues: requests, lost responses and unexpected responses (QUE rules).
+//! Tests of queues, with their requests, lost responses, and unexpected responses (QUE rules).
 
 use std::time::Duration;
 
@@ -96,7 +96,7 @@ async fn con_11_a_message_missing_after_a_lost_response_was_deleted() {
     let gone = || xml(404, "MessageNotFound");
     assert_eq!(delete(vec![gone()]).await, Err(ErrorCode::MessageNotFound));
     assert_eq!(delete(vec![Reply::Cut, gone()]).await, Ok(()));
-    // Another receiver has the message, so no attempt can have deleted it.
+    // Another worker has received the message, so no attempt can have deleted it.
     let taken = xml(400, "PopReceiptMismatch");
     assert_eq!(delete(vec![Reply::Cut, taken]).await, Err(ErrorCode::PopReceiptMismatch));
 }
@@ -130,7 +130,7 @@ async fn que_5_a_malformed_response_is_an_error_that_names_the_queue() {
     }
 }
 
-/// Tests that a page from a portal or a proxy never counts as an acknowledgement, and proves nothing about a queue or a message (CON-11).
+/// Tests that a page from a portal or a proxy never acknowledges a request, and proves nothing about a queue or a message (CON-11).
 #[tokio::test(start_paused = true)]
 async fn con_11_a_page_is_no_response_of_a_queue() {
     let html = |status| answer(status, &["Content-Type: text/html"], "<html>");
@@ -170,7 +170,7 @@ async fn que_4_and_8_requests_that_the_service_would_refuse_are_not_sent() {
     assert!(server.received().is_empty());
 }
 
-/// Tests the exchange in example EX-27, with a server that returns recorded responses. Errors are XML, and a header repeats the error code (QUE-1).
+/// Tests the exchange in example EX-27 with recorded responses. Errors are in XML, and a header repeats the error code (QUE-1).
 #[tokio::test]
 async fn ex_27_and_que_1_put_get_update_and_delete() {
     const ID: &str = "71b1724e-70ae-4fc2-8aee-16ed4ab53a34";

@@ -1,4 +1,4 @@
-//! Tests with recorded requests and responses, in their original order (EX-1 to EX-25).
+//! Tests with recorded requests and responses in their original order (EX-1 to EX-25).
 
 use table_core::etag::IfMatch;
 use table_core::filter::Comparison;
@@ -52,7 +52,7 @@ async fn ex_1_2_and_25_tables() {
         refusal(409, "TableAlreadyExists"),
         answer(204, &[], ""),
         missing(),
-        // Some servers do not report the preference that they applied.
+        // Some servers do not state which preference they applied.
         answer(201, &["Content-Type: application/json;odata=nometadata"], r#"{"TableName":"Employee"}"#),
     ])
     .await;
@@ -80,7 +80,7 @@ async fn ex_1_2_and_25_tables() {
 async fn ex_5_and_6_ins_4_and_json_8_every_type_round_trips() {
     let etag = format!("etag: {ETAG}");
     let read = r#"{"odata.metadata":"http://127.0.0.1:10002/devstoreaccount1/$metadata#Employee/@Element","odata.etag":"W/\"datetime'2026-11-20T08%3A14%3A48.1444672Z'\"","PartitionKey":"Sales","RowKey":"00001","FirstName":"Ada","Age":34,"Salary":12.5,"Bonus":3.0,"Active":true,"BadgeId@odata.type":"Edm.Int64","BadgeId":"9007199254740993","Hired@odata.type":"Edm.DateTime","Hired":"2014-08-22T00:50:32.1234567Z","Ref@odata.type":"Edm.Guid","Ref":"c9da6455-213d-42c9-9a79-3e9149a57833","Photo@odata.type":"Edm.Binary","Photo":"AQIDBA==","Timestamp":"2026-11-20T08:14:48.1444672Z"}"#;
-    // Azurite's responses have different type annotations than requests (AZ-4).
+    // The type annotations in Azurite's responses differ from those in requests (AZ-4).
     let azurite = read.replace(r#""Bonus":3.0"#, r#""Bonus@odata.type":"Edm.Double","Bonus":3"#);
     let server = Server::start([
         answer(204, &[&etag, "preference-applied: return-no-content"], ""),
@@ -218,7 +218,7 @@ async fn ex_17_a_batch() {
     assert!(!received.body.to_ascii_lowercase().contains("authorization"));
 }
 
-/// Returns a batch response with recorded parts.
+/// Returns a batch response that consists of recorded parts.
 fn batch_answer(parts: &[&str]) -> Reply {
     let head = "Content-Type: application/http\r\nContent-Transfer-Encoding: binary";
     let parts: Vec<_> =
@@ -293,6 +293,6 @@ async fn ex_23_and_acl_1_policies_round_trip() {
     let received = server.received();
     assert_eq!(received[0].body, BODY);
     assert_eq!(received[0].header("content-type"), "application/xml");
-    // The requests are signed with an account key, including `?comp=acl` (SIG-4). The server has verified the signatures.
+    // The requests are signed with an account key, and the signature covers `?comp=acl` (SIG-4). The server has verified it.
     assert!(received.iter().all(|request| request.header("authorization").starts_with("SharedKey")));
 }

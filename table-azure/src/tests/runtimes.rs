@@ -1,4 +1,4 @@
-//! Tests of callers with different runtimes. No caller's runtime can stop a connection that another caller uses, and a call returns on any thread.
+//! Tests of callers with different runtimes. A caller's runtime must not stop a connection that another caller uses, and a call must return on any thread.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::server::*;
 use crate::testing::Testing;
 use crate::{AzureTables, Options, RetryPolicy};
 
-/// Returns a server that runs on its own thread, and a client without retries, whose timers belong to the client.
+/// Returns a server that runs on a separate thread, and a client that does not retry and uses its own timers.
 fn world(replies: impl IntoIterator<Item = Reply>) -> (Runtime, Server, AzureTables) {
     let outer = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let server = outer.block_on(Server::start(replies));
@@ -40,7 +40,7 @@ fn a_connection_outlives_the_pause_and_the_end_of_the_runtime_that_opened_it() {
         // The connection returns to the pool.
         tokio::task::yield_now().await;
     });
-    // The first runtime is not running now.
+    // At this point, the first runtime is not running.
     second.block_on(write(&client, 2));
     drop(first);
     second.block_on(write(&client, 3));
@@ -60,7 +60,7 @@ fn a_dropped_handle_leaves_the_connections_to_the_others() {
     assert_eq!((server.received().len(), server.connections()), (2, 1));
 }
 
-/// Tests calls from synchronous code that runs inside async code, so the thread of the caller's runtime is blocked until the call returns.
+/// Tests synchronous calls inside async code. Each call blocks the thread of the caller's runtime until it returns.
 #[test]
 fn a_call_returns_while_it_blocks_the_thread_of_the_callers_runtime() {
     let multi_thread = Builder::new_multi_thread().worker_threads(1).build().unwrap();
@@ -77,7 +77,7 @@ fn a_call_returns_while_it_blocks_the_thread_of_the_callers_runtime() {
                 assert!(client.query(&table(), &query, None).block_on().unwrap().rows.is_empty());
             }
             client.create_table(&table()).block_on().unwrap();
-            // The time limit also ends a call without a response.
+            // A call without a response also ends at its time limit.
             let error = hasty.query(&table(), &query, None).block_on().unwrap_err();
             assert_eq!(error.code(), ErrorCode::OperationTimedOut, "{error}");
         };

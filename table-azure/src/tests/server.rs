@@ -17,28 +17,28 @@ use crate::auth::AccountKey;
 use crate::auth::{EMULATOR_ACCOUNT, EMULATOR_KEY};
 use crate::{AzureTables, Credential, Options, Target};
 
-/// The server's reaction to one request.
+/// The reaction of the server to one request.
 #[derive(Clone, Debug)]
 pub(super) enum Reply {
-    /// A response: head and body as sent, without `Content-Length`.
+    /// A response with a head, to which `Content-Length` is added unless the status is 204, and a body.
     Answer { head: String, body: String },
-    /// A complete response as bytes.
+    /// A complete response, as bytes.
     Bytes(Vec<u8>),
-    /// The server reads the request and closes the connection.
+    /// The server reads the request, then closes the connection.
     Cut,
-    /// The server sends the head and a part of the body, then closes the connection.
+    /// The server sends the head and part of the body, then closes the connection.
     CutBody,
     /// The server reads the request and never responds.
     Silence,
-    /// The server sends the head and a part of the body, and then stops sending without closing the connection.
+    /// The server sends the head and part of the body, then stops sending without closing the connection.
     SlowBody,
     /// The server sends an endless body.
     Endless,
-    /// The server returns the requested entity with one `Int32` and the identifier of the write that it received last.
+    /// The server returns the requested entity with one `Int32` and the write identifier from the last write that it received.
     EntityAsSent,
 }
 
-/// Returns a response with a status, header lines, and a body.
+/// Returns a response with the given status, header lines and body.
 pub(super) fn answer(status: u16, headers: &[&str], body: &str) -> Reply {
     let mut head =
         format!("HTTP/1.1 {status} X\r\nDate: Fri, 20 Nov 2026 08:00:00 GMT\r\nx-ms-request-id: c0ffee\r\n");
@@ -83,7 +83,7 @@ pub(super) fn entity(timestamp: &str, a: i32) -> Reply {
     )
 }
 
-/// Returns an entity with a key.
+/// Returns an entity with the given key.
 pub(super) fn entity_at(partition_key: &str, row_key: &str) -> Reply {
     let Reply::Answer { head, body } = entity("2026-11-20T07:00:00Z", 1) else { unreachable!() };
     Reply::Answer { head, body: with_key(&body, partition_key, row_key) }
@@ -94,7 +94,7 @@ fn with_key(body: &str, partition_key: &str, row_key: &str) -> String {
     body.replace(r#""PartitionKey":"p","RowKey":"r""#, &key)
 }
 
-/// Returns the entity `(p, r)` with one `Int32` and the identifier of a write.
+/// Returns the entity `(p, r)` with one `Int32` and the given write identifier.
 pub(super) fn entity_of(id: &str, a: i32) -> Reply {
     json(
         200,
@@ -131,19 +131,19 @@ impl Received {
         self.headers.iter().find(|(found, _)| found == name).map_or("", |(_, value)| value)
     }
 
-    /// Returns the method and the path, such as `GET /path`, without the account and the query.
+    /// Returns the method and the path, such as `GET /path`, without the account name and the query.
     pub(super) fn line(&self) -> String {
         let path = self.target.split('?').next().unwrap();
         format!("{} {}", self.method, path.strip_prefix("/devstoreaccount1").unwrap_or(path))
     }
 
-    /// Returns the decoded query.
+    /// Returns the query parameters with decoded names and values.
     pub(super) fn query(&self) -> Vec<(String, String)> {
         let url = reqwest::Url::parse(&format!("http://x{}", self.target)).unwrap();
         url.query_pairs().map(|(name, value)| (name.into_owned(), value.into_owned())).collect()
     }
 
-    /// Returns `true` if the signature matches the received request (AUTH-2, AUTH-3, AUTH-6).
+    /// Returns `true` if the signature of the request is valid (AUTH-2, AUTH-3, AUTH-6).
     fn is_signed(&self) -> bool {
         let mut path = self.target.split('?').next().unwrap().to_owned();
         if let Some((_, comp)) = self.query().into_iter().find(|(name, _)| name == "comp") {
@@ -172,7 +172,7 @@ struct Script {
     connections: usize,
 }
 
-/// A scripted server. It runs until the runtime of its test ends.
+/// A scripted server, which runs until the runtime of its test ends.
 #[derive(Clone, Debug)]
 pub(super) struct Server {
     script: Arc<Mutex<Script>>,
@@ -200,7 +200,7 @@ impl Server {
         self.script.lock().unwrap().replies.extend(replies);
     }
 
-    /// Returns the identifier in the last write that the server received.
+    /// Returns the write identifier in the last write that the server received.
     pub(super) fn sent_id(&self) -> String {
         sent_id(&self.received())
     }
@@ -219,12 +219,12 @@ impl Server {
         self.received().iter().map(Received::line).collect()
     }
 
-    /// Creates a client with the emulator's key and a clock that advances by a second on each read.
+    /// Creates a client with the emulator's key and a clock that advances by a second each time it is read.
     pub(super) fn client(&self, options: Options) -> AzureTables {
         self.client_of(options.target(Target::Service))
     }
 
-    /// Creates a client like [`client`](Self::client), with the target in the options.
+    /// Creates a client like [`client`](Self::client), but with the target in the options.
     pub(super) fn client_of(&self, options: Options) -> AzureTables {
         let credential = Credential::shared_key(EMULATOR_ACCOUNT, EMULATOR_KEY).unwrap();
         AzureTables::with_options(&self.endpoint, credential, options.clock(clock())).unwrap()
@@ -294,7 +294,7 @@ async fn endless(stream: &mut TcpStream) {
     }
 }
 
-/// Releases the test's paused clock, so the client's attempt reaches its time limit, and then waits forever.
+/// Releases the paused clock of the test, so the attempt reaches its time limit. Then waits forever.
 async fn silence() -> ! {
     time::pass();
     std::future::pending().await
@@ -306,7 +306,7 @@ enum Then {
     Wait,
 }
 
-/// Reads one request. Returns `None` if the client closes the connection or speaks TLS.
+/// Reads one request. Returns `None` if the client closes the connection or attempts a TLS handshake.
 async fn read(stream: &mut TcpStream) -> Option<Received> {
     let mut bytes = Vec::new();
     let end = loop {

@@ -1,4 +1,4 @@
-//! Tests that invalid responses lead to typed errors, do not cause panics, and do not reveal secrets (ERR-2, KEY-5).
+//! Tests that invalid responses lead to typed errors, without panics and without secrets in messages (ERR-2, KEY-5).
 
 use table_core::etag::IfMatch;
 use table_core::limits::Limits;
@@ -46,7 +46,7 @@ async fn get_2_an_html_page_does_not_mean_that_an_entity_is_missing() {
     }
 }
 
-/// Tests a server that is not a table service, but sends JSON and a weak `ETag`, as web frameworks do; and a cache that returns another entity.
+/// Tests a server that is not a table service but sends JSON and a weak `ETag`, as web frameworks do, and a cache that returns the wrong entity.
 #[tokio::test]
 async fn get_1_only_the_requested_entity_is_returned() {
     let etag = "ETag: W/\"12-abc\"";
@@ -64,7 +64,7 @@ async fn get_1_only_the_requested_entity_is_returned() {
     }
 }
 
-/// Tests that an error in the format of Azure Resource Manager, as gateways send it, proves nothing about an entity or a table. The service sends `odata.error`
+/// Tests that an error in the format of Azure Resource Manager, which gateways send, proves nothing about an entity or a table. The service sends `odata.error`
 /// or a request ID.
 #[tokio::test]
 async fn get_2_and_con_11_an_error_of_another_api_states_nothing_about_an_entity_or_a_table() {
@@ -83,7 +83,7 @@ async fn get_2_and_con_11_an_error_of_another_api_states_nothing_about_an_entity
     assert_eq!(error.code(), ErrorCode::InternalError, "{error}");
     let error = client.create_table(&table()).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::InternalError, "{error}");
-    // A gateway may have forwarded the request.
+    // The gateway may have forwarded the request.
     let error = submit(&client, [("r", OperationKind::Delete(IfMatch::Any))]).await.unwrap_err();
     assert!(error.is_ambiguous(), "{error}");
 }
@@ -147,8 +147,8 @@ async fn a_batch_response_of_the_wrong_type_is_ambiguous() {
     assert!(submit(&client, operations).await.unwrap_err().is_ambiguous());
 }
 
-/// Tests that a page which does not come from the service does not acknowledge a write. A portal that responds itself has written nothing, but a gateway may
-/// have forwarded the request (CON-11).
+/// Tests that a page which does not come from the service does not acknowledge a write. A captive portal has written nothing, but a gateway may have
+/// forwarded the request (CON-11).
 #[tokio::test]
 async fn con_11_an_html_page_does_not_acknowledge_a_write() {
     for kind in [
@@ -164,7 +164,7 @@ async fn con_11_an_html_page_does_not_acknowledge_a_write() {
     }
 }
 
-/// Tests that a page never counts as the acknowledgement of a change, whatever its success status (CON-11).
+/// Tests that a page never acknowledges a change, whatever its success status (CON-11).
 #[tokio::test]
 async fn con_11_an_html_page_acknowledges_no_change_of_a_table_its_policies_or_the_settings() {
     for status in [200, 203, 206] {
@@ -183,7 +183,7 @@ async fn con_11_an_html_page_acknowledges_no_change_of_a_table_its_policies_or_t
     }
 }
 
-/// Tests error pages of gateways. With a 5xx status, the gateway may have forwarded the request; with a 4xx status, it rejected the request itself.
+/// Tests the error pages of gateways. With a 5xx status, the gateway may have forwarded the request; with a 4xx status, it rejected the request itself.
 #[tokio::test]
 async fn con_11_an_error_page_of_a_gateway_leaves_a_write_ambiguous() {
     let client = |server: &Server| server.client(Options::new().retry(crate::RetryPolicy::NONE));
@@ -199,7 +199,7 @@ async fn con_11_an_error_page_of_a_gateway_leaves_a_write_ambiguous() {
             "{status}: {one}"
         );
     }
-    // The service itself refuses with these statuses before any effect.
+    // If the service itself responds with these statuses, the request had no effect.
     let body =
         r#"{"odata.error":{"code":"NotImplemented","message":{"lang":"en-US","value":"Not implemented."}}}"#;
     let server = Server::start([answer(501, &[JSON], body)]).await;
@@ -207,7 +207,7 @@ async fn con_11_an_error_page_of_a_gateway_leaves_a_write_ambiguous() {
     assert!(!error.is_ambiguous(), "{error}");
 }
 
-/// Tests that the client stops reading an endless body, and that the outcome of the request is then ambiguous.
+/// Tests that the client stops reading an endless body, and that a write then has an ambiguous outcome.
 #[tokio::test]
 async fn con_11_and_err_2_an_endless_body_is_abandoned() {
     let server = Server::start([Reply::Endless, Reply::Endless]).await;
@@ -223,7 +223,7 @@ async fn egt_3_12_and_req_7_empty_and_oversized_batches_are_not_sent() {
     let server = Server::start([]).await;
     let client = server.client(Options::new());
     assert_eq!(submit(&client, []).await.unwrap_err().rule(), Some("EGT-12"));
-    // Base64 expands 36 KiB to 48 KiB, so the fifth entity does not fit into the body, although the entities have less than 4 MiB (ENG-17).
+    // Base64 expands 36 KiB to 48 KiB, so the fifth entity does not fit into the body, although the entities together have less than 4 MiB (ENG-17).
     let mut large = RowWriter::new();
     for name in ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"] {
         large.property(name, ValueRef::Binary(&vec![0; 65_536]));
@@ -251,7 +251,7 @@ async fn egt_3_12_and_req_7_empty_and_oversized_batches_are_not_sent() {
     assert!(server.received().is_empty());
 }
 
-/// Tests that no request is sent to a server that does not speak TLS, and that nothing panics.
+/// Tests that no request is sent to a server that does not speak TLS, and that the client does not panic.
 #[tokio::test(start_paused = true)]
 async fn acc_1_https_is_tls() {
     let mut server = Server::start([done()]).await;

@@ -1,8 +1,8 @@
-//! Controls the paused clock in tests. The clock runs only while the server is intentionally silent, or while no request is in progress.
+//! Controls the paused clock in tests. The clock advances only while the server is intentionally silent, or while no request is in progress.
 //!
-//! A paused clock jumps to its next timer whenever the runtime is idle, and the runtime also counts as idle while bytes are in transit between two sockets.
-//! If the machine delivered them late, a time limit would expire before the response arrived. Tokio does not advance the clock while a blocking task runs,
-//! so each attempt runs one.
+//! A paused clock jumps to the next timer whenever the runtime is idle, and the runtime is also considered idle while bytes are in transit between two
+//! sockets. If these bytes arrived late, a time limit would expire before the response arrived. Tokio does not advance the clock while a blocking task
+//! runs, so each attempt runs one.
 
 use std::cell::Cell;
 use std::io::{Read, Write};
@@ -17,18 +17,18 @@ use super::server::{Server, table};
 use crate::Options;
 
 thread_local! {
-    /// The blocking task that holds the clock of this thread. Both client and server run on the thread. A test that pauses its clock has only one
-    /// attempt in progress at a time.
+    /// The handle of the blocking task that holds the clock of this thread. Dropping it releases the clock. Client and server both run on this thread. A test
+    /// that pauses its clock has only one attempt in progress at a time.
     static HOLD: Cell<Option<Sender<()>>> = const { Cell::new(None) };
 }
 
-/// Runs an attempt while holding the clock.
+/// Runs an attempt, and holds the clock until the attempt ends.
 pub(crate) async fn under_way<T>(attempt: impl Future<Output = T>) -> T {
     let _held = Held::new();
     attempt.await
 }
 
-/// Releases the clock. The current attempt then reaches its time limit, because the server stays silent.
+/// Releases the clock. The current attempt then reaches its time limit, because the server remains silent.
 pub(super) fn pass() {
     HOLD.set(None);
 }
@@ -44,21 +44,21 @@ impl Held {
     }
 }
 
-/// Releases the clock at the end of every attempt, so time can pass between attempts.
+/// Releases the clock at the end of each attempt, so time can pass between attempts.
 impl Drop for Held {
     fn drop(&mut self) {
         pass();
     }
 }
 
-/// Tests that bytes which arrive late do not advance the paused clock. If the clock jumped, the time limits of 10 and 35 s would be exceeded.
+/// Tests that bytes which arrive late do not advance the paused clock. If the clock jumped, the time limit of 10 s or 35 s would expire.
 #[tokio::test(start_paused = true)]
 async fn a_late_response_does_not_advance_a_paused_clock() {
     const LATE: Duration = Duration::from_millis(20);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut server = Server::start([]).await;
     server.endpoint = format!("http://{}/devstoreaccount1", listener.local_addr().unwrap());
-    // A thread sleeps here, because the paused clock would skip tokio's sleep.
+    // A thread sleeps here, because the paused clock would skip a sleep of tokio.
     let answering = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut request = Vec::new();

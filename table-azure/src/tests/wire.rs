@@ -8,7 +8,7 @@ use table_core::{Entity, TableStore, TableStoreExt, Transaction};
 use super::server::*;
 use crate::{AzureTables, Options, ServiceProperties};
 
-/// Returns a batch response with two successes.
+/// Returns a batch response with two successful parts.
 pub(super) fn batch_done() -> Reply {
     let part = "--c\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n\r\n";
     let body =
@@ -32,7 +32,7 @@ fn kinds() -> [OperationKind; 6] {
     ]
 }
 
-/// Writes one entity with this key.
+/// Inserts one entity with the given key.
 async fn insert(client: &AzureTables, partition_key: &str, row_key: &str) -> table_core::Result<()> {
     let limits = client.capabilities().limits;
     let mut transaction = Transaction::new(PartitionKey::new(partition_key).unwrap(), limits)?;
@@ -54,7 +54,7 @@ async fn req_1_each_operation_has_its_route_and_takes_each_of_its_successes() {
         answer(204, &[], ""),
         json(200, r#"{"value":[]}"#),
         entity("2026-11-20T07:00:00Z", 1),
-        // An insert response with the entity, although the request declined it (INS-2).
+        // A response to an insert that contains the entity, although the request declined it (INS-2).
         answer(201, &[JSON, "ETag: W/\"x\""], r#"{"PartitionKey":"p","RowKey":"r","A":1}"#),
         done(),
         done(),
@@ -126,7 +126,7 @@ async fn req_1_each_operation_has_its_route_and_takes_each_of_its_successes() {
     assert_eq!(routes.len(), count);
 }
 
-/// Tests that the client needs only the status and the body of a response.
+/// Tests that the client needs only the status and the body of a response, and no header.
 #[tokio::test]
 async fn req_4_no_response_header_is_required() {
     let bare = |status: u16, body: &str| Reply::Answer {
@@ -141,7 +141,7 @@ async fn req_4_no_response_header_is_required() {
     assert!(write(OperationKind::Insert(row(1))).await.unwrap_err().is_table_not_found());
     let mismatch = write(OperationKind::Merge(row(1), etag())).await.unwrap_err();
     assert!(mismatch.is_precondition_failed(), "{mismatch}");
-    // AZ-17: the body is also empty.
+    // With AZ-17, the body is empty as well.
     let invalid = write(OperationKind::Delete(IfMatch::Any)).await.unwrap_err();
     assert_eq!(invalid.code(), table_core::ErrorCode::InvalidInput);
 }
@@ -209,7 +209,7 @@ async fn json_1_and_2_accept_requests_the_level_and_any_level_is_read() {
         "Application/JSON ;charset=utf-8",
     ];
     let replies = types.map(|name| answer(200, &[&format!("Content-Type: {name}")], body));
-    // Azurite sends AtomFormatNotSupported as XML (AZ-8).
+    // Azurite sends `AtomFormatNotSupported` as XML (AZ-8).
     let atom = "<?xml version=\"1.0\"?><m:error xmlns:m=\"http://x\"><m:code>AtomFormatNotSupported</m:code><m:message xml:lang=\"en-US\">Atom format is not supported.</m:message></m:error>";
     let refused = answer(415, &["Content-Type: application/xml"], atom);
     let server = Server::start(replies.into_iter().chain([refused, json(200, r#"{"value":[]}"#)])).await;
@@ -243,7 +243,7 @@ async fn sel_4_an_empty_selection_requests_the_keys_instead_of_a_blank() {
 #[tokio::test]
 async fn page_8_a_service_token_is_returned_without_being_interpreted() {
     let tokens = ["1!16!cGs4MDEwMTZlOA--", "1!20!cms4MDEwMTZlODEyMw--"];
-    // Similar but invalid texts: a wrong length, and invalid base64.
+    // Tokens that resemble valid ones, but have a wrong length or invalid base64.
     for tokens in [tokens, ["1!999!*_-!", "2!"]] {
         let headers = [
             format!("x-ms-continuation-NextPartitionKey: {}", tokens[0]),
@@ -265,10 +265,10 @@ async fn page_8_a_service_token_is_returned_without_being_interpreted() {
 
 #[tokio::test]
 async fn key_10_and_fil_8_an_overlong_url_is_sent_and_its_refusal_reported() {
-    // The error from the service's HTTP front end for a URL that is too long. It does not come from the table service.
+    // The response of the service's HTTP front end to a URL that is too long. It does not come from the table service.
     let html = "<html><title>Bad Request - Request Too Long</title></html>";
     let refused = |status| answer(status, &["Content-Type: text/html; charset=us-ascii"], html);
-    // Each character has three bytes in UTF-8, and each byte is encoded as three characters.
+    // Each character has three bytes in UTF-8, and each byte is encoded as three ASCII characters.
     let long = "語".repeat(512);
     let server = Server::start([entity_at(&long, &long), refused(414), refused(400)]).await;
     let client = server.client(Options::new());
@@ -306,7 +306,7 @@ async fn lit_5_a_plus_is_encoded_and_a_space_is_not_a_plus() {
     assert!(received[1].target.contains("PartitionKey='a%2Bb%20c'"), "{}", received[1].target);
 }
 
-/// Tests that the service's metrics tables (Storage Analytics), such as `$MetricsHourPrimaryTransactionsBlob`, can be read but not created.
+/// Tests that the metrics tables of the service (Storage Analytics), such as `$MetricsHourPrimaryTransactionsBlob`, can be read but not created.
 #[tokio::test]
 async fn tbl_5_metrics_tables_are_read_and_never_created() {
     let row = r#"{"PartitionKey":"20140423T0900","RowKey":"user;All","Timestamp":"2014-04-23T10:00:00Z","TotalRequests@odata.type":"Edm.Int64","TotalRequests":"7"}"#;
@@ -323,7 +323,7 @@ async fn tbl_5_metrics_tables_are_read_and_never_created() {
     assert!(lines[0].starts_with("GET /$MetricsHourPrimaryTransactionsBlob()"), "{lines:?}");
 }
 
-/// A row in a metrics table, as a program declares it.
+/// A row of a metrics table, as a program would declare it.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(
     table = "$MetricsHourPrimaryTransactionsTable",
@@ -359,7 +359,7 @@ async fn tbl_5_metrics_are_read_by_a_typed_handle() {
     assert_eq!(lines[0], format!("{table}()"));
     assert_eq!(server.received()[0].query()[0].1, "PartitionKey eq '20140423T0900'");
     assert_eq!(lines[1], format!("{table}(PartitionKey='20140423T0900',RowKey='user%3BAll')"));
-    // The handle rejects the creation of system tables before a request is sent.
+    // The handle rejects the creation of a system table before a request is sent.
     let refused = requests.create_if_missing().await.unwrap_err();
     assert_eq!(refused.code(), table_core::ErrorCode::InvalidResourceName);
     assert_eq!(server.lines().len(), 2);

@@ -1,4 +1,4 @@
-//! Converts operations to HTTP requests with a method, a path, a condition and a body (IFM-1).
+//! Converts operations to HTTP requests. A request has a method, a path, a condition and a body (IFM-1).
 
 use reqwest::Method;
 use table_core::etag::IfMatch;
@@ -14,13 +14,13 @@ use crate::target::Target;
 pub(crate) struct WriteRequest {
     pub(crate) operation: &'static str,
     pub(crate) method: Method,
-    /// `true` for a merge sent as `POST` with `X-HTTP-Method` (REQ-2).
+    /// `true` if a merge is sent as a `POST` with an `X-HTTP-Method` header (REQ-2).
     pub(crate) tunnelled: bool,
     /// The path relative to the endpoint's base URL.
     pub(crate) path: String,
-    /// The value of the `If-Match` header. `None` for an insert or an upsert, which are sent without it (UPS-1).
+    /// The value of the `If-Match` header, or `None` for an insert or an upsert, which are sent without the header (UPS-1).
     pub(crate) if_match: Option<String>,
-    /// `true` if the response must not contain the stored entity (INS-3).
+    /// `true` if the response to an insert must not contain the stored entity (INS-3).
     pub(crate) no_content: bool,
     /// The body, or `None` for a delete.
     pub(crate) body: Option<String>,
@@ -33,7 +33,7 @@ impl WriteRequest {
         let (method, path) = match &operation.kind {
             OperationKind::Insert(_) => (Method::POST, format!("/{table}")),
             OperationKind::Replace(..) | OperationKind::InsertOrReplace(_) => (Method::PUT, entity()),
-            // Equivalent to `MERGE`, which some proxies do not support (MRG-5).
+            // `PATCH` is equivalent to `MERGE`, which some proxies do not support (MRG-5).
             OperationKind::Merge(..) | OperationKind::InsertOrMerge(_) => (Method::PATCH, entity()),
             OperationKind::Delete(_) => (Method::DELETE, entity()),
             OperationKind::Check(state) => return Err(state.unsupported()),
@@ -45,14 +45,14 @@ impl WriteRequest {
             _ => None,
         };
         let no_content = matches!(operation.kind, OperationKind::Insert(_));
-        // In all writes except inserts, only the URL contains the keys (UPD-5).
+        // In every write except an insert, only the URL contains the keys (UPD-5).
         let key = no_content.then_some((partition_key, row_key));
         let body = operation.kind.row().map(|row| write_body(key, row.view())).transpose()?;
         let (operation, tunnelled) = (operation.kind.name(), false);
         Ok(Self { operation, method, tunnelled, path, if_match, no_content, body })
     }
 
-    /// Adapts the write to a server. Cosmos DB does not support `PATCH`, so a merge is sent as `POST` with `X-HTTP-Method` (REQ-2), as in the
+    /// Adapts the write to a target. Cosmos DB does not support `PATCH`, so a merge is sent as a `POST` with `X-HTTP-Method` (REQ-2), as in the
     /// official clients. Azurite corrupts non-ASCII characters, and ignores an empty body in a batch.
     pub(crate) fn to(self, target: Target) -> Self {
         match target {
@@ -86,8 +86,8 @@ impl WriteRequest {
     }
 }
 
-/// Replaces an empty JSON object with `{ }` for Azurite, which requires a character between the braces in a batch. Otherwise, Azurite would return 500 for
-/// an empty merge, which is used to change the `ETag` of an entity.
+/// Replaces an empty JSON object with `{ }` for Azurite, which requires a character between the braces in a batch. Without it, Azurite would return 500
+/// for an empty merge, which is used to change the `ETag` of an entity.
 fn seen(body: String) -> String {
     if body == "{}" { "{ }".to_owned() } else { body }
 }

@@ -1,4 +1,4 @@
-//! A recipe that stores device readings. Each day's readings form one logical partition, ordered by time.
+//! A recipe that stores device readings. The readings of each day form one logical partition, ordered by time.
 
 use table_core::{Entity, Result, TableName, TableStoreExt};
 use table_cosmos::Options;

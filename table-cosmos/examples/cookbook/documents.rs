@@ -1,4 +1,4 @@
-//! A recipe that stores documents. The document id is the last level of the partition key, so a tenant can grow without limit (HPK-26).
+//! A recipe that stores documents. The document ID is the last level of the partition key, so a tenant can grow without limit (HPK-26).
 
 use table_core::{Entity, Result, TableName, TableStoreExt};
 use table_cosmos::emulator::Emulator;
@@ -17,7 +17,7 @@ pub(super) struct Document {
     pub(super) title: String,
 }
 
-/// Creates a container with `partitions` physical partitions and fifty documents that belong to one tenant. Returns it with a ledger that records its requests.
+/// Creates a container with `partitions` physical partitions, and stores fifty documents of one tenant. Returns the container with a ledger of its requests.
 pub(super) async fn stored(partitions: u32) -> Result<(Emulator, CosmosTables, Ledger)> {
     let emulator = Emulator::new(false)?;
     let store = emulator.open(Options::new().levels_of::<Document>()).await?;

@@ -1,4 +1,4 @@
-//! Records the requests and request units of each query in a recipe.
+//! Records the requests and request units of the queries in a recipe.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,12 +10,12 @@ use table_hierarchy::{query_units, read_units, write_units};
 #[derive(Clone, Copy)]
 pub(super) enum Rows {
     Written(usize),
-    /// Read by partition key and id.
+    /// The number of rows that were read by partition key and id.
     Read(usize),
     Found(usize),
 }
 
-/// A query with its cost.
+/// A query and its cost.
 struct Line {
     question: String,
     rows: usize,
@@ -38,13 +38,13 @@ impl Ledger {
         Self { emulator: emulator.clone(), lines: Vec::new() }
     }
 
-    /// Adds a query with the requests sent since the previous one.
+    /// Adds a query, whose requests are all those sent since the previous query was added.
     pub(super) fn add(&mut self, question: &str, rows: Rows) {
         let sent = self.emulator.sent();
         let points: Vec<&Sent> =
             sent.iter().filter(|sent| !sent.is_query && sent.path.contains("/docs")).collect();
         let queries: Vec<&Sent> = sent.iter().filter(|sent| sent.is_query).collect();
-        // A query by partition key does not specify a physical partition, but uses exactly one, like a point read.
+        // A query by partition key does not specify a physical partition, but it uses exactly one, as a point read does.
         let named: BTreeSet<&String> = queries.iter().filter_map(|sent| sent.partition.as_ref()).collect();
         let touched = named.len().max(1);
         let one_each = || "1 each".to_owned();
@@ -75,7 +75,7 @@ fn count(rows: usize) -> f64 {
     f64::from(u32::try_from(rows).unwrap_or(u32::MAX))
 }
 
-/// Formats the ledger as a text table. It omits the request units for items that queries read, because the service publishes no price for them.
+/// Formats the ledger as a text table. For items that queries read, request units are omitted, because the service publishes no price for them.
 impl fmt::Display for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "| question | rows | points | queries | partitions | RU by the published prices |")?;

@@ -1,4 +1,4 @@
-//! A recipe that uses orders in another program's container. A mapping makes them readable and writable as entities.
+//! A recipe that uses the orders in another program's container. A mapping makes the items readable and writable as entities.
 
 use std::fmt::Write as _;
 
@@ -22,7 +22,7 @@ struct Order {
 
 const PATHS: [&str; 2] = ["/tenantId", "/customer/id"];
 
-/// Items as written by the other program: two orders, an order without a total, and an invoice.
+/// The items that the other program wrote: two orders, an order without a numeric total, and an invoice.
 const ITEMS: [&str; 4] = [
     r#"{"id":"o-1","type":"order","tenantId":"contoso","customer":{"id":"ada","city":"Paris"},"total":{"amount":12.5,"currency":"EUR"},"lines":[7]}"#,
     r#"{"id":"o-2","type":"order","tenantId":"contoso","customer":{"id":"ada"},"total":{"amount":3.25,"currency":"EUR"},"paid":true}"#,

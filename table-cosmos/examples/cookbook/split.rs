@@ -1,4 +1,4 @@
-//! A recipe for splitting a physical partition between two documents of one tenant: first predicted by the model, then performed in the container.
+//! A recipe that splits a physical partition between two documents of one tenant. The model predicts the split, and the container then performs it.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::Shown;
 use super::documents::{Document, stored};
 use super::ledger::{Ledger, Rows};
 
-/// Returns the load of the documents on the partitions in `map`. The limits are scaled to the data: forty documents fill a partition.
+/// Returns the load of the documents on the partitions in `map`. The size limits are scaled down: a partition is full with forty documents.
 fn load(map: PartitionMap) -> Load {
     let key = |number: usize| {
         let levels = vec!["contoso".to_owned(), format!("d{number}")];

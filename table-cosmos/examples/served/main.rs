@@ -1,8 +1,8 @@
 //! `served COMMAND…` starts the in-memory emulator of the Azure SDK behind a loopback
 //! address, runs the command, and exits with the command's exit code.
 //!
-//! Each argument `CONNECTION_STRING` is replaced with the connection string of the emulator. It has the
-//! database `tables`, and the container `Events` with three levels.
+//! Each argument `CONNECTION_STRING` is replaced with the connection string of the emulator. The emulator has the
+//! database `tables`, which contains the container `Events` with three levels.
 
 #[path = "../../tests/python/bridge.rs"]
 mod bridge;

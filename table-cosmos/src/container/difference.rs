@@ -5,8 +5,8 @@ use std::fmt;
 use crate::expiry::TimeToLive;
 use crate::throughput::Throughput;
 
-/// A difference between a container and the [options](crate::Options). If the partition key differs, or items expire although the options request no expiry, an
-/// error is returned instead.
+/// A difference between a container and the [options](crate::Options). If the partition key differs, or items expire although the options do not allow expiry,
+/// the container cannot be used and an error is returned instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
@@ -17,15 +17,15 @@ pub enum Difference {
         /// The throughput of the container.
         found: Throughput,
     },
-    /// The container indexes a path that the indexing policy of new containers excludes, or excludes a path that it indexes.
+    /// The container indexes a path that the indexing policy of new containers excludes, or does not index a path that this policy includes.
     Indexing {
         /// The path.
         path: String,
-        /// `true` if the container indexes the path, which makes writes more expensive. `false` if it does not, which makes queries read every item
-        /// of their levels.
+        /// `true` if the container indexes the path, which makes writes more expensive. `false` if it does not, in which case queries read every item
+        /// with the levels that they specify.
         indexed: bool,
     },
-    /// The time to live differs. If the container has none, its items never expire.
+    /// The time to live differs. If the container does not have one, its items never expire.
     TimeToLive {
         /// The time to live in the options.
         asked: TimeToLive,

@@ -1,4 +1,4 @@
-//! The indexing policy for containers. It covers the item members that queries use (levels, ids, properties and their types), but not write identifiers.
+//! The indexing policy of containers. It covers the members of items that queries use (levels, ids, properties and their types), but not write identifiers.
 
 use azure_data_cosmos::models::{ContainerProperties, IndexingMode, IndexingPolicy, PropertyPath};
 
@@ -7,7 +7,7 @@ use crate::mapping::Mapping;
 
 /// The indexing path that covers all members.
 const ALL: &str = "/*";
-/// The indexing path for the ETag, which every write changes and no query uses.
+/// The indexing path of the `ETag`, which every write changes and no query uses.
 const ETAG: &str = "/\"_etag\"/?";
 
 /// Returns the indexing policy for new containers.
@@ -18,7 +18,7 @@ pub(super) fn new(mapping: &Mapping) -> IndexingPolicy {
     policy.with_excluded_path(mapping.own.write.in_policy("?")).with_excluded_path(ETAG)
 }
 
-/// Returns the differences between the policy of a container and the policy of new containers. The list is empty if the policy is unknown.
+/// Returns the differences between the policy of a container and the policy for new containers. The list is empty if the container's policy is unknown.
 pub(super) fn differences(container: &ContainerProperties, mapping: &Mapping) -> Vec<Difference> {
     let Some(policy) = &container.indexing_policy else { return Vec::new() };
     let is_off = policy.indexing_mode == Some(IndexingMode::None);
@@ -48,7 +48,7 @@ fn is_indexed(policy: &IndexingPolicy, path: &str) -> bool {
     }
 }
 
-/// Returns `true` if a path in a policy covers another path. Policies may quote names even if they need no quotes.
+/// Returns `true` if a path in a policy covers another path. Quotes are ignored, because policies may quote names that need no quotes.
 fn covers(rule: &str, path: &str) -> bool {
     let (rule, path) = (rule.replace('"', ""), path.replace('"', ""));
     rule == path || rule.strip_suffix('*').is_some_and(|prefix| path.starts_with(prefix))

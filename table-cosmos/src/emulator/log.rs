@@ -1,4 +1,4 @@
-//! A log of requests to the account, which shows how they are routed. Also the type of the account's responses.
+//! A log of the requests to an account, which shows how they were routed, and the type of the account's responses.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,7 +10,7 @@ use azure_data_cosmos_driver::in_memory_emulator::RequestObserver;
 pub(super) struct Log(Mutex<Vec<Sent>>);
 
 impl Log {
-    /// Removes and returns the requests.
+    /// Removes the recorded requests from the log and returns them.
     pub(super) fn take(&self) -> Vec<Sent> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -20,15 +20,15 @@ impl Log {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sent {
-    /// The method: `GET`, `POST` and so on.
+    /// The HTTP method, such as `GET`.
     pub method: String,
-    /// The path.
+    /// The path of the URL.
     pub path: String,
     /// `true` if the request queries items.
     pub is_query: bool,
     /// The number of the physical partition, if the request specifies one.
     pub partition: Option<String>,
-    /// The bounds of the range of effective partition keys, if the request specifies them.
+    /// The bounds of the range of effective partition keys, if the request specifies a range.
     pub range: Option<(String, String)>,
     /// The partition key, if the request specifies one.
     pub key: Option<String>,
@@ -40,16 +40,16 @@ pub struct Sent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Answer {
-    /// The status.
+    /// The HTTP status code.
     pub status: u16,
     /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body.
+    /// The body of the response.
     pub body: Vec<u8>,
 }
 
 impl Answer {
-    /// Returns a response without headers, as a gateway between the client and the account may send it.
+    /// Creates a response without headers, such as one sent by a gateway between the client and the account.
     #[must_use]
     pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self { status, headers: Vec::new(), body: body.into() }

@@ -17,10 +17,10 @@ use tokio::time::timeout;
 
 use crate::emulator::Answer;
 
-/// The time after which a request without a response fails, if the Azure SDK sets no time limit.
+/// The time after which a request without a response fails if the Azure SDK does not set a time limit.
 const PATIENCE: Duration = Duration::from_secs(65);
 
-/// A network between a client and the account. It decides whether each request and each response arrives.
+/// A network between a client and the account, which decides whether each request and each response arrives.
 ///
 /// ```
 /// use table_cosmos::emulator::{Broken, Delivery, Emulator, Network, Request};
@@ -40,39 +40,39 @@ const PATIENCE: Duration = Duration::from_secs(65);
 /// }
 /// ```
 pub trait Network: fmt::Debug + Send + Sync {
-    /// Delivers a request, or loses it.
+    /// Delivers a request, or loses the request or its response.
     fn deliver(&self, request: Request) -> Delivery;
 }
 
 /// The pending outcome of one request.
 pub type Delivery = Pin<Box<dyn Future<Output = Result<Answer, Broken>> + Send>>;
 
-/// A request as sent.
+/// A request as sent by the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request {
-    /// The method: `GET`, `POST` and so on.
+    /// The HTTP method, such as `GET`.
     pub method: String,
     /// The path and query of the URL.
     pub target: String,
     /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body.
+    /// The body of the request.
     pub body: Vec<u8>,
 }
 
-/// A connection that broke.
+/// The error for a broken connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Broken {
     /// No connection could be opened.
     BeforeSending,
-    /// The request was sent, but no response arrived.
+    /// The request may have been sent, but no response arrived.
     AfterSending,
 }
 
 impl Request {
-    /// Returns the value of a header.
+    /// Returns the value of a header. The name must be in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
@@ -100,7 +100,7 @@ impl Request {
     }
 }
 
-/// A transport for the Azure SDK that sends requests over a [`Network`].
+/// A transport for the Azure SDK that delivers requests over a [`Network`].
 #[derive(Clone, Debug)]
 pub(super) struct Transport(pub(super) Arc<dyn Network>);
 

@@ -20,11 +20,11 @@ pub(crate) struct ItemKey<'a> {
 
 /// Returns the document that stores an entity.
 ///
-/// `stored` is the document to replace. If it is another program's item, the new document keeps the unmapped members, and the JSON of each value that does not
+/// `stored` is the document that is replaced. If a mapping is used, the new document keeps the unmapped members, and the JSON of each value that does not
 /// change.
 ///
 /// # Errors
-/// `InvalidInput` if a value cannot be represented in its format. `Corrupted` if the stored document is not an entity of the mapping.
+/// `InvalidInput` if a value cannot be represented in the format of its property. `Corrupted` if the mapping's paths do not fit the stored document.
 pub(crate) fn write(
     mapping: &Mapping,
     key: ItemKey<'_>,
@@ -71,7 +71,7 @@ pub(crate) fn write(
         }
     }
     for (member, _) in mapping.members.iter().zip(written).filter(|(_, written)| !written) {
-        // A null represents an absent property, and remains a null.
+        // If the stored member is null, which also represents an absent property, it remains null.
         if stored.is_some_and(|stored| member.path.find(stored).is_ok_and(|found| found.is_some())) {
             member.path.remove(&mut item);
         }
@@ -90,7 +90,7 @@ pub(crate) fn write(
     Ok(item.into())
 }
 
-/// Returns `true` if a stored value and the value of a property are equal, bit by bit.
+/// Returns `true` if a stored value equals the value of a property. Doubles are compared bit by bit.
 fn is_same(stored: &Value, value: ValueRef<'_>) -> bool {
     match (stored, value) {
         (Value::Double(left), ValueRef::Double(right)) => left.to_bits() == right.to_bits(),
@@ -102,7 +102,7 @@ fn is_same(stored: &Value, value: ValueRef<'_>) -> bool {
 ///
 /// # Errors
 /// `Corrupted`, with the readable part of the key, if the document is not an entity of the mapping: it lacks a level or has an additional one
-/// (WIRE-6), has an invalid key, lacks a constant, or has a value that does not match its type or format.
+/// (WIRE-6), has an invalid key, lacks a constant, or contains a value in a different type or format.
 pub(crate) fn read(json: &Json, mapping: &Mapping) -> Result<Item> {
     parse(json, mapping).map_err(|what| {
         let id = json.get("id").and_then(Json::as_str).unwrap_or_default();
@@ -126,7 +126,7 @@ pub(super) fn parse(json: &Json, mapping: &Mapping) -> Result<Item, Foreign> {
         }
     }
     let mut writer = RowWriter::new();
-    // Rows of patterns, such as index rows, do not have all properties of the entity.
+    // Rows that patterns add, such as index rows, do not have all properties of the entity.
     let is_own = written_by(json, mapping).is_some();
     for Member { name, path, format, is_required } in &mapping.members {
         let invalid = || Foreign::Value(name.clone());
@@ -163,7 +163,7 @@ fn read_key(json: &Json, mapping: &Mapping) -> Result<(Vec<String>, String, Stri
         return Err(Foreign::Levels(depth));
     }
     let partition_key = key::join(&levels);
-    // A level that contains the terminator would be read as two levels.
+    // A level that contains the terminator `!` would be read as two levels.
     if key::levels(&partition_key, depth).as_ref() != Some(&levels)
         || PartitionKey::new(&*partition_key).is_err()
     {
@@ -172,7 +172,7 @@ fn read_key(json: &Json, mapping: &Mapping) -> Result<(Vec<String>, String, Stri
     Ok((levels, partition_key, row_key.to_owned()))
 }
 
-/// Returns the name of the JSON type of a value that is not a string.
+/// Returns a description of the JSON type of a value that is not a string.
 const fn kind(value: Option<&Json>) -> &'static str {
     match value {
         None | Some(Json::Null) => "missing or null",
@@ -182,7 +182,7 @@ const fn kind(value: Option<&Json>) -> &'static str {
     }
 }
 
-/// Reads the properties without a path in the mapping. Items written by other programs have no such properties, unless the mapping is the default format.
+/// Reads the properties that have no path in the mapping. Items written by other programs have none, unless the mapping is the default format.
 fn read_properties(json: &Json, mapping: &Mapping, writer: &mut RowWriter) -> Result<(), Foreign> {
     let own = &mapping.own;
     let properties = match own.properties.find(json) {
@@ -193,21 +193,21 @@ fn read_properties(json: &Json, mapping: &Mapping, writer: &mut RowWriter) -> Re
     let types = own.types.find(json).ok().flatten();
     for (name, value) in properties {
         let edm = types.and_then(|types| types.get(name)).map(|edm| edm.as_str().unwrap_or_default());
-        // A mapped property is read only from its path.
+        // A mapped property is read only from the path in the mapping.
         let value = read_value(value, edm).filter(|_| mapping.member(name).is_none());
         writer.property(name, value.ok_or_else(|| Foreign::Value(name.clone()))?.as_ref());
     }
     Ok(())
 }
 
-/// Returns the time of the last write in ticks.
+/// Returns the time of the last write, in ticks.
 fn timestamp(json: &Json) -> Result<u64, Foreign> {
     let of_seconds = |seconds: u64| ticks::UNIX_EPOCH.checked_add(seconds.checked_mul(10_000_000)?);
     let time = json.get("_ts").and_then(Json::as_u64).and_then(of_seconds);
     time.filter(|time| *time <= ticks::MAX).ok_or(Foreign::System)
 }
 
-/// Returns `true` if the documents have equal members, ignoring members that the service adds.
+/// Returns `true` if two documents have equal members, apart from the members that the service adds.
 pub(super) fn is_version_of(found: &Json, written: &Json) -> bool {
     let (Some(found), Some(written)) = (found.as_object(), written.as_object()) else { return false };
     let count = found.keys().filter(|name| *name == "id" || !Mapping::is_system(name)).count();
@@ -215,7 +215,7 @@ pub(super) fn is_version_of(found: &Json, written: &Json) -> bool {
         && written.iter().all(|(name, value)| found.get(name).is_some_and(|other| equals(other, value)))
 }
 
-/// Compares two JSON values. The service stores numbers as doubles, so equal numbers may be written differently.
+/// Compares two JSON values. The service stores numbers as doubles, so equal numbers may be spelled differently.
 fn equals(left: &Json, right: &Json) -> bool {
     match (left, right) {
         (Json::Number(left), Json::Number(right)) => left == right || left.as_f64() == right.as_f64(),

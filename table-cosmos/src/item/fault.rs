@@ -1,8 +1,8 @@
-//! Errors for items that were written by other programs and are not entities.
+//! Errors about items of other programs that are not entities.
 
 use table_core::Fault;
 
-/// An item that another program wrote and that is not an entity.
+/// The error for an item that another program wrote and that is not an entity.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error("item `{id}` was written by another program: {what}")]
 #[fault(Corrupted, "WIRE-6")]
@@ -11,7 +11,7 @@ pub(super) struct ForeignItem {
     pub(super) what: Foreign,
 }
 
-/// The reason why another program's item is not an entity.
+/// The reason why an item of another program is not an entity.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Foreign {
     #[error("its id is not the id of a RowKey")]

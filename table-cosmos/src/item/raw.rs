@@ -1,4 +1,4 @@
-//! Unparsed items, as sent by the service. An item that cannot be parsed does not affect the other items on its page.
+//! Unparsed items, as sent by the service. If an item cannot be parsed, the other items on its page can still be read.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use table_core::{Error, Result};
 use crate::item::fault::{Foreign, ForeignItem};
 use crate::key;
 
-/// The text of an item.
+/// The JSON text of an item.
 pub(crate) type RawItem = Box<RawValue>;
 
 /// The id of an item, parsed without its other members.
@@ -34,13 +34,13 @@ pub(crate) fn raw_id(item: &RawValue) -> Option<String> {
     serde_json::from_str::<Head<'_>>(item.get()).ok()?.id.map(Cow::into_owned)
 }
 
-/// Returns a number that identifies the container from which an item was read, or `None` if the service sent no resource id. The number is greater than 0, and
-/// it changes if the container is deleted and created again.
+/// Returns a number that identifies the container from which an item was read, or `None` if the item has no valid resource id. The number is greater than
+/// 0, and differs if the container has been deleted and created again.
 pub(crate) fn incarnation(item: &RawValue) -> Option<u32> {
     let rid = serde_json::from_str::<Place<'_>>(item.get()).ok()?.rid?;
-    // The service writes `-` for the `/` of base64.
+    // The service writes `-` instead of the `/` of base64.
     let bytes = BASE64_STANDARD.decode(rid.replace('-', "/")).ok()?;
-    // The id of the item follows the ids of its database and its container.
+    // The resource id starts with the id of the database, followed by the ids of the container and of the item.
     let (database, rest) = bytes.split_first_chunk()?;
     let container = u32::from_be_bytes(*rest.first_chunk()?);
     Some((u32::from_be_bytes(*database).rotate_left(16) ^ container).max(1))
@@ -50,7 +50,7 @@ pub(crate) fn incarnation(item: &RawValue) -> Option<u32> {
 ///
 /// # Errors
 /// `Corrupted` if the nesting exceeds 127 levels, a number is beyond the range of doubles, or a string is not valid Unicode. Other programs
-/// may write such items.
+/// may store such items.
 pub(crate) fn parse_raw(item: &RawValue) -> Result<Json> {
     serde_json::from_str(item.get()).map_err(|error| {
         let id = raw_id(item).unwrap_or_default();
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn page_9_the_resource_id_of_an_item_identifies_its_container() {
         let of = |rid: &str| incarnation(&RawValue::from_string(format!(r#"{{"_rid": "{rid}"}}"#)).unwrap());
-        // Two items from one container, and an item from another container in the same database.
+        // Two items of one container, and an item of another container in the same database.
         let [first, second, other] =
             ["kuV+AP-3aHwBAAAAAAAAAA==", "kuV+AP-3aHwCAAAAAAAAAA==", "kuV+ALq1x0wBAAAAAAAAAA=="];
         assert!(of(first).is_some_and(|number| number > 0));

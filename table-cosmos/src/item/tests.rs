@@ -12,7 +12,7 @@ use crate::mapping::Path;
 
 mod mapped;
 
-/// Writes an item in the standard format.
+/// Returns the document of an item in the standard format.
 fn standard(levels: &[String], row: &Row) -> Json {
     let key = ItemKey { levels, row_key: "r" };
     write(&Mapping::standard(levels.len()), key, row.view(), "w", None).unwrap()
@@ -92,7 +92,7 @@ fn epk_5_a_level_that_is_an_object_or_a_list_is_not_a_key() {
     }
 }
 
-/// Generates shallow JSON.
+/// Generates JSON with little nesting.
 fn json() -> impl Strategy<Value = Json> {
     let leaf = prop_oneof![
         Just(Json::Null),
@@ -113,7 +113,7 @@ fn json() -> impl Strategy<Value = Json> {
     })
 }
 
-/// A test case: the name of a changed member with its new value, the expected error, and the expected key.
+/// A test case: the name of a changed member, its new value, the expected error, and the expected key.
 type Case = (&'static str, Option<Json>, &'static str, (&'static str, &'static str));
 
 #[test]

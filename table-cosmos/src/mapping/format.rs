@@ -8,44 +8,44 @@ use uuid::Uuid;
 
 use crate::exact::{MOST_EXACT, integer};
 
-/// The number of ticks in a second, and in a millisecond.
+/// The number of ticks in a second.
 const SECOND: u64 = 10_000_000;
 const MILLISECOND: u64 = 10_000;
 
 /// The JSON format of a property in a [`Mapping`](crate::Mapping).
 ///
-/// An item with a value in a different format is not an entity: queries skip and report it. A write fails if the format cannot represent a value exactly.
+/// An item whose value is in a different format is not an entity: queries skip and report it. A write fails if the format cannot represent a value exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
     /// `Edm.String` as a JSON string.
     Text,
-    /// `Edm.Int32` as a number.
+    /// `Edm.Int32` as a JSON number.
     Int32,
-    /// `Edm.Int64` as a number, up to 2^53, because the service stores numbers as doubles.
+    /// `Edm.Int64` as a JSON number. The magnitude is at most 2^53, because the service stores numbers as doubles.
     Int64,
-    /// `Edm.Int64` as a string of digits: `"9007199254740993"`.
+    /// `Edm.Int64` as a string of digits, such as `"9007199254740993"`.
     Int64Text,
-    /// `Edm.Double` as a number. NaN and infinities cannot be stored, because JSON has no numbers for them.
+    /// `Edm.Double` as a JSON number. NaN and infinities cannot be stored, because JSON does not have numbers for them.
     Double,
     /// `Edm.Boolean` as `true` or `false`.
     Boolean,
-    /// `Edm.DateTime` as an RFC 3339 string in UTC: `"2026-11-26T08:00:00.5Z"`. Strings that end with `+00:00` can also be read.
+    /// `Edm.DateTime` as an RFC 3339 string in UTC, such as `"2026-11-26T08:00:00.5Z"`. Strings that end with `+00:00` can also be read.
     DateTime,
-    /// `Edm.DateTime` as the number of seconds since 1970, an integer.
+    /// `Edm.DateTime` as an integer: the number of seconds since 1970.
     UnixSeconds,
-    /// `Edm.DateTime` as the number of milliseconds since 1970, an integer.
+    /// `Edm.DateTime` as an integer: the number of milliseconds since 1970.
     UnixMilliseconds,
     /// `Edm.Guid` as a string in lower case with hyphens.
     Guid,
     /// `Edm.Binary` as a base64 string with padding.
     Base64,
-    /// `Edm.Int32` as the service's `ttl` member: the seconds from the last write to the expiry, at least 1, or -1 for never.
+    /// `Edm.Int32` as the `ttl` member of the service: the seconds from the last write to the expiry, which are at least 1, or -1 if the item never expires.
     TimeToLive,
 }
 
 impl Format {
-    /// Returns the type of the property.
+    /// Returns the property type that this format represents.
     #[must_use]
     pub const fn edm_type(self) -> EdmType {
         match self {
@@ -60,7 +60,7 @@ impl Format {
         }
     }
 
-    /// Returns a value as JSON, or `None` if its type does not match the format, or the format cannot represent the value.
+    /// Returns a value as JSON, or `None` if its type does not match the format or the format cannot represent it exactly.
     pub(crate) fn write(self, value: ValueRef<'_>) -> Option<Json> {
         Some(match (self, value) {
             (Self::Text, ValueRef::String(text)) => text.into(),
@@ -79,7 +79,7 @@ impl Format {
         })
     }
 
-    /// Converts a JSON value, or returns `None` if it is not in this format.
+    /// Converts a JSON value to a property value, or returns `None` if it is not in this format.
     pub(crate) fn read(self, json: &Json) -> Option<Value> {
         Some(match (self, json) {
             (Self::Text, Json::String(text)) => Value::String(text.clone()),
@@ -91,7 +91,7 @@ impl Format {
             (Self::Int64, json) => Value::Int64(integer(json)?),
             (Self::Int64Text, Json::String(text)) => {
                 let number: i64 = text.parse().ok()?;
-                // `+1` and `01` are different spellings of the same number, and are rejected.
+                // `+1` and `01` are rejected, because they are different spellings of the same number.
                 (number.to_string() == *text).then_some(Value::Int64(number))?
             }
             (Self::Double, Json::Number(number)) => Value::Double(number.as_f64()?),
@@ -109,7 +109,7 @@ impl Format {
     }
 }
 
-/// Returns the number of units from 1970 to an instant, or `None` if the instant is not a whole number of units.
+/// Returns the number of time units from 1970 to an instant, or `None` if it is not a whole number.
 fn since_1970(ticks: u64, unit: u64) -> Option<i64> {
     let passed = i64::try_from(ticks).ok()?.checked_sub(i64::try_from(ticks::UNIX_EPOCH).ok()?)?;
     let unit = i64::try_from(unit).ok()?;
@@ -125,7 +125,7 @@ fn instant(ticks: u64) -> Option<Value> {
     (ticks::EDM_MIN..=ticks::MAX).contains(&ticks).then(|| ticks::to_datetime(ticks))?.map(Value::DateTime)
 }
 
-/// Reads an RFC 3339 string in UTC. Its first 19 characters have a fixed format, so strings sort in the order of their seconds.
+/// Parses an RFC 3339 string in UTC. Its first 19 characters have a fixed format, so the strings sort in the order of their seconds.
 fn read_utc(text: &str) -> Option<u64> {
     let fraction = text.strip_suffix('Z').or_else(|| text.strip_suffix("+00:00"))?.get(19..)?;
     let is_fraction = fraction.is_empty()

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value as Json};
 
-/// A path of object members from the root of an item.
+/// A path of member names from the root of an item.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
     /// The path as given, such as `/customer/id` or `/"tenant-id"`.
@@ -13,14 +13,14 @@ pub(crate) struct Path {
     sql: String,
 }
 
-/// The error for a path that leads through a value other than an object.
+/// The error for a path that leads through a value that is not an object.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotAnObject;
 
 impl Path {
     /// Parses a path in the format of the service. A name in double quotes may contain `/`.
     ///
-    /// Returns `None` for a path without names, and for names that cannot occur in SQL or in an indexing policy.
+    /// Returns `None` if the path has no names, or if a name cannot be used in SQL or in an indexing policy.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (mut names, mut rest) = (Vec::new(), text);
         while !rest.is_empty() {
@@ -43,7 +43,7 @@ impl Path {
         (!names.is_empty()).then(|| Self { text: text.to_owned(), names, sql })
     }
 
-    /// Returns the path of a member that this library adds. The names of such members are never SQL keywords.
+    /// Returns the path of a member that this library defines. Its name is never an SQL keyword.
     pub(crate) fn own(name: &str) -> Self {
         Self { text: format!("/{name}"), names: vec![name.to_owned()], sql: format!("c.{name}") }
     }
@@ -59,7 +59,7 @@ impl Path {
         &self.sql
     }
 
-    /// Returns the path in the format of an indexing policy, with a suffix. `?` indexes only the value, and `*` everything below it.
+    /// Returns the path in the format of an indexing policy, followed by `ending`. `?` indexes only the value itself, and `*` indexes everything below it.
     pub(crate) fn in_policy(&self, ending: &str) -> String {
         let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let quoted = |name: &String| if is_plain(name) { name.clone() } else { format!("\"{name}\"") };
@@ -72,17 +72,17 @@ impl Path {
         self.names.first().map_or("", String::as_str)
     }
 
-    /// Returns `true` if both paths consist of the same names, regardless of quotes.
+    /// Returns `true` if both paths consist of the same names. Quotes are ignored.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.names == other.names
     }
 
-    /// Returns `true` if the paths are equal, or one of them is a prefix of the other.
+    /// Returns `true` if the paths are equal or one is a prefix of the other.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.names.starts_with(&other.names) || other.names.starts_with(&self.names)
     }
 
-    /// Returns the value at the path, or `None` if it is missing or null.
+    /// Returns the value at the path in an item, or `None` if the value is missing or null.
     pub(crate) fn find<'a>(&self, item: &'a Json) -> Result<Option<&'a Json>, NotAnObject> {
         let mut at = item;
         for name in &self.names {
@@ -97,7 +97,7 @@ impl Path {
         Ok(Some(at))
     }
 
-    /// Sets the value at the path, and creates the objects that lead to it.
+    /// Sets the value at the path, and creates the objects on the path that are missing.
     pub(crate) fn set(&self, item: &mut Map<String, Json>, value: Json) -> Result<(), NotAnObject> {
         let Some((last, parents)) = self.names.split_last() else { return Ok(()) };
         let mut at = item;
@@ -112,7 +112,7 @@ impl Path {
         Ok(())
     }
 
-    /// Removes the value at the path. The objects that lead to it remain.
+    /// Removes the value at the path. The objects on the path remain.
     pub(crate) fn remove(&self, item: &mut Map<String, Json>) {
         let Some((last, parents)) = self.names.split_last() else { return };
         let mut at = item;
@@ -126,7 +126,7 @@ impl Path {
     }
 }
 
-/// Formats the path as it was given.
+/// Formats the path as it was originally given.
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

@@ -1,4 +1,4 @@
-//! Tests that every error in a mapping is detected when the options are created.
+//! Tests that every error in a mapping is reported when the options are created.
 
 use table_core::{Entity, ErrorCode};
 

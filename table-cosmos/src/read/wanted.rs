@@ -1,4 +1,4 @@
-//! Selects the rows of a page: the items in the key range of the query that match its filter, in key order.
+//! Selects the rows of a page: the items in the query's key range that match its filter, in key order.
 
 use table_core::Result;
 use table_core::filter::Matcher;
@@ -8,7 +8,7 @@ use table_core::query::{EntityRef, Query, Rows};
 use crate::item::Item;
 use crate::scope::Scope;
 
-/// The key range and filter of a query, used to select among the items that were read.
+/// The key range and the filter of a query, which select rows among the items that were read.
 pub(super) struct Wanted<'a> {
     query: &'a Query,
     scope: &'a Scope,
@@ -20,7 +20,7 @@ impl<'a> Wanted<'a> {
         Self { query, scope, matcher: query.filter.as_ref().map(Matcher::new) }
     }
 
-    /// Returns the rows in key order.
+    /// Returns the selected rows in key order.
     pub(super) fn rows(&mut self, mut items: Vec<Item>) -> Result<Rows> {
         items.sort_by(|left, right| {
             order::compare(&left.partition_key, &right.partition_key)

@@ -1,7 +1,7 @@
-//! Converts the comparisons in a filter to SQL.
+//! Converts comparisons in a filter to SQL.
 //!
-//! A comparison with a missing property is false (FIL-11). Numbers are compared as the stored type (FIL-15). A value of a different type is less than
-//! every constant, and unequal to it (FIL-16).
+//! A comparison with a missing property is false (FIL-11). Numbers are compared as values of the stored type (FIL-15). A value of a different type is less
+//! than every constant, and not equal to any (FIL-16).
 
 use serde_json::Value as Json;
 use table_core::Value;
@@ -73,7 +73,7 @@ impl Sql {
         Condition::of(self.id(sign(operator), text))
     }
 
-    /// Returns a comparison by Timestamp, which the service stores in seconds.
+    /// Returns a comparison with the Timestamp, which the service stores in seconds.
     fn by_timestamp(&mut self, operator: Comparison, value: &Value) -> Condition {
         let Value::DateTime(instant) = value else { return mismatched(operator) };
         let seconds = instant.timestamp();
@@ -91,7 +91,7 @@ impl Sql {
         let others = |comparable: &str| format!("(IS_DEFINED({place}) AND {comparable})");
         let is_below = matches!(operator, Comparison::Lt | Comparison::Le | Comparison::Ne);
         let text = match value {
-            // Binary values are stored as base64, which sorts differently. Ordering `false` and `true` is rarely needed.
+            // Binary values are stored as base64, which sorts differently. Comparisons of the order of `false` and `true` are rarely needed.
             Value::Binary(_) | Value::Boolean(_) => match operator {
                 Comparison::Eq => self.compared(place, operator, value),
                 Comparison::Ne if matches!(value, Value::Boolean(_)) => {
@@ -134,7 +134,7 @@ impl Sql {
                 };
                 let compared = format!("{place} {sign} {}", self.bind(bound));
                 if is_below {
-                    // If the type of a stored value cannot be widened to the type of the constant, the value is treated as less than the constant (FIL-16).
+                    // A stored value whose type cannot be widened to the type of the constant is treated as less than the constant (FIL-16).
                     let lesser = match value {
                         Value::Int64(_) => format!(" OR NOT IS_DEFINED({edm})"),
                         Value::Double(_) => format!(
@@ -159,14 +159,14 @@ impl Sql {
     }
 }
 
-/// The SQL paths of a property's value and of its stored type.
+/// The SQL expressions for the value and the stored type of a property.
 struct Property {
     value: String,
     edm: String,
 }
 
 impl Property {
-    /// Creates the paths. Returns `None` for a name that SQL cannot contain.
+    /// Returns the expressions for a property, or `None` if its name cannot be used in SQL.
     fn new(mapping: &Mapping, name: &str) -> Option<Self> {
         let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let (values, types) = (mapping.own.properties.sql(), mapping.own.types.sql());
@@ -174,9 +174,9 @@ impl Property {
     }
 }
 
-/// Returns the operator and the bound for a comparison with the given number, or `None` if the service cannot represent the number.
+/// Returns the operator and the bound for a comparison with a number, or `None` if the service cannot represent the number.
 ///
-/// Doubles represent all integers up to 2^53. An integer beyond that is rounded, and the comparison is widened to include the rounded bound.
+/// Doubles represent all integers up to 2^53. A larger integer is rounded, and the comparison is widened to include the rounded bound.
 pub(super) fn number(operator: Comparison, value: &Value) -> Option<(&'static str, Json)> {
     match value {
         Value::Int32(number) => Some((sign(operator), (*number).into())),
@@ -198,7 +198,7 @@ pub(super) fn number(operator: Comparison, value: &Value) -> Option<(&'static st
     }
 }
 
-/// Returns a comparison that is true whenever the given comparison of two present values is false. The returned comparison may also be true in other cases.
+/// Returns a comparison that is true whenever the given comparison of two present values is false. It may also be true in other cases.
 const fn opposite(operator: Comparison) -> Comparison {
     match operator {
         Comparison::Eq => Comparison::Ne,
@@ -210,7 +210,7 @@ const fn opposite(operator: Comparison) -> Comparison {
     }
 }
 
-/// Returns the outcome of a comparison with a constant of a different type (FIL-16).
+/// Returns the result of a comparison between a value and a constant of a different type (FIL-16).
 pub(super) const fn mismatched(operator: Comparison) -> Condition {
     match operator {
         Comparison::Lt | Comparison::Le | Comparison::Ne => Condition::True,

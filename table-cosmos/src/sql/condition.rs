@@ -1,11 +1,11 @@
-//! Conditions in an SQL query. They are not nested, because the service limits how deeply parentheses can be nested.
+//! Conditions of an SQL query. They are kept flat, because the service limits the nesting of parentheses.
 
-/// A condition in SQL, or a constant.
+/// An SQL condition, or a constant.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Condition {
-    /// Always true. Such a condition is not sent.
+    /// A condition that is always true, and is therefore not sent.
     True,
-    /// Always false.
+    /// A condition that is always false.
     False,
     One(String),
     All(Vec<String>),

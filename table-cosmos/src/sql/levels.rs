@@ -1,7 +1,7 @@
-//! Converts bounds of a PartitionKey range to bounds of a single level.
+//! Converts the bounds of a PartitionKey range to bounds of a single level.
 //!
-//! A PartitionKey consists of its levels, each followed by `!`. Such strings sort in the same order as their levels, except where a level
-//! contains a space, which is the only character below `!` in a key: `a b!` is less than `a!`. Bounds are widened where this matters.
+//! A PartitionKey consists of its levels, each followed by `!`. `PartitionKey`s sort in the same order as their levels, except if a level
+//! contains a space, which is the only character in keys that sorts below `!`: `a b!` is less than `a!`. Bounds are widened where this matters.
 
 use std::ops::Bound;
 
@@ -12,7 +12,7 @@ use crate::mapping::Mapping;
 use crate::sql::{Sql, both, is_ordered};
 
 impl Sql {
-    /// Returns the bounds of the first level that a range of `PartitionKey`s does not fix.
+    /// Returns conditions with the bounds of the first level that a range of `PartitionKey`s does not fix.
     pub(super) fn next_level(
         &mut self,
         mapping: &Mapping,
@@ -43,14 +43,14 @@ impl Sql {
             (!level.is_empty()).then(|| self.ordered(place, ">=", level)).flatten()
         });
         let upper = rest(&range.upper).and_then(|rest| {
-            // A level may continue the bound with a space. Such a level sorts before the bound followed by the terminator.
+            // A level may continue the text of the bound with a space. Such a level sorts before the bound followed by the terminator.
             let bound = rest.split_inclusive(END).next().unwrap_or_default();
             is_ordered(bound).then(|| self.ordered(place, "<", bound)).flatten()
         });
         both(lower, upper)
     }
 
-    /// Returns the conditions for one PartitionKey, or `None` if no item can have that PartitionKey.
+    /// Returns the condition for a single PartitionKey, or `None` if no item can have that PartitionKey.
     pub(super) fn partition_key(&mut self, mapping: &Mapping, text: &str) -> Option<String> {
         let levels = key::levels(text, mapping.depth())?;
         Some(format!("({})", self.levels(mapping, &levels).join(" AND ")))

@@ -1,4 +1,4 @@
-//! Converts comparisons of mapped properties to SQL. The types of the properties are known, so the conditions do not check the types of values.
+//! Converts comparisons with mapped properties to SQL. The types of these properties are known, so the conditions do not check the types of values.
 
 use serde_json::Value as Json;
 use table_core::Value;
@@ -10,14 +10,14 @@ use crate::sql::condition::Condition;
 use crate::sql::{Sql, is_ordered};
 
 impl Sql {
-    /// Returns a condition that is true whenever the comparison is true.
+    /// Returns a condition that is true whenever the comparison of a mapped property is true.
     pub(super) fn by_member(&mut self, member: &Member, operator: Comparison, value: &Value) -> Condition {
         let place = member.path.sql();
         let sent = match (member.format, value) {
             (Format::Text, Value::String(text)) if operator == Comparison::Eq || is_ordered(text) => {
                 Some((sign(operator), text.as_str().into()))
             }
-            // A number of another type may be treated as less, whatever its value is (FIL-16).
+            // A number of another type may be treated as less than the constant, regardless of its value (FIL-16).
             (Format::Int32 | Format::TimeToLive | Format::Int64 | Format::Double, number_value)
                 if member.format.edm_type() == value.edm_type() || !is_below(operator) =>
             {
@@ -55,12 +55,12 @@ impl Sql {
         self.by_member(member, operator, value).or(absent)
     }
 
-    /// Returns a comparison of RFC 3339 strings by their seconds, which their first 19 characters contain.
+    /// Returns a comparison of RFC 3339 strings by their first 19 characters, which contain the seconds.
     pub(super) fn by_seconds(&mut self, place: &str, operator: Comparison, seconds: i64) -> String {
         let text = |seconds: i64| {
             let instant = chrono::DateTime::from_timestamp(seconds, 0)?;
             let text = instant.format("%Y-%m-%dT%H:%M:%S").to_string();
-            // A year with five digits would sort before years with four digits.
+            // A year with five digits would sort before a year with four digits.
             (text.len() == 19).then(|| Json::from(text))
         };
         let (Some(from), Some(below)) = (text(seconds), seconds.checked_add(1).and_then(text)) else {
@@ -81,7 +81,7 @@ const fn is_below(operator: Comparison) -> bool {
     matches!(operator, Comparison::Lt | Comparison::Le | Comparison::Ne)
 }
 
-/// Returns the operator and the bound for comparing a number of time units with an instant that may lie between two units.
+/// Returns the operator and the bound for a comparison of a number of time units with an instant that may lie between two units.
 fn whole(operator: Comparison, units: i64) -> Option<(&'static str, Json)> {
     match operator {
         Comparison::Eq => Some(("=", units.into())),

@@ -82,7 +82,7 @@ fn ord_1_bounds_beyond_the_surrogates_are_left_to_the_matcher() {
 }
 
 proptest! {
-    /// Tests that every key in a range satisfies the bounds of the next level.
+    /// Tests that every key in a range satisfies the conditions for the next level.
     #[test]
     fn rt_5_no_key_of_a_range_is_outside_the_sent_bounds(
         first in "[ab \"]{1,3}",

@@ -1,4 +1,4 @@
-//! Determines from the stored entities whether a transaction whose response was lost took effect (CON-11).
+//! Determines from the stored entities whether a transaction with a lost response took effect (CON-11).
 
 use std::collections::HashMap;
 
@@ -10,12 +10,12 @@ use crate::item::Found;
 use crate::write::Target;
 use crate::write::planned::Planned;
 
-/// The state of a transaction whose response was lost, determined from its entities.
+/// The state of a transaction with a lost response, as determined from its entities.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Evidence {
-    /// The transaction was applied. `None` if another writer has since changed some of its entities, because the `ETag`s of the transaction are then unknown.
+    /// The transaction was applied. Contains `None` if another writer has since changed an entity, because the `ETag`s of the transaction are then unknown.
     Applied(Option<Committed>),
-    /// The transaction had no effect, and its conditions allow only one effect. It can be sent again.
+    /// The transaction had no effect, and its conditions ensure that it takes effect only once. It can be sent again.
     NotApplied,
     /// The transaction was applied and then overwritten, or was rejected, or may still arrive.
     Unknown,
@@ -39,18 +39,18 @@ impl Evidence {
                 None => others += 1,
             }
         }
-        // A batch is atomic, so one item written by this transaction proves that all of them were written.
+        // A batch is atomic, so a single item with this write identifier proves that all of the items were written.
         if ours > 0 {
             return Self::Applied((others == 0).then_some(committed));
         }
-        // Each version of an item has a unique ETag, so the request has had no effect while its condition still holds.
+        // Each version of an item has a unique `ETag`, so the request has had no effect if its condition still holds.
         let untouched = planned.iter().any(|plan| plan.condition_holds(found(plan).map(|found| &found.etag)));
         if untouched { Self::NotApplied } else { Self::Unknown }
     }
 }
 
 impl CosmosTables {
-    /// Reads the current entities of a transaction whose response was lost.
+    /// Reads the entities of a transaction with a lost response, and determines its state.
     pub(super) async fn evidence(&self, target: &Target<'_>, planned: &[Planned]) -> Result<Evidence> {
         let rows: Vec<&str> = planned.iter().map(|plan| plan.row_key.as_str()).collect();
         let found = self.find_items(target.table, target.container, target.levels, &rows).await?;

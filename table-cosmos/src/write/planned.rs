@@ -9,7 +9,7 @@ use crate::item::{self, Found, ItemKey};
 use crate::key;
 use crate::mapping::Mapping;
 
-/// An ETag that no item has. A write that requires it is rejected with 404 if the item does not exist, and with 412 if it does.
+/// An `ETag` that no item has. A write that requires it is rejected with 404 if the item does not exist, and with 412 if it exists.
 const NEVER: &str = "\"never\"";
 
 /// The verb of a request.
@@ -24,25 +24,25 @@ pub(crate) enum Verb {
 /// The fixed size of an operation in the body of a batch, in bytes.
 const ENVELOPE: usize = r#"{"operationType":"Replace","id":,"resourceBody":,"ifMatch":},"#.len();
 
-/// The request planned for one operation. If the service does not support the operation, it is replaced with a read and a write.
+/// The request that is planned for one operation. An operation that the service does not support, such as a merge, becomes a read and a write.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) verb: Verb,
     pub(crate) row_key: String,
-    /// The item, or `None` for a delete.
+    /// The item that is written, or `None` for a delete.
     pub(crate) body: Option<Json>,
-    /// The ETag that the item must have, in the format that requests use.
+    /// The `ETag` that the item must have, in the format that requests use.
     pub(crate) if_match: Option<String>,
-    /// The statuses of a rejection which mean that another writer changed the entity after it was read.
+    /// The statuses of rejections which mean that another writer changed the entity after it was read.
     races: &'static [u16],
 }
 
-/// The stored document of an operation's entity, and the rules for changing it.
+/// The context for planning the requests of a transaction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) mapping: &'a Mapping,
     pub(crate) levels: &'a [String],
-    /// The write identifier.
+    /// The write identifier that is stored in the items.
     pub(crate) write: &'a str,
     /// `true` if every change must be conditional on the version that was read.
     pub(crate) exact: bool,
@@ -50,10 +50,10 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Returns `true` if the request for an operation depends on the stored entity. If so, the entity must be read first.
+    /// Returns `true` if the entity must be read first, because the request for an operation depends on it.
     ///
-    /// A merge needs the stored properties, and so does a replace that keeps members written by other programs. If the context is exact, every unconditional
-    /// change is sent with the stored ETag, so that a second delivery of the request fails.
+    /// A merge needs the stored properties, and so does a replace that keeps the members of other programs. If `exact` is `true`, every unconditional
+    /// change is sent with the stored `ETag`, so a second delivery of the request fails.
     pub(crate) const fn reads_first(&self, kind: &OperationKind) -> bool {
         match kind {
             OperationKind::Merge(..) | OperationKind::InsertOrMerge(_) => true,
@@ -74,16 +74,16 @@ pub(crate) const fn creates(kind: &OperationKind) -> bool {
     )
 }
 
-/// The verb, body and condition of a request, and the statuses which mean that another writer changed the entity.
+/// The verb, the body and the condition of a request, and the statuses which mean that another writer changed the entity.
 type Parts = (Verb, Option<Json>, Option<String>, &'static [u16]);
 
 impl Planned {
-    /// Returns the request for an operation, given the item that was read for it.
+    /// Returns the request for an operation. `stored` is the item that was read for it.
     pub(crate) fn new(context: Context<'_>, operation: &Operation, stored: Option<&Found>) -> Result<Self> {
         let Context { mapping, levels, write, exact, limits } = context;
         let row_key = operation.row_key.as_str();
         let item_key = ItemKey { levels, row_key };
-        // If a mapping is used, an item that does not match it belongs to another program.
+        // With a mapping, an item that does not match the mapping belongs to another program.
         if let Some(stored) = stored.filter(|_| !mapping.is_standard) {
             stored.read(mapping, item_key)?;
         }
@@ -125,7 +125,7 @@ impl Planned {
                     let body = if is_merge { merged(stored, row)? } else { document(row, Some(stored))? };
                     (Verb::Replace, body, if_match, races)
                 }
-                // The replace has an ETag that never matches, so the service rejects the operation and reports its index (EGT-10). The caller's
+                // The replace has an `ETag` that never matches, so the service rejects the operation and reports its index (EGT-10). The caller's
                 // condition is not sent: after a stale read, the service would accept it, and JSON members that were not read would be lost.
                 _ => {
                     let races: &[u16] = if matches!(condition, IfMatch::Any) { &[412] } else { &[] };
@@ -136,7 +136,7 @@ impl Planned {
         Ok(Self { verb, row_key: row_key.to_owned(), body, if_match, races })
     }
 
-    /// Returns the size in bytes of the operation in a request body. In a batch, an operation also contains its id and its condition.
+    /// Returns the size in bytes of the operation in the body of a request. In a batch, an operation also contains the id and the condition.
     pub(crate) fn sent_bytes(&self, in_batch: bool) -> usize {
         let text = |text: &str| Json::from(text).to_string().len();
         let body = self.body.as_ref().map_or(0, |body| body.to_string().len());
@@ -147,17 +147,17 @@ impl Planned {
         }
     }
 
-    /// Returns `true` if a rejection with this status means that another writer changed the entity after it was read.
+    /// Returns `true` if a rejection with the given status means that another writer changed the entity after it was read.
     pub(crate) fn lost_a_race(&self, status: u16) -> bool {
         self.races.contains(&status)
     }
 
-    /// Returns `true` if a second delivery of the request is rejected, regardless of writes between the deliveries.
+    /// Returns `true` if a second delivery of the request is rejected, regardless of any writes between the two deliveries.
     pub(crate) const fn is_guarded(&self) -> bool {
         self.if_match.is_some()
     }
 
-    /// Returns `true` if the request has a condition that the stored item still satisfies, or that no item can ever satisfy.
+    /// Returns `true` if the request has a condition that the stored item still satisfies, or one that no item can satisfy.
     pub(crate) fn condition_holds(&self, stored: Option<&ETag>) -> bool {
         match self.if_match.as_deref() {
             None => false,

@@ -1,4 +1,4 @@
-//! Sends the planned requests as a point operation or a batch.
+//! Sends planned requests as a point operation or as a batch.
 
 use azure_data_cosmos::options::{
     BatchDeleteOptions, BatchOptions, BatchReplaceOptions, ItemWriteOptions, OperationOptions,
@@ -18,31 +18,31 @@ use crate::{failure, item, key, usage};
 /// The status of an operation that failed because another operation in its batch failed.
 const FAILED_DEPENDENCY: u16 = 424;
 
-/// The acknowledgement of the planned requests.
+/// The acknowledgement of planned requests.
 #[derive(Debug)]
 pub(super) struct Acknowledged {
     pub(super) committed: Committed,
-    /// `true` if the Azure SDK sent the request again after a lost response.
+    /// `true` if the Azure SDK sent the request more than once because a response was lost.
     pub(super) repeated: bool,
 }
 
-/// The reason why the planned requests were not acknowledged.
+/// The reason why planned requests were not acknowledged.
 #[derive(Debug)]
 pub(super) enum Refused {
-    /// The operation at this position failed. `repeated` is `true` if the Azure SDK had sent the request before without receiving a response.
+    /// The operation at index `at` failed. `repeated` is `true` if the Azure SDK had sent the request before and received no response.
     At { at: usize, status: (u16, u16), repeated: bool, cause: Option<CosmosError> },
     /// The entire request failed.
     Whole(CosmosError),
     /// No request was sent.
     Before(Error),
-    /// The response reports success but cannot be parsed.
+    /// The response reports success, but its results cannot be parsed.
     Acknowledged(Error),
 }
 
 impl Refused {
     /// Returns `true` if the request had no effect and may succeed if it is sent again later (MAP-12).
     ///
-    /// The Azure SDK itself waits if a request is throttled, but not if only an operation in a batch has that status.
+    /// The Azure SDK waits if a whole request is throttled, but not if only an operation in a batch has that status.
     fn is_temporary(&self) -> bool {
         match self {
             Self::At { status: (status, _), repeated, .. } => {
@@ -54,15 +54,15 @@ impl Refused {
     }
 }
 
-/// Returns the options for all writes. They prevent the Azure SDK from retrying a request that received no response.
+/// Returns the options that all writes use. They prevent the Azure SDK from retrying a request that received no response.
 ///
-/// Retries after 429, 449 and 403/3 are not affected, because the service did not apply those requests.
+/// Retries after 429, 449 and 403/3 are not prevented, because the service did not apply those requests.
 fn once() -> OperationOptions {
     OperationOptionsBuilder::new().with_max_failover_retry_count(0).build()
 }
 
 impl CosmosTables {
-    /// Sends the planned requests.
+    /// Sends the planned requests. Sends them again after temporary failures.
     pub(super) async fn send(
         &self,
         target: &Target<'_>,
@@ -133,7 +133,7 @@ impl CosmosTables {
         }
         let results = answer.into_model().map_err(unreadable)?;
         let results = results.results();
-        // A batch that was rolled back returns 207: one operation has the status of the cause, and all others have 424.
+        // If a batch was rolled back, the response is 207: one operation has the status of the cause, and all others have 424.
         let failed = results
             .iter()
             .position(|result| !result.is_success() && result.status_code() != FAILED_DEPENDENCY);
@@ -154,7 +154,7 @@ impl CosmosTables {
     }
 }
 
-/// Returns the planned requests as a batch.
+/// Returns the planned requests as a transactional batch.
 fn batch(key: &PartitionKey, planned: &[Planned]) -> Result<TransactionalBatch, CosmosError> {
     let mut batch = TransactionalBatch::new(key.clone());
     for plan in planned {
@@ -192,7 +192,7 @@ fn unreadable(error: CosmosError) -> Refused {
     Refused::Acknowledged(failure::error("read the results of the batch", error))
 }
 
-/// Returns the ETag of an acknowledged write.
+/// Returns the `ETag` in the response to an acknowledged write.
 fn tag_of(text: Option<&str>) -> Result<ETag, Refused> {
     let message = "the service acknowledged the write without an ETag; read the entity";
     let missing = || Error::new(ErrorCode::InternalError, message).with_rule("ETAG-3");

@@ -1,5 +1,5 @@
-//! Tests that run all scenarios in the behaviour suite: on 1, 4 and 64 physical partitions, during splits and merges, with throttling, and on another program's
-//! containers.
+//! Tests that run every scenario of the behaviour suite: on 1, 4 and 64 physical partitions, during splits and merges, with throttling, and on another
+//! program's containers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -13,13 +13,13 @@ use crate::partitioned::Partitioned;
 /// The environment in which the scenarios run.
 #[derive(Clone, Copy, Debug)]
 enum On {
-    /// A fixed number of partitions.
+    /// Containers with the given number of physical partitions.
     Partitions(u32),
-    /// Partitions that are split and merged between and during requests.
+    /// Containers whose partitions are split and merged between and during requests.
     Restless,
-    /// A container that first responds to requests with 429.
+    /// Containers that respond to some requests with 429.
     Throttled,
-    /// Containers that belong to another program and are accessed through a mapping of their properties.
+    /// Containers of another program, which are accessed through a mapping of their properties.
     Mapped,
 }
 
@@ -34,7 +34,7 @@ impl On {
     }
 }
 
-/// Runs a scenario. If it is listed as a deviation, it must fail.
+/// Runs a scenario. If the scenario is listed as a deviation, it must fail.
 fn run<F: Future<Output = ()>>(name: &str, on: On, scenario: impl FnOnce(&'static Partitioned) -> F) {
     let deviation = DEVIATIONS.iter().find(|(deviant, ..)| *deviant == name);
     let runtime = crate::runtime();
@@ -121,7 +121,7 @@ mod mapped_containers {
     tests::for_each_scenario!(mapped);
 }
 
-/// Tests that the splits, merges and throttling actually occur during the suite's requests.
+/// Tests that the splits, merges and throttling actually occur during the requests of the suite.
 #[test]
 fn map_12_and_rty_1_the_scenarios_are_disturbed() {
     for on in [On::Restless, On::Throttled] {
@@ -131,7 +131,7 @@ fn map_12_and_rty_1_the_scenarios_are_disturbed() {
             let unrest = store.unrest.as_ref().unwrap();
             assert!(unrest.count() >= 8, "{on:?}: {}", unrest.count());
             if let On::Restless = on {
-                // All splits and merges that were started are complete. The container no longer has the partitions with which it was created.
+                // After every started split and merge has completed, the container no longer has the partitions with which it was created.
                 store.emulator.settled().await;
                 let table = store.list_tables("", None, 10).await.unwrap().names.remove(0);
                 let map = store.store.partitions(&table).await.unwrap();

@@ -1,4 +1,4 @@
-//! Tests of the request units reported for each operation: in its tracing span, in the usage of a table, and in query plans.
+//! Tests of the request units that are reported for each operation in its tracing span, in the usage of a table, and in query plans.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use tracing::{Event, Metadata, Subscriber};
 use crate::operation::{row, transaction};
 use crate::runtime;
 
-/// A mock network that adds up the charges for item requests.
+/// A mock network that adds up the charges of all item requests.
 struct Watching {
     account: Emulator,
     charged: Arc<Mutex<f64>>,
@@ -67,7 +67,7 @@ fn each_operation_counts_the_request_units_that_the_service_charged() {
         let insert = transaction(&store, [("a".to_owned(), OperationKind::Insert(row("x")))]);
         store.submit(&table, insert).await.unwrap();
         let inserted = network.take();
-        // A merge is a read and a replace, in one operation.
+        // A merge is one operation that consists of a read and a replace.
         let merge = transaction(&store, [("a".to_owned(), OperationKind::Merge(row("y"), IfMatch::Any))]);
         store.submit(&table, merge).await.unwrap();
         let merged = network.take();
@@ -126,7 +126,7 @@ fn hpk_39_the_plan_of_a_query_has_the_charges_of_its_earlier_runs() {
             "{text}"
         );
         assert!(store.explain(&table, &Query::new(KeyRange::ALL)).await.unwrap().measured.is_none());
-        // A point read has no SQL text, and its charges are recorded separately.
+        // A point read has no SQL text, so its charges are recorded separately.
         let point = KeyRange { row_key: TextRange::exactly("07"), ..KeyRange::partition("p") };
         store.query(&table, &Query::new(point.clone()), None).await.unwrap();
         let read = network.take();
@@ -135,10 +135,10 @@ fn hpk_39_the_plan_of_a_query_has_the_charges_of_its_earlier_runs() {
     });
 }
 
-/// The verb and the request units recorded in a span.
+/// The verb of an operation and the request units recorded in its span.
 type Charged = (String, Option<f64>);
 
-/// A tracing subscriber that records the verb and the request units of each span.
+/// A tracing subscriber that records the verb and the request units of each operation's span.
 #[derive(Clone, Default)]
 struct Spans(Arc<Mutex<Vec<Charged>>>);
 
@@ -181,7 +181,7 @@ impl Subscriber for Spans {
 fn the_span_of_an_operation_has_its_request_units() {
     let spans = Spans::default();
     let guard = tracing::subscriber::set_default(spans.clone());
-    // The subscriber is set only for this thread.
+    // The subscriber is set for this thread only.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let charged = runtime.block_on(async {
         let account = Emulator::new(false).unwrap();
@@ -190,7 +190,7 @@ fn the_span_of_an_operation_has_its_request_units() {
         let network = Watching::new(&account);
         let store = account.open_over(Options::new(), network.clone()).await.unwrap();
         store.query(&table, &Query::new(KeyRange::ALL), None).await.unwrap();
-        // Another test's thread, which has no subscriber, may have registered the span's callsite.
+        // The callsite of the span may have been registered by the thread of another test, which has no subscriber.
         tracing::callsite::rebuild_interest_cache();
         network.take();
         spans.0.lock().unwrap_or_else(PoisonError::into_inner).clear();

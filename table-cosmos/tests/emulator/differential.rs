@@ -1,4 +1,4 @@
-//! Tests that random queries with ranges and filters return the same rows in the same order as the engine, and read as many rows as their plans state.
+//! Tests that random queries with ranges and filters return the same rows in the same order as the engine, and read as many rows as their plans predict.
 
 use std::ops::Bound;
 
@@ -20,7 +20,7 @@ use crate::{runtime, store};
 const WORLDS: u64 = 9;
 const ROWS: usize = 60;
 const QUERIES: usize = 120;
-/// Levels and `RowKey`s that sort before or after the terminator of levels, in order.
+/// Levels and `RowKey`s, with characters that sort before and after the terminator of levels.
 const TEXTS: [&str; 7] = ["a", "a b", "a\"", "ab", "b", " a", "é"];
 const ROW_KEYS: [&str; 8] = ["", " x", "!", "!x", "0", "a", "a b", "東"];
 const NAMES: [&str; 3] = ["A", "B", "C"];
@@ -59,7 +59,7 @@ fn value(row: &mut RowWriter, name: &str, random: &mut StdRng) {
         }
         6 => row.property(name, ValueRef::String(["", "a", "b", "1"][random.random_range(0..4_usize)])),
         7 => row.property(name, ValueRef::Boolean(random.random())),
-        // A time on 2024-01-02, in ticks.
+        // An instant on 2024-01-02, in ticks.
         8 => row
             .property(name, ValueRef::DateTime(638_397_504_000_000_000 + u64::from(random.random::<bool>()))),
         9 => row.property(name, ValueRef::Guid(Uuid::from_u128(random.random_range(6..9)))),
@@ -89,8 +89,8 @@ fn filter(random: &mut StdRng, depth: usize) -> String {
     }
 }
 
-/// Generates a comparison with the Timestamp. Each store sets its own Timestamps, so the stores return equal results only if the bounds are far from the
-/// current time.
+/// Generates a comparison with the Timestamp. Each store sets its own Timestamps, so the stores return equal results only if the constants are far from
+/// the current time.
 fn timestamp(operator: &str, random: &mut StdRng) -> String {
     let year = pick(&["1990", "2990"], random);
     format!("Timestamp {operator} datetime'{year}-01-01T00:00:00Z'")
@@ -137,7 +137,7 @@ fn keys(depth: usize, random: &mut StdRng) -> KeyRange {
     KeyRange { partition_key, row_key }
 }
 
-/// Returns the keys in result order, whether each page is in key order, and the number of rows read.
+/// Returns the keys of the results in order, and the number of rows that were read. Checks that each page is in key order.
 async fn answer(store: &impl TableStore, table: &TableName, query: &Query) -> (Vec<(String, String)>, u64) {
     let (mut found, mut read, mut from) = (Vec::new(), 0, None);
     loop {
@@ -178,7 +178,7 @@ async fn write(store: &impl TableStore, table: &TableName, partition_key: &str, 
     store.submit(table, transaction).await.unwrap();
 }
 
-/// Returns the index of the physical partition that contains a PartitionKey.
+/// Returns the index of the physical partition that contains the given PartitionKey.
 fn place(map: &PartitionMap, partition_key: &str, depth: usize) -> usize {
     let levels: Vec<Component<'_>> = if depth == 1 {
         vec![Component::text(partition_key)]
@@ -189,7 +189,7 @@ fn place(map: &PartitionMap, partition_key: &str, depth: usize) -> usize {
     map.partitions().iter().position(|partition| partition.id == id).unwrap()
 }
 
-/// Returns the number of rows whose first levels have the values that the range specifies.
+/// Returns the number of rows whose first levels have the values that the range fixes.
 async fn count(engine: &Engine, table: &TableName, range: &TextRange, depth: usize) -> u64 {
     let partition_key = match range.single() {
         Some(key) => TextRange::exactly(key),
@@ -227,8 +227,8 @@ fn ord_1_and_fil_10_to_18_random_queries_return_the_engines_rows_in_order() {
                 }
                 let (mut ours, rows) = answer(&cosmos, &table, &query).await;
                 let (theirs, _) = answer(&engine, &table, &query).await;
-                // The rows with one partition key are read in order. For several keys, rows are in order only within each page, and one physical partition is
-                // read after another.
+                // The rows with one partition key are read in order. With several keys, rows are in order only within each page, and the physical partitions
+                // are read one after another.
                 if query.keys.partition_key.single().is_none() {
                     let places: Vec<usize> = ours.iter().map(|(key, _)| place(&map, key, depth)).collect();
                     assert!(places.is_sorted(), "{places:?} for {query:?}");
@@ -254,7 +254,7 @@ fn ord_1_and_fil_10_to_18_random_queries_return_the_engines_rows_in_order() {
     });
 }
 
-/// Tests that a query for ten days of a tenant reads ten rows, regardless of the size of the tenant (RT-11).
+/// Tests that a query for ten days of a tenant reads ten rows, regardless of the total number of the tenant's rows (RT-11).
 #[test]
 fn rt_11_a_range_over_the_next_level_reads_exactly_its_rows() {
     runtime().block_on(async {
@@ -273,7 +273,7 @@ fn rt_11_a_range_over_the_next_level_reads_exactly_its_rows() {
             };
             let (found, read) = answer(&cosmos, &table, &Query::new(keys)).await;
             assert_eq!(found.len(), 10);
-            // The day after the range has the same level as the upper bound, so its row is also read.
+            // The level of the day after the range equals the upper bound, so its row is read as well.
             assert!(read <= 11, "{read} rows were read");
         }
     });

@@ -1,4 +1,4 @@
-//! Tests of lost responses: the client recognises that a write was applied, and reports an unknown outcome as an ambiguous error.
+//! Tests of lost responses. The client recognises that a write was applied, or reports an unknown outcome as an ambiguous error.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ const OPERATIONS: [FaultOperationType; 5] = [
     FaultOperationType::BatchItem,
 ];
 
-/// Returns a rule that injects a fault into one kind of request, a limited number of times. The rule is initially disabled.
+/// Returns a rule that injects a fault into one kind of request, up to `most` times. The rule is initially disabled.
 pub(crate) fn rule(
     on: FaultOperationType,
     fault: FaultInjectionResult,
@@ -41,9 +41,9 @@ pub(crate) fn rule(
 }
 
 struct World {
-    /// The store that loses responses.
+    /// The store whose responses are lost.
     lossy: CosmosTables,
-    /// A second store, which loses no responses and reads the stored state.
+    /// A second store, which receives all responses and reads the stored state.
     sees: CosmosTables,
     table: TableName,
     rules: Vec<Arc<FaultInjectionRule>>,
@@ -57,7 +57,7 @@ async fn world(fault: FaultInjectionErrorType, most: u32) -> World {
     let rules: Vec<_> = OPERATIONS.into_iter().map(|on| rule(on, fault(), most)).collect();
     let lossy = emulator.open_with_faults(Options::new(), rules.clone()).await.unwrap();
     let sees = emulator.open(Options::new()).await.unwrap();
-    // The table is opened here, so only the following writes lose their responses.
+    // This query opens the table, so only the writes that follow lose their responses.
     lossy.query(&table, &Query::new(KeyRange::partition("ada")), None).await.unwrap();
     World { lossy, sees, table, rules }
 }
@@ -96,7 +96,7 @@ fn transaction<const N: usize>(
     transaction
 }
 
-/// Returns every kind of write, each with its row key and with the stored value before and after the write.
+/// Returns every kind of write, each with its RowKey and the stored value before and after the write.
 fn writes() -> Vec<(&'static str, Option<i32>, OperationKind, Option<i32>)> {
     let row = || cents_of(2);
     vec![
@@ -130,7 +130,7 @@ fn con_11_a_write_with_a_lost_response_is_applied_once_even_if_ambiguous() {
                         let stored = world.sees.get(&world.table, &key, &Select::All).await.unwrap();
                         assert_eq!(etags, [stored.map(|stored| stored.etag)], "{row}");
                     }
-                    // A delete leaves no evidence of its writer; every other write does.
+                    // A delete leaves no evidence of its writer, unlike every other write.
                     Err(error) => assert!(error.is_ambiguous() && is_delete, "{row}, {lost} lost: {error}"),
                 }
                 assert_eq!(world.value(row).await, after, "{row}: it was done, whatever the answer");
@@ -168,7 +168,7 @@ fn con_11_a_batch_with_a_lost_response_is_acknowledged_with_its_etags() {
 #[test]
 fn con_11_another_writers_entity_is_never_mistaken_for_the_own_write() {
     runtime().block_on(async {
-        // The request is lost before it arrives, and another program inserts the same entity. The insert must fail or be ambiguous, never
+        // The request is lost before it arrives, and another program inserts the same entity. The insert must fail or be ambiguous, but never
         // succeed.
         let world = world(FaultInjectionErrorType::ResponseTimeout, u32::MAX).await;
         world.put("a", 1).await;
@@ -200,7 +200,7 @@ fn con_11_an_unsent_request_is_retried_or_ambiguous_and_done_at_most_once() {
     });
 }
 
-/// A mock network that stops its task after the account has received a change.
+/// A mock network that panics after the account has received a change, which ends the task of the request.
 #[derive(Debug)]
 struct Stopping(Emulator, AtomicBool);
 

@@ -1,4 +1,4 @@
-//! Tests of bulk writes whose requests are larger than the entities that they write, because the client sends whole items and repeats their ids.
+//! Tests of bulk writes whose requests are larger than the written entities, because the client sends whole items and repeats their ids.
 
 use table_core::{Entity, TableName, TableStoreExt};
 use table_cosmos::Options;
@@ -26,7 +26,7 @@ fn thing(number: usize, key_length: usize, text_length: usize) -> Thing {
 fn egt_3_a_bulk_write_splits_the_batches_that_the_client_enlarges() {
     runtime().block_on(async {
         for at_most_once in [true, false] {
-            // The stored items have more than 2 MiB, or the ids that occur twice in a batch are long.
+            // The stored items together exceed 2 MiB, or long ids occur twice in a batch.
             for (key_length, text_length) in [(3, 30_000), (500, 19_000), (500, 20_000)] {
                 let account = Emulator::new(false).unwrap();
                 account.create(&TableName::new("Things").unwrap(), 1, 1, None).unwrap();
@@ -39,7 +39,7 @@ fn egt_3_a_bulk_write_splits_the_batches_that_the_client_enlarges() {
                 let merged =
                     things.bulk().on_progress(|_| transactions += 1).insert_or_merge_all(flags).await;
                 assert_eq!(merged.unwrap().len(), 100);
-                // More batches would mean that batches were split unnecessarily.
+                // A larger number would mean that batches were split unnecessarily.
                 assert!((1..=4).contains(&transactions), "{transactions}");
                 let replaced = things.bulk().insert_or_replace_all(all.clone()).await;
                 assert_eq!(replaced.unwrap().len(), 100);

@@ -1,5 +1,5 @@
-//! Tests of the time to live of containers and items. The emulator does not implement expiry, so the tests check request bodies, and inject container
-//! descriptions as the service would return them.
+//! Tests of the time to live of containers and items. The emulator does not implement expiry, so the tests check the bodies of requests, and inject
+//! container descriptions that the service would return.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -82,7 +82,7 @@ fn hpk_43_a_new_container_has_the_time_to_live_of_the_options() {
             (hour.clone(), 3_600.into()),
             (Options::new().time_to_live("Sessions", TimeToLive::PerItem), (-1).into()),
             (Options::new().time_to_live("Sessions", TimeToLive::Seconds(0)), 1.into()),
-            // A property that contains an item's time to live requires a container that allows items to expire.
+            // If a property contains the time to live of an item, the container must allow items to expire.
             (per_item(), (-1).into()),
             (per_item().time_to_live("Sessions", TimeToLive::Seconds(60)), 60.into()),
         ];
@@ -106,7 +106,7 @@ fn hpk_43_a_new_container_has_the_time_to_live_of_the_options() {
 fn hpk_43_a_container_that_expires_is_opened_if_the_options_say_so() {
     runtime().block_on(async {
         let (none, per_item, hour) = (TimeToLive::Off, TimeToLive::PerItem, TimeToLive::Seconds(3_600));
-        // The container's time to live, the requested one, and the difference; `None` if the container is refused.
+        // The container's time to live, the requested time to live, and whether a difference is reported. `None` if the container is rejected.
         let cases = [
             (None, none, Some(false)),
             (Some(3_600), none, None),

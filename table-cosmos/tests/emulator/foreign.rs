@@ -1,4 +1,4 @@
-//! Tests of items written by other programs. A point read of such an item fails with an error that contains its key, and a query skips and reports it.
+//! Tests of items that other programs wrote. A point read of such an item fails with an error that contains its key, and a query skips and reports the item.
 
 use table_core::query::{KeyRange, Query, Select, TextRange};
 use table_core::row::RowWriter;
@@ -66,7 +66,7 @@ fn wire_6_an_item_of_another_program_is_an_error_with_its_key() {
                 assert_eq!((skipped.count, skipped.latest.len() as u64), (asked, asked));
                 is_told(&skipped.latest[0], item);
             }
-            // A merge reads the item and fails. A replace or a delete by its key succeeds.
+            // A merge reads the item, and therefore fails. A replace of the item succeeds.
             let mut row = RowWriter::new();
             row.property("A", ValueRef::Int32(1));
             let row = row.finish();
@@ -81,7 +81,7 @@ fn wire_6_an_item_of_another_program_is_an_error_with_its_key() {
     });
 }
 
-/// Tests that a scan reads all rows of this library wherever other programs' items are stored, and reports those items.
+/// Tests that a scan reads every row of this library, wherever the items of other programs are stored, and reports those items.
 #[test]
 fn wire_6_a_scan_does_not_stop_at_an_item_of_another_program() {
     runtime().block_on(async {
@@ -113,7 +113,7 @@ fn wire_6_a_scan_does_not_stop_at_an_item_of_another_program() {
     });
 }
 
-/// Tests that a damaged item is never skipped if it has a write identifier, because the identifier shows that this library wrote it.
+/// Tests that a damaged item with a write identifier is never skipped. The identifier shows that this library wrote the item.
 #[test]
 fn wire_6_a_damaged_item_of_this_library_stops_a_scan() {
     runtime().block_on(async {
@@ -129,7 +129,7 @@ fn wire_6_a_damaged_item_of_this_library_stops_a_scan() {
 fn wire_6_a_missing_level_is_reported_and_hides_no_other_row() {
     runtime().block_on(async {
         let (store, table) = with_item(r#"{"id": "7", "l1": "contoso", "l2": "ada", "p": {}}"#).await;
-        // Without its second level, the item has the key (contoso, undefined), which is not a PartitionKey.
+        // The item lacks the second level, so its key is (contoso, undefined), which is not a PartitionKey.
         store
             .emulator
             .put(&table, r#"["contoso",{}]"#, r#"{"id": "8", "l1": "contoso", "p": {}}"#)

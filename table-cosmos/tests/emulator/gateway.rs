@@ -1,4 +1,4 @@
-//! Tests that a page sent by a gateway, a proxy or a captive portal is never mistaken for a response from the account.
+//! Tests that a page from a gateway, a proxy or a captive portal is never mistaken for a response of the account.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::runtime;
 /// A mock network with a captive portal. Once turned on, the portal responds to some requests itself.
 struct Portal {
     account: Emulator,
-    /// Returns `true` for the requests that the portal answers.
+    /// Returns `true` for each request to which the portal itself responds.
     is_answered: fn(&Request) -> bool,
     page: Answer,
-    /// `true` if the account processes the requests and only their responses are replaced.
+    /// `true` if the account still processes these requests and only their responses are replaced.
     forwards: bool,
     is_on: AtomicBool,
 }
@@ -45,7 +45,7 @@ impl fmt::Debug for Portal {
     }
 }
 
-/// Returns a page with an ETag, like a web server.
+/// Returns a page with an `ETag`, such as a web server sends.
 fn page(status: u16) -> Answer {
     let mut page = Answer::new(status, "<html>sign in to the network</html>");
     page.headers.push(("content-type".to_owned(), "text/html".to_owned()));
@@ -53,7 +53,7 @@ fn page(status: u16) -> Answer {
     page
 }
 
-/// A fixture: a store whose table contains the row `there`, and whose requests pass through a portal.
+/// A fixture: a store whose requests pass through a portal, and a table that contains the row `there`.
 struct World {
     store: CosmosTables,
     /// A second store, whose requests bypass the portal.
@@ -91,7 +91,7 @@ impl World {
         }
     }
 
-    /// Returns writes of several kinds, and a batch.
+    /// Returns writes of several kinds, including a batch.
     fn writes(&self) -> Vec<Vec<(String, OperationKind)>> {
         let (there, new) = (|| "there".to_owned(), || "new".to_owned());
         let tag = || IfMatch::ETag(self.etag.clone());
@@ -112,7 +112,7 @@ impl World {
     }
 }
 
-/// The statuses of the pages. With the last ones, the service itself would report the state of an item.
+/// The statuses of the portal's pages. From the service itself, the last ones would describe the state of an item.
 const STATUSES: [u16; 10] = [200, 201, 204, 207, 302, 403, 404, 409, 410, 412];
 
 fn options() -> [Options; 3] {
@@ -146,7 +146,7 @@ fn con_11_a_page_of_a_gateway_is_never_the_outcome_of_a_write() {
         for (options, status) in options().iter().flat_map(|options| STATUSES.map(|status| (options, status)))
         {
             for forwards in [false, true] {
-                // The Azure SDK repeats a request for seconds after a 410.
+                // After a 410, the Azure SDK repeats a request for several seconds.
                 let most = if status == 410 { 2 } else { usize::MAX };
                 let count = world(status, forwards, options).await.writes().len().min(most);
                 for at in 0..count {
@@ -159,7 +159,7 @@ fn con_11_a_page_of_a_gateway_is_never_the_outcome_of_a_write() {
                     match outcome {
                         Ok(_) => assert!(changed, "{case}"),
                         Err(error) if error.is_ambiguous() => {}
-                        // A proxy that returns 403 did not forward the request.
+                        // A proxy that returns 403 has not forwarded the request.
                         Err(_) => assert!(!changed || status == 403, "{case}"),
                     }
                 }
@@ -168,7 +168,7 @@ fn con_11_a_page_of_a_gateway_is_never_the_outcome_of_a_write() {
     });
 }
 
-/// Returns `true` for a request that creates or deletes a container.
+/// Returns `true` if the request creates or deletes a container.
 fn writes_a_container(request: &Request) -> bool {
     let is_query = request.headers.iter().any(|(name, _)| name.contains("isquery"));
     let creates = request.method == "POST" && request.target.ends_with("/colls") && !is_query;
@@ -179,7 +179,7 @@ fn writes_a_container(request: &Request) -> bool {
 fn con_11_a_page_of_a_gateway_is_never_the_outcome_of_the_creation_or_deletion_of_a_table() {
     runtime().block_on(async {
         let (old, new) = (TableName::new("Things").unwrap(), TableName::new("Others").unwrap());
-        // The Azure SDK itself reads the pages that have a success status.
+        // Pages with a success status are left out, because the Azure SDK itself parses them.
         for status in [302, 403, 404, 409, 410, 412] {
             for forwards in [false, true] {
                 let account = Emulator::new(false).unwrap();

@@ -1,8 +1,8 @@
-//! Tests of random programs that several clients run over a lossy network. Their results are checked against a model (CON-11).
+//! Tests of random programs that several clients run over a lossy network. The results are checked against a model (CON-11).
 //!
 //! The network loses requests before or after they are applied, delays and duplicates them, and responds with gateway statuses. All clients run on one thread
-//! and in virtual time. A search for a linearization then checks that all results are possible: an acknowledged write happened once, a rejected one did not
-//! happen, and an ambiguous one happened at most once.
+//! in virtual time. A search for a linearization then checks that the combined results are possible: an acknowledged write happened once, a rejected write did
+//! not happen, and an ambiguous write happened at most once.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 use crate::lossy::{LATEST, Lossy};
 
-/// Runs the history determined by a seed.
+/// Runs the random history for a seed.
 fn run(seed: u64, options: &Options) -> Result<Tally, String> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
@@ -35,7 +35,7 @@ async fn history(seed: u64, options: &Options) -> Result<Tally, String> {
         let own = random.random();
         let network = Lossy::new(account.clone(), own, false);
         let tables = account.open_over(options.clone(), network.clone()).await.unwrap();
-        // Opens the container before the first call, which is a read that may fail.
+        // This query opens the container before the first call. It may fail.
         let _ = tables.query(&table, &Query::new(KeyRange::partition("none")), None).await;
         networks.push(network.clone());
         let actor = Actor::new(number, tables, network, recorder.clone(), own);
@@ -58,7 +58,7 @@ async fn history(seed: u64, options: &Options) -> Result<Tally, String> {
     })
 }
 
-/// Returns the number of histories to run of each kind, from the `TABLE_COSMOS_HISTORIES` environment variable.
+/// Returns the number of histories of each kind to run, which the `TABLE_COSMOS_HISTORIES` environment variable can set.
 pub(crate) fn histories() -> u64 {
     std::env::var("TABLE_COSMOS_HISTORIES").ok().and_then(|text| text.parse().ok()).unwrap_or(150)
 }
@@ -74,8 +74,8 @@ fn con_11_all_responses_over_a_lossy_network_are_consistent() {
     assert!(total.ambiguous > 0, "{total:?}");
 }
 
-/// Tests that results are also consistent if at-most-once writes are disabled. More results are ambiguous, but none is wrong, because each request is sent
-/// once.
+/// Tests that the results are also consistent if at-most-once writes are disabled. More results are then ambiguous, but none is wrong, because each request
+/// is sent only once.
 #[test]
 fn con_11_all_responses_without_exact_writes_are_consistent() {
     for seed in 0..histories() / 3 {
@@ -83,7 +83,7 @@ fn con_11_all_responses_without_exact_writes_are_consistent() {
     }
 }
 
-/// Tests that results are consistent in another program's container. There, every write reads the item first, even if at-most-once writes are disabled.
+/// Tests that the results are consistent in another program's container. There, every write reads the item first, even with at-most-once writes disabled.
 #[test]
 fn con_11_and_wire_6_answers_over_a_mapped_container_can_be_true() {
     let mapping = Mapping::new(["/owner/id"])

@@ -1,4 +1,4 @@
-//! Tests of partition key levels: unchanged entities, point reads, prefixes, batches, containers with different levels, and rejected ids.
+//! Tests of the levels of partition keys: unchanged entities, point reads, prefixes, batches, containers with different levels, and rejected ids.
 
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::row::RowWriter;
@@ -122,7 +122,7 @@ fn hpk_43_a_table_without_levels_adopts_those_of_its_container_if_the_option_is_
         let within = KeyRange { partition_key: TextRange::prefix("t!"), row_key: TextRange::ALL };
         let plan = store.store.explain(&three, &Query::new(within)).await.unwrap();
         assert_eq!(plan.text, "SELECT * FROM c WHERE c.l1 = @p0");
-        // Configured levels are compared with the container.
+        // Configured levels are still compared with those of the container.
         let error = store.store.get(&two, &key, &table_core::query::Select::All).await.unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::SchemaMismatch, Some("HPK-43")), "{error}");
     });
@@ -136,7 +136,7 @@ fn hpk_31_and_hpk_32_a_table_is_created_with_its_levels() {
         store.store.create_table(&table).await.unwrap();
         assert!(!store.store.partitions(&table).await.unwrap().partitions().is_empty());
         store.store.table::<Event>().insert(&event("t", "u", "s", 1)).await.unwrap();
-        // A table name matches in any case (TBL-2).
+        // A table name matches its container regardless of case (TBL-2).
         let other = TableName::new("EVENTS").unwrap();
         let query = Query::new(KeyRange { partition_key: TextRange::prefix("t!"), row_key: TextRange::ALL });
         assert_eq!(store.store.query(&other, &query, None).await.unwrap().rows.len(), 1);
@@ -157,7 +157,7 @@ fn lim_5_wire_5_a_key_that_would_address_another_item_is_not_sent() {
             transaction.push(Operation { row_key: RowKey::new(row).unwrap(), kind }).unwrap();
             transaction
         };
-        // The container is open already, so the only request could be the write itself.
+        // The container is already open, so the write itself is the only request that could be sent.
         for table in [&one, &three] {
             store.query(table, &Query::new(KeyRange::ALL), None).await.unwrap();
         }
@@ -168,7 +168,7 @@ fn lim_5_wire_5_a_key_that_would_address_another_item_is_not_sent() {
             let key = EntityKey::new("p", row).unwrap();
             assert_eq!(store.get(&one, &key, &table_core::query::Select::All).await.unwrap(), None);
         }
-        // A prefix of levels is not a key: no entity has it, and none can be inserted (WIRE-5, HPK-36).
+        // A prefix of the levels is not a complete key: no entity has such a key, and none can be inserted with it (WIRE-5, HPK-36).
         assert!(store.submit(&three, rows("a!b!", "r")).await.unwrap_err().is_not_found());
         let mut transaction = table_core::Transaction::new(
             table_core::PartitionKey::new("a!b!").unwrap(),
@@ -210,7 +210,7 @@ fn dq_12_and_hpk_43_a_table_with_levels_is_copied_to_a_container_and_back() {
         let store = store(16, Options::new().levels_of::<Event>()).await;
         store.create("Events", 3);
 
-        // The query is interrupted after a page, and resumed from the stored position.
+        // The copy is interrupted after a page, and resumed from the stored position.
         let begin = || Migration::new(&engine, &store.store, name.clone()).page(100);
         let mut copy = begin();
         assert!(copy.step().await.unwrap());
@@ -246,7 +246,7 @@ fn a_container_with_another_throughput_is_used_with_a_warning() {
             let expected =
                 Difference::Throughput { asked: Throughput::Manual(400), found: Throughput::Manual(4_000) };
             let found = store.differences(&table).await.unwrap();
-            // Another program's container has the service's default indexing policy.
+            // The container has the default indexing policy of the service, because another program created it.
             let indexing = Difference::Indexing { path: "/o/?".to_owned(), indexed: true };
             assert_eq!(found, if differs { vec![indexing, expected] } else { vec![indexing] });
             assert!(found[0].to_string().contains("exclude it"), "{}", found[0]);

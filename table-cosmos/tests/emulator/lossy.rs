@@ -13,28 +13,28 @@ use tokio::time::sleep;
 /// The maximum delay of a request.
 pub(crate) const LATEST: Duration = Duration::from_secs(3);
 
-/// The action that the network takes for a request.
+/// The treatment of a request by the network.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Serve,
     NoConnection,
     DropBefore,
     DropAfter,
-    /// The connection breaks, but the request arrives later.
+    /// The connection breaks, but the request arrives after a delay.
     Late(Duration),
     Slow(Duration),
     SilenceBefore,
     SilenceAfter,
-    /// A request with a condition is delivered twice, the second time with a delay.
+    /// A request with a condition is delivered twice, the second time after a delay.
     Double(Duration),
     Busy,
-    /// The response has this status, and the request is not applied.
+    /// The response has the given status, and the request is not applied.
     Before(u16),
-    /// The response has this status, although the request is applied.
+    /// The response has the given status, although the request is applied.
     After(u16),
-    /// The response to a batch has this status in one part, and the batch is not applied.
+    /// One part of the response to a batch has the given status, and the batch is not applied.
     PartBefore(u16),
-    /// The response to a batch has this status in one part, although the batch is applied.
+    /// One part of the response to a batch has the given status, although the batch is applied.
     PartAfter(u16),
 }
 
@@ -47,19 +47,19 @@ pub(crate) struct Lossy {
 }
 
 impl Lossy {
-    /// Creates a network with faults determined by a seed, or without faults if `calm` is `true`.
+    /// Creates a network whose faults are determined by a seed, or a network without faults if `calm` is `true`.
     pub(crate) fn new(account: Emulator, seed: u64, calm: bool) -> Arc<Self> {
         let random = Mutex::new(StdRng::seed_from_u64(seed));
         Arc::new(Self { account, random, calm, log: Mutex::default() })
     }
 
-    /// Returns the requests and their fates, one on each line.
+    /// Returns each request with its treatment, one on each line.
     pub(crate) fn lines(&self) -> String {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).join("\n  ")
     }
 
     fn act(&self, request: &Request) -> Act {
-        // The descriptions of the account and of containers are read once. Only requests for items have faults.
+        // The descriptions of the account and of the containers are read only once, so only requests for items have faults.
         if self.calm || !request.target.contains("/docs") {
             return Act::Serve;
         }
@@ -94,11 +94,11 @@ impl Lossy {
     }
 }
 
-/// Returns `true` if delivering a request a second time is harmless, given the status of its first delivery.
+/// Returns `true` if a second delivery of a request is harmless, given the status of the first delivery.
 ///
-/// If the entity is deleted between the deliveries, a duplicate insert inserts it again. So does the duplicate of a batch that was rejected because of an
-/// insert, if the conditions of the batch still hold. HTTP/1.1 never delivers a request twice. Any network may, however, duplicate a request whose condition
-/// cannot hold a second time, so this network duplicates only such requests.
+/// If the entity is deleted between the deliveries, a duplicate insert inserts it again. So does a duplicate of a batch that was rejected because of an
+/// insert, if the conditions of the batch still hold. HTTP/1.1 never delivers such a request twice. However, any network may duplicate a request whose
+/// condition cannot hold a second time, so this network duplicates only these requests.
 fn is_harmless_twice(request: &Request, status: u16) -> bool {
     let body = String::from_utf8_lossy(&request.body);
     let was_refused_insert = status != 200 && body.contains("\"operationType\":\"Create\"");
@@ -167,7 +167,7 @@ impl Network for Lossy {
     }
 }
 
-/// Delivers a request after a delay.
+/// Delivers a request in the background after a delay.
 fn again(account: Emulator, request: Request, time: Duration) {
     tokio::spawn(async move {
         sleep(time).await;
@@ -179,7 +179,7 @@ fn answer(status: u16) -> Answer {
     Answer::new(status, "<html>Bad Gateway</html>")
 }
 
-/// Returns the service's response to a failed batch, with this status in one part.
+/// Returns the response of the service to a failed batch, with the given status in one part.
 fn rolled_back(status: u16) -> Answer {
     let mut answer = Answer::new(207, format!(r#"[{{"statusCode":424}},{{"statusCode":{status}}}]"#));
     answer.headers.push(("x-ms-activity-id".to_owned(), "00000000-0000-0000-0000-000000000001".to_owned()));
@@ -189,7 +189,7 @@ fn rolled_back(status: u16) -> Answer {
 impl Steps for Lossy {
     fn begin(&self, _: usize) {}
 
-    /// Returns 1, because a request is applied only once even if it arrives several times.
+    /// Returns 1, because a request is applied only once, even if it arrives several times.
     fn arrivals(&self, _: usize) -> usize {
         1
     }

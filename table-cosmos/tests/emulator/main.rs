@@ -1,5 +1,5 @@
-//! Tests of the store on the Azure SDK's in-memory emulator. They cover the behaviour suite on 1, 4 and 64 physical partitions, levels and routing, splits and
-//! merges, and throttling.
+//! Tests of the store on the in-memory emulator of the Azure SDK. They cover the behaviour suite on 1, 4 and 64 physical partitions, levels and routing,
+//! splits and merges, and throttling.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -66,7 +66,7 @@ async fn store(partitions: u32, options: Options) -> Partitioned {
     Partitioned { emulator, store, partitions, unrest: None, mapped: None }
 }
 
-/// Returns options that allow enough attempts for a slow machine.
+/// Returns options with enough attempts for a slow machine.
 fn patient() -> Options {
     Options::new().retry_during_splits(
         100_000,
@@ -74,17 +74,17 @@ fn patient() -> Options {
     )
 }
 
-/// Opens a store whose partitions are split and merged during requests.
+/// Opens a store whose partitions are split and merged between and during requests.
 async fn restless() -> Partitioned {
     Partitioned { unrest: Some(Arc::new(Unrest::moves())), ..store(1, patient()).await }
 }
 
-/// Opens a store whose tables are another program's containers.
+/// Opens a store whose tables are containers of another program.
 async fn mapped() -> Partitioned {
     Partitioned { mapped: Some(Arc::default()), ..store(4, Options::new()).await }
 }
 
-/// Opens a store whose requests are throttled.
+/// Opens a store some of whose requests are throttled.
 async fn throttled() -> Partitioned {
     let emulator = Emulator::new(false).unwrap();
     let rules = unrest::throttling();

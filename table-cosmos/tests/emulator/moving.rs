@@ -1,4 +1,4 @@
-//! Tests that writes wait, and pages neither skip nor repeat rows, during splits, merges and throttling.
+//! Tests that writes wait during splits, merges and throttling, and that pages neither skip nor repeat rows.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -30,7 +30,7 @@ fn of_tenant() -> Query {
     Query { top: Some(7), ..Query::new(keys) }
 }
 
-/// Returns the effective partition key of the tenant's user `user`.
+/// Returns the effective partition key of the given user of the tenant.
 fn place(user: &str) -> Epk {
     Epk::of(&[Component::text("t"), Component::text(user.to_owned())])
 }
@@ -41,7 +41,7 @@ fn map_12_and_hpk_24_writes_and_reads_wait_for_a_split_and_lose_nothing() {
         let emulator = Emulator::new(false).unwrap();
         let table = TableName::new("Events").unwrap();
         emulator.create(&table, 2, 1, None).unwrap();
-        // The attempts would last for hours, so a slow machine does not exhaust them.
+        // The attempts would last for hours, so they are not used up on a slow machine.
         let patient = Backoff { initial: Duration::from_millis(5), max: Duration::from_millis(50) };
         let store = emulator
             .open(Options::new().levels("Events", 2).retry_during_splits(100_000, patient))
@@ -111,7 +111,7 @@ fn map_13_pages_continue_across_a_split_and_a_merge() {
     });
 }
 
-/// Tests that queries for a tenant and for all rows continue if partitions are randomly split and merged between their pages. Pages have random sizes.
+/// Tests that queries for a tenant and for all rows continue correctly if partitions are split and merged at random between their pages of random sizes.
 #[test]
 fn map_13_and_page_1_pages_continue_across_random_splits_and_merges() {
     runtime().block_on(async {

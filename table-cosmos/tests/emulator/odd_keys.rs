@@ -1,4 +1,4 @@
-//! Tests that point operations with odd characters in keys address their own items, and no others.
+//! Tests that point operations with unusual characters in their keys address the correct items, and no others.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use table_cosmos::Options;
 use crate::partitioned::Partitioned;
 use crate::{runtime, store};
 
-/// Parts of keys: characters with a special meaning in URLs, JSON, headers and SQL, and texts that a decoder would change.
+/// Parts of keys: characters with a special meaning in URLs, JSON, headers or SQL, and strings that a decoder would change.
 const PARTS: [&str; 30] = [
     "%", "%2F", "%2e", "%25", "+", " ", ".", "..", "'", "\"", "&", ";", "=", "~", "é", "e\u{301}", "東",
     "🚀", "a", "A", "\u{a0}", "\u{2028}", "\u{feff}", "$", "<", "^", "`", "{}", "|", "@",

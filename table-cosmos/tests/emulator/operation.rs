@@ -1,4 +1,4 @@
-//! Tests of missing databases, of the throughput and indexing of new containers, and of request sizes.
+//! Tests of missing databases, of the throughput and the indexing of new containers, and of the sizes of requests.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use table_cosmos::{CosmosTables, Difference, Options, Throughput};
 
 use crate::runtime;
 
-/// The service's maximum size of a request.
+/// The maximum size of a request that the service accepts, in bytes.
 const MOST: usize = 2 << 20;
 
 pub(crate) fn row(text: &str) -> Row {
@@ -84,7 +84,7 @@ fn opt_6_a_missing_database_is_named_by_every_verb() {
             ("differences", store.differences(&table).await.unwrap_err()),
         ];
         for (verb, error) in errors {
-            // A missing database is reported neither as a missing table, which a program may create, nor as a missing entity.
+            // A missing database is not reported as a missing table, which a program might create, nor as a missing entity.
             assert_eq!(error.code(), ErrorCode::InvalidInput, "{verb}: {error}");
             assert!(error.to_string().contains("the database `elsewhere` does not exist"), "{verb}: {error}");
         }
@@ -97,7 +97,7 @@ fn a_new_container_indexes_no_operation_ids_and_has_the_set_throughput() {
         let account = Emulator::new(false).unwrap();
         let table = TableName::new("Things").unwrap();
         let network = Scaling::new(&account);
-        // The emulator ignores the autoscale settings, so the request is checked.
+        // The emulator ignores the autoscale settings, so the test checks the request instead.
         let store = account.open_over(Options::new().autoscale(4_000), network.clone()).await.unwrap();
         store.create_table(&table).await.unwrap();
         let sent = network.settings.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -148,8 +148,8 @@ fn egt_3_a_batch_that_a_transaction_accepts_fits_a_request_and_fills_it() {
     });
 }
 
-/// Tests that a batch too large for one request is rejected before it is sent. In a batch, the id of a replaced item occurs twice. The size estimate is
-/// therefore too low for long `RowKey`s, so the request itself is also measured.
+/// Tests that a batch which is too large for one request is rejected before it is sent. In a batch, the id of a replaced item occurs twice, so the
+/// estimated size is too small for long `RowKey`s. Therefore, the request itself is also measured.
 #[test]
 fn egt_3_a_batch_that_does_not_fit_a_request_is_refused_before_it_is_sent() {
     runtime().block_on(async {
@@ -160,7 +160,7 @@ fn egt_3_a_batch_that_does_not_fit_a_request_is_refused_before_it_is_sent() {
         let key = |at: usize| format!("{at:03}{}", "k".repeat(500));
         let small = (0..100).map(|at| (key(at), OperationKind::Insert(row("x"))));
         store.submit(&table, transaction(&store, small)).await.unwrap();
-        // The largest row size for which a transaction accepts a hundred rows.
+        // A transaction of a hundred rows, with the largest row size that is accepted.
         let full = (15_000..21_000).rev().step_by(10).find_map(|length| {
             let limits = store.capabilities().limits;
             let mut full = Transaction::new(PartitionKey::new("p").unwrap(), limits).unwrap();

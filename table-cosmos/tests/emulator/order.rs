@@ -1,4 +1,4 @@
-//! Tests of patterns on stores with Timestamps in whole seconds. Feeds and views do not use Timestamps; guarded outbox steps either use versions or are
+//! Tests of patterns on a store whose Timestamps are whole seconds. Feeds and views do not use Timestamps. Guarded outbox steps use versions, or are
 //! rejected.
 
 use table_core::row::RowWriter;

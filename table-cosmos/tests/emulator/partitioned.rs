@@ -1,4 +1,4 @@
-//! A store wrapper that creates tables with a given number of physical partitions, which clients cannot request.
+//! A store wrapper that creates tables with a given number of physical partitions, which a client cannot request.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,24 +18,24 @@ pub(crate) struct Partitioned {
     pub(crate) store: CosmosTables,
     pub(crate) partitions: u32,
     pub(crate) unrest: Option<Arc<Unrest>>,
-    /// The stores for tables whose containers have a mapping, keyed by table.
+    /// The stores for tables whose containers have a mapping, by lower-case table name.
     pub(crate) mapped: Option<Arc<Mutex<HashMap<String, CosmosTables>>>>,
 }
 
-/// Returns a mapping for another program's container that can store any entity.
+/// Returns a mapping for another program's container. Any entity can be stored with it.
 pub(crate) fn any_mapping() -> Mapping {
     Mapping::new(["/owner/tenant"]).property("Age", "/person/age", Format::Int32).constant("/kind", "entity")
 }
 
 impl Partitioned {
-    /// Creates a table with `levels` levels.
+    /// Creates a table whose partition key has `levels` levels.
     pub(crate) fn create(&self, table: &str, levels: usize) -> TableName {
         let table = TableName::new(table).unwrap();
         self.emulator.create(&table, levels, self.partitions, None).unwrap();
         table
     }
 
-    /// Returns the store that accesses a table.
+    /// Returns the store through which a table is accessed.
     async fn of(&self, table: &TableName) -> Result<CosmosTables> {
         let Some(mapped) = &self.mapped else { return Ok(self.store.clone()) };
         let known = mapped.lock().unwrap().get(table.folded()).cloned();
@@ -68,7 +68,7 @@ impl TableStore for Partitioned {
 
     async fn create_table(&self, table: &TableName) -> Result<()> {
         table.require_creatable()?;
-        // A container created by the client has four partitions here.
+        // In the emulator, a container that the client creates has four partitions.
         if self.partitions == 4 {
             return self.of(table).await?.create_table(table).await;
         }

@@ -1,4 +1,4 @@
-//! Tests, on Cosmos DB containers, of patterns that work on whole partitions: several entity types in one table, participants (functions that write extra
+//! Tests, on Cosmos DB containers, of patterns that work on whole partitions: several entity types in one table, participants (functions that write additional
 //! rows), and tenants.
 
 use table_core::{Entity, EntitySet, IfMatch, Result, TableEntity, TableStoreExt, Value};
@@ -25,7 +25,7 @@ struct Ticket {
     status: String,
 }
 
-/// A row that records a change to a ticket's status.
+/// A row that records a change of a ticket's status.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Helpdesk")]
 #[partition_key(tenant, desk)]

@@ -1,7 +1,7 @@
 //! Tests of random programs that several writers run over a lossy network, with indexes, an outbox, a change feed and a view (CON-11).
 //!
-//! Each writer, the worker and the process that updates the view have their own clients, whose networks lose, delay and duplicate requests. After recovery over
-//! a network without faults, the indexes, the feed and the view must match the entities. Each acknowledged increment must have been applied once, and no
+//! Each writer, the worker and the process that updates the view have separate clients, whose networks lose, delay and duplicate requests. After recovery over
+//! a network without faults, the indexes, the feed and the view must match the entities. Every acknowledged increment must have been applied once, and no
 //! rejected increment may have been applied. In half of the histories, the deals are items in another program's container.
 
 mod check;
@@ -31,7 +31,7 @@ use crate::histories::histories;
 use crate::lossy::{LATEST, Lossy};
 
 const TEAM: &str = "red";
-/// The number of counted deals, which are only incremented. All other deals are inserted, replaced and deleted.
+/// The number of counted deals, which are only ever incremented. All other deals are inserted, replaced and deleted.
 const COUNTED: u32 = 2;
 const DEALS: u32 = 4;
 const STATES: [&str; 2] = ["open", "won"];
@@ -52,7 +52,7 @@ struct Deal {
     cents: i64,
 }
 
-/// A row of the view. Each state of deals has a row that contains the totals for its deals, and each deal also has a row.
+/// A row of the view. Each state has one row with the totals of its deals, and one row for each deal.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Totals")]
 #[partition_key(state)]
@@ -80,7 +80,7 @@ impl View for Totals {
 
 type Work = Outbox<CosmosTables, Engine>;
 
-/// The handles that one process uses.
+/// The handles that a single process uses.
 struct Process {
     deals: Entities<Deal, CosmosTables, Work>,
     view: ViewTable<Totals, CosmosTables>,
@@ -106,7 +106,7 @@ impl Process {
     }
 }
 
-/// An increment of a counted deal by a unique power of two. The sum therefore shows which increments were applied.
+/// An increment of a counted deal by a unique power of two, so the sum shows which increments were applied.
 #[derive(Debug)]
 struct Increment {
     id: u32,
@@ -125,7 +125,7 @@ impl Writer {
     fn deal(&mut self) -> Deal {
         let id = self.random.random_range(COUNTED..DEALS);
         let state = STATES[self.random.random_range(0..STATES.len())].to_owned();
-        // A badge belongs to one deal, because a violation in another partition needs a manual decision.
+        // Each badge belongs to a single deal, because a uniqueness violation across partitions would need a manual decision.
         let badge = format!("{id}-{}", self.random.random_range(0..2));
         Deal { team: TEAM.to_owned(), id, state, badge, cents: self.random.random_range(0..100) }
     }
@@ -133,7 +133,7 @@ impl Writer {
     async fn work(mut self, calls: usize) -> Vec<Increment> {
         for _ in 0..calls {
             sleep(Duration::from_millis(self.random.random_range(0..400))).await;
-            // Some calls are cancelled at an arbitrary point.
+            // Some calls are cancelled at an arbitrary time.
             let patience = match self.random.random_range(0..12) {
                 0 => Duration::from_millis(self.random.random_range(1..300)),
                 _ => Duration::from_secs(100_000),
@@ -151,7 +151,7 @@ impl Writer {
                 let outcome = outcome.map_or_else(|_| Err(dropped()), |result| result.map(drop));
                 self.increments.push(Increment { id, bit, outcome });
             } else {
-                // The outcome is checked later, in the derived rows.
+                // The outcome is not needed, because the derived rows are checked later.
                 let _ = timeout(patience, self.churn()).await;
             }
         }
@@ -182,7 +182,7 @@ fn dropped() -> Error {
     Error::new(table_core::ErrorCode::OperationTimedOut, "the call was dropped").into_ambiguous()
 }
 
-/// Returns options with a mapping for another program's container.
+/// Returns options with a mapping of the deals for another program's container.
 fn mapped() -> Options {
     let mapping = Mapping::new(["/team/name"]).property("State", "/state", Format::Text).property(
         "Cents",
@@ -192,7 +192,7 @@ fn mapped() -> Options {
     Options::new().mapping_of::<Deal>(mapping).unwrap()
 }
 
-/// Runs the history determined by a seed.
+/// Runs the random history for a seed.
 fn run(seed: u64) -> std::result::Result<usize, String> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
@@ -257,7 +257,7 @@ async fn prepare(owner: &Process) -> Result<()> {
     Ok(())
 }
 
-/// Processes the queue and updates the view while the writers run. Its requests may fail at any point.
+/// Processes the queue and updates the view while the writers run. Any of its requests may fail.
 async fn follow(process: Process, mut random: StdRng) {
     for _ in 0..random.random_range(1..5) {
         sleep(Duration::from_millis(random.random_range(0..900))).await;

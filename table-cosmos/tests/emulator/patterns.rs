@@ -13,7 +13,7 @@ use table_patterns::work::{Worker, WorkerOptions};
 
 use crate::{runtime, store};
 
-/// A member with a unique index in its own partition.
+/// A member whose unique index is in the same partition.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Members")]
 #[partition_key(tenant, team)]
@@ -56,7 +56,7 @@ fn an_index_in_the_partition_shares_the_full_key() {
     });
 }
 
-/// An employee with an index in another table, which is maintained through the outbox.
+/// An employee whose index is in another table and is maintained through the outbox.
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Staff")]
 #[partition_key(tenant, team)]
@@ -75,7 +75,7 @@ fn a_cross_partition_index_is_updated_by_the_outbox() {
     runtime().block_on(async {
         let store = store(4, Options::new().levels_of::<Staff>()).await;
         store.create("Staff", 2);
-        // The queues are in another store: here in the engine, in production in a storage account.
+        // The queues are in a different store: in this test the engine, in production a storage account.
         let outbox = Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("staff").unwrap());
         outbox.create_queues().await.unwrap();
         let staff = store.entities_with_outbox::<Staff, _>(outbox.clone()).create_if_missing().await.unwrap();
@@ -91,7 +91,7 @@ fn a_cross_partition_index_is_updated_by_the_outbox() {
         tokio::time::timeout(Duration::from_secs(5 * 60), done).await.unwrap();
         let copy = staff.get_eventual(Staff::by_badge("7")).await.unwrap().unwrap();
         assert_eq!(copy.possibly_stale().id, 1);
-        // All changes happen within one second, so their Timestamps are equal. The copies still follow.
+        // The changes all happen within one second and therefore have the same Timestamp, but the copies still follow them.
         for badge in ["8", "9", "7"] {
             staff.update(Staff::key("contoso", "red", 1), |ada| ada.badge = badge.into()).await.unwrap();
             worker.run_until_idle().await.unwrap();

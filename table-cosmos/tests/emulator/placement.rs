@@ -1,5 +1,5 @@
-//! Tests that keys are placed in physical partitions as the model predicts: the items in each feed range, and the partition in the response to each point read.
-//! The tests of placement run on the emulator, and also on a real account if one is configured.
+//! Tests that keys are placed in the physical partitions that the model predicts, by the items in each feed range and by the partition in the response to each
+//! point read. These tests run on the emulator, and also on a real account if one is configured.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use table_core::{Operation, OperationKind, RowKey, TableName, TableStore, Transa
 use table_cosmos::CosmosTables;
 use table_hierarchy::{Component, Epk, EpkRange, Fixed, Route};
 
-/// Keys with three levels: short levels, empty levels, long levels and levels beyond ASCII.
+/// Keys with three levels, including empty levels, long levels, and levels with non-ASCII characters.
 fn keys() -> Vec<[String; 3]> {
     let of = |number: usize| {
         let tenant = ["contoso", "Contoso", "", "é 東京 🚀"][number % 4];
@@ -30,7 +30,7 @@ fn partition_key(levels: &[String]) -> PartitionKey {
     PartitionKey::try_from(values).unwrap()
 }
 
-/// Writes keys into a table with three levels, and compares their physical partitions with the model.
+/// Writes keys into a table with three levels, and compares the physical partitions that contain them with the model.
 pub(crate) async fn keys_lie_where_the_model_places_them(
     client: &CosmosClient,
     database: &str,
@@ -50,7 +50,7 @@ pub(crate) async fn keys_lie_where_the_model_places_them(
     let database = client.database_client(database.to_owned());
     let container = database.container_client(table.as_str().to_owned(), None).await.unwrap();
 
-    // All items of each physical partition.
+    // The levels of all items, read from each physical partition in turn.
     let mut found = BTreeSet::new();
     for range in container.read_feed_ranges(None).await.unwrap() {
         let bound = |text: String| text.parse::<Epk>().unwrap();
@@ -68,7 +68,7 @@ pub(crate) async fn keys_lie_where_the_model_places_them(
     }
     assert_eq!(found, keys.iter().cloned().collect());
 
-    // The partitions in the responses to point reads, if a response contains one.
+    // The partitions that the responses to point reads name, if any.
     let mut named: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
     for levels in &keys {
         let answer = container.read_item(partition_key(levels), "r", None).await.unwrap();
@@ -80,7 +80,7 @@ pub(crate) async fn keys_lie_where_the_model_places_them(
     assert!(named.values().all(|ids| ids.len() == 1), "keys of one range, and several partitions: {named:?}");
     assert_eq!(named.values().flatten().collect::<BTreeSet<_>>().len(), named.len(), "{named:?}");
 
-    // The ranges of each prefix, computed by the client (RUST-5).
+    // The number of ranges for each prefix, as computed by the client (RUST-5).
     for levels in &keys {
         for depth in 1..3 {
             let prefix = &levels[..depth];

@@ -1,4 +1,4 @@
-//! Tests that the indexing policies sent for new containers equal those documented in `docs/cosmos.md`.
+//! Tests that the indexing policies that are sent for new containers equal those documented in `docs/cosmos.md`.
 
 use std::fmt;
 use std::path::Path;
@@ -34,7 +34,7 @@ impl fmt::Debug for Created {
     }
 }
 
-/// Returns the policy in the request that creates a container.
+/// Returns the indexing policy in the request that creates a container.
 async fn sent(options: Options) -> Json {
     let account = Emulator::new(false).unwrap();
     let network = Arc::new(Created { account: account.clone(), descriptions: Mutex::default() });
@@ -46,7 +46,7 @@ async fn sent(options: Options) -> Json {
     descriptions[0]["indexingPolicy"].take()
 }
 
-/// Returns the indexing policies in a section of the documentation page.
+/// Returns the indexing policies in the section on creating containers of the documentation page.
 fn documented() -> Vec<Json> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/cosmos.md");
     let page = std::fs::read_to_string(page).unwrap();

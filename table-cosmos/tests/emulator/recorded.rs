@@ -1,4 +1,4 @@
-//! Tests with documented service responses that the emulator never sends, or sends differently. `docs/cosmos.md` lists their sources.
+//! Tests with documented responses of the service that the emulator never sends, or sends differently. `docs/cosmos.md` lists the sources.
 //!
 //! The client, its retries and its errors are real; only the response is injected, by a rule.
 
@@ -21,7 +21,7 @@ use crate::runtime;
 
 const EVENTS: &str = "Events";
 
-/// Opens a store with a table of two levels, and injects a response to one kind of request.
+/// Opens a store with a table of two levels, and injects a response to requests of one kind.
 async fn answering(
     on: FaultOperationType,
     answer: FaultInjectionResult,
@@ -62,7 +62,7 @@ fn two_levels() -> Options {
     Options::new().levels(EVENTS, 2)
 }
 
-/// Tests the response described in "Troubleshoot Azure Cosmos DB forbidden exceptions": writes to a partition key of 20 GB return 403 with sub-status 1014.
+/// Tests the response in "Troubleshoot Azure Cosmos DB forbidden exceptions": writes to a partition key of 20 GB return 403 with sub-status 1014.
 #[test]
 fn hpk_17_a_key_at_its_size_limit_is_reported_with_a_remedy() {
     runtime().block_on(async {
@@ -78,9 +78,9 @@ fn hpk_17_a_key_at_its_size_limit_is_reported_with_a_remedy() {
     });
 }
 
-/// Tests the response described in "Troubleshoot bad request exceptions in Azure Cosmos DB": a key in the header that differs from the item's returns 400
-/// with sub-status 1001. So does a prefix in a point read, for which the emulator returns 404. This client never sends either, and never treats a 400 as a
-/// missing item.
+/// Tests the response in "Troubleshoot bad request exceptions in Azure Cosmos DB": if the key in the header differs from that of the item, the service returns
+/// 400 with sub-status 1001. So does a point read with a prefix, for which the emulator returns 404. This client never sends either request, and never
+/// interprets a 400 as a missing item.
 #[test]
 fn wire_5_a_mismatched_key_is_an_error_and_never_a_missing_item() {
     runtime().block_on(async {
@@ -100,8 +100,8 @@ fn wire_5_a_mismatched_key_is_an_error_and_never_a_missing_item() {
     });
 }
 
-/// Tests the response described in "Troubleshoot Azure Cosmos DB not found exceptions": 404 with sub-status 1002 means that a replica has not caught up
-/// with the session. It does not mean that the item is missing.
+/// Tests the response in "Troubleshoot Azure Cosmos DB not found exceptions": 404 with sub-status 1002 means that a replica has not caught up with the
+/// session, and not that the item is missing.
 #[test]
 fn con_2_a_lagging_replica_is_an_error_and_never_a_missing_item() {
     runtime().block_on(async {
@@ -112,13 +112,13 @@ fn con_2_a_lagging_replica_is_an_error_and_never_a_missing_item() {
         let error = store.get(&table, &key("there"), &Select::All).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::ServerBusy, "{error}");
         assert!(!error.is_not_found(), "{error}");
-        // An insert-or-merge reads first, and must not insert an entity that exists.
+        // An insert-or-merge reads first, and must not insert an entity that already exists.
         let merge = write(&store, "there", OperationKind::InsertOrMerge);
         assert_eq!(store.submit(&table, merge).await.unwrap_err().code(), ErrorCode::ServerBusy);
     });
 }
 
-/// Tests the response described in "Azure Cosmos DB status codes": 449 means that the write was not applied, because of a concurrent write to the same item.
+/// Tests the response in "Azure Cosmos DB status codes": 449 means that the write was not applied because of a concurrent write to the same item.
 #[test]
 fn con_3_a_write_that_met_a_concurrent_one_is_not_ambiguous() {
     runtime().block_on(async {
@@ -130,7 +130,7 @@ fn con_3_a_write_that_met_a_concurrent_one_is_not_ambiguous() {
     });
 }
 
-/// Returns the response to a batch that was rolled back: 207 with the cause in one part, and 424 in the others.
+/// Returns the response to a batch that was rolled back: a 207 with the status of the cause in one part, and 424 in the others.
 pub(crate) fn rolled_back(status: u16, sub_status: u16) -> FaultInjectionResult {
     let cause =
         format!(r#"{{"statusCode":{status},"substatusCode":{sub_status},"retryAfterMilliseconds":1}}"#);
@@ -140,7 +140,7 @@ pub(crate) fn rolled_back(status: u16, sub_status: u16) -> FaultInjectionResult 
     FaultInjectionResultBuilder::new().with_custom_response(answer.build()).build()
 }
 
-/// Tests that a status in one part of a batch is treated like the same status of a whole response.
+/// Tests that a status in one part of the response to a batch is treated like the same status of a whole response.
 #[test]
 fn con_3_con_11_and_map_12_a_part_of_a_batch_is_treated_like_a_whole_response() {
     runtime().block_on(async {
@@ -194,8 +194,8 @@ fn con_3_con_11_and_map_12_a_part_of_a_batch_is_treated_like_a_whole_response() 
     });
 }
 
-/// Tests the response described in "Hierarchical partition keys": after 410 with sub-status 1002, the partition is resolved again. The emulator returns it
-/// only during a split.
+/// Tests the response in "Hierarchical partition keys": after a 410 with sub-status 1002, the client resolves the partition again. The emulator returns this
+/// response only during a split.
 #[test]
 fn map_12_a_partition_that_stays_gone_is_reported_as_such() {
     runtime().block_on(async {
@@ -213,7 +213,7 @@ fn map_12_a_partition_that_stays_gone_is_reported_as_such() {
     });
 }
 
-/// Tests that a prefix query fails if its response contains another tenant's row. Some clients have returned such rows.
+/// Tests that a prefix query fails if its response contains a row of another tenant. Some clients have returned such rows.
 #[test]
 fn rt_5_and_rt_6_a_row_of_another_tenant_is_an_error_and_never_returned() {
     runtime().block_on(async {
@@ -231,14 +231,14 @@ fn rt_5_and_rt_6_a_row_of_another_tenant_is_an_error_and_never_returned() {
         let one = custom(StatusCode::Ok, 0, item);
         let (store, table) = answering(FaultOperationType::ReadItem, one, two_levels()).await;
         refused(store.get(&table, &key("there"), &Select::All).await.unwrap_err());
-        // A merge reads first, and must not write the properties of another tenant's row.
+        // A merge reads first, and must not copy the properties of another tenant's row.
         let merge = write(&store, "there", |row| OperationKind::Merge(row, IfMatch::Any));
         refused(store.submit(&table, merge).await.unwrap_err());
     });
 }
 
-/// Opens a container with `levels` levels, and adds members to the description from the emulator. The emulator stores no time to live, and
-/// creates no container of the first version.
+/// Opens a container with `levels` levels, whose description from the emulator is modified. The emulator itself does not store a time to live, and
+/// cannot create a container with the first version of the hash.
 async fn opening(levels: usize, partition_key: &str, more: Option<i32>) -> Error {
     let emulator = Emulator::new(false).unwrap();
     let table = TableName::new(EVENTS).unwrap();
@@ -257,7 +257,7 @@ async fn opening(levels: usize, partition_key: &str, more: Option<i32>) -> Error
     store.get(&table, &key("there"), &Select::All).await.unwrap_err()
 }
 
-/// Tests that a container with `defaultTtl`, whose items expire, is rejected. If `defaultTtl` is -1, only items that set a time to live expire.
+/// Tests that a container is rejected if its items may expire. With a `defaultTtl` of -1, these are the items that have their own time to live.
 #[test]
 fn hpk_43_a_container_with_expiring_items_or_other_paths_is_refused() {
     runtime().block_on(async {
@@ -274,8 +274,8 @@ fn hpk_43_a_container_with_expiring_items_or_other_paths_is_refused() {
     });
 }
 
-/// Tests that containers with the first version of the hash are rejected. They were created before May 2019, or by a client that did not request a version. A
-/// missing version means the first version (WIRE-7).
+/// Tests that a container with the first version of the hash is rejected. Such a container was created before May 2019, or by a client that did not request
+/// a version. A missing version means the first version (WIRE-7).
 #[test]
 fn epk_9_and_wire_7_a_container_of_another_hash_is_refused() {
     runtime().block_on(async {
@@ -284,7 +284,7 @@ fn epk_9_and_wire_7_a_container_of_another_hash_is_refused() {
             (1, r#"{"paths":["/l1"],"kind":"Hash"}"#),
             (1, r#"{"paths":["/l1"],"kind":"MultiHash","version":2}"#),
             (2, r#"{"paths":["/l1","/l2"],"kind":"Hash","version":2}"#),
-            // The client treats a missing version as kind `Hash` of the first version, whatever the kind is.
+            // If the version is missing, the client assumes the kind `Hash` and the first version, whatever kind is specified.
             (2, r#"{"paths":["/l1","/l2"],"kind":"MultiHash"}"#),
         ] {
             let error = opening(levels, partition_key, None).await;
@@ -292,7 +292,7 @@ fn epk_9_and_wire_7_a_container_of_another_hash_is_refused() {
             assert_eq!((error.code(), error.rule()), refusal, "{partition_key}: {error}");
             assert!(error.to_string().contains("V2 is required"), "{error}");
         }
-        // The client itself rejects this description when it reads it.
+        // The client itself rejects this description when it parses it.
         let error = opening(2, r#"{"paths":["/l1","/l2"],"kind":"MultiHash","version":1}"#, None).await;
         assert!(!error.is_not_found(), "{error}");
     });

@@ -11,7 +11,7 @@ use table_cosmos::{CosmosTables, Options};
 use crate::operation::{row, transaction};
 use crate::runtime;
 
-/// A mock network. To responses for items, it adds the sub-status with which the service reports a missing container or database.
+/// A mock network that adds, to responses for items, the sub-status with which the service reports a missing container or database.
 struct Owners(Emulator);
 
 impl Network for Owners {
@@ -55,7 +55,7 @@ async fn delete(account: &Emulator, target: &str) {
 /// The number of operations that [`verb`] can run.
 const VERBS: usize = 9;
 
-/// Runs the operation with the given number, and returns its name and outcome.
+/// Runs the operation with the given number. Returns the name and the outcome of the operation.
 async fn verb(
     store: &CosmosTables,
     table: &TableName,
@@ -91,8 +91,8 @@ async fn verb(
     }
 }
 
-/// Tests that a container replaced by one with different paths is rejected. The first call may report only the replacement; each later call reports the
-/// different paths.
+/// Tests that a container is rejected if it was replaced by one with different paths. The first call may report only the replacement; each later call reports
+/// the different paths.
 #[test]
 fn hpk_43_a_container_that_was_replaced_by_one_with_other_paths_is_refused() {
     for first in 0..VERBS {
@@ -134,7 +134,7 @@ fn opt_6_a_database_that_is_deleted_while_a_store_is_open_is_reported_by_every_v
     }
 }
 
-/// Tests that a query does not continue in another container with the same name, regardless of the store that reads the next page.
+/// Tests that a query does not continue in a new container with the same name, regardless of which store reads the next page.
 #[test]
 fn page_9_a_query_ends_with_an_error_if_the_table_was_created_again_between_two_pages() {
     let prefix = KeyRange { partition_key: TextRange::prefix("p"), row_key: TextRange::ALL };
@@ -154,7 +154,7 @@ fn page_9_a_query_ends_with_an_error_if_the_table_was_created_again_between_two_
                 let from = page.continuation.unwrap();
                 let second = store.query(&table, &query, Some(&from)).await.unwrap();
                 assert_eq!(second.rows.len(), 1);
-                // A stored continuation is parsed again.
+                // A continuation that was stored as text is parsed again.
                 let from = from.to_string().parse().unwrap();
 
                 delete(&account, &format!("/dbs/{DATABASE}/colls/{table}")).await;
@@ -168,7 +168,7 @@ fn page_9_a_query_ends_with_an_error_if_the_table_was_created_again_between_two_
                     (ErrorCode::InvalidInput, Some("PAGE-9")),
                     "{error}"
                 );
-                // A query from the start reads all rows of the new table. A page may have no rows.
+                // A query from the beginning reads all rows of the new table. Some pages may be empty.
                 let (mut from, mut rows) = (None, 0);
                 loop {
                     let page = reader.query(&table, &query, from.as_ref()).await.unwrap();

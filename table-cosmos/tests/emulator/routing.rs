@@ -1,4 +1,4 @@
-//! Tests that the hash function and the model of partitions agree with the Azure SDK's requests and the emulator's data, for random designs.
+//! Tests, for random designs, that the hash function and the model of partitions agree with the requests of the Azure SDK and the data in the emulator.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::partitioned::Partitioned;
 use crate::placement::keys_lie_where_the_model_places_them;
 use crate::{runtime, store};
 
-/// The number of random designs. Each is tested with 40 queries, 10,000 in total.
+/// The number of random designs. Each is tested with 40 queries, which makes 10,000 queries in total.
 const DESIGNS: usize = 250;
 const QUESTIONS: usize = 40;
 const PARTITIONS: u32 = 64;
@@ -60,7 +60,7 @@ fn epk_7_and_rt_4_ten_thousand_prefixes_touch_exactly_the_modelled_partitions() 
             for levels in &keys {
                 insert(&store, &table, levels, "r").await;
             }
-            // In a third of the designs, a partition was split at one of the keys.
+            // In every third design, a partition is split at one of the keys.
             let mut map = PartitionMap::even(PARTITIONS);
             if design % 3 == 0 {
                 let at = Epk::of(&components(&keys[0]));
@@ -109,7 +109,7 @@ fn epk_7_and_rt_4_ten_thousand_prefixes_touch_exactly_the_modelled_partitions() 
     });
 }
 
-/// Returns the partitions of a route in the format of requests: id, and first and last effective partition key.
+/// Returns the partitions of a route in the format of requests: the id, and the first and last effective partition key.
 fn said(route: &Route) -> Vec<(String, String, String)> {
     let text = |touched: &table_hierarchy::Touched| {
         (touched.id.to_string(), touched.range.start().to_string(), touched.range.end().to_string())

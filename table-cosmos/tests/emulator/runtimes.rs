@@ -1,4 +1,5 @@
-//! Tests, over HTTP, of callers with different runtimes. No caller's runtime can stop a connection that another caller uses, and a call returns on any thread.
+//! Tests of callers with different runtimes, over HTTP. A caller's runtime must not stop a connection that another caller uses, and a call must return on any
+//! thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,10 +18,10 @@ use crate::{bridge, runtime};
 
 /// An account with an empty table, served over HTTP.
 struct World {
-    /// The stores: one with its own client, and two that share a client created by the program.
+    /// The stores. The first has its own client, and the other two share a client that the program created.
     stores: [CosmosTables; 3],
     connections: Arc<AtomicUsize>,
-    /// The runtime of the server and of the program's client.
+    /// The runtime of the server and of the program's own client.
     _outer: Runtime,
 }
 
@@ -66,7 +67,7 @@ fn a_connection_outlives_the_pause_and_the_end_of_the_runtime_that_opened_it() {
             write(after, "b").await;
         });
         let opened = connections.load(Ordering::Relaxed);
-        // The first runtime is not running now.
+        // At this point, the first runtime is not running.
         second.block_on(write(after, "c"));
         drop(first);
         second.block_on(write(after, "d"));
@@ -80,12 +81,12 @@ fn a_connection_outlives_the_pause_and_the_end_of_the_runtime_that_opened_it() {
             after.submit(&table(), transaction(after, [(row_key.to_owned(), delete)])).block_on().unwrap();
         }
     }
-    // The other store over the same client still works after one of them is dropped.
+    // After one of the two stores that share a client is dropped, the other one still works.
     drop(one);
     write(&other, "f").block_on();
 }
 
-/// Tests calls from synchronous code that runs inside async code, so the thread of the caller's runtime is blocked until the call returns.
+/// Tests synchronous calls inside async code. Each call blocks the thread of the caller's runtime until it returns.
 #[test]
 fn a_call_returns_while_it_blocks_the_thread_of_the_callers_runtime() {
     let multi_thread = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

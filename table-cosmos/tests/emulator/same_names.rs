@@ -1,4 +1,4 @@
-//! Tests of containers whose names differ only in case, as other programs may create them (TBL-2).
+//! Tests of containers whose names differ only in case. Other programs may create such containers (TBL-2).
 
 use table_core::query::Select;
 use table_core::{EntityKey, ErrorCode, OperationKind, TableName, TableStore};
@@ -42,7 +42,7 @@ fn tbl_2_each_spelling_refers_to_the_same_container_in_every_order_of_calls() {
                 }
             }
         }
-        // After one of them is deleted, its name refers to the other one.
+        // After one of the containers is deleted, its name refers to the other one.
         let store = account.open(Options::new()).await.unwrap();
         assert!(store.get(&upper, &key, &Select::All).await.unwrap().is_some());
         store.delete_table(&upper).await.unwrap();

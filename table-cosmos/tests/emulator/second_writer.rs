@@ -1,7 +1,7 @@
-//! Tests of a write whose response is lost. Before the client resolves its outcome, another writer sees its effect and changes the entity again (CON-11).
+//! Tests of writes whose response is lost. Before the client determines the outcome, another writer sees the effect and changes the entity again (CON-11).
 //!
-//! The network applies the first write request, lets the other writer act, and then breaks the connection. Whatever the client does after that,
-//! the other writer's acknowledged change must remain.
+//! The network applies the first write request, lets the other writer act, and then breaks the connection. Whatever the client does afterwards,
+//! the acknowledged change of the other writer must remain.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ struct Overtaken {
     other: CosmosTables,
     table: TableName,
     armed: AtomicBool,
-    /// `true` if the first request is applied before the other writer acts; `false` if it is lost.
+    /// `true` if the first write request is applied before the other writer acts; `false` if it is lost.
     applies: bool,
 }
 
@@ -88,7 +88,7 @@ async fn value(store: &CosmosTables, table: &TableName, row: &str) -> Option<i32
     }
 }
 
-/// Returns transactions with every kind of operation, alone and in batches.
+/// Returns transactions with every kind of operation, both alone and in batches.
 fn transactions(store: &CosmosTables) -> Vec<(&'static str, Transaction)> {
     let row = || number(2);
     let all = [
@@ -151,7 +151,7 @@ fn con_11_a_lost_write_is_not_applied_again_over_another_writers_change() {
                 network.armed.store(true, Ordering::SeqCst);
                 let answer = store.submit(&network.table, transaction).await;
                 assert!(!network.armed.load(Ordering::SeqCst), "{verb}: a write was sent");
-                // The write was applied, so only a rejection would be wrong.
+                // The write was applied, so the error must not be a rejection.
                 if let Err(error) = answer {
                     assert!(error.is_ambiguous(), "{verb}, exact {exact}: {error}");
                 }
@@ -166,8 +166,8 @@ fn con_11_a_lost_write_is_not_applied_again_over_another_writers_change() {
     });
 }
 
-/// Tests a write request that is lost, followed by a change from another writer. Acceptable outcomes are a rejection, an ambiguous error, or exactly
-/// one application of the write after the other writer's change.
+/// Tests a write request that is lost before it arrives, followed by a change from another writer. Acceptable outcomes are a rejection, an ambiguous error,
+/// or exactly one application of the write after the other writer's change.
 #[test]
 fn con_11_a_write_that_did_not_arrive_is_applied_at_most_once() {
     runtime().block_on(async {
@@ -191,8 +191,8 @@ fn con_11_a_write_that_did_not_arrive_is_applied_at_most_once() {
     });
 }
 
-/// A mock network that applies the first write request and loses its response. Before that, another program has replaced the item and kept its other
-/// members.
+/// A mock network that applies the first write request, lets another program replace the item while keeping its other members, and then loses the
+/// response.
 #[derive(Debug)]
 struct Kept {
     account: Emulator,
@@ -220,8 +220,8 @@ impl Network for Kept {
     }
 }
 
-/// Tests that a version written by another program is not mistaken for the one written by this library. The other program reads an item, changes a property and
-/// replaces the item, which keeps the identifier of the last write.
+/// Tests that a version written by another program is not mistaken for the one that this library wrote. The other program reads an item, changes a property
+/// and replaces the item, which thereby keeps the identifier of the last write.
 #[test]
 fn con_11_a_version_of_another_program_is_not_taken_for_the_own_one() {
     runtime().block_on(async {
@@ -239,7 +239,7 @@ fn con_11_a_version_of_another_program_is_not_taken_for_the_own_one() {
     });
 }
 
-/// Tests that a broken connection causes no error if no other writer is active, because conditional writes are sent again.
+/// Tests that a broken connection does not cause an error if no other writer is active, because conditional writes are sent again.
 #[test]
 fn con_11_a_write_that_did_not_arrive_is_sent_again() {
     runtime().block_on(async {

@@ -1,4 +1,4 @@
-//! Tests that reads and filters agree about values that other programs spell differently: a filter finds every matching item that is read as an entity.
+//! Tests that reads and filters agree about values that other programs spell differently: a filter finds every matching item that can be read as an entity.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -17,9 +17,9 @@ use crate::runtime;
 const WORLDS: u64 = 8;
 const ITEMS: usize = 160;
 const QUERIES: usize = 80;
-/// The types of properties, as stored in `t`. An empty string represents an absent type.
+/// The types of properties, as stored in `t`. An empty string represents a missing type.
 const TYPES: [&str; 7] = ["", "Int64", "Double", "Special", "DateTime", "Guid", "Binary"];
-/// The formats of the mapped properties. Each property has the name of its format.
+/// The formats of the mapped properties. Each property is named after its format.
 const FORMATS: [(&str, Format); 11] = [
     ("Text", Format::Text),
     ("Int32", Format::Int32),
@@ -34,8 +34,8 @@ const FORMATS: [(&str, Format); 11] = [
     ("Base64", Format::Base64),
 ];
 
-/// Returns the JSON of a value as written by some serializer, such as a date and time in the format of JavaScript, Python or .NET, an integer with a fraction,
-/// or a number as text.
+/// Returns the JSON of a value as some serializer would write it. Examples are a date in the format of JavaScript, Python or .NET, an integer with a fraction,
+/// and a number as text.
 fn spelling(random: &mut StdRng) -> Json {
     let of = |texts: &[&str], random: &mut StdRng| texts[random.random_range(0..texts.len())].to_owned();
     match random.random_range(0..5_u32) {
@@ -166,7 +166,7 @@ fn filter(names: &[&str], random: &mut StdRng, depth: usize) -> String {
     }
 }
 
-/// Returns the members of an item with one property in a random spelling, and with a random type in the standard format.
+/// Returns the members of an item that has one property in a random spelling and, in the standard format, with a random type.
 fn members(is_mapped: bool, random: &mut StdRng) -> Map<String, Json> {
     let (mut values, mut types) = (Map::new(), Map::new());
     let names: Vec<&str> =
@@ -183,7 +183,7 @@ fn members(is_mapped: bool, random: &mut StdRng) -> Map<String, Json> {
     Map::from_iter([("p".to_owned(), values.into()), ("t".to_owned(), types.into())])
 }
 
-/// Returns the `RowKey`s that a query returns, in ascending order.
+/// Returns the `RowKey`s of the query's results in ascending order.
 async fn keys(store: &impl TableStore, table: &TableName, query: &Query) -> Vec<String> {
     let (mut keys, mut from) = (Vec::new(), None);
     loop {

@@ -1,5 +1,5 @@
-//! Tests a program with one fault at each of its requests in turn. A fault is a different response that the service may send, before or after it applies the
-//! request, or a caller that drops its call.
+//! Tests a program with one fault, which occurs at each of its requests in turn. A fault is an error response that the service may send before or after it
+//! applies the request, a broken connection, or a caller that drops its call.
 
 mod once;
 
@@ -17,10 +17,10 @@ use once::{FATES, Fate, Once};
 
 const ROWS: usize = 12;
 
-/// Opens a store over a network. Requests without a response time out after seconds of virtual time.
+/// Opens a store whose requests are delivered by a network. Requests without a response time out after seconds of virtual time.
 async fn opened(account: &Emulator, network: Arc<dyn Network>, table: &TableName) -> CosmosTables {
     let store = account.open_over(Options::new(), network).await.unwrap();
-    // Opens the container before the sweep, because other tests cover the requests that open it.
+    // This query opens the container before the sweep. Other tests cover the requests that open it.
     let _ = store.query(table, &Query::new(KeyRange::partition("none")), None).await;
     store
 }
@@ -41,7 +41,7 @@ fn paused() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap()
 }
 
-/// Reads all rows with their values.
+/// Returns all rows of a range with their values.
 async fn rows(store: &CosmosTables, table: &TableName, keys: KeyRange, top: usize) -> Result<Vec<String>> {
     let query = Query { top: Some(top), ..Query::new(keys) };
     let (mut rows, mut from) = (Vec::new(), None);
@@ -89,7 +89,7 @@ fn con_11_and_page_5_a_fault_at_any_request_of_a_scan_loses_and_repeats_no_row()
     });
 }
 
-/// Returns one transaction for each kind of operation. The table has the same rows before each of them.
+/// Returns batches and single writes of different kinds. Before each of them, the table has the same rows.
 fn batch(store: &CosmosTables) -> Vec<table_core::Transaction> {
     let any = || IfMatch::Any;
     let key = |at: usize| format!("r{at:02}");
@@ -115,7 +115,7 @@ fn batch(store: &CosmosTables) -> Vec<table_core::Transaction> {
     ]
 }
 
-/// Checks an outcome, and that no delayed request of the transaction overwrites another writer's later change.
+/// Checks an outcome, and that no delayed request of the transaction overwrites a later change by another writer.
 async fn check(account: &Emulator, table: &TableName, outcome: Result<(), Error>, case: &str) {
     let owner = account.open(Options::new()).await.unwrap();
     let now = rows(&owner, table, KeyRange::partition("p"), 100).await.unwrap();
@@ -125,7 +125,7 @@ async fn check(account: &Emulator, table: &TableName, outcome: Result<(), Error>
         Err(error) if error.is_ambiguous() => {}
         Err(error) => assert_eq!(now, untouched, "{case}: refused and applied: {error}"),
     }
-    // Another writer changes every row. An insert whose entity is deleted afterwards is the documented exception, so no row is deleted.
+    // Another writer changes every row. It deletes no row, because a delayed insert of a deleted entity is a documented exception.
     for key in (0..ROWS).map(|at| format!("r{at:02}")).chain(["new".to_owned(), "newer".to_owned()]) {
         let write = transaction(&owner, [(key, OperationKind::InsertOrReplace(row("third")))]);
         owner.submit(table, write).await.unwrap();

@@ -1,8 +1,8 @@
 //! Tests that the model of physical partitions agrees with the throttled emulator of the Azure SDK (HPK-9, HPK-12, HPK-14, HPK-16).
 //!
 //! A container in the emulator divides its throughput evenly among its partitions, and each partition can use its share once per second. A workload is
-//! replayed in bursts, one per second. Each burst sends all writes that have not yet been admitted. The number of bursts until all writes are admitted,
-//! divided by the duration of the workload, is the measured utilisation of the hottest partition, which the model predicts. The emulator throttles only
+//! replayed in bursts, one per second, each of which sends every write that has not yet been admitted. The number of bursts until all writes are admitted,
+//! divided by the duration of the workload, is the measured utilisation of the hottest partition. The model predicts this value. The emulator throttles only
 //! writes.
 
 use std::collections::HashMap;
@@ -19,15 +19,15 @@ use tokio::sync::Mutex;
 
 use crate::runtime;
 
-/// The duration of each workload.
+/// The duration of each workload in seconds.
 const SECONDS: u32 = 4;
-/// The writes per second of each workload.
+/// The number of writes per second in each workload.
 const RATE: f64 = 40.0;
-/// The request units per second of each physical partition.
+/// The number of request units per second that each physical partition has.
 const SHARE: u32 = 100;
-/// The length of the emulator's throttling window.
+/// The length of the throttling window of the emulator.
 const WINDOW: Duration = Duration::from_secs(1);
-/// The largest accepted difference between the model's prediction and the measurement.
+/// The largest accepted relative difference between the prediction of the model and the measurement.
 const TOLERANCE: f64 = 0.20;
 
 #[derive(Clone, Entity)]
@@ -53,20 +53,20 @@ struct Reading {
     body: String,
 }
 
-/// A write: the levels and the id of its item.
+/// A write, given by the levels and the id of its item.
 type Write = (Vec<String>, u64);
 
-/// A container, with the workload that runs on it.
+/// A test case: a container, and the workload that runs on it.
 struct Case {
     name: &'static str,
     partitions: u32,
-    /// The levels at which a partition is split before the workload.
+    /// The levels at which a partition is split before the workload starts.
     split: Option<[&'static str; 2]>,
     depth: usize,
     levels: fn(&mut Draw<'_>, &Distributions) -> Vec<String>,
 }
 
-/// The distributions that the cases use.
+/// The distributions from which the cases draw.
 struct Distributions {
     users: Distribution,
     thousands: Distribution,
@@ -127,7 +127,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Runs the workload of a case, and returns the report and the writes.
+/// Runs the workload of a case, and returns its report and its writes.
 fn replay(case: &Case) -> (Report, Vec<Write>) {
     let (writes, of) = (Arc::new(SyncMutex::new(Vec::new())), Distributions::new());
     let (levels, sink) = (case.levels, writes.clone());
@@ -168,7 +168,7 @@ async fn container(emulator: &Emulator, case: &Case, table: &TableName) -> (Part
     (map, SHARE * count)
 }
 
-/// Sends one write, and returns its status.
+/// Sends a single write, and returns the status of the response.
 async fn send(emulator: &Emulator, table: &TableName, (levels, id): &Write) -> u16 {
     let mut item = json!({"id": id.to_string(), "p": {"Body": "x".repeat(300)}, "o": "x"});
     for (name, level) in ["l1", "l2"].iter().zip(levels) {
@@ -179,15 +179,15 @@ async fn send(emulator: &Emulator, table: &TableName, (levels, id): &Write) -> u
     emulator.exchange("POST", &target, headers, item.to_string().into_bytes()).await.unwrap().status
 }
 
-/// Returns the number of windows until the emulator has admitted all writes, or `None` if the machine was too slow to send a burst within one window. A
-/// partially used window counts as a fraction.
+/// Returns the number of windows until the emulator has admitted all writes, or `None` if the machine was too slow to send a burst within one window. The
+/// last window counts as the fraction of it that is used.
 async fn windows(
     (emulator, table, map): (&Emulator, &TableName, &PartitionMap),
     writes: &[Write],
     turn: &Mutex<()>,
 ) -> Option<f64> {
     let mut pending: Vec<&Write> = writes.iter().collect();
-    // The admitted writes of each burst, by partition.
+    // The number of writes that each burst admitted, by partition.
     let mut admitted: HashMap<u32, Vec<f64>> = HashMap::new();
     while !pending.is_empty() {
         tokio::time::sleep(WINDOW + Duration::from_millis(5)).await;
@@ -263,7 +263,7 @@ fn hpk_9_12_14_and_16_ten_skewed_workloads_load_the_emulator_like_the_model() {
     });
 }
 
-/// Tests two regions with many devices. The recommended order of levels starts with the devices, and the emulator runs the workload faster with it.
+/// Tests two regions with many devices. The recommended order of levels starts with the devices, and the emulator runs the workload faster in this order.
 #[test]
 fn hpk_8_and_hpk_16_the_recommended_order_is_the_faster_one() {
     runtime().block_on(async {

@@ -1,4 +1,4 @@
-//! Disturbs the scenarios: splits and merges partitions between and during their requests, or responds to requests with 429.
+//! Disturbs the scenarios. Partitions are split and merged between and during requests, or requests are answered with 429.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,30 +19,30 @@ use tokio::sync::Mutex;
 
 use crate::{doubts, recorded};
 
-/// The time for which a partition serves no requests during a split or merge.
+/// The time for which a partition does not serve requests during a split or merge.
 const LOCKED: Duration = Duration::from_millis(2);
-/// The bounds of splits, as the first byte of an effective partition key.
+/// The bounds at which partitions are split, given by the first byte of an effective partition key.
 const CUTS: [u8; 5] = [0x20, 0x10, 0x30, 0x08, 0x28];
-/// The maximum number of disturbances in one scenario. The emulator's list of partitions grows with each of them.
+/// The maximum number of throttling disturbances of each kind in one scenario.
 const MOST: u32 = 24;
 /// The number of times that one rule throttles a request. The client retries a request nine times, and up to four threads may throttle it at the same time.
 const THROTTLED: u32 = 2;
 
-/// The kind of disturbance for a scenario's requests.
+/// The kind of disturbance that a scenario's requests are subject to.
 pub(crate) enum Unrest {
-    /// The partitions of each table are split and merged. Scenarios also use their own threads, but the emulator's tasks need a runtime.
+    /// The partitions of each table are split and merged. Scenarios also use their own threads, but the tasks of the emulator need a runtime.
     Moves { calls: AtomicU32, maps: Mutex<HashMap<String, PartitionMap>>, runtime: Handle },
-    /// Requests are answered with 429 before they reach the emulator, by one rule at a time. The emulator's own throttling has a budget for each second of
-    /// real time: readers in a loop would use it up, and the scenario's writer would never succeed.
+    /// Requests are answered with 429 before they reach the emulator, by one rule at a time. The emulator's own throttling is not used, because its budget is
+    /// per second of real time. Readers in a loop would use it up, and the writer of the scenario would never succeed.
     Throttles { calls: AtomicU32, rules: Vec<Arc<FaultInjectionRule>> },
 }
 
-/// Returns `true` if a call causes a disturbance. Each of the first calls does, and later calls do so with decreasing frequency.
+/// Returns `true` if the call with the given number causes a disturbance. Each of the first calls does, and later calls do so with decreasing frequency.
 const fn is_due(call: u32) -> bool {
     call < 12 || call.is_power_of_two()
 }
 
-/// Returns one fault injection rule for each throttled call. The rules are disabled until a test enables them.
+/// Returns the fault injection rules for throttling, which are disabled until a call enables them.
 pub(crate) fn throttling() -> Vec<Arc<FaultInjectionRule>> {
     let rule = |number: u32| {
         let answer = CustomResponseBuilder::new(StatusCode::TooManyRequests)
@@ -55,13 +55,13 @@ pub(crate) fn throttling() -> Vec<Arc<FaultInjectionRule>> {
         rule.disable();
         rule
     };
-    // A batch can also be throttled by the response to one of its operations.
+    // A batch can also be throttled by the status of one of its operations.
     let part = |_| doubts::rule(FaultOperationType::BatchItem, recorded::rolled_back(429, 3200), THROTTLED);
     (0..MOST).map(rule).chain((0..MOST).map(part)).collect()
 }
 
 impl Unrest {
-    /// Creates a disturbance that splits and merges partitions, in tasks on the current runtime.
+    /// Creates a disturbance that splits and merges partitions. The splits and merges are tasks on the current runtime.
     pub(crate) fn moves() -> Self {
         Self::Moves { calls: AtomicU32::new(0), maps: Mutex::default(), runtime: Handle::current() }
     }
@@ -76,14 +76,14 @@ impl Unrest {
         }
     }
 
-    /// Records that a table with `partitions` partitions was created.
+    /// Records that a table with the given number of partitions was created.
     pub(crate) async fn created(&self, table: &TableName, partitions: u32) {
         if let Self::Moves { maps, .. } = self {
             maps.lock().await.insert(table.folded().to_owned(), PartitionMap::even(partitions));
         }
     }
 
-    /// Records the deletion of a table.
+    /// Records that a table is being deleted, and waits for its splits and merges.
     pub(crate) async fn deleting(&self, emulator: &Emulator, table: &TableName) {
         if let Self::Moves { maps, .. } = self {
             maps.lock().await.remove(table.folded());
@@ -91,7 +91,7 @@ impl Unrest {
         }
     }
 
-    /// Returns the current ranges of a table's partitions.
+    /// Returns the ranges that the table's partitions should currently have.
     pub(crate) async fn ranges(&self, table: &TableName) -> Vec<EpkRange> {
         let Self::Moves { maps, .. } = self else { return Vec::new() };
         let maps = maps.lock().await;
@@ -99,7 +99,7 @@ impl Unrest {
         partitions.iter().map(|partition| partition.range.clone()).collect()
     }
 
-    /// Disturbs the emulator before a request.
+    /// Disturbs the emulator before a request, if the request is due for a disturbance.
     pub(crate) async fn disturb(&self, emulator: &Emulator, table: &TableName) -> Result<()> {
         let (Self::Moves { calls, .. } | Self::Throttles { calls, .. }) = self;
         let call = calls.fetch_add(1, Ordering::SeqCst);
@@ -110,13 +110,13 @@ impl Unrest {
             Self::Moves { maps, runtime, .. } => {
                 let mut maps = maps.lock().await;
                 let Some(map) = maps.get_mut(table.folded()) else { return Ok(()) };
-                // The previous change must be complete, so that the partition numbers in the model equal those in the emulator.
+                // The previous change must be complete, because the partition numbers in the model must equal those in the emulator.
                 emulator.settled().await;
                 let _entered = runtime.enter();
                 shift(map, emulator, table, call)
             }
             Self::Throttles { rules, .. } => {
-                // Rules are enabled one at a time, so calls without requests do not add up to more than the client tolerates.
+                // One rule of each kind is enabled at a time. Otherwise, calls without requests would accumulate more throttling than the client tolerates.
                 let is_left = |rule: &&Arc<FaultInjectionRule>| rule.hit_count() < THROTTLED;
                 let (wholes, parts) = rules.split_at(MOST as usize);
                 for rules in [wholes, parts] {
@@ -130,7 +130,7 @@ impl Unrest {
     }
 }
 
-/// Starts a split, or a merge if the bound already exists.
+/// Starts a split at a bound, or a merge if the bound already exists.
 fn shift(map: &mut PartitionMap, emulator: &Emulator, table: &TableName, call: u32) -> Result<()> {
     let mut bytes = vec![0; 16];
     bytes[0] = CUTS[call as usize % CUTS.len()];

@@ -1,4 +1,4 @@
-//! A loopback server that forwards requests to the emulator over HTTP/1.1, with one request at a time on each connection.
+//! A loopback server that forwards requests to the emulator over HTTP/1.1. Each connection handles one request at a time.
 
 use std::fmt::Write as _;
 use std::io;
@@ -36,7 +36,7 @@ async fn connected(
         }
         let mut words = line.split_whitespace();
         let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        // The Python client ends paths with a slash, which the service accepts and the emulator does not.
+        // The Python client ends paths with a slash, which the service accepts but the emulator does not.
         let (method, target) = (method.to_owned(), target.trim_end_matches('/').to_owned());
         let (mut headers, mut length) = (Vec::new(), 0);
         loop {
@@ -58,7 +58,7 @@ async fn connected(
             return connection.flush().await;
         };
         if is_account {
-            // The account description contains the hosts of its regions, to which clients send all further requests.
+            // The description of the account contains the hosts of its regions, to which clients send all further requests.
             let text = String::from_utf8_lossy(&answer.body);
             answer.body = text.replace("https://eastus.emulator.local/", endpoint).into_bytes();
         }

@@ -16,7 +16,7 @@ pub const EMULATOR_ACCOUNT: &str = "devstoreaccount1";
 pub const EMULATOR_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-/// The space in bytes that the base64 decoder needs for a signature, which has 32 bytes.
+/// The size in bytes of the buffer that the base64 decoder needs for a 32-byte signature.
 const DECODED: usize = 33;
 
 /// The name of an account and one of its two keys (AUTH-11). `Debug` prints only the name.
@@ -24,7 +24,7 @@ const DECODED: usize = 33;
 pub struct AccountKey {
     account: String,
     key: Vec<u8>,
-    /// An HMAC that is initialized with the key. Each signature starts with a clone.
+    /// An HMAC that is already initialized with the key. Each signature is computed with a clone of it.
     mac: Hmac<Sha256>,
 }
 
@@ -98,7 +98,7 @@ impl AccountKey {
         STANDARD.encode(mac.finalize().into_bytes())
     }
 
-    /// Returns `true` if the signature matches the text. The comparison takes the same time for every incorrect signature.
+    /// Returns `true` if `signature` is the signature of `text`. The comparison takes the same time for every incorrect signature.
     ///
     /// ```
     /// use table_wire::auth::AccountKey;
@@ -112,7 +112,7 @@ impl AccountKey {
     pub fn verifies(&self, text: &str, signature: &str) -> bool {
         let mut mac = self.mac.clone();
         mac.update(text.as_bytes());
-        // A longer text is not a signature.
+        // A signature that is too long for the buffer fails to decode, so it never matches.
         let mut decoded = [0; DECODED];
         let length = STANDARD.decode_slice(signature, &mut decoded);
         length.is_ok_and(|length| mac.verify_slice(decoded.get(..length).unwrap_or_default()).is_ok())

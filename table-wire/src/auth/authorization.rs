@@ -58,14 +58,14 @@ impl<'a> Authorization<'a> {
         self.account
     }
 
-    /// Verifies the signature with each of the account's keys. `service` is the service's `SharedKey` scheme. A `SharedKeyLite` header is verified
+    /// Verifies the signature with each of the account's keys. `service` is the `SharedKey` scheme of the service. A `SharedKeyLite` header is verified
     /// with the corresponding `SharedKeyLite` scheme.
     ///
     /// The path is verified exactly as it was sent. A signature computed over a path with a different
     /// encoding, such as `'` instead of `%27`, does not match (AUTH-6).
     ///
-    /// A request without a date is accepted only with the emulator's well-known key, as in the emulator. The date limits how long a signed request can be
-    /// replayed, but anyone can sign a request with that key at any time (AUTH-30).
+    /// A request without a date is accepted only if it is signed with the emulator's well-known key, as in the emulator. A date limits how long a signed
+    /// request can be replayed; for this key it has no purpose, because anyone can sign a new request at any time (AUTH-30).
     ///
     /// # Errors
     /// `AuthenticationFailed` if no key matches the signature of this request, if the request has no date, or if its date differs from `now` by more
@@ -85,7 +85,7 @@ impl<'a> Authorization<'a> {
         };
         let text = scheme.string_to_sign(parts, self.account);
         let own = keys.iter().filter(|key| key.account() == self.account);
-        // All keys are tried, so the time does not reveal which key matches.
+        // Every key is tried, so the time taken does not reveal which key matches.
         let matching =
             own.fold(None, |found, key| key.verifies(&text, self.signature).then_some(key).or(found));
         let key = matching.ok_or_else(|| Error::of(AuthFault::Signature))?;
@@ -143,7 +143,7 @@ mod tests {
             (Scheme::Table, Scheme::Table),
             (Scheme::TableLite, Scheme::Table),
             (Scheme::Storage, Scheme::Storage),
-            // The blob and queue services also have a short form (AUTH-24).
+            // The blob and queue services also support `SharedKeyLite` (AUTH-24).
             (Scheme::StorageLite, Scheme::Storage),
         ] {
             for own in &keys {
@@ -166,7 +166,7 @@ mod tests {
                 assert!(read.verify(service, &[], parts(&headers), at(0)).is_err());
             }
         }
-        // The short forms of the services differ from each other.
+        // The `SharedKeyLite` schemes of the services differ from each other.
         let lite = Scheme::TableLite.authorization(&keys[0], parts(&headers));
         let lite = Authorization::read(&lite).unwrap();
         assert_eq!(
@@ -210,7 +210,7 @@ mod tests {
                 assert_eq!(verified.is_ok(), accepted, "{account} {text}");
             }
         }
-        // A wrong date is rejected regardless of the key.
+        // An outdated request is rejected regardless of the key.
         let (headers, keys) = (headers(), [key(EMULATOR_ACCOUNT, EMULATOR_KEY)]);
         let header = Scheme::Table.authorization(&keys[0], parts(&headers));
         let read = Authorization::read(&header).unwrap();

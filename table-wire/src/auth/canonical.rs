@@ -2,7 +2,7 @@
 
 use http::header::{self, AsHeaderName, HeaderMap, HeaderName};
 
-// The header names are constants, so that lookups need not parse a name.
+// The header names are constants, so a lookup does not have to parse a name.
 const X_MS_DATE: HeaderName = HeaderName::from_static("x-ms-date");
 const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
 
@@ -13,7 +13,7 @@ pub struct SignedParts<'a> {
     pub method: &'a str,
     /// The percent-encoded path as it was sent. The emulator's paths start with the account.
     pub path: &'a str,
-    /// The percent-encoded query as it was sent, without `?`. Empty if the request has no query.
+    /// The percent-encoded query as it was sent, without `?`. It is empty if the request has no query.
     pub query: &'a str,
     /// The request headers.
     pub headers: &'a HeaderMap,
@@ -36,13 +36,13 @@ impl<'a> SignedParts<'a> {
         if self.headers.contains_key(X_MS_DATE) { "" } else { self.date() }
     }
 
-    /// Returns the decoded query parameters.
+    /// Returns the query parameters with decoded names and values.
     fn pairs(&self) -> form_urlencoded::Parse<'a> {
         form_urlencoded::parse(self.query.as_bytes())
     }
 
-    /// Appends `/account/path`, and `?comp=…` as the only query parameter (AUTH-6). The case of its name is ignored: otherwise, a server that accepts
-    /// `Comp` would accept it unsigned.
+    /// Appends `/account/path` and, if the query has a `comp` parameter, `?comp=…` (AUTH-6). The case of the parameter's name is ignored; otherwise, a
+    /// parameter `Comp` would not be signed, although a server might accept it.
     fn resource(&self, account: &str, text: &mut String) {
         for piece in ["/", account, self.path] {
             text.push_str(piece);
@@ -53,7 +53,7 @@ impl<'a> SignedParts<'a> {
         }
     }
 
-    /// Joins lines, each followed by a line feed. Reserves space for the resource, which is appended later.
+    /// Concatenates the lines, each followed by a line feed. Reserves space for the resource, which the caller appends.
     fn lines(&self, lines: &[&str], account: &str) -> String {
         let room: usize = lines.iter().map(|line| line.len() + 1).sum();
         let mut text = String::with_capacity(room + account.len() + self.path.len() + 32);
@@ -65,14 +65,14 @@ impl<'a> SignedParts<'a> {
     }
 }
 
-/// Returns the string to sign for `SharedKeyLite` of the table service: two lines (AUTH-2).
+/// Returns the string to sign for `SharedKeyLite` of the table service. It has two lines (AUTH-2).
 pub(super) fn shared_key_table_lite(parts: SignedParts<'_>, account: &str) -> String {
     let mut text = parts.lines(&[parts.date()], account);
     parts.resource(account, &mut text);
     text
 }
 
-/// Returns the string to sign for `SharedKey` of the table service: five lines without headers (AUTH-3).
+/// Returns the string to sign for `SharedKey` of the table service. It has five lines and contains no `x-ms-` headers (AUTH-3).
 pub(super) fn shared_key_table(parts: SignedParts<'_>, account: &str) -> String {
     let lines = [parts.method, parts.header(CONTENT_MD5), parts.header(header::CONTENT_TYPE), parts.date()];
     let mut text = parts.lines(&lines, account);
@@ -80,8 +80,8 @@ pub(super) fn shared_key_table(parts: SignedParts<'_>, account: &str) -> String 
     text
 }
 
-/// Returns the string to sign for `SharedKey` of the queue and blob services: twelve lines, the `x-ms-` headers, and the resource with its complete
-/// query (AUTH-20).
+/// Returns the string to sign for `SharedKey` of the queue and blob services. It consists of twelve lines, the `x-ms-` headers, and the resource with
+/// its complete query (AUTH-20).
 pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
     let length = if parts.length == 0 { String::new() } else { parts.length.to_string() };
     let lines = [
@@ -104,8 +104,8 @@ pub(super) fn shared_key(parts: SignedParts<'_>, account: &str) -> String {
     text
 }
 
-/// Returns the string to sign for `SharedKeyLite` of the queue and blob services: four lines, the `x-ms-` headers, and the resource with only
-/// `comp` (AUTH-24).
+/// Returns the string to sign for `SharedKeyLite` of the queue and blob services. It consists of four lines, the `x-ms-` headers, and the resource
+/// with only `comp` from the query (AUTH-24).
 pub(super) fn shared_key_lite(parts: SignedParts<'_>, account: &str) -> String {
     let lines =
         [parts.method, parts.header(CONTENT_MD5), parts.header(header::CONTENT_TYPE), parts.date_line()];
@@ -115,7 +115,7 @@ pub(super) fn shared_key_lite(parts: SignedParts<'_>, account: &str) -> String {
     text
 }
 
-/// Appends all `x-ms-` headers in sorted order, with each header on a separate line (AUTH-21).
+/// Appends all `x-ms-` headers in sorted order, each on a separate line (AUTH-21).
 fn canonical_headers(headers: &HeaderMap, text: &mut String) {
     // A `HeaderName` is always in lower case.
     let mut names: Vec<_> = headers.keys().map(HeaderName::as_str).collect();
@@ -131,7 +131,7 @@ fn canonical_headers(headers: &HeaderMap, text: &mut String) {
     }
 }
 
-/// Appends the path as it was sent, then the query parameters in sorted order with decoded values (AUTH-22, AUTH-23).
+/// Appends the path as it was sent, followed by the query parameters in sorted order with decoded values (AUTH-22, AUTH-23).
 fn canonical_resource(parts: SignedParts<'_>, account: &str, text: &mut String) {
     text.push('/');
     text.push_str(account);

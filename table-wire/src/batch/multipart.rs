@@ -1,10 +1,10 @@
-//! Splits multipart bodies with nested parts, whose lines end with CRLF or LF.
+//! Splits multipart bodies, whose parts may be nested and whose lines end with CRLF or LF.
 //!
-//! Parsing is lazy and borrows from the body. The response to 100 operations has more than a thousand header lines, of which only 100 are parsed.
+//! Parsing is lazy, and the results borrow from the body. The response to 100 operations has more than a thousand header lines, of which only 100 are parsed.
 
 use memchr::{memchr, memmem};
 
-/// Returns the boundary of the content type `multipart/mixed`. A quoted boundary may contain spaces and semicolons.
+/// Returns the boundary in a `multipart/mixed` content type. A quoted boundary may contain spaces and semicolons.
 pub(super) fn boundary(content_type: &str) -> Option<&str> {
     let (kind, mut rest) = content_type.split_once(';')?;
     if !kind.trim().eq_ignore_ascii_case("multipart/mixed") {
@@ -17,7 +17,7 @@ pub(super) fn boundary(content_type: &str) -> Option<&str> {
             Some(quoted) => quoted.split_once('"')?,
             None => value.split_at(value.find(';').unwrap_or(value.len())),
         };
-        // A parameter without a value may come before the name.
+        // A parameter without a value may precede the name.
         let name = name.rsplit(';').next().unwrap_or(name).trim();
         if name.eq_ignore_ascii_case("boundary") {
             return Some(value.trim_end()).filter(|value| !value.is_empty());
@@ -29,9 +29,9 @@ pub(super) fn boundary(content_type: &str) -> Option<&str> {
 /// The parts of a multipart body.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Split<'a> {
-    /// The parts, including their headers.
+    /// The content of each part, including its headers.
     pub parts: Vec<&'a [u8]>,
-    /// `true` if the body contains the closing delimiter.
+    /// `true` if the body contains the closing delimiter; `false` if the body may be truncated.
     pub closed: bool,
 }
 
@@ -65,7 +65,7 @@ pub fn split<'a>(body: &'a [u8], boundary: &str) -> Split<'a> {
             return Split { parts, closed: true };
         }
     }
-    // The text after the last delimiter may be incomplete. `closed` is `false`, so callers can reject it.
+    // The text after the last delimiter may be truncated. `closed` is `false`, so the caller can reject it.
     parts.extend(start.and_then(|start| body.get(start..)));
     Split { parts, closed: false }
 }
@@ -75,7 +75,7 @@ pub(super) fn line(bytes: &[u8]) -> (&[u8], &[u8]) {
     memchr(b'\n', bytes).and_then(|end| bytes.split_at_checked(end + 1)).unwrap_or((bytes, b""))
 }
 
-/// Returns the headers, which end at an empty line, and the remaining bytes.
+/// Returns the headers, up to the empty line that ends them, and the bytes after that line.
 pub(super) fn head(part: &[u8]) -> (&[u8], &[u8]) {
     let mut rest = part;
     while !rest.is_empty() {
@@ -89,13 +89,13 @@ pub(super) fn head(part: &[u8]) -> (&[u8], &[u8]) {
     (part, b"")
 }
 
-/// Returns the value of a header, or an empty string if the header is missing or is not text.
+/// Returns the value of a header, or an empty string if the header is missing or is not UTF-8.
 pub(super) fn find<'a>(headers: &'a [u8], name: &str) -> &'a str {
     let [value] = find_all(headers, [name]);
     value
 }
 
-/// Returns the values of several headers, which are found in one pass.
+/// Returns the values of several headers, in the order of `names`. The headers are searched in one pass.
 pub(super) fn find_all<'a, const N: usize>(mut headers: &'a [u8], names: [&str; N]) -> [&'a str; N] {
     let mut values = [None; N];
     while !headers.is_empty() {
@@ -110,14 +110,14 @@ pub(super) fn find_all<'a, const N: usize>(mut headers: &'a [u8], names: [&str; 
     values.map(|value| value.and_then(text).unwrap_or_default())
 }
 
-/// Returns the values of a header in order. `headers` is UTF-8.
+/// Returns the values of every header with the given name, in order. A value that is not UTF-8 becomes an empty string.
 pub(super) fn values<'a>(headers: &'a [u8], name: &str) -> impl Iterator<Item = &'a str> {
     let lines =
         headers.split(|byte| *byte == b'\n').filter_map(move |line| value_of(line.trim_ascii(), name));
     lines.map(|value| std::str::from_utf8(value.trim_ascii()).unwrap_or_default())
 }
 
-/// Returns the value of a header line if it has this name.
+/// Returns the value of a header line if the header has the given name.
 fn value_of<'a>(header: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let (found, rest) = header.split_at_checked(name.len())?;
     if found.eq_ignore_ascii_case(name.as_bytes()) {

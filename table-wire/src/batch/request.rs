@@ -1,4 +1,4 @@
-//! The requests in a batch: one change set in a multipart body with CRLF line endings (EGT-20 to EGT-25).
+//! The request body of a batch: one change set in a multipart body with CRLF line endings (EGT-20 to EGT-25).
 
 use std::fmt::Write;
 
@@ -7,25 +7,25 @@ use table_core::{Error, Result};
 use super::fault::BatchFault;
 use super::multipart::{boundary, find, find_all, head, line, split, values};
 
-/// A write in a batch, as a client sends it.
+/// A write operation in a batch, as sent by a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewRequest<'a> {
     /// The HTTP method.
     pub method: &'a str,
     /// The percent-encoded path, relative to the base URL of the endpoint.
     pub path: &'a str,
-    /// The value of `If-Match`; `None` for an insert or an upsert (UPS-1).
+    /// The value of `If-Match`, or `None` for an insert or an upsert (UPS-1).
     pub if_match: Option<&'a str>,
-    /// `true` if a merge is sent as a `POST` with `X-HTTP-Method` (REQ-2).
+    /// `true` if a merge is sent as a `POST` with an `X-HTTP-Method` header (REQ-2).
     pub tunnelled: bool,
-    /// `true` if the response must not contain the stored entity (INS-3).
+    /// `true` if the response to an insert must not contain the stored entity (INS-3).
     pub no_content: bool,
-    /// The body in JSON; `None` for a delete.
+    /// The body in JSON, or `None` for a delete.
     pub body: Option<&'a str>,
 }
 
-/// Returns the body of a batch with the content type `multipart/mixed; boundary=batch_{id}`. `base` is the start of the absolute URLs in its parts
-/// (EGT-22). `id` is a part of the boundaries and must differ between batches.
+/// Returns the body of a batch. Its content type is `multipart/mixed; boundary=batch_{id}`. `base` is the start of the absolute URLs in the parts
+/// (EGT-22). `id` becomes part of the boundaries and must differ between batches.
 ///
 /// ```
 /// use table_wire::batch::{Batch, NewRequest, RequestPart, read_requests, write_requests};
@@ -70,7 +70,7 @@ pub fn write_requests(base: &str, requests: &[NewRequest<'_>], id: &str) -> Stri
     body
 }
 
-/// A request in a batch that a server has received.
+/// A request in a batch, as received by a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestPart<'a> {
     /// The HTTP method in the request line.
@@ -88,13 +88,13 @@ impl<'a> RequestPart<'a> {
         self.target
     }
 
-    /// Returns the value of a header, or an empty string if the header is missing or is not text.
+    /// Returns the value of a header, or an empty string if the header is missing or is not UTF-8.
     #[must_use]
     pub fn header(&self, name: &str) -> &'a str {
         find(self.head, name)
     }
 
-    /// Returns the values of several headers, as in [`header`](Self::header).
+    /// Returns the values of several headers in the order of `names`, each as in [`header`](Self::header).
     ///
     /// ```
     /// use table_wire::batch::{Batch, read_requests};
@@ -109,7 +109,7 @@ impl<'a> RequestPart<'a> {
         find_all(self.head, names)
     }
 
-    /// Returns the values of a header that may occur more than once, in order. Empty values are included.
+    /// Returns the values of all headers with the given name, in order. Empty values are included.
     ///
     /// ```
     /// use table_wire::batch::{Batch, read_requests};
@@ -134,12 +134,12 @@ pub enum Batch<'a> {
     Query(RequestPart<'a>),
 }
 
-/// Reads a batch with a content type such as `multipart/mixed; boundary=batch_…`.
+/// Reads a batch. `content_type` must be `multipart/mixed` with a boundary, such as `multipart/mixed; boundary=batch_…`.
 ///
 /// # Errors
-/// - `InvalidInput` if the content type differs, or if a part is not a request.
+/// - `InvalidInput` if the content type is not `multipart/mixed` with a boundary, or if a part is not a request.
 /// - `InvalidInput` if the batch has several change sets (EGT-8), a query together with other parts (EGT-7), or no parts (EGT-12).
-/// - `InvalidInput` if a change set has text but no parts, because its boundary is then wrong.
+/// - `InvalidInput` if a change set contains text but no parts, because then its boundary is wrong.
 /// - `InvalidInput` if the body is cut off, because an incomplete batch must not be applied.
 pub fn read_requests<'a>(content_type: &str, body: &'a [u8]) -> Result<Batch<'a>> {
     let outer = boundary(content_type).ok_or_else(|| Error::of(BatchFault::Type))?;
@@ -159,7 +159,7 @@ pub fn read_requests<'a>(content_type: &str, body: &'a [u8]) -> Result<Batch<'a>
     let closing = format!("--{inner}--");
     let inner = split(content, inner);
     if inner.parts.is_empty() && inner.closed && content.trim_ascii() != closing.as_bytes() {
-        // The boundaries of the parts differ from that of the change set: the writes must not be dropped.
+        // The parts use a different boundary than the change set declares. An empty change set would silently drop the writes.
         return Err(Error::of(BatchFault::NoPart));
     }
     let requests: Vec<_> =
@@ -174,7 +174,7 @@ fn whole<'a, 'b>(parts: &'b [&'a [u8]], closed: bool) -> Result<&'b [&'a [u8]]> 
     if closed { Ok(parts) } else { Err(Error::of(BatchFault::CutOff)) }
 }
 
-/// Parses a request line, headers and a body.
+/// Parses a request that consists of a request line, headers and a body.
 fn request(content: &[u8]) -> Result<RequestPart<'_>> {
     let (first, rest) = line(content.trim_ascii_start());
     let mut words = std::str::from_utf8(first).unwrap_or_default().split_ascii_whitespace();

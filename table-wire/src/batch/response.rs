@@ -7,10 +7,10 @@ use http::StatusCode;
 
 use super::multipart::{boundary, find, head, line, split};
 
-/// The response to one operation.
+/// The response to one operation of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResponsePart<'a> {
-    /// The HTTP status.
+    /// The HTTP status code.
     pub status: u16,
     head: &'a [u8],
     /// The response body.
@@ -18,15 +18,15 @@ pub struct ResponsePart<'a> {
 }
 
 impl<'a> ResponsePart<'a> {
-    /// Returns the value of a header, or an empty string if the header is missing or is not text.
+    /// Returns the value of a header, or an empty string if the header is missing or is not UTF-8.
     #[must_use]
     pub fn header(&self, name: &str) -> &'a str {
         find(self.head, name)
     }
 }
 
-/// Reads the responses from a body with a content type such as `multipart/mixed; boundary=batchresponse_…`. The caller must check the number of
-/// responses (EGT-37).
+/// Reads the responses from the body of a batch response. Its content type is similar to `multipart/mixed; boundary=batchresponse_…`. The caller must
+/// check the number of responses (EGT-37).
 ///
 /// ```
 /// use table_wire::batch::{NewResponse, ResponsePart, read_responses, write_responses};
@@ -38,11 +38,11 @@ impl<'a> ResponsePart<'a> {
 /// ```
 ///
 /// # Errors
-/// A description of the error, if the content type is wrong, a part has no status, or the body is truncated.
+/// Returns a description of the error if the content type is wrong, a part has no status, or the body is truncated.
 pub fn read_responses<'a>(content_type: &str, body: &'a [u8]) -> Result<Vec<ResponsePart<'a>>, String> {
     let outer = boundary(content_type).ok_or_else(|| format!("its type is `{content_type}`"))?;
     let mut answers = Vec::new();
-    // The outer parts contain change sets, and the change sets contain responses. Deeper levels are not read.
+    // The outer parts contain change sets, and the change sets contain responses. Parts at deeper levels are not read.
     for part in split(body, outer).parts {
         let (headers, content) = head(part);
         let Some(inner) = boundary(find(headers, "content-type")) else {
@@ -61,7 +61,7 @@ pub fn read_responses<'a>(content_type: &str, body: &'a [u8]) -> Result<Vec<Resp
     if answers.is_empty() { Err("it has no parts".to_owned()) } else { Ok(answers) }
 }
 
-/// Parses a status line, headers and a body.
+/// Parses a response that consists of a status line, headers and a body.
 fn answer(content: &[u8]) -> Result<ResponsePart<'_>, String> {
     let (first, rest) = line(content.trim_ascii_start());
     let status = std::str::from_utf8(first)
@@ -73,19 +73,19 @@ fn answer(content: &[u8]) -> Result<ResponsePart<'_>, String> {
     Ok(ResponsePart { status, head, body: body.trim_ascii() })
 }
 
-/// The response to one operation, as a server sends it.
+/// The response to one operation of a batch, as sent by a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewResponse {
-    /// The HTTP status.
+    /// The HTTP status code.
     pub status: u16,
     /// The names and values of the headers. The case of the names is preserved, because some clients look for exactly `ETag`.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
-    /// The body, or an empty string if there is none.
+    /// The body. It is empty if the response has no body.
     pub body: String,
 }
 
-/// Returns the body of the response to a batch. It has one part for each operation, or one part for the operation that failed (EGT-31, EGT-33). Its
-/// content type is `multipart/mixed; boundary=batchresponse_{id}`. The status of the response is 202 in both cases (EGT-30).
+/// Returns the body of the response to a batch. It has one part for each operation, or a single part for the operation that failed (EGT-31, EGT-33). Its
+/// content type is `multipart/mixed; boundary=batchresponse_{id}`. In both cases, the HTTP status of the whole response is 202 (EGT-30).
 #[must_use]
 pub fn write_responses(id: &str, responses: &[NewResponse]) -> String {
     let mut text = String::with_capacity(responses.iter().map(|response| response.body.len() + 512).sum());

@@ -16,7 +16,7 @@ use super::version::SignedVersion;
 use crate::auth::AccountKey;
 
 letters! {
-    /// The services that an account SAS allows (ASAS-1).
+    /// The services that an account SAS grants access to (ASAS-1).
     ///
     /// ```
     /// use table_wire::sas::Services;
@@ -36,7 +36,7 @@ letters! {
 }
 
 letters! {
-    /// The resource types that an account SAS allows (ASAS-4).
+    /// The resource types that an account SAS grants access to (ASAS-4).
     ResourceTypes, "ASAS-1", "resource types", [
         /// The service itself, including its properties.
         SERVICE = b's',
@@ -47,7 +47,7 @@ letters! {
     ]
 }
 
-/// An account SAS, which allows access to entire services.
+/// An account SAS, which grants access to entire services.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -73,7 +73,7 @@ pub struct AccountSas {
 }
 
 impl AccountSas {
-    /// Creates an account SAS with these permissions on these resource types of these services.
+    /// Creates an account SAS that grants the permissions on the given resource types of the given services.
     pub fn new(
         services: Services,
         types: ResourceTypes,
@@ -84,17 +84,17 @@ impl AccountSas {
         Self { services, types, permissions, lifetime, addresses, protocol, version }
     }
 
-    /// Sets the lifetime to `time` from `now`. The start is 15 minutes before `now`, to tolerate slow clocks.
+    /// Sets the lifetime to the period that ends at `now` plus `time`. It starts 15 minutes before `now`, to tolerate clock skew.
     pub fn valid_for(self, now: DateTime<Utc>, time: Duration) -> Self {
         Self { lifetime: Lifetime::valid_for(now, time), ..self }
     }
 
-    /// Restricts the token to one IPv4 address, or to a range of IPv4 addresses with `-` between the first and the last address.
+    /// Restricts the token to one IPv4 address, or to a range of IPv4 addresses written as `first-last`.
     pub fn addresses(self, addresses: impl Into<String>) -> Self {
         Self { addresses: addresses.into(), ..self }
     }
 
-    /// Restricts the token to this protocol.
+    /// Restricts the token to the given protocol.
     pub fn protocol(self, protocol: Protocol) -> Self {
         Self { protocol, ..self }
     }
@@ -107,7 +107,7 @@ impl AccountSas {
     /// Signs the token.
     ///
     /// # Errors
-    /// `InvalidInput` if services, resource types or permissions are missing, if the version is before 2015-04-05 (ASAS-1), or if the addresses are
+    /// `InvalidInput` if services, resource types or permissions are missing, if the version is earlier than 2015-04-05 (ASAS-1), or if the addresses are
     /// invalid (SAS-1).
     pub fn sign(&self, key: &AccountKey) -> Result<SasToken> {
         caller::check(&self.addresses)?;

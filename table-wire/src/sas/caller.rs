@@ -1,5 +1,5 @@
-//! Callers of a server. A token's `sip` and `spr` restrictions are validated when the token is signed. When the token is used,
-//! the caller is checked against them (SAS-1).
+//! Callers of a server. The `sip` and `spr` restrictions of a token are validated when the token is signed. Each time the token is used, the caller is
+//! checked against them (SAS-1).
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -9,7 +9,7 @@ use super::fault::SasFault;
 use super::parameters::Parameters;
 use super::permissions::Protocol;
 
-/// The sender of a request with a token, as seen by the server that provides the store.
+/// The sender of a request that uses a token, as seen by the server.
 ///
 /// ```
 /// use std::net::Ipv4Addr;
@@ -41,11 +41,11 @@ pub struct Caller {
     pub secure: bool,
 }
 
-/// Checks the caller, if set, against the restrictions of a token (ASAS-5).
+/// Checks the caller, if one is set, against the restrictions of a token (ASAS-5).
 ///
 /// # Errors
 /// - `AuthorizationSourceIPMismatch` or `AuthorizationProtocolMismatch` if the token does not allow the caller.
-/// - `InvalidInput` for invalid addresses or an invalid protocol, even without a caller.
+/// - `InvalidInput` if the addresses or the protocol are invalid, even without a caller.
 pub(super) fn admit(caller: Option<Caller>, parameters: &Parameters) -> Result<()> {
     let addresses = parameters.find("sip").map(range).transpose()?;
     let protocol = Protocol::read(parameters.get("spr"))?;
@@ -64,7 +64,7 @@ pub(super) fn admit(caller: Option<Caller>, parameters: &Parameters) -> Result<(
     Ok(())
 }
 
-/// Validates addresses before they are signed. An empty string allows every address.
+/// Validates the addresses of a token before it is signed. An empty string allows every address.
 ///
 /// # Errors
 /// `InvalidInput` if the string is neither an IPv4 address nor a range of IPv4 addresses.

@@ -12,7 +12,7 @@ use super::range::SignedRange;
 /// ```
 /// use table_wire::sas::Grant;
 ///
-/// /// Describes the token of a request for a log.
+/// /// Describes a token for the request log.
 /// fn described(grant: &Grant) -> String {
 ///     match grant {
 ///         Grant::Table(table) => format!("the table {}", table.table),
@@ -24,7 +24,7 @@ use super::range::SignedRange;
 pub enum Grant {
     /// Operations on the entities of one table.
     Table(TableGrant),
-    /// Operations on the account's services.
+    /// Operations on the services of an account.
     Account(AccountGrant),
 }
 
@@ -64,7 +64,7 @@ fn not_permitted(rule: &'static str, operation: &'static str) -> Error {
     Error::of(SasFault::Permission { operation, rule })
 }
 
-/// Returns the permission that a write needs. Table tokens and account tokens use the same four letters.
+/// Returns the permission that a write requires. The letters are the same for table tokens and account tokens.
 fn needed(kind: &OperationKind) -> TablePermissions {
     match kind {
         OperationKind::Insert(_) => TablePermissions::ADD,
@@ -78,7 +78,7 @@ fn needed(kind: &OperationKind) -> TablePermissions {
 }
 
 impl Grant {
-    /// Returns the keys in this table that a read may return.
+    /// Returns the range of keys in the given table that a read may return.
     ///
     /// # Errors
     /// An authorization error if the grant is for another table or does not permit reads.
@@ -99,10 +99,10 @@ impl Grant {
         self.key(key)
     }
 
-    /// Checks that the range includes a key.
+    /// Checks that the grant includes the key.
     ///
     /// # Errors
-    /// `AuthorizationFailure` if the range does not include the key (SAS-8).
+    /// `AuthorizationFailure` if the range of the token does not include the key (SAS-8).
     pub(super) fn key(&self, key: &EntityKey) -> Result<()> {
         match self {
             Self::Table(grant) if !grant.range.contains(key.partition_key.as_str(), key.row_key.as_str()) => {
@@ -119,7 +119,7 @@ impl Grant {
             Self::Table(grant) if grant.permissions.contains(needed) => Ok(()),
             Self::Table(_) => Err(not_permitted("SAS-11", operation)),
             Self::Account(grant) => {
-                // For entities, the letters r, a, u and d have the same meaning in both kinds of tokens (SAS-5, ASAS-4).
+                // For entities, the letters r, a, u and d have the same meaning in table tokens and account tokens (SAS-5, ASAS-4).
                 let needed = AccountPermissions::read(&needed.to_string())?;
                 grant.check(ResourceTypes::OBJECT, grant.permissions.contains(needed), operation)
             }

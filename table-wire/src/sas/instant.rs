@@ -5,7 +5,7 @@ use table_core::{Error, Result, ticks};
 
 use super::fault::SasFault;
 
-/// Formats a time in whole seconds. Times outside the years 1 to 9999 become the first or last second of that range.
+/// Formats a time in whole seconds. A time outside the years 1 to 9999 is written as the first or last second of that range.
 pub(super) fn write(instant: DateTime<Utc>) -> String {
     let bound = if instant.timestamp() < 0 { 0 } else { ticks::MAX };
     let ticks = ticks::from_datetime(instant.trunc_subsecs(0)).unwrap_or(bound);
@@ -31,7 +31,7 @@ mod tests {
         assert_eq!(write(DateTime::<Utc>::MIN_UTC), "0001-01-01T00:00:00Z");
     }
 
-    /// Tests all formats: JavaScript's `toISOString` writes milliseconds; the format `o` in .NET writes seven fractional digits.
+    /// Tests every accepted format. `toISOString` in JavaScript writes milliseconds, and the format `o` in .NET writes seven fractional digits.
     #[test]
     fn sas_1_every_form_of_an_instant_is_read() {
         for (text, expected) in [

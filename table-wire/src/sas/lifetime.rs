@@ -18,9 +18,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
-    /// The inclusive start; `None` if the token is valid immediately.
+    /// The start, which is inclusive, or `None` if the token is valid immediately.
     pub start: Option<DateTime<Utc>>,
-    /// The exclusive end.
+    /// The end, which is exclusive.
     pub expiry: DateTime<Utc>,
 }
 
@@ -28,27 +28,27 @@ impl Lifetime {
     /// The tolerance for clock skew: 15 minutes, as in the service (AUTH-9).
     pub const SKEW: Duration = Duration::from_secs(15 * 60);
 
-    /// Creates a lifetime that starts immediately and ends at this time.
+    /// Creates a lifetime that starts immediately and ends at `expiry`.
     #[must_use]
     pub const fn until(expiry: DateTime<Utc>) -> Self {
         Self { start: None, expiry }
     }
 
-    /// Creates a lifetime with this duration, counted from `now`. The start is [`SKEW`](Self::SKEW) before `now`. If the end would be beyond the range of
-    /// chrono, it is set to the latest time that chrono can represent.
+    /// Creates a lifetime that ends at `now` plus `time`. It starts [`SKEW`](Self::SKEW) before `now`. If the end is later than chrono can represent, the
+    /// latest time that chrono can represent is used.
     #[must_use]
     pub fn valid_for(now: DateTime<Utc>, time: Duration) -> Self {
         let end = TimeDelta::from_std(time).ok().and_then(|time| now.checked_add_signed(time));
         Self::until(end.unwrap_or(DateTime::<Utc>::MAX_UTC)).starting(now).skew(Self::SKEW)
     }
 
-    /// Sets the start.
+    /// Sets the start time.
     #[must_use]
     pub const fn starting(self, start: DateTime<Utc>) -> Self {
         Self { start: Some(start), expiry: self.expiry }
     }
 
-    /// Moves the start back by a tolerance for clock skew.
+    /// Moves the start time earlier by `skew`. Has no effect if no start time is set.
     #[must_use]
     pub fn skew(self, skew: Duration) -> Self {
         let skew = TimeDelta::from_std(skew).unwrap_or(TimeDelta::MAX);

@@ -1,4 +1,4 @@
-//! The parameters of a token, and the strings to sign (SAS-1 to SAS-4, ASAS-1, ASAS-2).
+//! The parameters of a token, and the strings to sign that contain them (SAS-1 to SAS-4, ASAS-1, ASAS-2).
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use super::fault::SasFault;
 use super::version::SignedVersion;
 use crate::percent::{decode, encode};
 
-/// Decoded names and values in the order of the query string. No value is empty: a string to sign has the same line for an empty value and for a
-/// missing value, so both are treated as missing.
+/// Decoded names and values in the order of the query string. No value is empty. In a string to sign, an empty value and a missing value produce the
+/// same line, so empty values are dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
-    /// Returns a value. A missing value is an empty string, as in strings to sign.
+    /// Returns the value of a parameter. A missing parameter has an empty value, as in strings to sign.
     pub(super) fn get(&self, name: &str) -> &str {
         self.find(name).unwrap_or_default()
     }
@@ -23,7 +23,7 @@ impl Parameters {
         self.0.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 
-    /// Adds a value unless it is empty.
+    /// Adds a parameter unless the value is empty.
     pub(super) fn put(&mut self, name: &str, value: impl Into<String>) {
         let value = value.into();
         if !value.is_empty() {
@@ -31,14 +31,14 @@ impl Parameters {
         }
     }
 
-    /// Returns the query string without `?`.
+    /// Returns the parameters as a query string without `?`.
     pub(super) fn write(&self) -> String {
         let pairs = self.0.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value)));
         pairs.collect::<Vec<_>>().join("&")
     }
 
-    /// Parses a query string, with or without `?`. Error messages contain only names. Empty pairs are skipped, because some clients start with `&` or
-    /// repeat it.
+    /// Parses a query string, with or without `?`. Error messages contain only the names of parameters. Empty pairs are skipped, because some clients
+    /// start the query with `&` or repeat the `&`.
     ///
     /// # Errors
     /// `InvalidInput` if the text is not a query string. `AuthenticationFailed` if a name occurs twice.
@@ -67,10 +67,10 @@ impl Parameters {
         SignedVersion::new(self.get("sv"))
     }
 
-    /// Returns the string to sign for a table (SAS-2 to SAS-4).
+    /// Returns the string to sign for a table token (SAS-2 to SAS-4).
     ///
     /// # Errors
-    /// `InvalidInput` for an invalid version, for a value with a line break, or for addresses or a protocol if the version does not sign them.
+    /// `InvalidInput` if the version is invalid, a value contains a line break, or the token has addresses or a protocol that its version does not sign.
     pub(super) fn string_of_table(&self, account: &str) -> Result<String> {
         let version = self.version()?;
         let table = self.get("tn").to_ascii_lowercase();
@@ -79,7 +79,7 @@ impl Parameters {
         self.string_of(&version, &resource, &["sv", "spk", "srk", "epk", "erk"])
     }
 
-    /// Returns the string to sign for a queue. Its resource starts with `/queue`, and it contains no keys.
+    /// Returns the string to sign for a queue token. The resource starts with `/queue`, and the string contains no keys.
     ///
     /// # Errors
     /// `InvalidInput`, as in [`string_of_table`](Self::string_of_table).
@@ -102,10 +102,10 @@ impl Parameters {
         Ok(lines.join("\n"))
     }
 
-    /// Returns the string to sign for an account (ASAS-2).
+    /// Returns the string to sign for an account token (ASAS-2).
     ///
     /// # Errors
-    /// `InvalidInput` for an invalid version, for a version without account SAS tokens, or for a value with a line break.
+    /// `InvalidInput` if the version is invalid or has no account SAS tokens, or if a value contains a line break.
     pub(super) fn string_of_account(&self, account: &str) -> Result<String> {
         let version = self.version()?;
         if !version.signs_address() {
@@ -120,8 +120,8 @@ impl Parameters {
         Ok(lines.join("\n"))
     }
 
-    /// Returns the values of these parameters for the string to sign, where each is one line. A value with a line break is an error, because it would
-    /// occupy two lines.
+    /// Returns the values of the given parameters, each of which is one line of the string to sign. A value with a line break is an error, because it
+    /// would occupy two lines.
     fn lines(&self, names: &[&str]) -> Result<Vec<&str>> {
         let line = |name: &&str| {
             let value = self.get(name);

@@ -1,10 +1,10 @@
-//! The permissions in a SAS token, the protocols over which it may be used, and the macro for types whose values are sets of letters.
+//! The permissions of a SAS token, the protocols over which it may be used, and a macro that defines sets of letters.
 
 use table_core::{Error, Result};
 
 use super::fault::SasFault;
 
-/// Defines a type for sets of letters with a fixed order.
+/// Defines a type for sets of letters. The letters are always printed in the given order.
 macro_rules! letters {
     ($(#[doc = $doc:literal])* $name:ident, $rule:literal, $what:literal, [$($(#[doc = $letter_doc:literal])* $constant:ident = $letter:literal,)*]) => {
         $(#[doc = $doc])*
@@ -75,7 +75,7 @@ macro_rules! letters {
 pub(super) use letters;
 
 letters! {
-    /// Permissions for the entities of a table (SAS-5). An upsert needs [`ADD`](Self::ADD) and [`UPDATE`](Self::UPDATE).
+    /// Permissions for the entities of a table (SAS-5). An upsert requires both [`ADD`](Self::ADD) and [`UPDATE`](Self::UPDATE).
     ///
     /// ```
     /// use table_wire::sas::TablePermissions;
@@ -118,7 +118,7 @@ letters! {
 }
 
 letters! {
-    /// Permissions of an account SAS (ASAS-4) for tables and queues.
+    /// The permissions of an account SAS (ASAS-4), described for tables and queues. Some apply only to blobs.
     ///
     /// ```
     /// use table_wire::sas::AccountPermissions;
@@ -133,7 +133,7 @@ letters! {
         WRITE = b'w',
         /// Delete resources of the permitted types.
         DELETE = b'd',
-        /// Delete versions of blobs.
+        /// Delete versions of a blob.
         DELETE_VERSION = b'x',
         /// Delete blobs permanently.
         DELETE_FOR_GOOD = b'y',
@@ -147,11 +147,11 @@ letters! {
         UPDATE = b'u',
         /// Receive messages.
         PROCESS = b'p',
-        /// Read and write tags of blobs.
+        /// Read and write the tags of blobs.
         TAGS = b't',
-        /// Find blobs by tags.
+        /// Find blobs by their tags.
         FIND = b'f',
-        /// Set immutability policies of blobs.
+        /// Set the immutability policies of blobs.
         IMMUTABILITY = b'i',
     ]
 }
@@ -165,17 +165,17 @@ letters! {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protocol {
-    /// HTTPS and HTTP, which is the service's default. The token has no `spr`.
+    /// HTTPS and HTTP, which is the service's default. The token has no `spr` parameter.
     #[default]
     Unsaid,
     /// Only HTTPS, which is recommended for real accounts.
     Https,
-    /// HTTPS and HTTP, stated explicitly, for example for emulators.
+    /// HTTPS and HTTP, stated explicitly, for example for an emulator.
     HttpsAndHttp,
 }
 
 impl Protocol {
-    /// Returns the value of `spr`, which is empty for the default.
+    /// Returns the value of the `spr` parameter, which is empty for the default.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -185,10 +185,10 @@ impl Protocol {
         }
     }
 
-    /// Parses a value of `spr`.
+    /// Parses the value of the `spr` parameter.
     ///
     /// # Errors
-    /// `InvalidInput` if the value is invalid.
+    /// `InvalidInput` if the value is not a known protocol.
     pub(super) fn read(text: &str) -> Result<Self> {
         let all = [Self::Unsaid, Self::Https, Self::HttpsAndHttp];
         all.into_iter()

@@ -7,18 +7,18 @@ use table_core::{Error, Result};
 use super::TablePermissions;
 use super::fault::SasFault;
 
-/// The values of a policy. A token must not repeat the values that its policy contains, and must contain those that the policy lacks (SAS-10).
+/// The values of a policy. A token must not repeat a value that its policy contains, and must supply each value that the policy lacks (SAS-10).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AccessPolicy<P = TablePermissions> {
-    /// The inclusive start.
+    /// The start, which is inclusive.
     pub start: Option<DateTime<Utc>>,
-    /// The exclusive end.
+    /// The end, which is exclusive.
     pub expiry: Option<DateTime<Utc>>,
     /// The permissions that the policy grants.
     pub permissions: Option<P>,
 }
 
-/// A stored access policy. Tokens refer to it by its identifier, in `si` (ACL-2).
+/// A stored access policy. A token refers to it by identifier, in the `si` parameter (ACL-2).
 ///
 /// ```
 /// use table_wire::sas::{AccessPolicy, StoredAccessPolicy, TablePermissions};
@@ -35,7 +35,7 @@ pub struct StoredAccessPolicy<P = TablePermissions> {
 }
 
 impl<P> StoredAccessPolicy<P> {
-    /// The maximum number of policies for a table (ACL-2).
+    /// The maximum number of policies on a table or queue (ACL-2).
     pub const MOST: usize = 5;
 
     /// Creates a policy with an identifier of 1 to 64 characters.
@@ -59,10 +59,10 @@ impl<P> StoredAccessPolicy<P> {
         &self.policy
     }
 
-    /// Checks the number and the identifiers of policies by the rules of the service.
+    /// Checks the number of policies and that their identifiers are unique, as the service does.
     ///
     /// # Errors
-    /// `InvalidInput` if the list has more than five policies or a duplicate identifier (ACL-2).
+    /// `InvalidInput` if the list contains more than five policies or a duplicate identifier (ACL-2).
     pub fn check(policies: &[Self]) -> Result<()> {
         if policies.len() > Self::MOST {
             return Err(Error::of(SasFault::Policies { count: policies.len(), most: Self::MOST }));
@@ -79,7 +79,7 @@ impl<P> StoredAccessPolicy<P> {
 /// Checks the identifier of a policy.
 ///
 /// # Errors
-/// `InvalidInput` if the identifier is empty, too long, or contains a control character. The identifier is one line of the string to sign.
+/// `InvalidInput` if the identifier is empty, is too long, or contains a control character. It must fit on one line of the string to sign.
 pub(super) fn check_id(id: &str) -> Result<()> {
     let characters = id.encode_utf16().count();
     if !(1..=64).contains(&characters) {

@@ -42,10 +42,10 @@ use crate::auth::AccountKey;
 pub struct QueueToken(Parameters);
 
 impl QueueToken {
-    /// Signs the values of a policy, or the identifier of a stored policy that supplies the missing values (SAS-10).
+    /// Signs a token that contains the values of `policy`. If `id` is set, the stored policy with that identifier supplies the missing values (SAS-10).
     ///
     /// # Errors
-    /// `InvalidInput` if permissions or expiry are missing and no policy is named, or if the identifier is invalid (ACL-2).
+    /// `InvalidInput` if `id` is `None` and the permissions or expiry are missing, or if `id` is invalid (ACL-2).
     pub fn sign(
         key: &AccountKey,
         queue: &QueueName,
@@ -67,7 +67,7 @@ impl QueueToken {
         Ok(Self(parameters))
     }
 
-    /// Verifies the token for a queue and returns its current permissions. `policies` are the stored policies of the queue.
+    /// Verifies the token for a queue, and returns the permissions that it currently grants. `policies` are the stored policies of the queue.
     ///
     /// # Errors
     /// Any error from [`SasVerifier::verify`], such as `AuthenticationFailed` if the signature is wrong.
@@ -89,7 +89,7 @@ impl QueueToken {
         authority.permissions(parameters, stored)
     }
 
-    /// Returns the text that is appended to the query of a request (SAS-12). It is a secret.
+    /// Returns the query string that is appended to the URL of a request (SAS-12). It is a secret.
     #[must_use]
     pub fn query_string(&self) -> String {
         self.0.write()
@@ -99,10 +99,10 @@ impl QueueToken {
 impl FromStr for QueueToken {
     type Err = Error;
 
-    /// Parses a query string.
+    /// Parses the query string of a token.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a query string with a version and a signature, or if it is a token for a table or an account (SAS-1).
+    /// `InvalidInput` if the text is not a query string with a version and a signature, or if the token is for a table or an account (SAS-1).
     fn from_str(text: &str) -> Result<Self> {
         let parameters = Parameters::read(text)?;
         parameters.version()?;

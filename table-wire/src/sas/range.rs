@@ -1,4 +1,4 @@
-//! Key ranges of tokens. Their ends are inclusive, and keys are compared by partition and then by row (SAS-6, SAS-7).
+//! The key ranges of tokens. Both ends are inclusive, and keys are compared first by partition and then by row (SAS-6, SAS-7).
 
 mod bound;
 
@@ -13,8 +13,8 @@ use table_core::{Error, PartitionKey, Result, RowKey};
 use super::fault::SasFault;
 use super::parameters::Parameters;
 
-/// A key range with inclusive ends, ordered by partition and then by row. For example, `('B', '9')` is between `('A', '5')` and `('C',
-/// '2')` (SAS-6).
+/// A key range with inclusive ends, ordered first by partition and then by row. For example, `('B', '9')` is between `('A', '5')` and
+/// `('C', '2')` (SAS-6).
 ///
 /// ```
 /// use table_wire::sas::SignedRange;
@@ -29,7 +29,7 @@ pub struct SignedRange {
     pub(super) end: Option<End>,
 }
 
-/// An end of a range: a partition, and optionally a row in it. Neither string is empty, because a signature cannot distinguish an empty key from a
+/// An end of a range: a partition, and optionally a row in it. Neither key is empty, because a signature cannot distinguish an empty key from a
 /// missing key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct End {
@@ -37,14 +37,14 @@ pub(super) struct End {
     row_key: Option<String>,
 }
 
-/// The partition and row at an end of a range, before validation.
+/// The partition and optional row at an end of a range, before validation.
 type Said<'a> = (&'a str, Option<&'a str>);
 
 impl End {
-    /// Creates the inclusive start. A start at the empty key is equivalent to no start, because no key sorts before the empty key.
+    /// Creates the inclusive start of a range. A start at the empty key is the same as no start, because no key sorts before the empty key.
     ///
     /// # Errors
-    /// Any error from a key. `InvalidInput` for a row in the empty partition.
+    /// Any error from [`new`](Self::new). `InvalidInput` for a row in the empty partition.
     fn first((partition_key, row_key): Said<'_>) -> Result<Option<Self>> {
         match (partition_key, row_key.filter(|row_key| !row_key.is_empty())) {
             ("", None) => Ok(None),
@@ -53,10 +53,10 @@ impl End {
         }
     }
 
-    /// Creates the inclusive end.
+    /// Creates the inclusive end of a range.
     ///
     /// # Errors
-    /// Any error from a key. `InvalidInput` if a key is empty: it has the same signature as a missing key, and a range with a missing key has no end.
+    /// Any error from [`new`](Self::new). `InvalidInput` if a key is empty. It has the same signature as a missing key, which would remove the end.
     fn last((partition_key, row_key): Said<'_>) -> Result<Self> {
         match (partition_key, row_key) {
             ("", _) => Err(ambiguous("end", "PartitionKey")),
@@ -80,11 +80,11 @@ impl SignedRange {
     /// The range of all keys.
     pub const ALL: Self = Self { start: None, end: None };
 
-    /// Creates a range between two partitions, or between rows in them.
+    /// Creates a range from one partition to another, or from one row to another. The ends are inclusive.
     ///
     /// # Errors
-    /// Any error from [`PartitionKey::new`] and [`RowKey::new`]. `InvalidInput` if the range ends at an empty key: it has the same signature as a
-    /// missing key, so the bearer could remove the end.
+    /// Any error from [`PartitionKey::new`] and [`RowKey::new`]. `InvalidInput` if the range ends at an empty key. It has the same signature as a
+    /// missing key, so the bearer could remove the end of the range.
     ///
     /// ```
     /// use table_wire::sas::SignedRange;
@@ -106,7 +106,7 @@ impl SignedRange {
     /// Creates a range that consists of one partition.
     ///
     /// # Errors
-    /// Any error from [`PartitionKey::new`]. `InvalidInput` if the key is empty, as in [`new`](Self::new).
+    /// Any error from [`PartitionKey::new`]. `InvalidInput` if the key is empty, for the same reason as in [`new`](Self::new).
     pub fn partition(partition_key: &str) -> Result<Self> {
         Self::new((partition_key, None), (partition_key, None))
     }
@@ -114,7 +114,7 @@ impl SignedRange {
     /// Reads the range from the parameters of a token.
     ///
     /// # Errors
-    /// Any error from a key. `AuthenticationFailed` if a row has no partition (SAS-7).
+    /// Any error from [`PartitionKey::new`] and [`RowKey::new`]. `AuthenticationFailed` if an end has a row but no partition (SAS-7).
     pub(super) fn read(parameters: &Parameters) -> Result<Self> {
         let said = |partition_key, row_key| match (parameters.find(partition_key), parameters.find(row_key)) {
             (None, Some(_)) => Err(Error::of(SasFault::RowAlone { partition_key, row_key })),
@@ -133,14 +133,14 @@ impl SignedRange {
         }
     }
 
-    /// Converts a [`KeyRange`], which consists of one partition and a range of its rows, or of complete partitions.
+    /// Converts a [`KeyRange`]. It must cover a range of rows in one partition, or complete partitions.
     ///
-    /// Both ends of a token's range are inclusive. An exclusive start is replaced with the next possible key. An exclusive end has no previous key, so
-    /// it is replaced with a slightly smaller key: the token omits keys that contain U+FFFD, or a character that sorts after it in UTF-16 order, at that
-    /// position. The token never covers more than the given range.
+    /// Both ends of a token's range are inclusive. An exclusive start is replaced with the next possible key. A key has no immediate predecessor, so an
+    /// exclusive end is replaced with a slightly smaller key. The token then omits keys that contain U+FFFD, or a character that sorts after it in UTF-16
+    /// order, at that position. The token never covers more than the given range.
     ///
     /// # Errors
-    /// `InvalidInput` if the range is empty, if it limits the rows of several partitions, or if it ends at an empty key, as in [`new`](Self::new).
+    /// `InvalidInput` if the range is empty, if it limits the rows of several partitions, or if it ends at an empty key (see [`new`](Self::new)).
     pub fn of_keys(keys: &KeyRange) -> Result<Self> {
         if keys.is_empty() {
             return Err(Error::of(SasFault::EmptyRange));
@@ -159,7 +159,7 @@ impl SignedRange {
         Self::new((partition, first.as_deref()), (partition, last.as_deref()))
     }
 
-    /// Returns `true` if the range contains the key (SAS-6). Keys are compared in key order (SAS-9).
+    /// Returns `true` if the range contains the given key (SAS-6). Keys are compared in key order (SAS-9).
     #[must_use]
     pub fn contains(&self, partition_key: &str, row_key: &str) -> bool {
         let compare = |end: &End| {
@@ -170,7 +170,7 @@ impl SignedRange {
             && self.end.as_ref().is_none_or(|end| compare(end).is_le())
     }
 
-    /// Restricts a query to the range (SAS-8).
+    /// Returns the query, restricted to the range (SAS-8).
     pub(super) fn restrict(&self, query: &Query) -> Query {
         let mut query = query.clone();
         let included = |end: &Option<End>| match end {

@@ -14,9 +14,9 @@ use super::verifier::SasVerifier;
 /// A store that executes only the operations that a token permits. Created by [`SasVerifier::scoped`].
 ///
 /// Rejected operations fail with the service's error codes: `AuthenticationFailed`, `AuthorizationFailure` for another table or key,
-/// `AuthorizationPermissionMismatch`, and the codes for account SAS tokens (SAS-8, SAS-11, ASAS-5). If any part of a transaction is rejected,
-/// nothing is applied. A query returns only entities within the token's range, and does not reveal other entities (SAS-8). A continuation outside the range
-/// is rejected.
+/// `AuthorizationPermissionMismatch`, and the codes for account SAS tokens (SAS-8, SAS-11, ASAS-5). If any operation of a transaction is rejected,
+/// nothing is applied. A query returns only entities within the token's range and does not reveal that others exist (SAS-8). A continuation from outside
+/// the range is rejected.
 #[derive(Clone, Debug)]
 pub struct Scoped<S> {
     store: S,
@@ -25,8 +25,8 @@ pub struct Scoped<S> {
 }
 
 impl SasVerifier {
-    /// Returns a view of a store that executes the operations that a token permits, and refuses all others with the service's codes. The token is
-    /// verified on each call, so expiry and revocation take effect immediately.
+    /// Returns a view of a store that executes only the operations that a token permits, and rejects all others with the service's error codes. The token
+    /// is verified on each call, so expiry and revocation take effect immediately.
     ///
     /// ```
     /// # pollster::block_on(async {
@@ -95,7 +95,7 @@ impl<S: TableStore> TableStore for Scoped<S> {
     async fn query(&self, table: &TableName, query: &Query, from: Option<&Continuation>) -> Result<Page> {
         let range = self.authority.verify(&self.token)?.reading(table);
         let range = range.map_err(|error| error.with_table(table.as_str()))?;
-        // The caller knows only its own query, so continuations must belong to that query.
+        // The caller sees only its original query, so a continuation must belong to that query.
         let restricted = range.restrict(query);
         let from = from.map(|from| from.rebind(table, query, &restricted)).transpose()?;
         let mut page = self.store.query(table, &restricted, from.as_ref()).await?;

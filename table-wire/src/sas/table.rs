@@ -58,7 +58,7 @@ pub struct TableSas {
 }
 
 impl TableSas {
-    /// Creates a SAS for all keys of a table, without permissions.
+    /// Creates a SAS for all keys of a table. It grants no permissions yet.
     pub fn table(table: TableName) -> Self {
         Self {
             table,
@@ -73,7 +73,7 @@ impl TableSas {
         }
     }
 
-    /// Creates a SAS for all keys in the table of `E`, including rows of other entity types.
+    /// Creates a SAS for all keys in the table of `E`, including the keys of other entity types in that table.
     ///
     /// # Errors
     /// Any error from [`TableName::new`].
@@ -81,10 +81,10 @@ impl TableSas {
         Ok(Self::table(TableName::new(E::SCHEMA.table)?))
     }
 
-    /// Creates a SAS for the keys of a selection: a point, a range of rows in a partition, a partition, a range of partitions, or an entire table.
+    /// Creates a SAS for the keys of a selection, which may be a point, a range of rows in a partition, a partition, a range of partitions, or an entire table.
     ///
     /// # Errors
-    /// `InvalidInput` if the selection is a fan-out, because a SAS has only one range. Any error from [`SignedRange::of_keys`].
+    /// `InvalidInput` if the selection consists of several ranges, because a SAS has only one. Any error from [`SignedRange::of_keys`].
     pub fn selection<E: Entity, C: Class, F>(selection: impl IntoSelection<E, C, F>) -> Result<Self> {
         match &*selection.into_selection().ranges()? {
             [keys] => Self::of::<E>()?.keys(keys),
@@ -100,7 +100,7 @@ impl TableSas {
         Ok(self.range(SignedRange::of_keys(keys)?))
     }
 
-    /// Restricts the SAS to this range.
+    /// Restricts the SAS to the given range.
     pub fn range(self, range: SignedRange) -> Self {
         Self { range, ..self }
     }
@@ -113,32 +113,32 @@ impl TableSas {
         Ok(self.range(SignedRange::partition(partition_key)?))
     }
 
-    /// Adds permissions.
+    /// Adds the given permissions.
     pub fn allow(self, permissions: TablePermissions) -> Self {
         Self { permissions: self.permissions.and(permissions), ..self }
     }
 
-    /// Sets the lifetime.
+    /// Sets the lifetime of the token.
     pub fn lifetime(self, lifetime: Lifetime) -> Self {
         Self { start: lifetime.start, expiry: Some(lifetime.expiry), ..self }
     }
 
-    /// Sets the lifetime to `time` from `now`. The start is 15 minutes before `now`, to tolerate slow clocks.
+    /// Sets the lifetime to the period that ends at `now` plus `time`. It starts 15 minutes before `now`, to tolerate clock skew.
     pub fn valid_for(self, now: DateTime<Utc>, time: Duration) -> Self {
         self.lifetime(Lifetime::valid_for(now, time))
     }
 
-    /// Names the table's stored policy that supplies the values missing in the token. The token is valid only as long as the policy exists (SAS-10).
+    /// Names a stored policy of the table, which supplies the values that the token lacks. The token is valid only as long as the policy exists (SAS-10).
     pub fn policy(self, id: impl Into<String>) -> Self {
         Self { policy: Some(id.into()), ..self }
     }
 
-    /// Restricts the token to one IPv4 address, or to a range of IPv4 addresses with `-` between the first and the last address (SAS-1).
+    /// Restricts the token to one IPv4 address, or to a range of IPv4 addresses written as `first-last` (SAS-1).
     pub fn addresses(self, addresses: impl Into<String>) -> Self {
         Self { addresses: addresses.into(), ..self }
     }
 
-    /// Restricts the token to this protocol.
+    /// Restricts the token to the given protocol.
     pub fn protocol(self, protocol: Protocol) -> Self {
         Self { protocol, ..self }
     }
@@ -153,7 +153,7 @@ impl TableSas {
     /// # Errors
     /// - `InvalidInput` if permissions or expiry are missing and no policy is named (SAS-10).
     /// - `InvalidInput` if the addresses (SAS-1) or the policy identifier (ACL-2) are invalid.
-    /// - `InvalidInput` if addresses or a protocol are set but the version does not sign them (SAS-4).
+    /// - `InvalidInput` if addresses or a protocol are set, but the signed version does not cover them (SAS-4).
     pub fn sign(&self, key: &AccountKey) -> Result<SasToken> {
         let incomplete = self.permissions == TablePermissions::NONE || self.expiry.is_none();
         if incomplete && self.policy.is_none() {

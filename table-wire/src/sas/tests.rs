@@ -1,4 +1,4 @@
-//! Tests the signature vectors SIG-10 to SIG-14: creates, parses and verifies each token.
+//! Tests the signature vectors SIG-10 to SIG-14 by creating, parsing and verifying each token.
 
 mod alteration;
 mod widening;
@@ -25,7 +25,7 @@ fn employee() -> TableSas {
     TableSas::table(TableName::new("Employee").unwrap())
 }
 
-/// Checks the string to sign and the signature of a token, and parses its text.
+/// Checks the string to sign and the signature of a token, and that the token can be parsed from its text.
 #[track_caller]
 fn check(token: &SasToken, string: &str, signature: &str) {
     let read: SasToken = token.query_string().parse().unwrap();

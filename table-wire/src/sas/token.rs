@@ -8,9 +8,9 @@ use table_core::{Error, Result};
 use super::fault::SasFault;
 use super::parameters::Parameters;
 
-/// A signed token. Its bearer may execute the operations that the token permits.
+/// A signed token. Its bearer may perform the operations that the token permits.
 ///
-/// The type has no `Display`, and `Debug` omits the signature. Only [`query_string`](Self::query_string) returns the text.
+/// The type does not implement `Display`, and its `Debug` output omits the signature. Only [`query_string`](Self::query_string) returns the text.
 ///
 /// ```
 /// use table_wire::sas::SasToken;
@@ -25,19 +25,19 @@ use super::parameters::Parameters;
 pub struct SasToken(pub(super) Parameters);
 
 impl SasToken {
-    /// Returns the text that is appended to the query of a request (SAS-12). It is a secret.
+    /// Returns the query string that is appended to the URL of a request (SAS-12). It is a secret.
     #[must_use]
     pub fn query_string(&self) -> String {
         self.0.write()
     }
 
-    /// Returns the table of the token, or `None` for an account SAS.
+    /// Returns the name of the table that the token is for, or `None` for an account SAS.
     #[must_use]
     pub fn table(&self) -> Option<&str> {
         self.0.find("tn")
     }
 
-    /// Returns the identifier of the stored policy that the token names, if any.
+    /// Returns the identifier of the stored policy that the token refers to, if any.
     #[must_use]
     pub fn policy(&self) -> Option<&str> {
         self.0.find("si")
@@ -47,10 +47,10 @@ impl SasToken {
 impl FromStr for SasToken {
     type Err = Error;
 
-    /// Parses a query string.
+    /// Parses the query string of a token.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a query string with a version and a signature, for a table or an account (SAS-1, ASAS-1).
+    /// `InvalidInput` if the text is not a query string with a version, a signature, and either a table or services (SAS-1, ASAS-1).
     fn from_str(text: &str) -> Result<Self> {
         let parameters = Parameters::read(text)?;
         parameters.version()?;

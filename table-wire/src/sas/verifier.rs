@@ -21,7 +21,7 @@ use crate::auth::AccountKey;
 
 /// Verifies tokens by the rules of the service. Clones share the policies.
 ///
-/// The signature covers the token's addresses and protocol. They are compared with a [caller](Self::caller) if one is set.
+/// The signature covers the addresses and the protocol of the token. Both are compared with the [caller](Self::caller) if one is set.
 ///
 /// ```
 /// use chrono::DateTime;
@@ -46,44 +46,44 @@ use crate::auth::AccountKey;
 #[derive(Clone, Debug)]
 pub struct SasVerifier {
     keys: Vec<AccountKey>,
-    /// The policies of each table.
+    /// The stored policies of each table, by the table name in lower case.
     policies: Arc<RwLock<BTreeMap<String, Vec<StoredAccessPolicy>>>>,
     clock: Clock,
     caller: Option<Caller>,
 }
 
 impl SasVerifier {
-    /// Creates a verifier for tokens signed with this key.
+    /// Creates a verifier for tokens that are signed with `key`.
     #[must_use]
     pub fn new(key: AccountKey) -> Self {
         Self { keys: vec![key], policies: Arc::default(), clock: Clock::default(), caller: None }
     }
 
-    /// Adds a second key, which tokens may also be signed with. An account has two keys to allow key rotation (AUTH-11).
+    /// Adds a key. Tokens that are signed with either key are then accepted. An account has two keys to allow key rotation (AUTH-11).
     #[must_use]
     pub fn or_key(mut self, key: AccountKey) -> Self {
         self.keys.push(key);
         self
     }
 
-    /// Sets the clock. The default is the system clock.
+    /// Sets the clock that lifetimes are compared with. The default is the system clock.
     #[must_use]
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Sets the caller. Its address and protocol are compared with the restrictions of tokens (SAS-1, ASAS-5).
+    /// Sets the caller, whose address and protocol are then compared with the restrictions of each token (SAS-1, ASAS-5).
     #[must_use]
     pub fn caller(mut self, caller: Caller) -> Self {
         self.caller = Some(caller);
         self
     }
 
-    /// Replaces the policies of a table, with immediate effect for all clones. Tokens that name a removed policy are rejected (ACL-1, ACL-4).
+    /// Replaces the policies of a table, with immediate effect for all clones. A token that names a removed policy is rejected (ACL-1, ACL-4).
     ///
     /// # Errors
-    /// `InvalidInput` if the list has more than five policies or a duplicate name (ACL-2).
+    /// `InvalidInput` if the list contains more than five policies or a duplicate identifier (ACL-2).
     pub fn set_policies(&self, table: &TableName, policies: Vec<StoredAccessPolicy>) -> Result<()> {
         StoredAccessPolicy::check(&policies)?;
         let mut all = self.policies.write().unwrap_or_else(PoisonError::into_inner);
@@ -98,7 +98,7 @@ impl SasVerifier {
     /// Verifies a token and returns the operations that it currently permits.
     ///
     /// # Errors
-    /// - `AuthenticationFailed` if the signature is wrong, the time is outside the lifetime, or the policy is missing (SAS-11, ACL-4).
+    /// - `AuthenticationFailed` if the signature is wrong, the current time is outside the lifetime, or the named policy does not exist (SAS-11, ACL-4).
     /// - `AuthorizationSourceIPMismatch` or `AuthorizationProtocolMismatch` if the token does not allow the [caller](Self::caller).
     /// - `InvalidInput` if the token is malformed.
     pub fn verify(&self, token: &SasToken) -> Result<Grant> {
@@ -114,7 +114,7 @@ impl SasVerifier {
         }
     }
 
-    /// Verifies the signature with the keys, and checks the signed restrictions against the caller.
+    /// Verifies the signature with each key, and checks the caller against the signed restrictions.
     pub(super) fn signed(
         &self,
         parameters: &Parameters,
@@ -139,7 +139,7 @@ impl SasVerifier {
         Ok(TableGrant { table, range: SignedRange::read(parameters)?, permissions })
     }
 
-    /// Returns the permissions from the token, or else from its stored policy.
+    /// Returns the permissions of the token, which its stored policy may supply. Checks that the token is valid at the current time.
     pub(super) fn permissions<P: FromStr<Err = Error>>(
         &self,
         parameters: &Parameters,
@@ -186,7 +186,7 @@ impl SasVerifier {
     }
 }
 
-/// Returns the value from the token or from its policy. It is an error if both have a value (SAS-10).
+/// Returns the value from the token or from its policy. Fails if both have a value (SAS-10).
 fn one<T>(name: &'static str, own: Option<T>, stored: Option<T>) -> Result<Option<T>> {
     if own.is_some() && stored.is_some() {
         return Err(Error::of(SasFault::SaidTwice(name)));

@@ -1,4 +1,4 @@
-//! Signed versions of tokens: dates that determine the string to sign (SAS-2 to SAS-4, ASAS-2).
+//! Signed versions of tokens. A version is a date that determines the string to sign (SAS-2 to SAS-4, ASAS-2).
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ impl SignedVersion {
     /// Creates a version from its date.
     ///
     /// # Errors
-    /// `InvalidInput` if the text is not a date, or the date is before 2013-08-15.
+    /// `InvalidInput` if the text is not a date in this format, or if the date is before 2013-08-15.
     pub fn new(version: &str) -> Result<Self> {
         let date = NaiveDate::parse_from_str(version, "%Y-%m-%d");
         let is_date = date.is_ok_and(|date| date.format("%Y-%m-%d").to_string() == version);
@@ -39,7 +39,7 @@ impl SignedVersion {
         &self.0
     }
 
-    /// Returns `true` if, in this version, the string to sign for a table includes `sip` and `spr` (SAS-2). The same versions support account SAS tokens.
+    /// Returns `true` if, in this version, the string to sign for a table includes `sip` and `spr` (SAS-2). These versions also support account SAS tokens.
     pub(super) fn signs_address(&self) -> bool {
         *self.0 >= *"2015-04-05"
     }

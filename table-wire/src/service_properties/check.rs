@@ -8,30 +8,30 @@ use super::boolean;
 const RULES: usize = 5;
 /// The maximum total size of all CORS rules in bytes, without element names.
 const RULE_BYTES: usize = 2 << 10;
-/// The maximum number of origins in a CORS rule, and of headers in a list.
+/// The maximum number of origins in a CORS rule, and of headers in each list of a rule.
 const ITEMS: usize = 64;
-/// The maximum length of an origin or a header, in bytes.
+/// The maximum length of an origin or a header in bytes.
 const ITEM: usize = 256;
-/// The longest retention period, in days.
+/// The longest retention period in days.
 const DAYS: u32 = 365;
-/// The methods that a rule may allow.
+/// The HTTP methods that a CORS rule may allow.
 const METHODS: [&str; 8] = ["DELETE", "GET", "HEAD", "MERGE", "OPTIONS", "PATCH", "POST", "PUT"];
 const RULE: [&str; 5] =
     ["AllowedOrigins", "AllowedMethods", "MaxAgeInSeconds", "ExposedHeaders", "AllowedHeaders"];
 
-/// An error in the service properties of a request.
+/// An error in the service properties that a request contains.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PropertiesFault {
     /// The body is not a document of service properties.
     #[error("the body is not a `StorageServiceProperties` document")]
     Document,
-    /// An element is unknown or occurs twice.
+    /// An element is unknown or appears twice.
     #[error("`{0}` is unknown here, or occurs twice")]
     Unexpected(String),
     /// A required element is missing.
     #[error("`{inside}` needs `{missing}`")]
     Missing {
-        /// The name of the element that should contain it.
+        /// The name of the element in which the required element is missing.
         inside: String,
         /// The name of the missing element.
         missing: &'static str,
@@ -50,7 +50,7 @@ pub enum PropertiesFault {
 }
 
 impl PropertiesFault {
-    /// Returns the service's code for this error.
+    /// Returns the service's error code for this error.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -98,7 +98,7 @@ fn metrics(element: &Element) -> Checked {
     retention(element)
 }
 
-/// Checks the version. The service treats another version like a missing one: issue 13232 of azure-cli shows the code `InvalidXmlDocument`.
+/// Checks the version. The service treats an unknown version like a missing one: issue 13232 of azure-cli shows the code `InvalidXmlDocument`.
 fn version(element: &Element) -> Checked {
     let known = element.text_of("Version").is_some_and(|version| version.trim() == "1.0");
     let missing = "<Version>1.0</Version>";
@@ -161,7 +161,7 @@ fn cors_rule(rule: &Element) -> Checked {
     Ok(())
 }
 
-/// Checks that every child element has one of these names, and that no name occurs twice.
+/// Checks that every child element has one of the given names, and that no name occurs twice.
 fn only(element: &Element, names: &[&str]) -> Checked {
     for (index, child) in element.children().iter().enumerate() {
         let again = element.children().iter().take(index).any(|earlier| earlier.name() == child.name());
@@ -172,7 +172,7 @@ fn only(element: &Element, names: &[&str]) -> Checked {
     Ok(())
 }
 
-/// Checks that an element has each of these child elements exactly once, and no other child elements.
+/// Checks that the element has a child element for each of the given names exactly once, and no other child elements.
 fn all(element: &Element, names: &[&'static str]) -> Checked {
     only(element, names)?;
     names.iter().try_for_each(|name| has(element, name))

@@ -1,4 +1,4 @@
-//! Makes one request attempt: dates, signs and sends the request.
+//! Makes a single attempt at a request, which is dated, signed and sent.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::http::tokens::Source;
 use crate::http::{Answer, Failure, Request};
 
 impl Inner {
-    /// Makes one attempt. If the service refuses the bearer token, the token is renewed once within the attempt, because the local clock may be wrong or the
-    /// token may have been revoked. The refused request had no effect.
+    /// Makes one attempt. If the service rejects the bearer token, the attempt is repeated once with a new token, because the local clock may be wrong or the
+    /// token may have been revoked. The rejected request had no effect.
     pub(super) async fn attempt(
         &self,
         request: &Request,
@@ -34,14 +34,14 @@ impl Inner {
         }
     }
 
-    /// Sends the request once, with a new date and signature (RTY-4). Returns the bearer token with the response.
+    /// Sends the request once, with a new date and signature (RTY-4). Returns the response together with the bearer token that was used.
     async fn exchange(
         &self,
         request: &Request,
         route: &Route,
         by: Instant,
     ) -> std::result::Result<(Answer, Option<String>), Failure> {
-        // The time limit includes the token, because a token provider may be slow.
+        // The deadline includes the time to obtain a token, because a token provider may be slow.
         let prepared = tokio::time::timeout_at(by, self.prepare(request, &route.endpoint)).await;
         let (url, headers, token) =
             prepared.unwrap_or_else(|_| Err(no_credential())).map_err(Failure::of_error)?;

@@ -1,4 +1,4 @@
-//! Tests of mapped items against a model: written values can be read back, and members written by other programs are kept.
+//! Tests mapped items against a model. Written values must be read back, and members written by other programs must be kept.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ fn value_of(name: &str) -> BoxedStrategy<Value> {
         "Milliseconds" => instant(10_000),
         "Guid" => any::<u128>().prop_map(|bits| Value::Guid(Uuid::from_u128(bits))).boxed(),
         "Bytes" => prop::collection::vec(any::<u8>(), 0..40).prop_map(Value::Binary).boxed(),
-        // A property without a path in the mapping.
+        // A property that has no path in the mapping.
         _ => value().boxed(),
     }
 }
@@ -77,7 +77,7 @@ fn properties() -> impl Strategy<Value = Properties> {
     prop::collection::vec(property, 0..8).prop_map(|all| all.into_iter().collect())
 }
 
-/// Generates members written by another program, at paths that the mapping does not use, including paths close to mapped members.
+/// Generates members that another program wrote, at paths outside the mapping. Some of these paths are close to those of mapped members.
 fn others() -> impl Strategy<Value = Vec<(&'static str, Json)>> {
     let places =
         vec!["/lines", "/customer/address", "/numbers/other", "/times/deep/other", "/times/zone", "/notes"];
@@ -103,7 +103,7 @@ fn row(properties: &Properties) -> Row {
     writer.finish()
 }
 
-/// Adds the members that the service would add when it stores an item.
+/// Returns the item with the members that the service adds when it stores an item.
 fn stored(mut item: Json) -> Json {
     let system =
         json!({"_rid": "r", "_self": "s", "_attachments": "a", "_ts": 1_600_000_000, "_etag": "\"7\""});
@@ -113,7 +113,7 @@ fn stored(mut item: Json) -> Json {
     item
 }
 
-/// Returns the members that neither the mapping nor the service defines.
+/// Returns the members that belong neither to the mapping nor to the service.
 fn rest(item: &Json) -> Json {
     let mapping = mapping();
     let mut members = item.as_object().unwrap().clone();
@@ -127,7 +127,7 @@ fn rest(item: &Json) -> Json {
     without_empty(members.into())
 }
 
-/// Removes the empty objects that remain on a path after the value at its end was removed.
+/// Removes empty objects, which remain on a path after the value at its end has been removed.
 fn without_empty(json: Json) -> Json {
     match json {
         Json::Object(members) => {

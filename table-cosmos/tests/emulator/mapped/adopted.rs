@@ -1,4 +1,4 @@
-//! Tests of a container with another program's orders and invoices, opened with a mapping for the orders.
+//! Tests of a container that contains another program's orders and invoices, opened with a mapping for the orders.
 
 use table_core::query::{KeyRange, Query, Select};
 use table_core::{
@@ -20,7 +20,7 @@ struct Order {
     number: String,
     total: f64,
     paid: Option<bool>,
-    /// A property that has no path in the mapping.
+    /// A property without a path in the mapping.
     note: Option<String>,
 }
 
@@ -42,7 +42,7 @@ fn item(id: &str, more: &str) -> String {
 
 const ORDER: &str = r#""type": "order", "total": {"amount": 12.5, "currency": "EUR"}, "lines": [{"sku": 7}]"#;
 
-/// Creates the fixture: a container with three orders, two invoices, and two orders that do not match the mapping.
+/// Creates the fixture: a container with three orders that match the mapping, two invoices, and two orders that do not match it.
 async fn world() -> (Emulator, CosmosTables, TableName) {
     let (account, table) = (Emulator::new(false).unwrap(), TableName::new("Orders").unwrap());
     account.create_with_paths(&table, &PATHS, 4, None).unwrap();
@@ -58,7 +58,7 @@ async fn world() -> (Emulator, CosmosTables, TableName) {
     (account, store, table)
 }
 
-/// Returns a stored document as another program would read it.
+/// Returns a stored document in the form in which the other program would read it.
 async fn document(account: &Emulator, table: &TableName, id: &str) -> Option<serde_json::Value> {
     let target = format!("/dbs/tables/colls/{table}/docs/{id}");
     let headers = [("x-ms-documentdb-partitionkey".to_owned(), KEY.to_owned())];
@@ -106,7 +106,7 @@ fn wire_6_orders_of_another_program_are_entities_and_all_else_is_left_alone() {
         );
         assert_eq!((&stored["paid"], &stored["_tables"]["p"]["Note"]), (&true.into(), &"by hand".into()));
 
-        // A replace keeps the members of the other program, with an ETag and without one.
+        // A replace keeps the members of the other program, both with an `ETag` and without one.
         let mut order = order.into_value();
         for condition in [None, Some(())] {
             (order.total, order.paid) = (order.total + 1.0, None);
@@ -162,7 +162,7 @@ fn wire_6_a_write_over_an_item_of_another_kind_is_refused_and_changes_nothing() 
             let error = store.get(&table, &key, &Select::All).await.unwrap_err();
             assert_eq!(error.code(), ErrorCode::Corrupted, "{error}");
         }
-        // A value that its format cannot represent is refused before a request is sent.
+        // A value that cannot be represented in its format is rejected before a request is sent.
         let order = Order {
             tenant: "contoso".to_owned(),
             customer: "ada".to_owned(),

@@ -121,7 +121,7 @@ fn row(random: &mut StdRng) -> Row {
     row.finish()
 }
 
-/// Returns the `RowKey`s that a query returns, in ascending order, and the number of rows read.
+/// Returns the `RowKey`s of the query's results in ascending order, and the number of rows that were read.
 async fn keys(store: &impl TableStore, table: &TableName, query: &Query) -> (Vec<String>, u64) {
     let (mut keys, mut read, mut from) = (Vec::new(), 0, None);
     loop {

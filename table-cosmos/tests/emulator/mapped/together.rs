@@ -1,4 +1,4 @@
-//! Tests that neither this library nor another program loses the other's changes if both change the same items.
+//! Tests this library and another program that change the same items. Neither must lose the other's changes.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,7 +49,7 @@ async fn document(account: &Emulator) -> Json {
     serde_json::from_slice(&answer.body).unwrap()
 }
 
-/// Increments the counter as the other program's client does: with a read, and a replace that is conditional on the ETag.
+/// Increments the counter as the other program would: with a read, followed by a replace that is conditional on the `ETag`.
 async fn see(account: &Emulator) -> bool {
     let mut item = document(account).await;
     sleep(Duration::from_millis(3)).await;
@@ -130,7 +130,7 @@ fn con_11_and_wire_6_no_change_of_either_program_is_lost_over_a_lossy_network() 
     }
 }
 
-/// A mock network that returns its first response again for every later read of the item, like a replica that lags behind.
+/// A mock network that records its first response to a read of the item, and returns it for every later read, like a replica that lags behind.
 struct Behind {
     account: Emulator,
     first: Arc<Mutex<Option<Answer>>>,
@@ -174,7 +174,7 @@ async fn submit(store: &CosmosTables, table: &TableName, kind: OperationKind) ->
     Ok(store.submit(table, transaction).await?.remove(0).unwrap())
 }
 
-/// Tests that a merge keeps properties that are missing on the replica from which it reads, because the replica lacks the newest version.
+/// Tests that a merge keeps every property, even if the replica from which it reads lacks the newest version of the entity.
 #[test]
 fn con_2_a_stale_read_of_a_merge_loses_no_property() {
     runtime().block_on(async {
@@ -214,8 +214,8 @@ fn con_2_a_stale_read_of_a_merge_loses_no_property() {
     });
 }
 
-/// Tests a limitation of inserts, which have no condition: if a network delivered a request again after the entity was deleted, it would be inserted again.
-/// HTTP/1.1 delivers a request only once.
+/// Tests a limitation of inserts, which have no condition: if a network delivers the request again after the entity was deleted, the entity is inserted
+/// again. HTTP/1.1 delivers a request only once.
 #[test]
 fn con_11_an_insert_that_is_delivered_again_after_a_deletion_inserts_again() {
     runtime().block_on(async {
@@ -255,7 +255,7 @@ fn con_11_an_insert_that_is_delivered_again_after_a_deletion_inserts_again() {
     });
 }
 
-/// A mock network that records writes.
+/// A mock network that records write requests.
 #[derive(Debug)]
 struct Recording {
     account: Emulator,

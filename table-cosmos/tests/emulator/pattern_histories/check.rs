@@ -1,4 +1,4 @@
-//! Completes the work that remains after a history, and checks the results.
+//! Completes the work that is pending after a history, and checks the results.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 use super::{COUNTED, DEALS, Deal, Increment, Process, STATES, TEAM, Total};
 
-/// Completes all remaining work, and checks that all derived rows match the entities.
+/// Completes all pending work, and checks that the derived rows match the entities.
 pub(super) async fn checked(owner: &Process, increments: &[Increment]) -> Result<(), String> {
     let failed = |step: &'static str| move |error: Error| format!("{step}: {error}");
     let mut pending = u64::MAX;
@@ -32,7 +32,7 @@ pub(super) async fn checked(owner: &Process, increments: &[Increment]) -> Result
         if !is_behind {
             break;
         }
-        // The follower whose requests failed still holds a lease, which expires during this sleep.
+        // A follower whose requests failed still holds a lease, which expires during this sleep.
         sleep(Duration::from_secs(60)).await;
     }
     if is_behind {
@@ -72,7 +72,7 @@ fn check_increments(deals: &[Deal], increments: &[Increment]) -> Result<(), Stri
     Ok(())
 }
 
-/// Checks that the feed contains each change once, and that applying its changes in order leads to the stored deals.
+/// Checks that the feed contains each change once, and that the stored deals result from applying the changes in order.
 async fn check_feed(owner: &Process, deals: &[Deal]) -> Result<(), String> {
     let (table, team) = (owner.deals.table().name().unwrap(), PartitionKey::new(TEAM).unwrap());
     let entries = owner.deals.feed().read(table, &team, &Cursor::default(), usize::MAX).await;
@@ -116,7 +116,7 @@ async fn check_view(owner: &Process, deals: &[Deal]) -> Result<(), String> {
         let found =
             rows.query(Total::partition(state)).collect().await.map_err(|error| format!("view: {error}"))?;
         let mut found: Vec<_> = found.into_iter().map(|row| (row.row, row.deals, row.cents)).collect();
-        // The sum over no deals may have a row or no row.
+        // The view may or may not have a row for a sum over no deals.
         if found.first().is_none_or(|row| row.0 != "all") {
             found.insert(0, ("all".to_owned(), 0, 0));
         }

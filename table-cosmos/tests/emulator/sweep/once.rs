@@ -1,4 +1,4 @@
-//! A mock network with one fault at one request.
+//! A mock network that injects a single fault.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use std::time::Duration;
 use table_cosmos::emulator::{Answer, Broken, Delivery, Emulator, Network, Request};
 use tokio::time::sleep;
 
-/// The fault at the chosen request. All other requests are processed normally.
+/// The fault that is injected into the chosen request. All other requests are processed normally.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fate {
-    /// An error response from the service: status, sub-status, and the requested retry delay in milliseconds.
+    /// The service rejects the request with this status, sub-status, and retry delay in milliseconds.
     Refused(u16, u16, Option<&'static str>),
-    /// The request is applied, and the response is this status.
+    /// The request is applied, and the response has the given status.
     AppliedThen(u16),
-    /// The request is applied, and the connection breaks.
+    /// The request is applied, and then the connection breaks.
     AppliedThenBroken,
     /// The connection breaks, and the request arrives ten minutes later.
     BrokenThenApplied,
-    /// No response ever arrives. The field is `true` if the request is applied.
+    /// No response ever arrives. The request is applied if the value is `true`.
     Silence(bool),
 }
 
-/// A mock network that injects a fault into one item request.
+/// A mock network that injects a fault into one of the item requests.
 pub(super) struct Once {
     account: Emulator,
     at: usize,

@@ -1,4 +1,4 @@
-//! Tests the signature vectors in the rules, each consisting of a string to sign and its signature.
+//! Tests the signature vectors of the rules. Each vector consists of a string to sign and its signature.
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
@@ -26,7 +26,7 @@ fn case(method: &'static str, url: &str, headers: &[(&'static str, &'static str)
 }
 
 impl Case {
-    /// Returns the string to sign and its signature.
+    /// Returns the string to sign for the request, and its signature.
     fn sign(&self, text: fn(SignedParts<'_>, &str) -> String) -> (String, String) {
         let (url, query) = self.url.split_once('?').unwrap_or((&self.url, ""));
         let path = url.splitn(4, '/').nth(3).unwrap();
@@ -38,8 +38,8 @@ impl Case {
     }
 }
 
-/// Tests each string to sign and its HMAC-SHA256 (AUTH-1): two lines without a final line feed (AUTH-2, AUTH-5), the path as it was sent, only
-/// `comp` from the query (AUTH-6), and the account twice if the path contains it (AUTH-7).
+/// Tests each string to sign and its HMAC-SHA256 (AUTH-1). The string has two lines and no final line feed (AUTH-2, AUTH-5). It contains the path as it was
+/// sent, only `comp` from the query (AUTH-6), and the account twice if the path contains it (AUTH-7).
 #[test]
 fn sig_1_to_6_shared_key_lite_of_tables() {
     for (url, text, signature) in [
@@ -79,8 +79,8 @@ fn sig_1_to_6_shared_key_lite_of_tables() {
     }
 }
 
-/// Tests the five lines of the string to sign, which are empty for missing headers (AUTH-3), without a final line feed (AUTH-5). The signature of a batch
-/// covers its content type with the boundary, and its `$` as it was sent (AUTH-10).
+/// Tests that the string to sign has five lines, of which those for missing headers are empty (AUTH-3), and no final line feed (AUTH-5). The signature of
+/// a batch covers the content type with its boundary, and the `$` in the path as it was sent (AUTH-10).
 #[test]
 fn sig_7_to_9_shared_key_of_tables() {
     let found = case("GET", &format!("{BASE}/Tables"), &[]).sign(shared_key_table);
@@ -99,8 +99,8 @@ fn sig_7_to_9_shared_key_of_tables() {
     assert_eq!(found.1, "KDuj8if3bCfJh6dpxTOQxAIEq+ajdZfhsbTrXcOEoFA=");
 }
 
-/// Tests the twelve lines of the string to sign. The length is empty without a body, and the date is empty if `x-ms-date` is present (AUTH-20). Headers are
-/// sorted by name (AUTH-21), and the account appears twice in path-style URLs (AUTH-23).
+/// Tests the twelve lines of the string to sign. The length is empty if the request has no body, and the date is empty if the request has an
+/// `x-ms-date` header (AUTH-20). Headers are sorted by name (AUTH-21), and the account appears twice in path-style URLs (AUTH-23).
 #[test]
 fn sig_15_and_16_shared_key_of_blobs_and_queues() {
     let headers =
@@ -134,7 +134,7 @@ fn auth_22_decoded_values_of_one_name_are_joined() {
     assert!(text.ends_with("/devstoreaccount1/devstoreaccount1/q\ncomp:a,b\npopreceipt:A+/="), "{text}");
 }
 
-/// Tests that the values of conditional, encoding and range headers are on the right lines of the string to sign.
+/// Tests that the values of the conditional, encoding and range headers are on the correct lines of the string to sign.
 #[test]
 fn auth_20_each_of_the_twelve_lines_has_its_position() {
     let names = [
@@ -172,7 +172,7 @@ fn auth_21_headers_are_sorted_merged_and_trimmed_and_others_omitted() {
 
 #[test]
 fn auth_6_the_path_is_signed_as_it_is_sent() {
-    // The vectors SIG-2 and SIG-3 sign the same entity in two encodings of its path.
+    // The vectors SIG-2 and SIG-3 sign a request for the same entity, but with different encodings of the path.
     let sign = |quote: &str| {
         let path = format!("Employee(PartitionKey={quote}Sales{quote},RowKey={quote}00001{quote})");
         case("GET", &format!("{BASE}/{path}"), &[]).sign(shared_key_table_lite).1

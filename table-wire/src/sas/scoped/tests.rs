@@ -1,4 +1,4 @@
-//! Tests of scoped views of an embedded engine, with the tokens of the signature vectors.
+//! Tests scoped views of an embedded engine, with the tokens of the signature vectors.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -43,7 +43,7 @@ fn at(seconds: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(1_795_161_600 + seconds, 0).unwrap()
 }
 
-/// Returns an engine with a few entities, a verifier whose clock is at `at(0)`, and a handle that moves the clock.
+/// Returns an engine with a few entities, a verifier whose clock starts at `at(0)`, and a handle that moves the clock.
 fn scene() -> (Engine, SasVerifier, Arc<AtomicI64>) {
     let (engine, hand) = (Engine::in_memory(), Arc::new(AtomicI64::new(0)));
     block_on(async {
@@ -163,7 +163,7 @@ fn sas_6_and_8_reads_and_writes_stay_inside_the_compound_range() {
     assert_eq!(keys(&engine, &Query::new(KeyRange::ALL)).len(), 6);
 }
 
-/// Tests continuations behind a server, which compares a client's continuation with the query, and creates the next continuation from that query.
+/// Tests continuations as a server uses them. It compares the client's continuation with the client's query, and creates the next continuation from that query.
 #[test]
 fn sas_8_and_page_6_a_continuation_belongs_to_the_query_of_the_caller() {
     let (engine, authority, _) = scene();
@@ -342,7 +342,7 @@ fn sas_7_a_row_needs_its_partition() {
     refused(authority.verify(&SasToken(parameters)), ErrorCode::AuthenticationFailed, "SAS-7");
 }
 
-/// Tests that each user sees only their own entities (IMP-4).
+/// Tests that a typed selection becomes a signed range, so each user sees only their own entities (IMP-4).
 #[test]
 fn sas_6_typed_selections_become_signed_ranges() {
     let spans = |sas: Result<TableSas>| {
@@ -354,7 +354,7 @@ fn sas_6_typed_selections_become_signed_ranges() {
     assert_eq!(rows, ["Sales", "empid_000100", "Sales", "empid_000199"]);
     let point = spans(TableSas::selection(Employee::key("Sales", 7)));
     assert_eq!(point, ["Sales", "empid_000007", "Sales", "empid_000007"]);
-    // The range contains all rows of the entity, but no other rows in its partition.
+    // The range contains every row of the entity type, but no other row in the partition.
     let entity = spans(TableSas::selection(Employee::rows("Sales")));
     assert_eq!(entity, ["Sales", "empid_", "Sales", "empid_\u{FFFD}"]);
     assert_eq!(spans(TableSas::selection(Employee::partition("Sales"))), ["Sales", "-", "Sales", "-"]);

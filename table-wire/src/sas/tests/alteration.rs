@@ -41,13 +41,13 @@ pub(super) enum Alteration {
     Rename(Index, &'static str),
     /// Changes the case of a name or a value.
     Case(Index, bool),
-    /// Writes every byte of a value, and optionally of a name, as `%xx`.
+    /// Percent-encodes every byte of a value, and optionally of its name.
     Encode(Index, bool),
-    /// Writes a space as `+`.
+    /// Writes spaces in a value as `+`.
     Plus(Index),
     /// Adds a string at the start or end of a value.
     Append(Index, &'static str, bool),
-    /// Distributes the signed lines differently among the fields of a token of the same kind. Some line breaks remain within values.
+    /// Distributes the signed lines differently among the fields of a token. Some line breaks remain within values.
     Cut(bool, Vec<Index>),
 }
 
@@ -92,7 +92,7 @@ fn hex(text: &str) -> String {
     text.bytes().map(byte).collect::<Vec<_>>().concat()
 }
 
-/// Splits the string to sign into the fields of a token. The line breaks in `kept` remain within values.
+/// Splits the string to sign into the fields of a token. Each line break at an index in `kept` remains within a value.
 fn cut(token: &SasToken, table: bool, kept: &[Index]) -> Pairs {
     let text = match token.table() {
         Some(_) => token.0.string_of_table(ACCOUNT),

@@ -37,7 +37,7 @@ fn lifetime() -> impl Strategy<Value = Lifetime> {
     select(vec![until, until.starting(at(10))])
 }
 
-/// Generates table tokens. Combinations that cannot be signed are discarded.
+/// Generates table tokens. Combinations of values that cannot be signed are discarded.
 fn of_table() -> impl Strategy<Value = SasToken> {
     let ends = vec(prop::option::of(texts()), 4);
     let rest =
@@ -77,7 +77,7 @@ fn of_account() -> impl Strategy<Value = SasToken> {
     )
 }
 
-/// Returns verifiers with several clock times and callers.
+/// Returns verifiers with different clock times and callers.
 fn authorities() -> Vec<SasVerifier> {
     let policy = |id: &str, letters: &str, expiry| {
         let permissions = Some(TablePermissions::read(letters).unwrap());
@@ -104,7 +104,7 @@ fn authorities() -> Vec<SasVerifier> {
     .collect()
 }
 
-/// Returns the grant of an altered token, or an error if the token is not valid.
+/// Returns the grant of an altered token, or the error with which the token is rejected.
 fn allowed(authority: &SasVerifier, text: &str) -> Result<Grant> {
     authority.verify(&text.parse()?)
 }
@@ -136,7 +136,7 @@ proptest! {
     }
 }
 
-/// Tests that an empty field counts as missing. Other programs may sign such tokens; this library never does.
+/// Tests that an empty field counts as missing. Other programs may sign tokens with empty fields; this library never does.
 #[test]
 fn sas_2_an_empty_field_equals_a_missing_one() {
     let clock = Clock::of_instants(|| at(0));
