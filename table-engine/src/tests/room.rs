@@ -13,7 +13,7 @@ fn open(disk: &Arc<SimDisk>, checkpoint_bytes: usize) -> Engine {
     options.memtable_bytes(2 * checkpoint_bytes).open("/sim").unwrap()
 }
 
-fn padded(n: i32) -> OperationKind {
+pub(super) fn padded(n: i32) -> OperationKind {
     OperationKind::Insert(properties(&[("N", Value::Int32(n)), ("Bytes", Value::Binary(vec![7; 30_000]))]))
 }
 
