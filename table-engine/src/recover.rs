@@ -16,10 +16,14 @@ use crate::journal::file::{self, FileHeader};
 use crate::journal::frame::{Change, Record};
 use crate::journal::synced::{Mark, Records, SYNCED, Synced};
 use crate::journal::{Journal, Tail, reader};
+use crate::key::Span;
 use crate::manifest::{self, FORMAT, Folder, Version};
 use crate::options::EngineOptions;
 use crate::reserve::{RESERVE, Reserve};
 use crate::state::State;
+
+/// The number of rows of a dropped table that are removed from memory at a time.
+const REMOVED: usize = 1_000;
 
 /// The recovered content of a folder, and the handles that the engine continues with.
 pub(crate) struct Recovered {
@@ -179,12 +183,22 @@ impl Replay {
                     self.state.memtable.set(key, row);
                 }
             }
-            Record::Create { entry } => self.dropped.extend(self.state.catalog.add(entry)),
+            Record::Create { entry } => {
+                if let Some(replaced) = self.state.catalog.add(entry) {
+                    self.forget(replaced);
+                }
+            }
             Record::Drop { id, .. } => {
                 self.state.catalog.remove(id);
-                self.dropped.push(id);
+                self.forget(id);
             }
         }
+    }
+
+    /// Removes the rows of a dropped table from memory.
+    fn forget(&mut self, table: u32) {
+        while self.state.memtable.remove_some(&Span::table(table), REMOVED) {}
+        self.dropped.push(table);
     }
 }
 

@@ -174,7 +174,6 @@ fn an_incomplete_folder_shows_all_rows_or_an_error_and_keeps_its_runs() {
     drop(engine);
     let whole = files(&written, folder);
     assert!((7..12).contains(&whole.len()), "{:?}", whole.keys());
-    let is_run = |name: &String| name.ends_with(".rows");
     for subset in 0..1_u32 << whole.len() {
         let part: BTreeMap<_, _> =
             whole.iter().enumerate().filter(|(at, _)| subset >> at & 1 == 1).map(|(_, file)| file).collect();
@@ -197,7 +196,7 @@ fn an_incomplete_folder_shows_all_rows_or_an_error_and_keeps_its_runs() {
         check(on(&disk).open_read_only(folder));
         check(on(&disk).open(folder));
         let left = files(&disk, folder);
-        for name in part.keys().filter(|name| is_run(name)) {
+        for name in part.keys().filter(|name| crate::base::is_run(name)) {
             assert_eq!(left.get(*name), Some(&whole[*name]), "{name} of {:?}", part.keys());
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Waker};
 
-use super::room::padded;
+use super::room::{fill, numbers, open, padded};
 use super::sim::SimDisk;
 use super::*;
 use crate::disk::Disk;
@@ -59,5 +59,33 @@ fn a_disk_filled_beside_deletions_is_freed_by_deletions() {
     wait(engine.compact()).unwrap();
     for n in last + 1..last + 200 {
         write(&engine, &format!("{n:04}"), padded(n)).unwrap();
+    }
+}
+
+/// Tests a deleted table whose rows are in memory, in the base, or in both.
+#[test]
+fn a_disk_filled_by_a_table_is_freed_by_its_deletion() {
+    for (checkpoint_bytes, room) in [(1 << 20, 12 << 20), (48 << 20, 24 << 20), (1 << 30, 12 << 20)] {
+        for reopened in [false, true] {
+            let disk = Arc::new(SimDisk::default());
+            let mut engine = with_table(open(&disk, checkpoint_bytes));
+            disk.set_room(room);
+            let (last, error) = fill(&engine, 1);
+            assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
+            assert!(last > 60, "{last}");
+            for _ in 0..3 {
+                wait(engine.delete_table(&employees())).unwrap();
+                if reopened {
+                    wait(engine.close()).unwrap();
+                    engine = open(&disk, checkpoint_bytes);
+                }
+                let what = format!("space is free again, with {checkpoint_bytes}");
+                eventually(&what, || wait(engine.create_table(&employees())).is_ok());
+                for n in 1..=last * 8 / 10 {
+                    eventually(&what, || write(&engine, &format!("{n:04}"), padded(n)).is_ok());
+                }
+                assert_eq!(numbers(&engine), (1..=last * 8 / 10).collect());
+            }
+        }
     }
 }
