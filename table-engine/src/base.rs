@@ -96,6 +96,11 @@ pub(crate) struct Base {
     stop: Arc<AtomicBool>,
 }
 
+/// Returns `true` if a file name is the name of a run.
+pub(crate) fn is_run(name: &str) -> bool {
+    pool::number(name).is_some()
+}
+
 /// Returns the error for a cancelled flush or merge.
 fn stopped() -> Error {
     Error::of(EngineFault::Closed)

@@ -69,7 +69,7 @@ pub(crate) struct Committer {
     refusal: Option<Error>,
     /// Tables that the current group drops.
     dropped: Vec<u32>,
-    /// Dropped tables whose rows are still in memory. Used only by an in-memory engine.
+    /// Dropped tables whose rows are still in memory.
     reclaim: Vec<u32>,
 }
 
@@ -130,6 +130,14 @@ impl Committer {
             if let Err(error) = self.tend() {
                 self.shared.poison(&error);
                 continue;
+            }
+            if self.has_to_reclaim() {
+                self.reclaim_and_publish();
+                // While no request is waiting, the next step follows. Without the rows, a checkpoint may be due.
+                if self.requests.is_empty() && !self.requests.is_closed() {
+                    self.threads.yield_now();
+                    continue;
+                }
             }
             let Some(request) = self.threads.receive_from_callers(&self.requests) else { break };
             if self.refusal.is_some() {
@@ -202,13 +210,11 @@ impl Committer {
         }
     }
 
-    /// Releases the rows of the tables that the group dropped, immediately from the base or gradually from memory.
+    /// Releases the rows of the tables that the group dropped, immediately from the base and gradually from memory.
     fn give_up(&mut self) -> Result<()> {
         for id in std::mem::take(&mut self.dropped) {
-            let Some(disk) = &mut self.disk else {
-                self.reclaim.push(id);
-                continue;
-            };
+            self.reclaim.push(id);
+            let Some(disk) = &mut self.disk else { continue };
             // The base may record the drop before the journal's next sync, so the drop must be durable first.
             if disk.checkpoints.waits_for_room() {
                 disk.journal.sync()?;

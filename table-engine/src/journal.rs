@@ -146,6 +146,12 @@ impl Journal {
 
     fn write(&mut self, frees: bool) -> io::Result<()> {
         let end = self.tail.end + self.group.as_bytes().len() as u64;
+        // IMPORTANT: the reserve must suffice to checkpoint all frames, also those of groups that free space. It grows in steps, because each step is a call to
+        // the disk.
+        self.reserve.raise_for(end.next_multiple_of(AHEAD as u64));
+        if !frees {
+            self.reserve.restore()?;
+        }
         if end > self.tail.filled {
             self.write_ahead(end, frees)?;
         }
@@ -157,9 +163,6 @@ impl Journal {
 
     /// Writes zeros after `end`, the offset at which the group's frames end.
     fn write_ahead(&mut self, end: u64, frees: bool) -> io::Result<()> {
-        if !frees {
-            self.reserve.keep_for(end + AHEAD as u64)?;
-        }
         let start = self.tail.filled.max(end);
         match self.tail.file.write_at(start, &ZEROS) {
             // The frames themselves may still fit into the free space.

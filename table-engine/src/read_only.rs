@@ -104,10 +104,10 @@ fn read(options: &EngineOptions, held: &Arc<dyn Disk>, path: &Path) -> Result<Re
     }
     let is_backup = matches!(folder, Folder::Backup(_));
     let names = list(disk, path)?;
-    if !names.iter().any(|name| name == BASE) && !names.iter().any(|name| file::number(name).is_some()) {
-        if is_backup {
-            return Err(Error::of(FolderFault::NothingToRead(path.into())));
-        }
+    if is_backup && !names.iter().any(|name| name == BASE) {
+        return Err(Error::of(FolderFault::NothingToRead(path.into())));
+    }
+    if recover::is_new(&names) {
         // An engine is creating the folder, or was interrupted while creating it.
         return Ok(Replay::of(State::default()));
     }

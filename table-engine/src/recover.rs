@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use table_store::{Error, Result};
 
-use crate::base::fault::BaseFault;
 use crate::base::{self, Base, BaseView, Meta, Place};
 use crate::catalog::Catalog;
 use crate::disk::fault::Task;
@@ -17,10 +16,14 @@ use crate::journal::file::{self, FileHeader};
 use crate::journal::frame::{Change, Record};
 use crate::journal::synced::{Mark, Records, SYNCED, Synced};
 use crate::journal::{Journal, Tail, reader};
+use crate::key::Span;
 use crate::manifest::{self, FORMAT, Folder, Version};
 use crate::options::EngineOptions;
-use crate::reserve::Reserve;
+use crate::reserve::{RESERVE, Reserve};
 use crate::state::State;
+
+/// The number of rows of a dropped table that are removed from memory at a time.
+const REMOVED: usize = 1_000;
 
 /// The recovered content of a folder, and the handles that the engine continues with.
 pub(crate) struct Recovered {
@@ -131,16 +134,23 @@ fn check(disk: &dyn Disk, path: &Path) -> Result<Option<Version>> {
     }
 }
 
+/// Returns `true` if a folder contains neither `BASE` nor a file that an engine creates after `BASE`: the engine that created the folder was interrupted.
+pub(crate) fn is_new(names: &[String]) -> bool {
+    let is_later = |name: &str| {
+        file::number(name).is_some()
+            || base::is_run(name)
+            || [RESERVE, SYNCED, folder::COPY_NEW].contains(&name)
+    };
+    !names.iter().any(|name| name == base::BASE || is_later(name))
+}
+
 fn open_base(place: &Place, names: &[String]) -> Result<Base> {
-    if names.iter().any(|name| name == base::BASE) {
+    if !is_new(names) {
         let mut base = Base::open(place)?;
         base.check_files(names);
         return Ok(base);
     }
-    if names.iter().any(|name| file::number(name).is_some()) {
-        return Err(Error::of(BaseFault::Missing(place.folder.join(base::BASE))));
-    }
-    // IMPORTANT: the base is created before the first journal file: a folder with a journal but without a base has lost its base.
+    // IMPORTANT: the base is durable before any other file is created. A folder with such a file but without a base has lost its base.
     let fresh =
         Meta { journal: 1, sequence: 1, timestamp: 0, catalog: Catalog::default(), dropped: Vec::new() };
     Base::create(place, fresh)
@@ -173,12 +183,22 @@ impl Replay {
                     self.state.memtable.set(key, row);
                 }
             }
-            Record::Create { entry } => self.dropped.extend(self.state.catalog.add(entry)),
+            Record::Create { entry } => {
+                if let Some(replaced) = self.state.catalog.add(entry) {
+                    self.forget(replaced);
+                }
+            }
             Record::Drop { id, .. } => {
                 self.state.catalog.remove(id);
-                self.dropped.push(id);
+                self.forget(id);
             }
         }
+    }
+
+    /// Removes the rows of a dropped table from memory.
+    fn forget(&mut self, table: u32) {
+        while self.state.memtable.remove_some(&Span::table(table), REMOVED) {}
+        self.dropped.push(table);
     }
 }
 

@@ -76,16 +76,12 @@ impl Reserve {
         self.file.get().is_none() || room.held >= room.wanted
     }
 
-    /// Makes the reserve large enough to checkpoint a journal of `journal` bytes.
-    ///
-    /// # Errors
-    /// The disk's error if the disk is full and the reserve cannot grow.
-    pub(crate) fn keep_for(&self, journal: u64) -> io::Result<()> {
+    /// Raises the required size to that needed to checkpoint a journal of `journal` bytes. The reserve is incomplete until
+    /// [`restore`](Self::restore) has reserved the additional space.
+    pub(crate) fn raise_for(&self, journal: u64) {
         let size = self.size_for(journal);
         let mut room = self.room();
         room.wanted = room.wanted.max(size);
-        drop(room);
-        self.restore()
     }
 
     /// Frees the part of the reserve that is not needed to checkpoint a journal of `journal` bytes.
@@ -164,9 +160,12 @@ mod tests {
         assert!(!reserve.is_whole());
         reserve.restore().unwrap();
         assert_eq!((length(), reserve.is_whole()), (LEAST, true));
-        reserve.keep_for(3 << 20).unwrap();
-        assert_eq!(length(), LEAST + (3 << 20));
-        reserve.keep_for(100 << 20).unwrap();
+        reserve.raise_for(3 << 20);
+        assert_eq!((length(), reserve.is_whole()), (LEAST, false));
+        reserve.restore().unwrap();
+        assert_eq!((length(), reserve.is_whole()), (LEAST + (3 << 20), true));
+        reserve.raise_for(100 << 20);
+        reserve.restore().unwrap();
         assert_eq!(length(), LEAST + (8 << 20), "at most");
         assert!(reserve.lend() && !reserve.lend() && !reserve.is_whole());
         assert_eq!(length(), 0);

@@ -12,6 +12,7 @@ mod extremes;
 mod faults;
 mod faulty;
 mod folders;
+mod full_disk;
 pub(crate) mod gate;
 mod images;
 mod model;

@@ -194,11 +194,11 @@ impl Committer {
     }
 
     /// Returns `true` if rows of dropped tables must be removed from memory. After the engine has stopped writing, they are not removed.
-    fn has_to_reclaim(&self) -> bool {
+    pub(super) fn has_to_reclaim(&self) -> bool {
         !self.reclaim.is_empty() && self.shared.check_writable().is_ok()
     }
 
-    fn reclaim_and_publish(&mut self) {
+    pub(super) fn reclaim_and_publish(&mut self) {
         self.change(|own| {
             if let Some(table) = own.reclaim.last()
                 && !own.state.memtable.remove_some(&Span::table(*table), RECLAIM_ROWS)

@@ -7,22 +7,22 @@ use super::*;
 use crate::disk::Disk;
 use crate::journal::file::HEADER;
 
-fn open(disk: &Arc<SimDisk>, checkpoint_bytes: usize) -> Engine {
+pub(super) fn open(disk: &Arc<SimDisk>, checkpoint_bytes: usize) -> Engine {
     let on: Arc<dyn Disk> = disk.clone();
     let options = EngineOptions::new().disk(on).checkpoint_bytes(checkpoint_bytes);
     options.memtable_bytes(2 * checkpoint_bytes).open("/sim").unwrap()
 }
 
-fn padded(n: i32) -> OperationKind {
+pub(super) fn padded(n: i32) -> OperationKind {
     OperationKind::Insert(properties(&[("N", Value::Int32(n)), ("Bytes", Value::Binary(vec![7; 30_000]))]))
 }
 
-fn numbers(engine: &Engine) -> BTreeSet<i32> {
+pub(super) fn numbers(engine: &Engine) -> BTreeSet<i32> {
     all(engine).into_iter().map(|(_, _, n)| n).collect()
 }
 
 /// Writes until the disk is full. Returns the last written number and the error of the next write.
-fn fill(engine: &Engine, from: i32) -> (i32, Error) {
+pub(super) fn fill(engine: &Engine, from: i32) -> (i32, Error) {
     let refused = |n| write(engine, &format!("{n:04}"), padded(n)).err().map(|error| (n - 1, error));
     (from..).find_map(refused).unwrap()
 }

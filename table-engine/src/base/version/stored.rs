@@ -3,6 +3,7 @@
 //! The file is small and is replaced by renaming a new file. It contains two copies of its content, because the runs are useless without it.
 
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -233,7 +234,10 @@ pub(in super::super) struct Copies {
 /// Reads the bytes of the file. A half that the disk cannot read is replaced with zeros, because the other copy is sufficient.
 pub(in super::super) fn read_bytes(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>> {
     let failed = |error| Task::ReadFile(path.into()).refused(error);
-    let file = disk.open_to_read(path).map_err(failed)?;
+    let file = disk.open_to_read(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Error::of(BaseFault::Missing(path.into())),
+        _ => failed(error),
+    })?;
     let length = usize::try_from(file.len().map_err(failed)?).unwrap_or_default();
     let mut bytes = vec![0; length];
     let (front, back) = bytes.split_at_mut(length / 2);

@@ -1,0 +1,91 @@
+//! Tests that space on a full disk can be regained by deleting rows and tables.
+
+use std::sync::{Mutex, PoisonError};
+use std::task::{Context, Waker};
+
+use super::room::{fill, numbers, open, padded};
+use super::sim::SimDisk;
+use super::*;
+use crate::disk::Disk;
+use crate::failpoint::{Action, Hook, Step};
+
+/// Polls a future once, which sends its request.
+fn sent<T>(future: impl Future<Output = T>) -> std::pin::Pin<Box<impl Future<Output = T>>> {
+    let mut future = Box::pin(future);
+    assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    future
+}
+
+/// Tests writes that are committed in groups with deletions. Such groups fill the disk as other groups do.
+#[test]
+fn a_disk_filled_beside_deletions_is_freed_by_deletions() {
+    let disk = Arc::new(SimDisk::default());
+    let on: Arc<dyn Disk> = disk.clone();
+    let gate = Arc::new(Mutex::new(()));
+    let own = Arc::clone(&gate);
+    let hook = Hook::new(move |step| {
+        if step == Step::JournalWrite {
+            drop(own.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+        Action::Continue
+    });
+    let options = EngineOptions::new().disk(on).checkpoint_bytes(8 << 20).memtable_bytes(16 << 20);
+    let engine = with_table(options.failpoints(hook).open("/sim").unwrap());
+    disk.set_room(20 << 20);
+    let table = employees();
+    let remove = |row| sent(engine.submit(&table, transaction("Sales", vec![(row, delete())])));
+    let mut last = 0;
+    let error = loop {
+        // The first group ends at the gate. Each group with the insert therefore also contains a deletion.
+        let shut = gate.lock().unwrap();
+        let first = remove("first");
+        let before = remove("missing");
+        let row = format!("{:04}", last + 1);
+        let operations = vec![("first", upsert(0)), (row.as_str(), padded(last + 1))];
+        let insert = sent(engine.submit(&table, transaction("Sales", operations)));
+        let after = remove("missing");
+        drop(shut);
+        let _ = (wait(first), wait(before), wait(after));
+        match wait(insert) {
+            Ok(_) => last += 1,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
+    assert!(last > 200, "{last}");
+    for n in 1..=last {
+        write(&engine, &format!("{n:04}"), delete()).unwrap();
+    }
+    wait(engine.compact()).unwrap();
+    for n in last + 1..last + 200 {
+        write(&engine, &format!("{n:04}"), padded(n)).unwrap();
+    }
+}
+
+/// Tests a deleted table whose rows are in memory, in the base, or in both.
+#[test]
+fn a_disk_filled_by_a_table_is_freed_by_its_deletion() {
+    for (checkpoint_bytes, room) in [(1 << 20, 12 << 20), (48 << 20, 24 << 20), (1 << 30, 12 << 20)] {
+        for reopened in [false, true] {
+            let disk = Arc::new(SimDisk::default());
+            let mut engine = with_table(open(&disk, checkpoint_bytes));
+            disk.set_room(room);
+            let (last, error) = fill(&engine, 1);
+            assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
+            assert!(last > 60, "{last}");
+            for _ in 0..3 {
+                wait(engine.delete_table(&employees())).unwrap();
+                if reopened {
+                    wait(engine.close()).unwrap();
+                    engine = open(&disk, checkpoint_bytes);
+                }
+                let what = format!("space is free again, with {checkpoint_bytes}");
+                eventually(&what, || wait(engine.create_table(&employees())).is_ok());
+                for n in 1..=last * 8 / 10 {
+                    eventually(&what, || write(&engine, &format!("{n:04}"), padded(n)).is_ok());
+                }
+                assert_eq!(numbers(&engine), (1..=last * 8 / 10).collect());
+            }
+        }
+    }
+}
