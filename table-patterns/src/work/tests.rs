@@ -28,6 +28,7 @@ mod leases;
 mod requeue;
 mod small;
 mod sweeps;
+mod unreadable;
 mod versions;
 
 /// Creates an outbox on an in-memory engine. Returns both, and the time of their common clock, in ticks, which the test can change.
