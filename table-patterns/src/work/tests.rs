@@ -25,6 +25,7 @@ mod kept;
 mod keys;
 mod large;
 mod leases;
+mod lost_claims;
 mod requeue;
 mod small;
 mod sweeps;
