@@ -20,6 +20,11 @@ pub(crate) enum OutboxFault {
     #[error("the text is not a valid intent")]
     #[fault(Corrupted)]
     Intent(#[source] serde_json::Error),
+    #[error(
+        "`sealed_by` needs at least one key, and each key needs at least {0} bytes; set keys that nobody can guess"
+    )]
+    #[fault(InvalidInput, "PAT-EC-4")]
+    SealKeys(usize),
     #[error("the intent contains an invalid table name or key")]
     #[fault(Corrupted)]
     Name(#[source] Error),
