@@ -7,7 +7,6 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use table_core::Result;
 use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::Operation;
@@ -16,6 +15,7 @@ use table_core::queue::QueueStore;
 use table_core::retry::Retry;
 use table_core::runtime::ticks_of;
 use table_core::store::{Committed, TableStore};
+use table_core::{ErrorCode, Result};
 use uuid::Uuid;
 
 use crate::outbox::rows::{self, Note, Pending, together};
@@ -70,15 +70,21 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until, wait })
     }
 
-    /// Submits operations on outbox rows. Returns `None` if another worker has changed one of the rows.
+    /// Submits operations on outbox rows. Returns `None` if another worker has changed one of the rows, or if the rows are too large for one transaction.
     pub(super) async fn submit(&self, operations: Vec<Operation>) -> Result<Option<Committed>> {
         if operations.is_empty() {
             return Ok(Some(Committed::default()));
         }
-        let store = self.worker.outbox.store();
-        let transaction = together(self.partition_key, operations, store.capabilities().limits)?;
-        match self.worker.retry(self.held, || store.submit(self.table, transaction.clone())).await {
+        let (store, is_divisible) = (self.worker.outbox.store(), operations.len() > 1);
+        let committed = match together(self.partition_key, operations, store.capabilities().limits) {
+            Ok(transaction) => {
+                self.worker.retry(self.held, || store.submit(self.table, transaction.clone())).await
+            }
+            Err(error) => Err(error),
+        };
+        match committed {
             Err(error) if error.is_conflict() || error.is_table_not_found() => Ok(None),
+            Err(error) if is_divisible && error.code() == ErrorCode::RequestBodyTooLarge => Ok(None),
             committed => committed.map(Some),
         }
     }
@@ -198,7 +204,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             }
             return Ok(begun);
         }
-        // Another worker has claimed one of the rows, so the operations for each row are submitted separately.
+        // Another worker has claimed one of the rows, or the rows are too large for one transaction, so the operations for each row are submitted separately.
         for (pending, end) in &ended {
             match self.submit(end.operations(pending, now)?).await? {
                 Some(_) => self.count(pending, end),
