@@ -116,8 +116,8 @@ impl BlobBackup {
     pub async fn back_up(&self, engine: &Engine) -> Result<CopyReport> {
         let manifest = self.read(MANIFEST).await?;
         let earlier = self.read(BASE).await?;
-        let (there, is_empty) = self.list().await?;
-        if manifest.is_none() && !is_empty {
+        let there = self.list().await?;
+        if manifest.is_none() && !there.is_empty() {
             return Err(Error::of(BackupFault::NotOurs(self.prefix.to_string())));
         }
         let image = engine.backup_image().await?;
@@ -210,18 +210,17 @@ impl BlobBackup {
         self.store.put(&path, Bytes::from(bytes).into()).await.in_blob(&path).map(drop)
     }
 
-    /// Returns the backup's files, with their lengths, and `true` if no blob has the prefix. Ignores blobs below a longer prefix, which may contain another
-    /// backup with the same file names.
-    async fn list(&self) -> Result<(HashMap<String, u64>, bool)> {
+    /// Returns the blobs directly below the prefix, with their lengths. Ignores blobs below a longer prefix, which may contain another backup with the same
+    /// file names.
+    async fn list(&self) -> Result<HashMap<String, u64>> {
         let mut listing = self.store.list(Some(&self.prefix));
-        let (mut files, mut is_empty) = (HashMap::new(), true);
+        let mut files = HashMap::new();
         while let Some(meta) = listing.try_next().await.in_blob(&self.prefix)? {
-            is_empty = false;
             if let Some(name) = meta.location.filename().filter(|name| self.path(name) == meta.location) {
                 files.insert(name.to_owned(), meta.size);
             }
         }
-        Ok((files, is_empty))
+        Ok(files)
     }
 
     async fn send(&self, image: &BackupImage, file: &BackupFile) -> Result<()> {

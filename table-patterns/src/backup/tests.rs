@@ -152,6 +152,21 @@ fn other_blobs_and_engines_are_kept_and_an_empty_store_is_not_restored() {
 }
 
 #[test]
+fn backups_to_a_prefix_and_below_it_can_be_made_in_any_order() {
+    for prefixes in [["nightly", "nightly/weekly"], ["nightly/weekly", "nightly"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let blobs = FaultyBlobs::default();
+        let engine = engine(folder.path());
+        block_on(write(&engine, 0..40)).unwrap();
+        for prefix in prefixes {
+            let backup = BlobBackup::new(Arc::new(blobs.clone()), prefix).unwrap();
+            block_on(backup.back_up(&engine)).unwrap();
+        }
+        assert_eq!(restored(&blobs).unwrap(), wanted(0..40), "{prefixes:?}");
+    }
+}
+
+#[test]
 fn a_backup_below_a_longer_prefix_is_another_backup() {
     let folder = tempfile::tempdir().unwrap();
     let blobs = FaultyBlobs::default();

@@ -44,7 +44,7 @@ pub(crate) trait Naming {
     fn is_named(&self, path: &Path, of: &Self::Of) -> impl Future<Output = Result<bool>> + Send;
 }
 
-/// The collector for the blobs in one folder. The last segment of each blob's name begins with the creation time.
+/// The collector for the blobs in one folder. The last segment of each blob's name begins with the creation time. The grace period of the writer may follow.
 pub(crate) struct Orphans<'a, N> {
     pub(crate) blobs: &'a dyn ObjectStore,
     /// The folder that contains the blobs.
@@ -53,8 +53,16 @@ pub(crate) struct Orphans<'a, N> {
     pub(crate) marks: Path,
     /// Returns the current time in ticks.
     pub(crate) now: &'a (dyn Fn() -> u64 + Send + Sync),
+    /// The minimum grace period. A blob whose name contains a longer one is kept for that time.
     pub(crate) grace: Duration,
     pub(crate) naming: N,
+}
+
+/// The start of a blob's upload, and the period for which the blob is kept without an entity; both in ticks.
+#[derive(Clone, Copy)]
+struct Claim {
+    born: u64,
+    grace: u64,
 }
 
 impl<N: Naming + Sync> Orphans<'_, N> {
@@ -64,9 +72,9 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         let mut collected = Collected::default();
         let mut listing = self.blobs.list(Some(&self.folder));
         while let Some(meta) = listing.try_next().await.in_blob(&self.folder)? {
-            let Some((of, born)) = self.read(&meta.location) else { continue };
+            let Some((of, claim)) = self.read(&meta.location) else { continue };
             let marked = marks.remove(&self.mark_of(&meta.location)).unwrap_or_default();
-            self.judge(&meta.location, &of, born, &marked, &mut collected).await?;
+            self.judge(&meta.location, &of, claim, &marked, &mut collected).await?;
         }
         // The remaining marks belong to blobs that no longer exist, because an earlier run was interrupted after it had deleted the blob.
         for marks in marks.into_values() {
@@ -75,23 +83,27 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(collected)
     }
 
-    /// Parses a blob's name into the entity that may reference it and its creation time. Returns `None` if the name has a different format.
-    fn read(&self, path: &Path) -> Option<(N::Of, u64)> {
+    /// Parses a blob's name into the entity that may reference it and the claim on the blob. Returns `None` if the name has a different format.
+    fn read(&self, path: &Path) -> Option<(N::Of, Claim)> {
         let segments = path.prefix_match(&self.folder)?;
         let segments: Vec<String> = segments.map(|segment| segment.as_ref().to_owned()).collect();
         let (name, of) = segments.split_last()?;
-        Some((self.naming.of(of)?, name.split_once('_')?.0.parse().ok()?))
+        let (born, rest) = name.split_once('_')?;
+        // Earlier releases wrote names without a grace period.
+        let named = rest.split_once('_').and_then(|(grace, _)| grace.parse().ok()).unwrap_or(0);
+        let claim = Claim { born: born.parse().ok()?, grace: ticks_of(self.grace).max(named) };
+        Some((self.naming.of(of)?, claim))
     }
 
     async fn judge(
         &self,
         path: &Path,
         of: &N::Of,
-        born: u64,
+        Claim { born, grace }: Claim,
         marks: &[(Path, u64)],
         collected: &mut Collected,
     ) -> Result<()> {
-        let (now, grace) = ((self.now)(), ticks_of(self.grace));
+        let now = (self.now)();
         if born.saturating_add(grace) > now {
             collected.kept += 1;
             return Ok(());

@@ -236,13 +236,21 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         Ok(found)
     }
 
-    /// Records a holder's references and sets its copies, in all relations. Returns the number of writes.
+    /// Records a holder's references and sets its copies, in all relations. Returns the number of writes. A relation that cannot be settled does not block the
+    /// other relations.
+    ///
+    /// # Errors
+    /// Any store outage; the error of the first relation that cannot be settled, after all others have been settled.
     pub(super) async fn hold_all(&self, holder: &EntityKey) -> Result<usize> {
-        let mut written = 0;
+        let (mut written, mut failed) = (0, None);
         for held in self.relations.holds {
-            written += self.align(held, (holder, &[]), None).await?;
+            match self.align(held, (holder, &[]), None).await {
+                Ok(writes) => written += writes,
+                Err(error) if Failure::of(&error) == Failure::Outage => return Err(error),
+                Err(error) => failed = failed.or(Some(error)),
+            }
         }
-        Ok(written)
+        failed.map_or(Ok(written), Err)
     }
 }
 

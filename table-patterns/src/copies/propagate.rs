@@ -7,7 +7,7 @@ use table_core::query::Select;
 use table_core::store::{StoredRow, TableStore};
 use table_core::{Error, Result};
 
-use crate::converge::{self, Derive, Part, Place, Wanted, WantedOf};
+use crate::converge::{self, Derive, Part, Place, Settled, Wanted, WantedOf};
 use crate::copies::chain;
 use crate::copies::chunk::HolderStep;
 use crate::copies::group::{self, Group};
@@ -15,6 +15,7 @@ use crate::copies::relation::Relation;
 use crate::copies::relations::{Copying, holder_context};
 use crate::copies::{io, reference};
 use crate::entities::{Batch, Entities, EntityPlan, StepRecorder};
+use crate::failure::Failure;
 use crate::work::Delivery;
 
 /// Updates the holders of one source.
@@ -93,10 +94,13 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Derive for Holders<'_,
 
 impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Holders<'_, E, S, O> {
     /// Makes holders match the current state of their source, or clears them if the source has been deleted. Returns the number of holders
-    /// written.
-    pub(super) async fn settle(&self, groups: Vec<Group>) -> Result<usize> {
+    /// written, and the holders that cannot be written.
+    ///
+    /// # Errors
+    /// Any store outage.
+    pub(super) async fn settle(&self, groups: Vec<Group>) -> Result<Settled<Group>> {
         let limits = self.handle.table().store().capabilities().limits;
-        converge::settle(self, groups, (&self.handle.retry, limits)).await?.all()
+        converge::settle(self, groups, (&self.handle.retry, limits)).await
     }
 }
 
@@ -105,7 +109,9 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     /// transaction leaves a consistent state (PAT-EC-6).
     ///
     /// # Errors
-    /// `InvalidInput` (PAT-DEN-2) if the change has been passed on in a cycle; any error from the store.
+    /// - `InvalidInput` (PAT-DEN-2) if the change has been passed on in a cycle.
+    /// - The error of the first holder that cannot be written, after all other holders have been written.
+    /// - Any other error from the store.
     pub(super) async fn spread(
         &self,
         source: &EntityKey,
@@ -116,15 +122,23 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         let (handle, table) = (self.handle, self.handle.table().name()?);
         let (query, relations) = (reference::query(source), self.given());
         let holders = Holders { handle, relations, table, source, touches: true, path, call };
-        let (mut written, mut from) = (0, None);
+        let (mut written, mut failed, mut from) = (0, None, None);
         loop {
             let page = handle.table().store().query(table, &query, from.as_ref()).await?;
-            let groups = group::group(self.known(reference::of_page(source, &page)).await?);
-            self.admit(&groups).await?;
-            written += holders.settle(groups).await?;
+            let mut groups = Vec::new();
+            for group in group::group(self.known(reference::of_page(source, &page)).await?) {
+                match self.admit(std::slice::from_ref(&group)).await {
+                    Ok(()) => groups.push(group),
+                    Err(error) if Failure::of(&error) == Failure::Outage => return Err(error),
+                    Err(error) => failed = failed.or(Some(error)),
+                }
+            }
+            let settled = holders.settle(groups).await?;
+            written += settled.written;
+            failed = failed.or(settled.failed.into_iter().next().map(|(_, error)| error));
             from = page.continuation;
             if from.is_none() {
-                return Ok(written);
+                return failed.map_or(Ok(written), Err);
             }
         }
     }

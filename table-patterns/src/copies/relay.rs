@@ -8,6 +8,7 @@ use table_core::{Error, Result};
 use crate::copies::fault::CopyFault;
 use crate::copies::relations::Copying;
 use crate::entities::{Entities, StepRecorder};
+use crate::failure::Failure;
 use crate::index::{Derived, RemoteChange};
 use crate::work::Delivery;
 
@@ -23,14 +24,19 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// - `UpdateConditionNotSatisfied` if a holder changed during every attempt.
     /// - Any error from the store.
     ///
-    /// Entities that were written before the error remain written. Another call continues with the remaining entities.
+    /// An entity that cannot be written does not block the others: its error is returned after they have been written. After an outage of the store, another
+    /// call continues with the remaining entities.
     pub async fn settle_copies(&self, key: Selection<E, Point>) -> Result<usize> {
         let key = key.into_key()?;
         let Some(copying) = Copying::of(self) else { return Ok(0) };
-        let held = copying.hold_all(&key).await?;
+        // The copies in other entities are also settled if those in this entity cannot be.
+        let held = match copying.hold_all(&key).await {
+            Err(error) if Failure::of(&error) == Failure::Outage => return Err(error),
+            held => held,
+        };
         let given =
             if copying.relations.gives.is_empty() { 0 } else { copying.spread(&key, &[], None).await? };
-        Ok(held.min(1) + given)
+        Ok(held?.min(1) + given)
     }
 }
 

@@ -59,7 +59,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
                 let path = vec![source.clone()];
                 let holders =
                     Holders { handle, relations, table, source: &source, touches: false, path, call };
-                written += holders.settle(vec![group]).await?;
+                written += holders.settle(vec![group]).await?.all()?;
             }
             if is_referred {
                 return Ok(written);

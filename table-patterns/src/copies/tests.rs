@@ -12,6 +12,7 @@ mod kit;
 mod layout;
 mod model;
 mod mutual;
+mod pages;
 mod parts;
 mod two_relations;
 mod verbs;

@@ -40,7 +40,8 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     }
 
     /// Sets the grace period: how long a blob is kept after the last entity has stopped referring to it. The default is one day. An upload may take at most
-    /// half of the grace period. A reader may keep an entity for this time before it opens the value.
+    /// half of the grace period. A reader may keep an entity for this time before it opens the value. The names of this handle's blobs contain the period. A
+    /// collector with a shorter one keeps them equally long.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }

@@ -1,5 +1,6 @@
 mod declared;
 mod faults;
+mod graces;
 mod orphans;
 mod several;
 
@@ -125,7 +126,7 @@ fn pat_large_1_the_layout_matches_the_catalogue() {
     let random = &blob.path()[blob.path().len() - 32..];
     insta::assert_snapshot!(
         blob.to_string().replace(random, "…"),
-        @"photos/blobs/=45mployees/=53ales/000223/0635338512000000000_… 20 b852bbce"
+        @"photos/blobs/=45mployees/=53ales/000223/0635338512000000000_864000000000_… 20 b852bbce"
     );
     assert_eq!(scene.blobs.names(), [blob.path()]);
 }

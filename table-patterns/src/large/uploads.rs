@@ -94,10 +94,10 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         }
     }
 
-    /// Returns a unique name for the entity's new blob.
+    /// Returns a unique name for the entity's new blob. The name contains the grace period of this handle, so collectors with a shorter one wait equally long.
     fn new_name(&self, key: &EntityKey, born: u64) -> Result<Path> {
         let [partition, row] = segments(key);
-        let name = format!("{born:019}_{}", Uuid::new_v4().simple());
+        let name = format!("{born:019}_{}_{}", self.grace_ticks(), Uuid::new_v4().simple());
         Ok(self.folder("blobs")?.join(partition).join(row).join(name))
     }
 

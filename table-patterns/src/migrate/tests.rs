@@ -272,7 +272,8 @@ fn pat_ec_8_a_copied_outbox_knows_which_change_was_later() {
     }
     let queue = QueueName::new("work").unwrap();
     // The program's key is the same in both stores.
-    let outbox = Outbox::new(home.clone(), home.clone(), queue.clone()).sealed_by(["key"]);
+    let outbox =
+        Outbox::new(home.clone(), home.clone(), queue.clone()).sealed_by(["a key that is long enough"]);
     let at = |source: u32| EntityKey::new("email", source.to_string()).unwrap();
     let age = |age: i32| {
         let mut writer = RowWriter::new();
@@ -298,7 +299,7 @@ fn pat_ec_8_a_copied_outbox_knows_which_change_was_later() {
         let (source, target) = block_on(copy.checksums()).unwrap();
         assert_eq!(source, target);
     }
-    let outbox = Outbox::new(away.clone(), away.clone(), queue).sealed_by(["key"]);
+    let outbox = Outbox::new(away.clone(), away.clone(), queue).sealed_by(["a key that is long enough"]);
     block_on(outbox.create_queues()).unwrap();
     // No message was sent, so a sweep must find the partition, which the copy has registered.
     let sweep = Sweep::new(outbox.clone()).min_age(Duration::ZERO);

@@ -1,6 +1,6 @@
 //! Outbox errors: invalid intents, and recorded rows that cannot be read.
 
-use table_core::Fault;
+use table_core::{Error, Fault};
 
 /// The reason why an intent or a message cannot be recorded or read.
 #[derive(Debug, thiserror::Error, Fault)]
@@ -20,6 +20,14 @@ pub(crate) enum OutboxFault {
     #[error("the text is not a valid intent")]
     #[fault(Corrupted)]
     Intent(#[source] serde_json::Error),
+    #[error(
+        "`sealed_by` needs at least one key, and each key needs at least {0} bytes; set keys that nobody can guess"
+    )]
+    #[fault(InvalidInput, "PAT-EC-4")]
+    SealKeys(usize),
+    #[error("the intent contains an invalid table name or key")]
+    #[fault(Corrupted)]
+    Name(#[source] Error),
     #[error("the row is not of an outbox")]
     #[fault(Corrupted)]
     OtherRow,

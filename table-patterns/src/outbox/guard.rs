@@ -22,7 +22,7 @@
 //!
 //! If two sources write the same target, which should not happen in a unique index, the newer version wins. A delete step from a source that does not own the
 //! entity leaves the entity unchanged. Merges from several sources into one target do not supersede each other, so each source must write different
-//! properties.
+//! properties, and none of them may delete the target: a delete removes either all properties or none, depending on the order of the deliveries.
 //!
 //! # Cost
 //! A step costs a read and a transaction of two operations; a delete step needs a second read. A guard occupies about 150 bytes and remains after the entity

@@ -192,13 +192,17 @@ impl Step {
     /// Creates a step that merges or inserts an entity, unless a newer change of the same source has been applied. An older merge is skipped completely,
     /// and `None` fields leave the stored values unchanged, so every change must contain all properties that the source writes to the target.
     ///
+    /// Several sources can merge different properties into one target. None of them may [delete](Self::delete) it: a delete removes either the properties of all
+    /// sources or none, depending on the order of the deliveries. Instead, a source writes values that mean that it has none, such as empty strings.
+    ///
     /// # Errors
     /// `InvalidInput` if a field is stored in chunks; any error from encoding the entity.
     pub fn merge<E: PlainEntity>(entity: &E) -> Result<Self> {
         Self::of_entity::<E>(entity.key_of()?, TargetWrite::InsertOrMerge(entity.to_merge()?))
     }
 
-    /// Creates a step that deletes an entity if it exists, unless a newer change of the same source has been applied.
+    /// Creates a step that deletes an entity if it exists, unless a newer change of the same source has been applied. If another source has written the entity
+    /// last, the step changes nothing.
     ///
     /// # Errors
     /// Any error from encoding the key.

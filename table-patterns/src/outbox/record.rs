@@ -17,7 +17,6 @@ use crate::outbox::intent::Intent;
 use crate::outbox::registry::{self, Registered};
 use crate::outbox::rows;
 use crate::outbox::seal::{Place, Seals};
-use crate::outbox::text;
 use crate::outbox::work::Work;
 use crate::timestamp_order;
 
@@ -181,23 +180,21 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         intent: &Intent,
     ) -> Result<()> {
         let mut work = Work::inline(table, partition_key, intent)?;
-        if let Work::Inline { seal, .. } = &mut work {
+        if let Work::Inline { seal, text, .. } = &mut work {
             let place = Place { table, partition_key, row_key: "" };
-            let text = text::write(intent)?;
             *seal = self.seals().seal(self.store(), place, text.as_bytes()).await?;
         }
         self.send(&work).await
     }
 
-    /// Returns `true` if an intent from the queue has a valid seal, which proves that it was sent by a program with the outbox's key.
+    /// Returns `true` if the JSON of an intent from the queue has a valid seal, which proves that it was sent by a program with the outbox's key.
     pub(crate) async fn is_genuine(
         &self,
         table: &TableName,
         partition_key: &PartitionKey,
-        intent: &Intent,
+        text: &str,
         seal: Option<&str>,
     ) -> Result<bool> {
-        let text = text::write(intent)?;
         let place = Place { table, partition_key, row_key: "" };
         self.seals().is_genuine(self.store(), place, (text.as_bytes(), seal)).await
     }

@@ -132,7 +132,8 @@ impl Pending {
             })
         };
         Ok(Self {
-            version: number(VERSION)?.unwrap_or_else(|| row.timestamp()),
+            // IMPORTANT: the seal does not cover this property, so anyone who may write to the partition can change it. No change is later than its row.
+            version: number(VERSION)?.map_or(row.timestamp(), |version| version.min(row.timestamp())),
             prompted: number(PROMPTED)?,
             attempts: number(ATTEMPTS)?.map_or(0, |attempts| u32::try_from(attempts).unwrap_or(u32::MAX)),
             not_before: number(NOT_BEFORE)?.unwrap_or(0),

@@ -22,11 +22,15 @@ use table_core::query::{KeyRange, TextRange};
 use table_core::row::RowWriter;
 use table_core::store::TableStore;
 use table_core::table::TableStoreExt;
-use table_core::{ErrorCode, Result, ValueRef};
+use table_core::{Error, ErrorCode, Result, ValueRef};
 use uuid::Uuid;
 
+use crate::outbox::fault::OutboxFault;
 use crate::outbox::registry::{self, KEYS, REGISTRY};
 use crate::outbox::rows::alone;
+
+/// The minimum length of a key that a program sets, in bytes. Anyone could guess a shorter one.
+const KEY_BYTES: usize = 16;
 
 /// A seal key. A seal contains the first digits of the key's hash, to identify the key.
 #[derive(Clone)]
@@ -80,6 +84,20 @@ impl Seals {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Checks the keys that the program has set.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the program has set no keys with `sealed_by`, or a key that is too short.
+    pub(crate) fn check(&self) -> Result<()> {
+        let Known { keys, are_given, .. } = self.known();
+        let are_usable =
+            |keys: Arc<[Key]>| !keys.is_empty() && keys.iter().all(|key: &Key| key.secret.len() >= KEY_BYTES);
+        if are_given && !keys.is_some_and(are_usable) {
+            return Err(Error::of(OutboxFault::SealKeys(KEY_BYTES)));
+        }
+        Ok(())
+    }
+
     pub(crate) fn give(&self, secrets: &[Vec<u8>]) {
         let keys = secrets.iter().map(|secret| Key::new(secret)).collect();
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,6 +140,7 @@ impl Seals {
     /// Returns the keys. Reads them from the store on the first call, or if `again` is `true`. Returns an empty list if the program's grant does not permit
     /// reading them.
     async fn load<S: TableStore>(&self, store: &S, again: bool) -> Result<Arc<[Key]>> {
+        self.check()?;
         let Known { keys: known, are_given, is_granted } = self.known();
         if let Some(keys) = known.clone().filter(|_| are_given || !again) {
             return Ok(keys);

@@ -1,5 +1,6 @@
 //! Tests the stored format of outboxes, feeds and messages against a snapshot.
 
+mod given_keys;
 mod keys;
 mod notes;
 

@@ -100,7 +100,7 @@ pub(crate) fn write(intent: &Intent) -> Result<String> {
 ///
 /// # Errors
 /// `FormatTooNew` if its version is later than this program supports; `Corrupted` if the JSON is not a valid
-/// intent.
+/// intent, for example because it contains an invalid name.
 pub(crate) fn read(text: &str) -> Result<Intent> {
     #[derive(Deserialize)]
     #[serde(rename_all = "PascalCase")]
@@ -113,7 +113,7 @@ pub(crate) fn read(text: &str) -> Result<Intent> {
         return Err(Error::of(OutboxFault::NewerIntent { version, known: VERSION }));
     }
     let text: IntentText = serde_json::from_str(text).map_err(broken)?;
-    let mut intent = Intent::of(RowKey::new(text.source)?);
+    let mut intent = Intent::of(RowKey::new(text.source).map_err(invalid)?);
     if let Some(version) = text.source_version {
         intent = intent.version(version);
     }
@@ -132,9 +132,14 @@ pub(crate) fn read(text: &str) -> Result<Intent> {
 
 impl At {
     fn write(self, write: TargetWrite) -> Result<Step> {
-        let key = EntityKey::new(self.partition_key, self.row_key)?;
-        Ok(Step::Write { table: TableName::new(&self.table)?, key, write, guarded: self.guarded })
+        let key = EntityKey::new(self.partition_key, self.row_key).map_err(invalid)?;
+        let table = TableName::new(&self.table).map_err(invalid)?;
+        Ok(Step::Write { table, key, write, guarded: self.guarded })
     }
+}
+
+fn invalid(error: Error) -> Error {
+    Error::of(OutboxFault::Name(error))
 }
 
 fn read_row(text: &str) -> Result<Row> {

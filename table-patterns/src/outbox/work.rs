@@ -27,11 +27,12 @@ pub(crate) enum Work {
     Partition { table: TableName, partition_key: PartitionKey },
     /// The intent in one outbox row.
     Row(Place),
-    /// An intent that the message itself contains.
+    /// An intent that the message itself contains, and its JSON. The JSON is kept as it was received, because the seal covers it.
     Inline {
         table: TableName,
         partition_key: PartitionKey,
         intent: Intent,
+        text: String,
         seal: Option<String>,
         tried: Tried,
     },
@@ -70,7 +71,8 @@ impl Work {
         if intent.is_guarded() && intent.given_version().is_none() {
             return Err(Error::of(WorkFault::NoVersion));
         }
-        let bytes = text::write(intent)?.len();
+        let text = text::write(intent)?;
+        let bytes = text.len();
         if bytes > INLINE {
             return Err(Error::of(WorkFault::TooLarge { bytes, most: INLINE }));
         }
@@ -79,6 +81,7 @@ impl Work {
             table,
             partition_key,
             intent: intent.clone(),
+            text,
             seal: None,
             tried: Tried::default(),
         };
@@ -120,7 +123,7 @@ impl Work {
                 _ => None,
             },
             intent: match self {
-                Self::Inline { intent, .. } => Some(text::write(intent)?),
+                Self::Inline { text, .. } => Some(text.clone()),
                 _ => None,
             },
             seal,
@@ -133,7 +136,7 @@ impl Work {
     }
 
     /// # Errors
-    /// `FormatTooNew` if its version is later than this program supports; `Corrupted` if the JSON is invalid.
+    /// `FormatTooNew` if its version is later than this program supports; `Corrupted` if the JSON is invalid or contains an invalid name.
     pub(crate) fn read(message: &str) -> Result<Self> {
         let text: WorkText =
             serde_json::from_str(message).map_err(|error| Error::of(WorkFault::Unreadable(error)))?;
@@ -149,9 +152,10 @@ impl Work {
                     .ok_or_else(|| Error::of(WorkFault::OtherRow))?;
                 Self::Row(Place { table, partition_key, row_key })
             }
-            (None, Some(intent)) => {
+            (None, Some(json)) => {
                 let tried = Tried { attempts: text.attempts.unwrap_or(0), error: text.error };
-                Self::Inline { table, partition_key, intent: text::read(&intent)?, seal: text.seal, tried }
+                let intent = text::read(&json)?;
+                Self::Inline { table, partition_key, intent, text: json, seal: text.seal, tried }
             }
             (None, None) => Self::Partition { table, partition_key },
         })
@@ -187,6 +191,7 @@ mod tests {
                 table: table.clone(),
                 partition_key: partition_key.clone(),
                 intent: intent.clone(),
+                text: text::write(&intent).unwrap(),
                 seal: Some("key.mac".into()),
                 tried: Tried { attempts: 2, error: Some("no".into()) },
             },

@@ -4,11 +4,10 @@
 //! outcomes of the previous rows. Rows that were never tried are started together; a row that is being retried is started alone. If a claim expires while its
 //! row waits behind a long step, the row becomes free, and no attempt is counted.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use table_core::Result;
-use table_core::key::PartitionKey;
+use table_core::key::{PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::Operation;
 use table_core::query::{Continuation, Query, Select};
@@ -16,6 +15,7 @@ use table_core::queue::QueueStore;
 use table_core::retry::Retry;
 use table_core::runtime::ticks_of;
 use table_core::store::{Committed, TableStore};
+use table_core::{ErrorCode, Result};
 use uuid::Uuid;
 
 use crate::outbox::rows::{self, Note, Pending, together};
@@ -40,6 +40,8 @@ pub(super) struct Claims<'a, 'q, S, Q> {
     pub(super) partition_key: &'a PartitionKey,
     /// The identifier of these claims, by which the worker recognises them after a lost response (CON-11).
     pub(super) id: String,
+    /// The attempts at each row of the current page before these claims. A claim whose response was lost is repeated with the same number.
+    pub(super) attempts: BTreeMap<RowKey, u32>,
     /// `true` if the message has been delivered before, so that an earlier receiver may have claimed rows and died.
     pub(super) is_repeated: bool,
     /// The earliest time at which one of the uncompleted rows is due again.
@@ -51,7 +53,9 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     pub(super) async fn rows(&self, held: &Held<'_, Q>, work: &Work, is_repeated: bool) -> Result<Outcome> {
         let id = Uuid::new_v4().simple().to_string();
         let (table, partition_key) = work.place();
-        let mut claims = Claims { worker: self, held, table, partition_key, id, is_repeated, later: None };
+        let attempts = BTreeMap::new();
+        let mut claims =
+            Claims { worker: self, held, table, partition_key, id, attempts, is_repeated, later: None };
         claims.work(work).await?;
         let again = |at: u64| Outcome::Again { delay: at.saturating_sub(held.now()), text: None };
         Ok(claims.later.map_or(Outcome::Done, again))
@@ -66,15 +70,21 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         pending.note(Note::Claimed { by: &self.id, attempts: pending.attempts, until, wait })
     }
 
-    /// Submits operations on outbox rows. Returns `None` if another worker has changed one of the rows.
+    /// Submits operations on outbox rows. Returns `None` if another worker has changed one of the rows, or if the rows are too large for one transaction.
     pub(super) async fn submit(&self, operations: Vec<Operation>) -> Result<Option<Committed>> {
         if operations.is_empty() {
             return Ok(Some(Committed::default()));
         }
-        let store = self.worker.outbox.store();
-        let transaction = together(self.partition_key, operations, store.capabilities().limits)?;
-        match self.worker.retry(self.held, || store.submit(self.table, transaction.clone())).await {
+        let (store, is_divisible) = (self.worker.outbox.store(), operations.len() > 1);
+        let committed = match together(self.partition_key, operations, store.capabilities().limits) {
+            Ok(transaction) => {
+                self.worker.retry(self.held, || store.submit(self.table, transaction.clone())).await
+            }
+            Err(error) => Err(error),
+        };
+        match committed {
             Err(error) if error.is_conflict() || error.is_table_not_found() => Ok(None),
+            Err(error) if is_divisible && error.code() == ErrorCode::RequestBodyTooLarge => Ok(None),
             committed => committed.map(Some),
         }
     }
@@ -83,6 +93,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         let retry = Retry::default().with_runtime(self.worker.outbox.runtime().clone());
         let mut from = None;
         loop {
+            self.attempts.clear();
             let mut race = retry.start("the rows of the outbox");
             let (mut begun, mut portion, next) = loop {
                 let (page, next) = self.page(work, from.as_ref()).await?;
@@ -134,8 +145,13 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         // If a clock is ahead, claimed rows are only taken too early, which repeats work.
         let now = self.held.now().max(self.worker.outbox.runtime().now());
         let (mut free, mut taken) = (Vec::new(), Vec::new());
-        for pending in page {
-            let is_ours = pending.claim.as_ref() == Some(&self.id);
+        for mut pending in page {
+            let is_ours = self.is_ours(&pending);
+            // IMPORTANT: a lost claim may have counted an attempt that has not started.
+            match self.attempts.get(&pending.place.row_key.to_row_key()) {
+                Some(before) if is_ours => pending.attempts = *before,
+                _ => drop(self.attempts.insert(pending.place.row_key.to_row_key(), pending.attempts)),
+            }
             let to = if self.worker.is_due(&pending, now) || is_ours { &mut free } else { &mut taken };
             to.push(pending);
         }
@@ -188,7 +204,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             }
             return Ok(begun);
         }
-        // Another worker has claimed one of the rows, so the operations for each row are submitted separately.
+        // Another worker has claimed one of the rows, or the rows are too large for one transaction, so the operations for each row are submitted separately.
         for (pending, end) in &ended {
             match self.submit(end.operations(pending, now)?).await? {
                 Some(_) => self.count(pending, end),
@@ -200,9 +216,10 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             if let Some(etags) = self.submit(vec![self.claimed(&next)]).await? {
                 next.versioned(etags.into_iter().next().flatten());
                 free.push(next);
+            } else if let Some(own) = self.own(&next).await? {
+                free.push(own);
             } else {
                 self.worker.count(|metrics| metrics.lost += 1);
-                // This may be our own claim, if its response was lost.
                 self.wait_until(self.held.until());
             }
         }
@@ -210,6 +227,17 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             return Box::pin(self.next(Vec::new(), portion)).await;
         }
         Ok(free)
+    }
+
+    fn is_ours(&self, pending: &Pending) -> bool {
+        pending.claim.as_ref() == Some(&self.id)
+    }
+
+    /// Reads the row of an attempt whose claim conflicted. Returns it if it contains this claim, whose response was lost.
+    async fn own(&self, next: &Pending) -> Result<Option<Pending>> {
+        let (page, _) = self.page(&Work::Row(next.place.clone()), None).await?;
+        let is_begun = |found: &Pending| self.is_ours(found) && found.attempts == next.attempts;
+        Ok(page.into_iter().find(is_begun))
     }
 
     /// Returns how many rows of a batch to start together: the first row, and the rows that follow if none of them has been tried before. A row that has been

@@ -4,6 +4,7 @@ use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, PartitionKey, RowKey};
 use table_core::name::TableName;
 use table_core::operation::OperationKind;
+use table_core::queue::check::TEXT_BYTES;
 use table_core::queue::{Message, QueueStore};
 use table_core::retry::Retry;
 use table_core::store::TableStore;
@@ -39,8 +40,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Performs the work that a message describes.
     pub(super) async fn work(&self, held: &Held<'_, Q>, message: &Message) -> Result<Outcome> {
         match Work::read(&message.text)? {
-            Work::Inline { table, partition_key, intent, seal, tried } => {
-                self.inline(held, (table, partition_key), (intent, seal), tried).await
+            Work::Inline { table, partition_key, intent, text, seal, tried } => {
+                self.inline(held, (table, partition_key), (intent, text, seal), tried).await
             }
             work => self.rows(held, &work, message.dequeue_count > 1).await,
         }
@@ -51,12 +52,13 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         &self,
         held: &Held<'_, Q>,
         (table, partition_key): (TableName, PartitionKey),
-        (intent, seal): (Intent, Option<String>),
+        (intent, json, seal): (Intent, String, Option<String>),
         tried: Tried,
     ) -> Result<Outcome> {
         let text = |tried| {
             let (table, partition_key) = (table.clone(), partition_key.clone());
-            Work::Inline { table, partition_key, intent: intent.clone(), seal: seal.clone(), tried }.write()
+            let (intent, text, seal) = (intent.clone(), json.clone(), seal.clone());
+            Work::Inline { table, partition_key, intent, text, seal, tried }.write()
         };
         let attempts = tried.attempts.saturating_add(1);
         if tried.attempts >= self.options.poison_after {
@@ -66,8 +68,13 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         }
         // IMPORTANT: the attempt is counted before it starts. Work that kills its worker therefore eventually becomes poison, whereas work
         // that has never been tried does not.
-        held.hide(held.hidden, Some(text(Tried { attempts, error: tried.error.clone() })?)).await?;
-        let is_genuine = self.outbox.is_genuine(&table, &partition_key, &intent, seal.as_deref()).await?;
+        let counted = text(Tried { attempts, error: tried.error.clone() })?;
+        if counted.len() > TEXT_BYTES {
+            // A foreign sender left no space for the number of attempts.
+            return Err(Error::of(WorkFault::FullMessage(TEXT_BYTES)));
+        }
+        held.hide(held.hidden, Some(counted)).await?;
+        let is_genuine = self.outbox.is_genuine(&table, &partition_key, &json, seal.as_deref()).await?;
         let origin = StepOrigin { table: &table, partition_key: &partition_key, version: None, is_genuine };
         let Err(StepError { error, delay, is_refused }) = self.take(held, origin, &intent).await else {
             self.count(|metrics| metrics.finish(None));

@@ -25,9 +25,12 @@ mod kept;
 mod keys;
 mod large;
 mod leases;
+mod lost_claims;
 mod requeue;
 mod small;
 mod sweeps;
+mod unreadable;
+mod versions;
 
 /// Creates an outbox on an in-memory engine. Returns both, and the time of their common clock, in ticks, which the test can change.
 fn outbox() -> (Outbox<Engine, Engine>, Engine, Arc<AtomicU64>) {

@@ -155,8 +155,10 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Failed work is counted in the metrics and repeated later. It does not make this call fail.
     ///
     /// # Errors
-    /// Any error from receiving messages, such as `QueueNotFound`.
+    /// `InvalidInput` if the keys that the outbox was given are too short; any error from receiving messages, such as `QueueNotFound`.
     pub async fn run_once(&self) -> Result<usize> {
+        // Without usable keys, all work would be set aside.
+        self.outbox.seals().check()?;
         // The clock is read before the call, so the lease is never assumed to last longer than it does.
         let now = self.outbox.runtime().now();
         let (queues, queue) = (self.outbox.queues(), self.outbox.queue());

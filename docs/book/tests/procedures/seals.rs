@@ -37,7 +37,7 @@ impl Desk {
 
     /// Starts a program with the given keys.
     fn start_with(&self, keys: &[&str]) -> Program {
-        self.start().sealed_by(keys)
+        self.start().sealed_by(keys.iter().map(|key| format!("the secret key {key}")))
     }
 
     /// Starts a program whose clock is ahead by the given time.

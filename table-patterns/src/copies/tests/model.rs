@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use pollster::block_on;
 use proptest::prelude::*;
+use table_core::embedded::Engine;
 use table_core::etag::IfMatch;
 
 use super::kit::{Company, Department, Employee, Project, ada, project, sales};
@@ -176,8 +177,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn pat_den_2_any_program_agrees_with_the_model(acts in proptest::collection::vec(act(), 1..30)) {
-        let (company, mut model) = (Company::new(), Model::default());
+    fn pat_den_2_any_program_agrees_with_the_model(
+        acts in proptest::collection::vec(act(), 1..30),
+        page in prop_oneof![1..4_usize, Just(usize::MAX)],
+    ) {
+        let company = Company::on(Engine::in_memory(), |store| store.pages_of(page));
+        let mut model = Model::default();
         for act in &acts {
             run(&company, &mut model, act);
         }

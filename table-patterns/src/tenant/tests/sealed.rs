@@ -191,7 +191,10 @@ fn pat_ec_4_an_export_without_an_outbox_is_refused_if_steps_are_recorded() {
 fn pat_ec_4_steps_of_two_outboxes_with_different_keys_are_performed_after_an_import() {
     for is_reversed in [false, true] {
         let (from, to) = (store(true), store(true));
-        let sources = [outbox(&from, "first", Some("key 1")), outbox(&from, "second", Some("key 2"))];
+        let sources = [
+            outbox(&from, "first", Some("the first key of many")),
+            outbox(&from, "second", Some("the second key of many")),
+        ];
         record(&sources[0], "1");
         record(&sources[1], "2");
         let target = outbox(&to, "work", None);

@@ -253,7 +253,10 @@ fn pat_ec_4_a_sealed_record_is_valid_only_at_its_place_with_any_program_key() {
     let store = Engine::in_memory();
     let (desk, queue) = (TableName::new("Desk").unwrap(), QueueName::new("desk").unwrap());
     block_on(store.create_table(&desk)).unwrap();
-    let outbox = |keys: &[&str]| Outbox::new(store.clone(), store.clone(), queue.clone()).sealed_by(keys);
+    let outbox = |keys: &[&str]| {
+        let keys = keys.iter().map(|key| format!("the secret key {key}"));
+        Outbox::new(store.clone(), store.clone(), queue.clone()).sealed_by(keys)
+    };
     block_on(outbox(&["one"]).create_queues()).unwrap();
     let record = |keys: &[&str], number: u32| {
         let target = EntityKey::new("target", number.to_string()).unwrap();

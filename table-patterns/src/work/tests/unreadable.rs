@@ -1,0 +1,92 @@
+//! Tests messages in which a sender has changed one value of a genuine intent.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use table_core::key::EntityKey;
+use table_core::queue::check::TEXT_BYTES;
+
+use super::*;
+use crate::outbox::work::portable;
+
+/// Adds the JSON pointers of all values in `value` that contain no other values.
+fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            members.iter().for_each(|(name, value)| leaves(value, &format!("{path}/{name}"), found));
+        }
+        Value::Array(values) => {
+            values.iter().enumerate().for_each(|(at, value)| leaves(value, &format!("{path}/{at}"), found));
+        }
+        _ => found.push(path.to_owned()),
+    }
+}
+
+/// Returns all texts that result from `text` if one value in its JSON is replaced.
+fn mutants(text: &str) -> Vec<String> {
+    let whole: Value = serde_json::from_str(text).unwrap();
+    let mut paths = Vec::new();
+    leaves(&whole, "", &mut paths);
+    let values =
+        [json!(""), json!("a/b"), json!("x".repeat(2_000)), json!("\u{FFFF}"), json!(7), json!(null)];
+    let mut texts = Vec::new();
+    for path in paths {
+        for value in &values {
+            // A newer program may read a later version, so the message is left to it. The long text is the Base64 of a row in a later format.
+            let is_later = path.ends_with("Version") && *value == json!(7);
+            if is_later || (path.ends_with("/Row") && value.as_str().is_some_and(|text| text.len() == 2_000))
+            {
+                continue;
+            }
+            let mut mutant = whole.clone();
+            *mutant.pointer_mut(&path).unwrap() = value.clone();
+            texts.push(portable(&mutant.to_string()));
+        }
+    }
+    texts
+}
+
+/// Returns the message of a genuine intent.
+fn genuine() -> String {
+    let (outbox, engine, _) = outbox();
+    let (table, sales) = (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());
+    let target = |row_key: &str| EntityKey::new("target", row_key).unwrap();
+    let row = TableEntity::new("target", "1").unwrap().with("Text", "x").to_row().unwrap();
+    let intent = Intent::of(RowKey::new("1").unwrap())
+        .version(3)
+        .step(Step::call(&Mail("hello".into())).unwrap())
+        .step(Step::insert_or_replace(table.clone(), target("1"), row))
+        .step(Step::delete_if_exists(table.clone(), target("2")));
+    block_on(outbox.enqueue(&table, &sales, &intent)).unwrap();
+    let leases = block_on(engine.receive(outbox.queue(), 1, Duration::from_secs(60))).unwrap();
+    leases[0].message.text.clone()
+}
+
+#[test]
+fn pat_ec_4_a_message_with_any_invalid_value_does_not_stay_in_the_queue() {
+    let genuine = genuine();
+    let mut texts = mutants(&genuine);
+    let whole: Value = serde_json::from_str(&genuine).unwrap();
+    for intent in mutants(whole["Intent"].as_str().unwrap()) {
+        let mut message = whole.clone();
+        message["Intent"] = json!(intent);
+        texts.push(portable(&message.to_string()));
+    }
+    // No attempt can be counted in a message of the maximum length.
+    let front = r#"{"Version":1,"Table":"Company","PartitionKey":"Sales","Intent":"{\"Version\":1,\"Source\":\"1\",\"Steps\":[{\"Do\":\"Call\",\"Name\":\"mail\",\"Version\":1,\"Payload\":\"[0,"#;
+    let end = r#"]\"}]}"}"#;
+    texts.push([front, &"1".repeat(TEXT_BYTES - front.len() - end.len()), end].concat());
+    assert!(texts.len() > 100, "{}", texts.len());
+    for text in texts {
+        let (outbox, engine, time) = outbox();
+        block_on(engine.create_table(&TableName::new("Company").unwrap())).unwrap();
+        block_on(engine.put(outbox.queue(), PutMessage::new(text.as_str()))).unwrap();
+        let worker = Worker::new(outbox.clone()).handler(Nothing);
+        for _ in 0..20 {
+            block_on(worker.run_until_idle()).unwrap();
+            time.fetch_add(36_000_000_000, Ordering::SeqCst);
+        }
+        let waiting = block_on(outbox.backlog()).unwrap().waiting;
+        assert_eq!(waiting, 0, "{}", text.chars().take(2_000).collect::<String>());
+    }
+}
