@@ -10,8 +10,7 @@
 //! | PartitionKey | RowKey | properties |
 //! |---|---|---|
 //! | as declared by the row type | as declared | a row put by one source entity, or a row of sums to which many entities add |
-//! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; the rows and amounts of one source entity in this partition; `Cut`: the amounts at the start of a recount |
-//! | a partition of the view | `U+FFFC view_recount` | `Id`: the identifier of the latest recount; each row of sums that takes part contains it in `ViewRecount` |
+//! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; the rows and amounts of one source entity in this partition; `Cut`: the amounts at the start of a recount, for rows of sums whose property `ViewRecount` contains the recount's identifier |
 //! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the partitions of the view that contain the entity |
 //! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; the position up to which the partition's feed has been applied |
 //! | `view` | `U+FFFC view_lease` | `Holder`: the follower that applies changes |

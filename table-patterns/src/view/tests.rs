@@ -12,5 +12,6 @@ mod lost;
 mod model;
 mod moves;
 mod rebuild;
+mod recounts;
 mod shared;
 mod verbs;
