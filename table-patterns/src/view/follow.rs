@@ -271,6 +271,13 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok((record::read_position(found.row.view()), Some(found.etag)))
     }
 
+    /// Returns `true` if another process has moved the view's cursor in a partition's feed since it was read.
+    ///
+    /// A trim never passes the cursor. If changes after the cursor are missing and the cursor has not moved since, no process has applied them.
+    pub(super) async fn has_moved(&self, partition_key: &PartitionKey, etag: Option<&ETag>) -> Result<bool> {
+        Ok(self.stored_position(partition_key).await?.1.as_ref() != etag)
+    }
+
     /// Moves the view's cursor in a partition's feed. Returns `false` if another process has moved it since it was read.
     pub(super) async fn move_cursor(
         &self,
