@@ -144,10 +144,6 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let table = self.source.name()?;
         let known = self.memory.following.get(partition_key);
         let (mut cursor, mut etag) = self.stored_position(partition_key).await?;
-        if listed.is_some_and(|listed| listed.is_read_at(&cursor)) {
-            self.memory.following.set(partition_key, Found { cursor, ..Found::default() });
-            return Ok(Some(CaughtUp::default()));
-        }
         let Some((mut head, mut head_etag)) = self.feed.head(table, partition_key).await? else {
             let mut caught = CaughtUp::default();
             // The cursor shows that the partition had a feed, so the table has been deleted and created again.
@@ -158,6 +154,13 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             take_out(aside, &feed_of(partition_key)?, self).await?;
             return Ok(Some(caught));
         };
+        // IMPORTANT: the mark in the registry is not sufficient, because the registry and the head may be restored from different moments of a backup.
+        if cursor == head.end() && head.is_quiet() && listed.is_some_and(|listed| listed.is_read_at(&cursor))
+        {
+            take_out(aside, &feed_of(partition_key)?, self).await?;
+            self.memory.following.set(partition_key, Found { cursor, ..Found::default() });
+            return Ok(Some(CaughtUp::default()));
+        }
         if cursor != head.end() {
             let is_held = lease.is_some();
             *lease = match lease.take() {

@@ -13,5 +13,6 @@ mod model;
 mod moves;
 mod rebuild;
 mod recounts;
+mod restored;
 mod shared;
 mod verbs;
