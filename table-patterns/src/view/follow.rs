@@ -148,6 +148,9 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let mut caught = CaughtUp::default();
             // The cursor shows that the partition had a feed, so the table has been deleted and created again.
             if cursor != Cursor::default() {
+                if self.has_moved(partition_key, etag.as_ref()).await? {
+                    return Ok(Some(CaughtUp { is_behind: true, ..caught }));
+                }
                 caught.failed = usize::from(self.report_gap(partition_key, aside).await?);
                 self.move_cursor(partition_key, &Cursor::default(), etag).await?;
             }
@@ -186,6 +189,16 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         if reached != cursor {
             (applied, failed) = self.apply_entries(partition_key, &entries, aside).await?;
             if head.has_lost(&cursor, &entries, &reached) {
+                if self.has_moved(partition_key, etag.as_ref()).await? {
+                    // Other processes have applied the missing changes before they were trimmed.
+                    return Ok(Some(CaughtUp {
+                        changes: entries.len(),
+                        applied,
+                        failed,
+                        busy: 0,
+                        is_behind: true,
+                    }));
+                }
                 failed += usize::from(self.report_gap(partition_key, aside).await?);
             }
             // IMPORTANT: the cursor is moved after the changes are applied, so another process that has moved the cursor has also applied them.
