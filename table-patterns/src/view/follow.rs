@@ -103,7 +103,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 }
                 Err(error) if Failure::of(&error) == Failure::Lasting => {
                     all.failed +=
-                        usize::from(self.fail(feed_of(&listed.partition_key)?, &error, &mut aside).await?);
+                        usize::from(self.fail(&feed_of(&listed.partition_key)?, &error, &mut aside).await?);
                 }
                 Err(error) => outage = outage.or(Some(error)),
             }
@@ -243,7 +243,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let mut right: HashSet<_> = sources.into_iter().filter(|source| aside.contains_key(source)).collect();
         for (Applied { source, .. }, error) in refused {
             right.remove(&source);
-            failed += usize::from(self.fail(source, &error, aside).await?);
+            failed += usize::from(self.fail(&source, &error, aside).await?);
         }
         for source in right {
             take_out(aside, &source, self).await?;
@@ -251,22 +251,17 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok((applied, failed))
     }
 
-    /// Sets an entity aside as poison. Returns `false` if it has already been set aside.
-    async fn fail(&self, source: EntityKey, error: &Error, aside: &mut Aside) -> Result<bool> {
-        if aside.contains_key(&source) {
-            return Ok(false);
-        }
-        self.set_aside(&source, error).await?;
-        aside.insert(source.clone(), record::poison_key(&source)?.row_key);
-        Ok(true)
+    /// Sets an entity aside as poison. Returns `false` if it had already been set aside when the call started.
+    async fn fail(&self, source: &EntityKey, error: &Error, aside: &mut Aside) -> Result<bool> {
+        // IMPORTANT: an existing row is written again. Another process that has applied the entity before this failure then cannot delete the row, and neither
+        // can a rebuild that started before this gap.
+        self.set_aside(source, error).await?;
+        Ok(aside.remove(source).is_none())
     }
 
-    /// Sets aside a partition because the view has missed changes in it. Returns `false` if the partition has already been set aside.
+    /// Sets aside a partition because the view has missed changes in it. Returns `false` if the partition had already been set aside.
     async fn report_gap(&self, partition_key: &PartitionKey, aside: &mut Aside) -> Result<bool> {
-        let (source, error) = (gap_in(partition_key)?, Error::of(ViewFault::Gap));
-        // IMPORTANT: an existing row is written again, because a rebuild that started before this gap deletes the version that it has read.
-        self.set_aside(&source, &error).await?;
-        Ok(aside.insert(source.clone(), record::poison_key(&source)?.row_key).is_none())
+        self.fail(&gap_in(partition_key)?, &Error::of(ViewFault::Gap), aside).await
     }
 
     /// Returns the view's position in a partition's feed: all earlier changes have been applied.
@@ -311,14 +306,14 @@ fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), FEED_PREFIX)
 }
 
-/// Deletes the row that sets an entity aside, because the entity has since been applied.
+/// Deletes the row that sets an entity aside, because the entity has since been applied. A row that was written after the start of the call is not deleted.
 async fn take_out<V: View, S: TableStore>(
     aside: &mut Aside,
     source: &EntityKey,
     view: &ViewTable<V, S>,
 ) -> Result<()> {
     match aside.remove(source) {
-        Some(row_key) => view.take_back(&row_key).await,
+        Some(row) => view.take_back(row).await,
         None => Ok(()),
     }
 }
