@@ -45,7 +45,8 @@
 //!
 //! # Bounds
 //! One partition commits its recorded transactions sequentially, about as many per second as the store serves sequential requests. For a higher rate,
-//! spread the changes over partitions, or write many entities per transaction: 98 entities share one row of entries.
+//! spread the changes over partitions, or write many entities per transaction: up to 80 entities share one row of entries, and a transaction has room
+//! for 97 entities, two rows of entries and the head.
 //!
 //! Restore a table from a backup together with [`FEEDS`], or with a [`Migration`](crate::migrate::Migration), which registers its partitions: otherwise, followers
 //! may consider a restored feed quiet, and ignore its changes.

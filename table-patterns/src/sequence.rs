@@ -29,7 +29,7 @@
 //! sequence will assign again. This applies to [`set`](GaplessSequence::set), a restore from a backup, an import, the deletion of the table, and the
 //! [erasure](crate::tenant) of a tenant that later returns.
 //!
-//! Numbers start at 1 and end at `i64::MAX`. If the response to the commit of a gapless unit is lost ([`Error::is_ambiguous`]), check whether the entity
+//! Numbers start at 1 and end at `i64::MAX - 1`, because the next number is stored as an `Int64`. If the response to the commit of a gapless unit is lost ([`Error::is_ambiguous`]), check whether the entity
 //! exists before writing it again, as for any unit.
 //!
 //! # When not to

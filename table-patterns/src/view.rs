@@ -10,8 +10,7 @@
 //! | PartitionKey | RowKey | properties |
 //! |---|---|---|
 //! | as declared by the row type | as declared | a row put by one source entity, or a row of sums to which many entities add |
-//! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; the rows and amounts of one source entity in this partition; `Cut`: the amounts at the start of a recount |
-//! | a partition of the view | `U+FFFC view_recount` | `Id`: the identifier of the latest recount; each row of sums that takes part contains it in `ViewRecount` |
+//! | a partition of the view | `U+FFFC view_by_` and 32 hexadecimal digits | `Source`, `Rows`, `Sums`: JSON; the rows and amounts of one source entity in this partition; `Cut`: the amounts at the start of a recount, for rows of sums whose property `ViewRecount` contains the recount's identifier |
 //! | a partition of the source | `U+FFFC view_of_` and the RowKey of the source entity | `Places`: JSON; the partitions of the view that contain the entity |
 //! | a partition of the source | `U+FFFC view_cursor` | `Cursor`: JSON; the position up to which the partition's feed has been applied |
 //! | `view` | `U+FFFC view_lease` | `Holder`: the follower that applies changes |
@@ -45,14 +44,16 @@
 //! |---|---|
 //! | read | 1, and 1 more every ten seconds for the view's state |
 //! | write to a source that declares `#[entity(feed)]` | 2 more operations: the feed's entries and its head |
-//! | [catching up](ViewTable::catch_up) | 1 range query for 1,000 partitions with a feed, and 3 requests for the lease; for each partition with changes, some requests for the head, the entries and the cursor; then for each changed entity 2 gets, or pages for eight or more entities with adjacent keys, and 1 get for each partition of the view |
+//! | [catching up](ViewTable::catch_up) | 1 range query for 1,000 partitions with a feed, and 3 requests for the lease; in the first call of a process, 2 gets for each partition; for each partition with changes, some requests for the head, the entries and the cursor; then for each changed entity 2 gets, or pages for eight or more entities with adjacent keys, and 1 get for each partition of the view |
 //! | an entity that moved to another partition of the view | 2 gets in addition to those above, and 1 get in each of the two partitions; entities that moved between the same two partitions share transactions, one in each for up to 100 |
 //! | all entities that changed together | for each partition of the view, 1 get per changed sum, and 1 transaction for as many entities as fit in 100 operations: one per entity, one per row that it puts, one per sum |
-//! | rebuild | 2 range queries for 256 adjacent source rows, and 1 get for each partition of the view that previously contained one of them; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, and 1 get and 1 write per partition with a feed |
+//! | rebuild | 2 range queries for 256 adjacent source rows, and 1 get for each partition of the view that previously contained one of them; records, sums and transactions as above; 1 scan of each table, and each partition of the view read once more, or twice if a sum differs from the records; 2 range queries, and 3 gets and 1 write per partition with a feed |
 //!
 //! # Bounds
 //! - A change to one entity in one partition of the view is one transaction. The entity's rows in the partition, the rows that the change removes and the
-//!   sums that it changes total at most 99. The list of an entity's partitions has at most 32 Ki characters. An entity that moves to another partition leaves
+//!   sums that it changes total at most 99. The list of an entity's partitions has at most 32 Ki characters, and so have the list of
+//!   its rows in one partition and the list of its amounts there: 99 rows are possible if their RowKeys have about 300 characters each, or fewer with
+//!   characters that JSON escapes. An entity that moves to another partition leaves
 //!   an empty record in the old one. Empty records do not make later changes more expensive.
 //! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` holds the same amount in memory.
 //! - A sum is an `Int64`. If it overflows, the change fails and nothing is written. All changes to one sum write the same row, so one partition's write

@@ -66,6 +66,12 @@ impl Head {
         if self.has(from) { from.number.max(self.floor) } else { self.floor }
     }
 
+    /// Returns `true` if a reader at the cursor has missed changes: they were trimmed, or the table was deleted and created again, or restored. A new reader,
+    /// whose cursor is the default, has missed none.
+    pub(crate) fn is_lost_at(&self, cursor: &Cursor) -> bool {
+        cursor.feed != 0 && (!self.has(cursor) || cursor.number < self.floor)
+    }
+
     /// Returns `true` if a reader that went from `from` to `reached` and read `entries` has missed changes, because they were trimmed, or because
     /// the table was deleted and created again, or restored. For a new reader, changes that were trimmed before it started do not count.
     ///

@@ -81,23 +81,25 @@ impl<S: TableStore> FeedReader<'_, S> {
     /// # Errors
     /// Any error from [`Feed::read`]; the reader keeps its position.
     pub async fn next(&mut self, limit: usize) -> Result<Vec<FeedEntry>> {
-        loop {
-            let known = self.head.filter(|head| head.passed(&self.at) < head.last);
-            let head = match known {
-                Some(head) => head,
-                None => match self.feed.head(&self.table, &self.partition_key).await? {
-                    Some((head, _)) => head,
-                    None => return Ok(Vec::new()),
-                },
-            };
-            let place = (&self.table, &self.partition_key);
-            let (entries, reached) = self.feed.entries(place, &head, &self.at, limit).await?;
-            (self.head, self.at) = (Some(head), reached);
-            // Entries before the end in the remembered head may have been trimmed in the meantime.
-            if !entries.is_empty() || known.is_none() {
+        if let Some(head) = self.head.filter(|head| head.passed(&self.at) < head.last) {
+            let entries = self.next_before(head, limit).await?;
+            // If the list is empty, the remaining entries before the end in the remembered head may have been trimmed.
+            if !entries.is_empty() {
                 return Ok(entries);
             }
         }
+        match self.feed.head(&self.table, &self.partition_key).await? {
+            Some((head, _)) => self.next_before(head, limit).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Reads the next entries before the end in `head`, and remembers the head.
+    async fn next_before(&mut self, head: Head, limit: usize) -> Result<Vec<FeedEntry>> {
+        let place = (&self.table, &self.partition_key);
+        let (entries, reached) = self.feed.entries(place, &head, &self.at, limit).await?;
+        (self.head, self.at) = (Some(head), reached);
+        Ok(entries)
     }
 }
 

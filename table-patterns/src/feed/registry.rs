@@ -38,6 +38,11 @@ impl Listed {
         Ok(Self { partition_key, key, etag: row.etag(), quiet: quiet(row.row) })
     }
 
+    /// Returns `true` if the registry marks the feed as quiet.
+    pub(crate) const fn is_quiet(&self) -> bool {
+        self.quiet.is_some()
+    }
+
     /// Returns `true` if a reader at this cursor has read all entries of a quiet feed.
     pub(crate) fn is_read_at(&self, cursor: &Cursor) -> bool {
         self.quiet.as_ref().is_some_and(|end| cursor.is_at(end))

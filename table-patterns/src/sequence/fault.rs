@@ -11,7 +11,7 @@ pub(super) enum SequenceFault {
     #[error("the row of a sequence must have `{property}`: Int64 above 0, found {found}")]
     #[fault(Corrupted)]
     Row { property: &'static str, found: String },
-    #[error("cannot take {count} numbers from {next}; take at least one, and none above {last}", last = i64::MAX)]
+    #[error("cannot take {count} numbers from {next}; take at least one, and none above {last}", last = i64::MAX - 1)]
     Count { count: u64, next: i64 },
     #[error("the next number cannot be {0}; set one from 1 to {last}", last = i64::MAX)]
     Next(u64),

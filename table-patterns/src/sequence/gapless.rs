@@ -139,7 +139,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if `next` is 0 or above `i64::MAX`; any error from the store.
+    /// `InvalidInput` if `next` is 0 or above `i64::MAX`; any error from the store. If `next` is `i64::MAX`, the sequence has no more numbers.
     pub async fn set(&self, partition: Selection<E, Partition>, next: u64) -> Result<()> {
         let set = self
             .entities

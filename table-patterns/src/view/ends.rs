@@ -9,14 +9,15 @@ use table_core::store::TableStore;
 use table_core::{Error, Result};
 
 use crate::failure::Failure;
-use crate::feed::{self, Cursor};
+use crate::feed::{self, Cursor, Listed};
 use crate::requests::{self, CONCURRENCY};
 use crate::view::View;
 use crate::view::fault::ViewFault;
+use crate::view::poison::gap_in;
 use crate::view::table::ViewTable;
 
 /// The maximum number of recorded ends, which keeps the position of a rebuild small enough to be stored. In further partitions, a follower (a process that
-/// applies changes) continues from the old cursors, which takes longer but has the same result.
+/// applies changes) continues from the old cursors, which takes longer but has the same result, because [`ViewTable::ends`] replaces unusable cursors.
 const MOST: usize = 1_000;
 
 /// The ends of the feeds, by source partition.
@@ -24,7 +25,9 @@ const MOST: usize = 1_000;
 pub(super) struct Ends(BTreeMap<String, Cursor>);
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Reads the ends of the feeds of all partitions whose feeds can be read.
+    /// Reads the ends of the feeds of all partitions whose feeds can be read. If the view has missed changes in a partition, reports the gap, and replaces the
+    /// view's cursor by the end, because the old cursor is not a position from which the feed can be followed. If a feed is marked as quiet in the registry, but
+    /// not in its head, lists the partition without the mark.
     ///
     /// # Errors
     /// `IndexNotReady` if older programs may write without the feed, because neither the rebuild nor the feed would contain such changes.
@@ -33,17 +36,46 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let fault = ViewFault::AnnouncedFeed(V::Source::SCHEMA.entity);
             return Err(Error::of(fault).with_table(self.source.name()?.as_str()));
         }
-        let (feed, table) = (self.feed(), self.source.name()?);
-        let partitions = feed.partitions(table).await?;
-        let ends = partitions.into_iter().take(MOST).map(|partition_key| async move {
-            match feed.end(table, &partition_key).await {
+        let partitions = self.feed().listed(self.source.name()?).await?;
+        let ends = partitions.into_iter().map(|listed| async move {
+            let end = self.usable_end(&listed).await;
+            let Listed { partition_key, .. } = listed;
+            match end {
                 // A follower sets this partition aside. Its changes are followed from the old cursor once the feed can be read again.
                 Err(error) if Failure::of(&error) == Failure::Lasting => Ok(None),
                 end => Ok::<_, Error>(Some((partition_key.into_string(), end?))),
             }
         });
         let ends: Vec<_> = requests::in_order(ends, CONCURRENCY).await?;
-        Ok(Ends(ends.into_iter().flatten().collect()))
+        Ok(Ends(ends.into_iter().flatten().take(MOST).collect()))
+    }
+
+    /// Returns the end of a partition's feed, after replacing a cursor at which the view has missed changes, and removing a quiet mark that the head lacks.
+    async fn usable_end(&self, listed: &Listed) -> Result<Cursor> {
+        let (table, partition_key) = (self.source.name()?, &listed.partition_key);
+        loop {
+            // IMPORTANT: the cursor is read before the head, so a cursor that is beyond the head's end belongs to another state of the table.
+            let (cursor, etag) = self.stored_position(partition_key).await?;
+            let head = self.feed().head(table, partition_key).await?;
+            // A writer lists a partition again only if the mark is in the head. The two differ if they were restored from different moments of a backup.
+            if listed.is_quiet() && head.as_ref().is_some_and(|(head, _)| !head.is_quiet()) {
+                self.feed().register(table, partition_key).await?;
+            }
+            let end = head.as_ref().map(|(head, _)| head.end()).unwrap_or_default();
+            let is_lost =
+                head.as_ref().map_or(cursor != Cursor::default(), |(head, _)| head.is_lost_at(&cursor));
+            if !is_lost {
+                return Ok(end);
+            }
+            if self.has_moved(partition_key, etag.as_ref()).await? {
+                continue;
+            }
+            // The report remains if the rebuild does not complete.
+            self.set_aside(&gap_in(partition_key)?, &Error::of(ViewFault::Gap)).await?;
+            if self.move_cursor(partition_key, &end, etag).await? {
+                return Ok(end);
+            }
+        }
     }
 
     /// Moves the view's cursors forward to the recorded ends.

@@ -103,7 +103,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 }
                 Err(error) if Failure::of(&error) == Failure::Lasting => {
                     all.failed +=
-                        usize::from(self.fail(feed_of(&listed.partition_key)?, &error, &mut aside).await?);
+                        usize::from(self.fail(&feed_of(&listed.partition_key)?, &error, &mut aside).await?);
                 }
                 Err(error) => outage = outage.or(Some(error)),
             }
@@ -144,20 +144,26 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let table = self.source.name()?;
         let known = self.memory.following.get(partition_key);
         let (mut cursor, mut etag) = self.stored_position(partition_key).await?;
-        if listed.is_some_and(|listed| listed.is_read_at(&cursor)) {
-            self.memory.following.set(partition_key, Found { cursor, ..Found::default() });
-            return Ok(Some(CaughtUp::default()));
-        }
         let Some((mut head, mut head_etag)) = self.feed.head(table, partition_key).await? else {
             let mut caught = CaughtUp::default();
             // The cursor shows that the partition had a feed, so the table has been deleted and created again.
             if cursor != Cursor::default() {
+                if self.has_moved(partition_key, etag.as_ref()).await? {
+                    return Ok(Some(CaughtUp { is_behind: true, ..caught }));
+                }
                 caught.failed = usize::from(self.report_gap(partition_key, aside).await?);
                 self.move_cursor(partition_key, &Cursor::default(), etag).await?;
             }
             take_out(aside, &feed_of(partition_key)?, self).await?;
             return Ok(Some(caught));
         };
+        // IMPORTANT: the mark in the registry is not sufficient, because the registry and the head may be restored from different moments of a backup.
+        if cursor == head.end() && head.is_quiet() && listed.is_some_and(|listed| listed.is_read_at(&cursor))
+        {
+            take_out(aside, &feed_of(partition_key)?, self).await?;
+            self.memory.following.set(partition_key, Found { cursor, ..Found::default() });
+            return Ok(Some(CaughtUp::default()));
+        }
         if cursor != head.end() {
             let is_held = lease.is_some();
             *lease = match lease.take() {
@@ -183,6 +189,16 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         if reached != cursor {
             (applied, failed) = self.apply_entries(partition_key, &entries, aside).await?;
             if head.has_lost(&cursor, &entries, &reached) {
+                if self.has_moved(partition_key, etag.as_ref()).await? {
+                    // Other processes have applied the missing changes before they were trimmed.
+                    return Ok(Some(CaughtUp {
+                        changes: entries.len(),
+                        applied,
+                        failed,
+                        busy: 0,
+                        is_behind: true,
+                    }));
+                }
                 failed += usize::from(self.report_gap(partition_key, aside).await?);
             }
             // IMPORTANT: the cursor is moved after the changes are applied, so another process that has moved the cursor has also applied them.
@@ -227,7 +243,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let mut right: HashSet<_> = sources.into_iter().filter(|source| aside.contains_key(source)).collect();
         for (Applied { source, .. }, error) in refused {
             right.remove(&source);
-            failed += usize::from(self.fail(source, &error, aside).await?);
+            failed += usize::from(self.fail(&source, &error, aside).await?);
         }
         for source in right {
             take_out(aside, &source, self).await?;
@@ -235,22 +251,17 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok((applied, failed))
     }
 
-    /// Sets an entity aside as poison. Returns `false` if it has already been set aside.
-    async fn fail(&self, source: EntityKey, error: &Error, aside: &mut Aside) -> Result<bool> {
-        if aside.contains_key(&source) {
-            return Ok(false);
-        }
-        self.set_aside(&source, error).await?;
-        aside.insert(source.clone(), record::poison_key(&source)?.row_key);
-        Ok(true)
+    /// Sets an entity aside as poison. Returns `false` if it had already been set aside when the call started.
+    async fn fail(&self, source: &EntityKey, error: &Error, aside: &mut Aside) -> Result<bool> {
+        // IMPORTANT: an existing row is written again. Another process that has applied the entity before this failure then cannot delete the row, and neither
+        // can a rebuild that started before this gap.
+        self.set_aside(source, error).await?;
+        Ok(aside.remove(source).is_none())
     }
 
-    /// Sets aside a partition because the view has missed changes in it. Returns `false` if the partition has already been set aside.
+    /// Sets aside a partition because the view has missed changes in it. Returns `false` if the partition had already been set aside.
     async fn report_gap(&self, partition_key: &PartitionKey, aside: &mut Aside) -> Result<bool> {
-        let (source, error) = (gap_in(partition_key)?, Error::of(ViewFault::Gap));
-        // IMPORTANT: an existing row is written again, because a rebuild that started before this gap deletes the version that it has read.
-        self.set_aside(&source, &error).await?;
-        Ok(aside.insert(source.clone(), record::poison_key(&source)?.row_key).is_none())
+        self.fail(&gap_in(partition_key)?, &Error::of(ViewFault::Gap), aside).await
     }
 
     /// Returns the view's position in a partition's feed: all earlier changes have been applied.
@@ -271,6 +282,13 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok((record::read_position(found.row.view()), Some(found.etag)))
     }
 
+    /// Returns `true` if another process has moved the view's cursor in a partition's feed since it was read.
+    ///
+    /// A trim never passes the cursor. If changes after the cursor are missing and the cursor has not moved since, no process has applied them.
+    pub(super) async fn has_moved(&self, partition_key: &PartitionKey, etag: Option<&ETag>) -> Result<bool> {
+        Ok(self.stored_position(partition_key).await?.1.as_ref() != etag)
+    }
+
     /// Moves the view's cursor in a partition's feed. Returns `false` if another process has moved it since it was read.
     pub(super) async fn move_cursor(
         &self,
@@ -288,14 +306,14 @@ fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), FEED_PREFIX)
 }
 
-/// Deletes the row that sets an entity aside, because the entity has since been applied.
+/// Deletes the row that sets an entity aside, because the entity has since been applied. A row that was written after the start of the call is not deleted.
 async fn take_out<V: View, S: TableStore>(
     aside: &mut Aside,
     source: &EntityKey,
     view: &ViewTable<V, S>,
 ) -> Result<()> {
     match aside.remove(source) {
-        Some(row_key) => view.take_back(&row_key).await,
+        Some(row) => view.take_back(row).await,
         None => Ok(()),
     }
 }

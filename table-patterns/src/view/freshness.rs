@@ -37,12 +37,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     pub async fn freshness(&self) -> Result<Freshness> {
         let table = self.source.name()?;
         let mut freshness = Freshness::default();
-        for listed in self.feed.listed(table).await? {
-            let partition_key = &listed.partition_key;
+        for partition_key in &self.feed.partitions(table).await? {
             let cursor = self.position(partition_key).await?;
-            if listed.is_read_at(&cursor) {
-                continue;
-            }
             let head = match self.feed.head(table, partition_key).await {
                 Err(error) if Failure::of(&error) == Failure::Lasting => continue,
                 head => head?,

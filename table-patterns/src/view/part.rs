@@ -1,6 +1,6 @@
 //! The rows, sums and records that entities have in one partition of a view. They are written together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -56,19 +56,24 @@ impl Change {
 
     /// Returns the record to write. During a recount, the record also keeps the amounts from the recount's start.
     fn record(&self, sums: &Sums<'_>) -> Result<Share> {
-        let mut cut = self.before.cut.clone();
-        for row in self.sums() {
-            let Some(Some(sum)) = sums.get(row.as_str()) else { continue };
-            let Some(id) = record::recount_of(sum.row.view())? else { continue };
-            if cut.as_ref().is_none_or(|cut| cut.id != id) {
-                cut = Some(Cut { id, sums: BTreeMap::new() });
-            }
-            if let Some(cut) = &mut cut {
-                let before = || self.before.sums.get(row).cloned().unwrap_or_default();
-                cut.sums.entry(row.clone()).or_insert_with(before);
+        let mark = |row: &str| match sums.get(row) {
+            Some(Some(sum)) => record::recount_of(sum.row.view()),
+            _ => Ok(None),
+        };
+        let mut cuts = BTreeMap::new();
+        for (row, cut) in &self.before.cuts {
+            // Amounts of a recount that has ended, or that a later recount of the row has replaced, are dropped. Each recount has its own identifier, so no
+            // recount of this row will need them.
+            if mark(row)?.as_ref() == Some(&cut.id) {
+                cuts.insert(row.clone(), cut.clone());
             }
         }
-        Ok(Share { cut, ..self.after.clone() })
+        for row in self.sums() {
+            let Some(id) = mark(row)? else { continue };
+            let amounts = || self.before.sums.get(row).cloned().unwrap_or_default();
+            cuts.entry(row.clone()).or_insert_with(|| Cut { id, amounts: amounts() });
+        }
+        Ok(Share { cuts, ..self.after.clone() })
     }
 }
 
@@ -94,7 +99,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let after = Share {
             rows: wanted.rows.keys().map(|row| row.as_str().to_owned()).collect(),
             sums: summed.filter(|(_, amounts)| !amounts.is_empty()).collect(),
-            cut: None,
+            cuts: BTreeMap::new(),
         };
         let etag = stored.map(|stored| stored.etag);
         Ok(Change { source: source.clone(), etag, before, after, rows: wanted.rows })
@@ -106,9 +111,11 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         for change in changes {
             self.add_differences(place, change, &mut differences)?;
         }
-        let rows = differences.keys().map(|row| async move {
+        let cut = changes.iter().flat_map(|change| change.before.cuts.keys()).map(String::as_str);
+        let rows: BTreeSet<_> = differences.keys().copied().chain(cut).collect();
+        let rows = rows.into_iter().map(|row| async move {
             let found = self.get(&record::row_key(place, row)?).await?;
-            Ok::<_, Error>((*row, found))
+            Ok::<_, Error>((row, found))
         });
         let sums: Vec<_> = requests::in_order(rows, CONCURRENCY).await?;
         let sums: Sums<'_> = sums.into_iter().collect();

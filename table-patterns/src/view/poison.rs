@@ -41,18 +41,23 @@ impl PoisonText {
     }
 }
 
-/// A stored row for an entity that is set aside.
-struct PoisonRow {
+/// The key and version of a row that sets an entity aside.
+pub(super) struct AsideRow {
     row_key: RowKey,
     etag: ETag,
+}
+
+/// A stored row for an entity that is set aside.
+struct PoisonRow {
+    row: AsideRow,
     poison: ViewPoison,
 }
 
 /// The versions of the rows for missed changes, by `RowKey`.
 pub(super) type Gaps = BTreeMap<String, String>;
 
-/// The entities that are set aside, each with the key of the row that records it.
-pub(super) type Aside = HashMap<EntityKey, RowKey>;
+/// The entities that were set aside when a call started, each with the row that records it.
+pub(super) type Aside = HashMap<EntityKey, AsideRow>;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Returns the entities that are set aside. For each of them, the view contains the rows from before the failure, or none.
@@ -72,7 +77,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Any store outage, as in [`apply`](Self::apply).
     pub async fn retry_poison(&self) -> Result<usize> {
         let mut right = 0;
-        for PoisonRow { row_key, poison, .. } in self.poison_rows(usize::MAX).await? {
+        for PoisonRow { row, poison } in self.poison_rows(usize::MAX).await? {
             // This row is for a partition that has missed changes, or whose feed cannot be read.
             if poison.source.row_key.is_reserved() {
                 continue;
@@ -81,7 +86,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if let Some((_, error)) = failed.first() {
                 self.set_aside(&poison.source, error).await?;
             } else {
-                self.take_back(&row_key).await?;
+                self.take_back(row).await?;
                 right += 1;
             }
         }
@@ -99,22 +104,21 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let fault = ViewFault::Poison { found: rows.len(), most };
             return Err(Error::of(fault).with_table(self.rows.name()?.as_str()));
         }
-        Ok(rows.into_iter().map(|row| (row.poison.source, row.row_key)).collect())
+        Ok(rows.into_iter().map(|row| (row.poison.source, row.row)).collect())
     }
 
     /// Returns the rows that record missed changes.
     pub(super) async fn gaps(&self) -> Result<Gaps> {
         let rows = self.poison_rows(usize::MAX).await?.into_iter();
         let gaps = rows.filter(|row| is_gap(&row.poison.source));
-        Ok(gaps.map(|row| (row.row_key.into_string(), row.etag.to_string())).collect())
+        Ok(gaps.map(|PoisonRow { row, .. }| (row.row_key.into_string(), row.etag.to_string())).collect())
     }
 
     /// Deletes rows that record missed changes. A row whose version has changed records a later gap, and is not deleted.
     pub(super) async fn end_gaps(&self, gaps: &Gaps) -> Result<()> {
         for (row_key, etag) in gaps {
-            let partition_key = PartitionKey::new(record::STATE_PARTITION)?;
-            let kind = OperationKind::Delete(IfMatch::ETag(ETag::parse(etag)?));
-            self.submit(&partition_key, vec![(RowKey::new(row_key.as_str())?, kind)]).await?;
+            self.take_back(AsideRow { row_key: RowKey::new(row_key.as_str())?, etag: ETag::parse(etag)? })
+                .await?;
         }
         Ok(())
     }
@@ -130,7 +134,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 else {
                     continue;
                 };
-                rows.push(PoisonRow { row_key: RowKey::new(row.row_key)?, etag: row.etag(), poison });
+                let row = AsideRow { row_key: RowKey::new(row.row_key)?, etag: row.etag() };
+                rows.push(PoisonRow { row, poison });
             }
             from = page.continuation;
             if from.is_none() || rows.len() > most {
@@ -153,10 +158,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             .map(drop)
     }
 
-    /// Deletes the row that sets an entity aside.
-    pub(super) async fn take_back(&self, row_key: &RowKey) -> Result<()> {
+    /// Deletes a row that sets an entity aside, unless it has been written since it was read: the later write records a later failure.
+    pub(super) async fn take_back(&self, AsideRow { row_key, etag }: AsideRow) -> Result<()> {
         let partition_key = PartitionKey::new(record::STATE_PARTITION)?;
-        let delete = (row_key.clone(), OperationKind::Delete(IfMatch::Any));
+        let delete = (row_key, OperationKind::Delete(IfMatch::ETag(etag)));
         self.submit(&partition_key, vec![delete]).await.map(drop)
     }
 }

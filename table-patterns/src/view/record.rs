@@ -34,16 +34,47 @@ pub(super) struct Share {
     pub(super) rows: BTreeSet<String>,
     /// The amounts that the entity has contributed to the view's sums, by row and property. Zeros are omitted.
     pub(super) sums: BTreeMap<String, Amounts>,
-    /// The amounts when the latest recount started; `None` if no amount has changed since then.
-    pub(super) cut: Option<Cut>,
+    /// For each row that a recount has marked, the amounts at the time of the mark. Contains only rows whose amounts have changed since.
+    pub(super) cuts: BTreeMap<String, Cut>,
 }
 
-/// The amounts that a record contained when a recount started, for the rows whose amounts have changed since.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The amounts that a record contained for one row when a recount marked the row.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     /// The identifier of the recount.
     pub(super) id: String,
-    pub(super) sums: BTreeMap<String, Amounts>,
+    pub(super) amounts: Amounts,
+}
+
+/// The JSON of the amounts from the start of a recount, by row.
+#[derive(Serialize, Deserialize)]
+struct CutText {
+    id: String,
+    sums: BTreeMap<String, Amounts>,
+    /// The amounts from other recounts, which have marked other rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    others: Vec<Self>,
+}
+
+impl CutText {
+    /// Groups amounts by recount. Returns `None` if there are none.
+    fn of(cuts: &BTreeMap<String, Cut>) -> Option<Self> {
+        let mut by_recount = BTreeMap::<&String, BTreeMap<String, Amounts>>::new();
+        for (row, Cut { id, amounts }) in cuts {
+            by_recount.entry(id).or_default().insert(row.clone(), amounts.clone());
+        }
+        let text = |(id, sums): (&String, _)| Self { id: id.clone(), sums, others: Vec::new() };
+        let mut all = by_recount.into_iter().map(text);
+        let first = all.next()?;
+        Some(Self { others: all.collect(), ..first })
+    }
+
+    /// Returns the amounts by row.
+    fn cuts(self) -> BTreeMap<String, Cut> {
+        let Self { id, sums, others } = self;
+        let own = sums.into_iter().map(|(row, amounts)| (row, Cut { id: id.clone(), amounts }));
+        own.chain(others.into_iter().flat_map(Self::cuts)).collect()
+    }
 }
 
 /// The list of the view's partitions in which a source entity has rows or amounts, or may get some from a change in progress.
@@ -99,11 +130,6 @@ pub(super) fn row_key(place: &PartitionKey, row: &str) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(row)? })
 }
 
-/// Returns the key of the row that contains the identifier of the latest recount in the view's partition `place`.
-pub(super) fn recount_key(place: &PartitionKey) -> Result<EntityKey> {
-    Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(format!("{VIEW_PREFIX}recount"))? })
-}
-
 /// Returns the identifier of the recount that marked the given row of sums; `None` if the row is not marked.
 pub(super) fn recount_of(row: RowView<'_>) -> Result<Option<String>> {
     Ok(match row.find(RECOUNT, &mut 0)? {
@@ -136,15 +162,16 @@ impl Share {
         {
             writer.property(name, ValueRef::String(&text));
         }
-        if let Some(cut) = &self.cut {
-            writer.property("Cut", ValueRef::String(&json(cut)?));
+        if let Some(cut) = CutText::of(&self.cuts) {
+            writer.property("Cut", ValueRef::String(&json(&cut)?));
         }
         Ok(writer.finish())
     }
 
     pub(super) fn read(row: RowView<'_>) -> Result<Self> {
-        let cut = row.find("Cut", &mut 0)?.map(|_| parse(row, "Cut")).transpose()?;
-        Ok(Self { rows: parse(row, "Rows")?, sums: parse(row, "Sums")?, cut })
+        let cut = row.find("Cut", &mut 0)?.map(|_| parse::<CutText>(row, "Cut")).transpose()?;
+        let cuts = cut.map(CutText::cuts).unwrap_or_default();
+        Ok(Self { rows: parse(row, "Rows")?, sums: parse(row, "Sums")?, cuts })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Recounts the sums in one partition of a view from the entities' records, while other processes change both.
 //!
 //! Sums that agree with the records, and do not change while both are read, are correct and are skipped. For other sums, a *recount* marks each row
-//! that contains them. A writer that changes a marked row stores the earlier amounts in the entity's record, once per recount. The records
+//! that contains them. A writer that changes a marked row stores the earlier amounts for this row in the entity's record, once per mark. The records
 //! therefore determine the correct sums at the time of the mark, regardless of how long reading them takes. The difference between the correct and
 //! the stored sums at that time is then added to the current sums.
 
@@ -103,17 +103,15 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Recounts the sums in the given rows. `found_by` contains the records that proved these rows wrong. Returns `false` if another recount in the
-    /// partition has started in the meantime, or if a row with sums was deleted; the caller must then start again.
+    /// Recounts the sums in the given rows. `found_by` contains the records that proved these rows wrong. Returns `false` if another recount
+    /// has marked one of the rows in the meantime, or if a row with sums was deleted; the caller must then start again.
     async fn recount_rows(
         &self,
         place: &PartitionKey,
         (rows, found_by): (&BTreeSet<String>, &Records),
         corrected: &mut usize,
     ) -> Result<bool> {
-        let (id, key) = (Uuid::new_v4().simple().to_string(), record::recount_key(place)?);
-        let named = OperationKind::InsertOrReplace(record::one_text("Id", &id));
-        self.submit(place, vec![(key.row_key.clone(), named)]).await?;
+        let id = Uuid::new_v4().simple().to_string();
         let mut began = BTreeMap::new();
         for row in rows {
             let is_summed = found_by.sums.contains_key(row);
@@ -122,14 +120,6 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             }
         }
         let records = self.records(place, Some(&id)).await?;
-        // IMPORTANT: the latest recount is read after the records, because a record drops the amounts from an earlier recount when it stores the
-        // amounts for a later one.
-        let latest = self.get(&key).await?;
-        let is_latest =
-            |stored: StoredRow| Ok(stored.row.view().find("Id", &mut 0)? == Some(ValueRef::String(&id)));
-        if !latest.map_or(Ok::<_, Error>(false), is_latest)? {
-            return Ok(false);
-        }
         let (mut is_whole, nothing) = (true, Totals::new());
         for (row, began) in &began {
             // IMPORTANT: the entity that puts a row may have left the partition before the rows were found, and may since have returned.
@@ -227,9 +217,10 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let query = Query::new(KeyRange::rows(place.as_str(), TextRange::prefix(BY)));
         let mut records = Records::default();
         self.each(&query, |entity| {
-            let Ok(Share { rows, mut sums, cut }) = Share::read(entity.row) else { return Ok(()) };
+            let Ok(Share { rows, mut sums, cuts }) = Share::read(entity.row) else { return Ok(()) };
             records.put.extend(rows);
-            sums.extend(cut.filter(|cut| Some(&cut.id) == recount).map(|cut| cut.sums).unwrap_or_default());
+            let cuts = cuts.into_iter().filter(|(_, cut)| Some(&cut.id) == recount);
+            sums.extend(cuts.map(|(row, cut)| (row, cut.amounts)));
             for (row, amounts) in sums {
                 let of_row = records.sums.entry(row).or_default();
                 for (name, amount) in amounts {

@@ -12,5 +12,7 @@ mod lost;
 mod model;
 mod moves;
 mod rebuild;
+mod recounts;
+mod restored;
 mod shared;
 mod verbs;

@@ -1,6 +1,11 @@
 //! Tests of the number of requests and rows that reads, writes and trims of a feed need.
 
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
 use pollster::block_on;
+use proptest::prelude::*;
 use table_core::query::Select;
 
 use super::{World, numbers};
@@ -143,4 +148,61 @@ fn pat_ec_8_many_changes_of_a_transaction_share_a_row() {
     let some = world.read(&feed, &Cursor::default(), 90);
     assert_eq!(block_on(feed.trim(&world.table, &world.sales, &some[89].cursor)).unwrap(), 90);
     assert_eq!(numbers(&world.read(&feed, &Cursor::default(), 100)), (90..98).collect::<Vec<_>>());
+}
+
+/// An act on a feed that a reader follows.
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    /// Writes this number of changes.
+    Write(usize),
+    /// Trims the feed to its end.
+    Trim,
+    /// Reads with this limit.
+    Next(usize),
+}
+
+/// Runs acts on a feed. Returns the number of requests that each `next` has sent.
+fn requests_of_next(acts: &[Act]) -> Vec<usize> {
+    let world = World::new(1_000);
+    let feed = world.feed(0);
+    let mut reader = feed.reader(world.table.clone(), world.sales.clone(), Cursor::default());
+    let (mut written, mut requests) = (0, Vec::new());
+    for act in acts {
+        match *act {
+            Act::Write(changes) => {
+                world.write(&feed, &(written..written + changes).collect::<Vec<_>>());
+                written += changes;
+            }
+            Act::Trim => {
+                let end = block_on(feed.end(&world.table, &world.sales)).unwrap();
+                block_on(feed.trim(&world.table, &world.sales, &end)).unwrap();
+            }
+            Act::Next(limit) => {
+                world.store.heal();
+                assert!(block_on(reader.next(limit)).unwrap().len() <= limit);
+                requests.push(world.calls().len());
+            }
+        }
+    }
+    requests
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Tests that a reader returns after a few requests for every limit, also for 0, and also if others trim the feed. A reader that never returns would
+    /// stop the test, so the acts run in a thread.
+    #[test]
+    fn pat_ec_8_a_read_with_any_limit_returns(
+        acts in prop::collection::vec(
+            prop_oneof![(1..4_usize).prop_map(Act::Write), Just(Act::Trim), (0..3_usize).prop_map(Act::Next)],
+            1..12,
+        ),
+    ) {
+        let (done, requests) = mpsc::channel();
+        let own = acts.clone();
+        thread::spawn(move || done.send(requests_of_next(&own)));
+        let requests = requests.recv_timeout(Duration::from_mins(2));
+        prop_assert!(requests.as_ref().is_ok_and(|all| all.iter().all(|count| *count <= 4)), "{:?}: {:?}", acts, requests);
+    }
 }

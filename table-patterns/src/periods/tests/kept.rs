@@ -218,20 +218,59 @@ fn a_unit_and_participants_write_in_the_table_of_a_period() {
     block_on(unit.commit()).unwrap();
 }
 
-#[test]
-fn a_dropped_table_leaves_neither_schema_nor_feed_registration() {
-    let (scans, store, now) = scans();
-    block_on(scans.insert(&scan(3, "A-1"))).unwrap();
-    let name = scans.name_of(scan(3, "").at).unwrap();
-    let feed = Feed::new(store.clone());
-    assert_eq!(block_on(feed.partitions(&name)).unwrap().len(), 1);
-    pass(&now, 1);
-    assert_eq!(block_on(scans.expire()).unwrap(), std::slice::from_ref(&name));
-    assert_eq!(block_on(feed.partitions(&name)).unwrap(), []);
-    let handle = Table::<Arrival, _>::new(store, name);
-    assert!(block_on(handle.schema_record()).unwrap().is_none());
-    assert_eq!(block_on(scans.insert(&scan(3, "A-1"))).unwrap_err().rule(), Some("PAT-HVD-4"));
+/// Declares an entity with a feed in tables of one period, and tests that expiry removes a dropped table's schema and its feed registration.
+macro_rules! leaves_nothing {
+    ($test:ident, $period:ident) => {
+        #[test]
+        fn $test() {
+            #[derive(Entity, Clone, Debug, PartialEq)]
+            #[entity(table = "Scans", feed)]
+            #[partition_key(depot)]
+            #[row_key("scan_", at)]
+            struct Scan {
+                depot: String,
+                at: DateTime<Utc>,
+            }
+
+            impl Periodic for Scan {
+                const PERIOD: Period = Period::$period;
+
+                fn instant(&self) -> DateTime<Utc> {
+                    self.at
+                }
+            }
+
+            let (store, at) = (Engine::in_memory(), noon());
+            let now = Arc::new(AtomicU64::new(ticks::from_datetime(at).unwrap()));
+            let hand = Arc::clone(&now);
+            let clock = Clock::new(move || hand.load(Ordering::SeqCst));
+            let scans = PeriodTables::new(store.clone()).retain(0).with_clock(clock);
+            let first = Scan { depot: "Oslo".into(), at };
+            block_on(scans.insert(&first)).unwrap();
+            let name = scans.name_of(at).unwrap();
+            let feed = Feed::new(store.clone());
+            assert_eq!(block_on(feed.partitions(&name)).unwrap().len(), 1);
+            let next = Period::$period.offset(at, 1).unwrap();
+            now.store(ticks::from_datetime(next).unwrap(), Ordering::SeqCst);
+            block_on(scans.insert(&Scan { at: next, ..first.clone() })).unwrap();
+            assert_eq!(block_on(scans.expire()).unwrap(), std::slice::from_ref(&name));
+            assert_eq!(block_on(feed.partitions(&name)).unwrap(), []);
+            let handle = Table::<Scan, _>::new(store.clone(), name);
+            assert!(block_on(handle.schema_record()).unwrap().is_none());
+            assert_eq!(block_on(scans.insert(&first)).unwrap_err().rule(), Some("PAT-HVD-4"));
+            // The rows about the retained table remain.
+            let name = scans.name_of(next).unwrap();
+            assert_eq!(block_on(feed.partitions(&name)).unwrap().len(), 1);
+            assert!(block_on(Table::<Scan, _>::new(store, name).schema_record()).unwrap().is_some());
+        }
+    };
 }
+
+leaves_nothing!(a_dropped_table_of_an_hour_leaves_neither_schema_nor_feed_registration, Hour);
+leaves_nothing!(a_dropped_table_of_a_day_leaves_neither_schema_nor_feed_registration, Day);
+leaves_nothing!(a_dropped_table_of_a_month_leaves_neither_schema_nor_feed_registration, Month);
+leaves_nothing!(a_dropped_table_of_a_quarter_leaves_neither_schema_nor_feed_registration, Quarter);
+leaves_nothing!(a_dropped_table_of_a_year_leaves_neither_schema_nor_feed_registration, Year);
 
 #[test]
 fn an_expiry_that_fails_at_any_request_leaves_no_feed_registration() {

@@ -3,6 +3,8 @@
 
 use pollster::block_on;
 use table_core::ErrorCode;
+use table_core::key::PartitionKey;
+use table_core::store::TableStore;
 
 use super::kit::Company;
 use crate::faults::Fault;
@@ -110,11 +112,19 @@ fn pat_ec_8_the_view_matches_its_source_after_a_writer_crash() {
     }
 }
 
-use table_core::store::TableStore;
-
 #[test]
 fn imp_6_a_delayed_process_undoes_nothing() {
-    let meanwhile: [(&str, Scene); 4] = [
+    let meanwhile: [(&str, Scene); 5] = [
+        ("changed and trimmed", |company| {
+            company.change("Sales", 1, |ada| (ada.city, ada.age) = ("Rome".into(), 50));
+            company.catch_up();
+            let table = company.employees.table().name().unwrap();
+            for partition in ["Sales", "Marketing"] {
+                let partition = PartitionKey::new(partition).unwrap();
+                let position = block_on(company.view.position(&partition)).unwrap();
+                block_on(company.view.feed().trim(table, &partition, &position)).unwrap();
+            }
+        }),
         ("changed", |company| {
             company.change("Sales", 1, |ada| (ada.city, ada.age) = ("Rome".into(), 50));
             company.catch_up();
@@ -149,7 +159,9 @@ fn imp_6_a_delayed_process_undoes_nothing() {
                 });
                 scene(&company);
                 // No other process repairs the view after this, so the view must already be correct.
-                company.assert_right(&format!("{name}, {event} at request {number}"));
+                let at = format!("{name}, {event} at request {number}");
+                company.assert_right(&at);
+                assert_eq!(block_on(company.view.poison()).unwrap(), [], "{at}");
             }
         }
     }

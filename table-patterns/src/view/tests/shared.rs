@@ -1,6 +1,7 @@
 //! Tests entities that cannot be applied to a view, views with the same row type, view versions, and followers that share the work.
 
 mod followers;
+mod poison;
 mod versions;
 
 use std::sync::Arc;
@@ -107,6 +108,11 @@ impl World {
     fn over(engine: Engine) -> Self {
         let members = block_on(engine.entities::<Member>().create_if_missing()).unwrap();
         Self { engine, members, time: Arc::new(AtomicU64::new(639_307_584_000_000_000)) }
+    }
+
+    /// Returns the same world with handles of another process.
+    fn again(&self) -> Self {
+        Self { time: Arc::clone(&self.time), ..Self::over(self.engine.clone()) }
     }
 
     /// Creates a view handle as in a separate process, with a clock that the test controls. Returns the handle and its store.

@@ -1,0 +1,77 @@
+//! Tests entities that are corrected, retried and spoiled again while a follower works.
+
+use pollster::block_on;
+
+use super::{ByDepartment, Member, World};
+use crate::faults::Fault;
+
+/// Creates a department with one member that is set aside.
+fn world() -> World {
+    let world = World::new();
+    let (view, _) = world.follower::<ByDepartment>();
+    block_on(view.rebuild().run()).unwrap();
+    world.hire("A", 1, 30);
+    world.hire("B", 1, 30);
+    world.garble("B", 1);
+    block_on(view.catch_up(100)).unwrap();
+    assert_eq!(block_on(view.poison()).unwrap().len(), 1);
+    world
+}
+
+fn correct(world: &World) {
+    let member = Member { department: "B".into(), id: 1, age: 31 };
+    block_on(world.members.insert_or_replace(&member)).unwrap();
+}
+
+/// Runs `work` with a new follower. Other processes run `meanwhile` before the follower's request `number`, and leave the member spoiled. Returns `false` if
+/// the follower sent fewer requests.
+fn is_interrupted(number: usize, prepare: fn(&World), meanwhile: fn(&World), retries: bool) -> bool {
+    let world = world();
+    prepare(&world);
+    let (view, store) = world.follower::<ByDepartment>();
+    let (others, mut act) = (world.again(), Some(meanwhile));
+    store.script(move |_, call| match act.take_if(|_| call == number) {
+        Some(act) => {
+            let others = others.again();
+            Fault::Meanwhile(Box::new(move || act(&others)))
+        }
+        None => Fault::None,
+    });
+    if retries {
+        block_on(view.retry_poison()).unwrap();
+    } else {
+        block_on(view.catch_up(100)).unwrap();
+    }
+    let was_interrupted = store.calls().len() > number;
+    store.heal();
+    while block_on(view.catch_up(100)).unwrap().is_behind {}
+    if was_interrupted {
+        assert_eq!(block_on(view.poison()).unwrap().len(), 1, "request {number}");
+    }
+    was_interrupted
+}
+
+#[test]
+fn imp_6_a_member_that_a_retry_applied_is_set_aside_again_by_a_follower_that_fails() {
+    let spoil = |world: &World| {
+        correct(world);
+        world.garble("B", 1);
+    };
+    let retried = |world: &World| {
+        let (view, _) = world.follower::<ByDepartment>();
+        correct(world);
+        assert_eq!(block_on(view.retry_poison()).unwrap(), 1);
+        world.garble("B", 1);
+    };
+    assert!((0..).find(|number| !is_interrupted(*number, spoil, retried, false)).unwrap() > 5);
+}
+
+#[test]
+fn imp_6_a_retry_does_not_hide_a_failure_that_a_follower_reports_meanwhile() {
+    let spoiled = |world: &World| {
+        let (view, _) = world.follower::<ByDepartment>();
+        world.garble("B", 1);
+        while block_on(view.catch_up(100)).unwrap().is_behind {}
+    };
+    assert!((0..).find(|number| !is_interrupted(*number, correct, spoiled, true)).unwrap() > 5);
+}
