@@ -77,7 +77,7 @@ impl BaseView {
         let segments = version.segments().get(version.find(&span.start)..).unwrap_or_default();
         let within = |segment: &&Arc<Segment>| *segment.start < *span.end;
         let layers = segments.iter().take_while(within).flat_map(|segment| &segment.layers);
-        layers.filter(|layer| *layer.run.first < *span.end && *layer.run.last >= *span.start)
+        layers.filter(|layer| layer.run.may_hold(&span.start, Some(&span.end)))
     }
 
     /// Adds the numbers and sizes of the base's runs and segments to `statistics`.

@@ -40,15 +40,17 @@ impl Layers {
         keep: bool,
     ) -> Result<Self> {
         let mut all = Self { oldest: None, newer: Vec::new(), shadowed: None };
-        let Some((oldest, newer)) = layers.split_last() else { return Ok(all) };
-        for (age, layer) in newer.iter().enumerate() {
-            let outside = *layer.run.last < *start || end.is_some_and(|end| *layer.run.first >= *end);
-            if !outside {
-                all.put(RunCursor::new(&layer.run, start, end, keep)?, age);
+        let oldest = layers.len().saturating_sub(1);
+        // The index of a layer outside the bounds is not needed, and may be unreadable.
+        let within = layers.iter().enumerate().filter(|(_, layer)| layer.run.may_hold(start, end));
+        for (age, layer) in within {
+            let cursor = RunCursor::new(&layer.run, start, end, keep)?;
+            if age == oldest {
+                all.oldest = Some(cursor).filter(|oldest| !oldest.is_done());
+            } else {
+                all.put(cursor, age);
             }
         }
-        let oldest = RunCursor::new(&oldest.run, start, end, keep)?;
-        all.oldest = Some(oldest).filter(|oldest| !oldest.is_done());
         Ok(all)
     }
 
