@@ -6,7 +6,9 @@
 //!   and never hold the same message at the same time.
 //! - Times come from a steady clock over the engine's [clock](crate::EngineOptions::clock), which tests can set. Leases end on time even after that clock has
 //!   jumped forward and back, and no message expires before a correct clock reaches its expiry.
-//! - A message whose text is in a damaged block of the base is neither received nor peeked. It counts as a message until it expires.
+//! - A message with a row in a damaged block of the base is neither received nor peeked, and blocks no other message. If only its text is in the block, it
+//!   counts as a message until it expires. If its visibility row is in the block, it does not count; a receive passes the block, and the block is read again
+//!   after the folder is reopened.
 //! - A visibility row that cannot be read does not block other messages: `receive` reports it, and moves its bytes to another key with the reason.
 
 mod decisions;
@@ -120,14 +122,15 @@ impl Engine {
         let table = self.table_id(&state, &table_of(queue))?;
         let now = self.inner.steady.now();
         let mut count = 0;
-        let counted = state.scan(&rows::shown_span(table, state.front(table), ticks::MAX), |_, row| {
-            if let Some(row) = row
-                && rows::Shown::read(row).is_ok_and(|shown| !shown.is_expired(now))
-            {
-                count += 1;
-            }
-            Ok(ControlFlow::Continue(()))
-        });
+        let counted =
+            state.scan_readable(&rows::shown_span(table, state.front(table), ticks::MAX), |_, row| {
+                if let Some(row) = row
+                    && rows::Shown::read(row).is_ok_and(|shown| !shown.is_expired(now))
+                {
+                    count += 1;
+                }
+                Ok(ControlFlow::Continue(()))
+            });
         self.remember(self.inner.shared.after_read(counted)?);
         Ok(count)
     }
@@ -141,7 +144,7 @@ impl Engine {
         let table = self.table_id(&state, &table_of(queue))?;
         let mut front = Front { instant: state.decided, ticks: 0 };
         let span = rows::shown_span(table, state.front(table), state.decided);
-        let found = state.scan(&span, |key, row| {
+        let found = state.scan_readable(&span, |key, row| {
             if row.is_none() {
                 return Ok(ControlFlow::Continue(()));
             }
@@ -158,7 +161,7 @@ impl Engine {
         let table = self.table_id(&state, &table_of(queue))?;
         let now = self.inner.steady.now();
         let (mut messages, mut traces) = (Vec::new(), 0);
-        let read = state.scan(&rows::shown_span(table, state.front(table), now), |_, row| {
+        let read = state.scan_readable(&rows::shown_span(table, state.front(table), now), |_, row| {
             let Some(row) = row else {
                 traces += 1;
                 return Ok(ControlFlow::Continue(()));

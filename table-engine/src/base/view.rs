@@ -7,7 +7,7 @@ use table_store::row::Row;
 use uuid::Uuid;
 
 use crate::base::block::Found;
-use crate::base::cursor::BaseCursor;
+use crate::base::cursor::{BaseCursor, Reading, Skipped};
 use crate::base::filter;
 use crate::base::pool::Pool;
 use crate::base::version::stored::Stored;
@@ -52,12 +52,18 @@ impl BaseView {
 
     /// Returns a cursor over the rows of a span.
     pub(crate) fn range(&self, span: &Span) -> Result<BaseCursor> {
-        BaseCursor::new(&self.stored.version, span, true)
+        BaseCursor::new(&self.stored.version, span, Reading { keep: true, skipped: None })
+    }
+
+    /// Returns a cursor over the rows of a span, which skips the parts that cannot be read and adds their keys to `skipped`.
+    pub(crate) fn range_around(&self, span: &Span, skipped: &Skipped) -> Result<BaseCursor> {
+        let reading = Reading { keep: true, skipped: Some(skipped.clone()) };
+        BaseCursor::new(&self.stored.version, span, reading)
     }
 
     /// Returns a cursor over the rows of a span. It bypasses the cache, for rows that are read only once.
     pub(crate) fn sweep(&self, span: &Span) -> Result<BaseCursor> {
-        BaseCursor::new(&self.stored.version, span, false)
+        BaseCursor::new(&self.stored.version, span, Reading { keep: false, skipped: None })
     }
 
     /// Estimates the size of a table in bytes without reading a file. A run that contains several tables is divided equally among them.

@@ -78,7 +78,7 @@ fn visible(ground: &Ground<'_>, count: usize) -> Result<Visible> {
     let (found, expired, damaged) = (Vec::new(), Vec::new(), Vec::new());
     let mut visible = Visible { found, expired, damaged, rest: Rest::Nothing, front };
     let mut traces = 0;
-    ground.state.scan(&rows::shown_span(ground.table, ground.front, ground.now), |key, row| {
+    ground.state.scan_readable(&rows::shown_span(ground.table, ground.front, ground.now), |key, row| {
         let Some(row) = row else {
             traces += 1;
             if traces < TRACES {

@@ -2,6 +2,7 @@
 //! time.
 
 mod damaged;
+mod rot;
 mod stops;
 
 use std::collections::{BTreeMap, HashSet};

@@ -87,7 +87,7 @@ impl Damage {
 }
 
 /// Returns the queue's rows, each with its `RowKey`.
-fn rows(ground: &Ground<'_>) -> Vec<(String, Key, Row)> {
+pub(super) fn rows(ground: &Ground<'_>) -> Vec<(String, Key, Row)> {
     let mut rows = Vec::new();
     let scanned = ground.state.scan(&Span::table(ground.table), |key, row| {
         if let Some(row) = row {
