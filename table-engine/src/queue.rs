@@ -220,14 +220,16 @@ impl QueueStore for Engine {
     async fn receive(&self, queue: &QueueName, count: usize, hidden: Duration) -> Result<Vec<Lease>> {
         check::count(queue, count)?;
         check::hidden(queue, hidden, Duration::from_secs(1))?;
-        let mut front = Front::default();
+        let (mut front, mut began) = (Front::default(), None);
         loop {
             let receive = move |ground: &mut Ground<'_>| {
                 ground.pass(front);
-                decisions::receive(ground, count, hidden)
+                let began = began.unwrap_or(ground.now);
+                decisions::receive(ground, count, hidden, began).map(|(leases, rest)| (leases, rest, began))
             };
-            let (leases, rest) = self.decide(queue, ("receive", Effect::Frees), receive).await?;
-            // An empty result is correct only if no message is visible.
+            let (leases, rest, time) = self.decide(queue, ("receive", Effect::Frees), receive).await?;
+            began = Some(time);
+            // An empty result is correct only if no message was visible when the first decision began.
             if !leases.is_empty() || rest == Rest::Nothing {
                 return Ok(leases);
             }

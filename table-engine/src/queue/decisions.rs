@@ -65,7 +65,7 @@ struct Visible {
 /// The messages that a decision did not examine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// The queue contains no further visible messages.
+    /// The queue contains no further messages that were visible when the receive began.
     Nothing,
     /// The queue still contains messages, visible or expired.
     Messages,
@@ -73,12 +73,13 @@ pub(super) enum Rest {
     Traces,
 }
 
-fn visible(ground: &Ground<'_>, count: usize) -> Result<Visible> {
-    let front = Front { instant: ground.now, ticks: 0 };
+/// Finds the first `count` messages that became visible no later than the time `until`.
+fn visible(ground: &Ground<'_>, count: usize, until: u64) -> Result<Visible> {
+    let front = Front { instant: until, ticks: 0 };
     let (found, expired, damaged) = (Vec::new(), Vec::new(), Vec::new());
     let mut visible = Visible { found, expired, damaged, rest: Rest::Nothing, front };
     let mut traces = 0;
-    ground.state.scan_readable(&rows::shown_span(ground.table, ground.front, ground.now), |key, row| {
+    ground.state.scan_readable(&rows::shown_span(ground.table, ground.front, until), |key, row| {
         let Some(row) = row else {
             traces += 1;
             if traces < TRACES {
@@ -110,8 +111,16 @@ fn visible(ground: &Ground<'_>, count: usize) -> Result<Visible> {
 
 /// Hides up to `count` visible messages for the duration `hidden`. Returns their leases, and the state of the rest of the queue. A message with a damaged text
 /// is hidden without a lease, and a damaged visibility row is set aside, so the messages after it can be received.
-pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -> Result<(Vec<Lease>, Rest)> {
-    let Visible { found, expired, damaged, rest, front } = visible(ground, count)?;
+///
+/// Messages that became visible after `began`, the time of the first decision of a call, are not received. The messages that the call hides become visible later
+/// than that, so it examines each message once, however long it takes.
+pub(super) fn receive(
+    ground: &mut Ground<'_>,
+    count: usize,
+    hidden: Duration,
+    began: u64,
+) -> Result<(Vec<Lease>, Rest)> {
+    let Visible { found, expired, damaged, rest, front } = visible(ground, count, began)?;
     let mut leases = Vec::with_capacity(found.len());
     for (place, (key, shown)) in found.into_iter().enumerate() {
         let received = Shown { dequeue_count: shown.dequeue_count.saturating_add(1), ..shown.clone() };
@@ -128,8 +137,8 @@ pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -
         ground.put(rows::aside_key(ground.table, &key)?, aside);
         ground.delete(key);
     }
-    // IMPORTANT: a message that is put or hidden later becomes visible at `now` or later, and `now` never decreases. Such a message is therefore never before
-    // the front. Without the front, each receive would skip the tombstones of all received messages.
+    // IMPORTANT: a message that is put or hidden later becomes visible at `began` or later, because the clock never goes back. Such a message is therefore
+    // never before the front. Without the front, each receive would skip the tombstones of all received messages.
     ground.pass(front);
     Ok((leases, rest))
 }

@@ -7,7 +7,10 @@ use proptest::prelude::*;
 use table_store::ValueRef;
 use table_store::row::{Row, RowWriter};
 
-use super::{Arc, Duration, Engine, PutMessage, QueueStore, block_on, clocked, pass, work};
+use super::{
+    Arc, AtomicU64, BEGIN, Clock, Duration, Engine, EngineOptions, Ordering, PutMessage, QueueStore, SECOND,
+    block_on, clocked, pass, work,
+};
 use crate::decision::{Effect, Ground};
 use crate::key::{Key, KeyReader, Span, TABLE_BYTES};
 
@@ -216,4 +219,25 @@ proptest! {
         }
         prop_assert_eq!(block_on(engine.approximate_count(&work())).unwrap(), (messages - damaged) as u64);
     }
+}
+
+#[test]
+fn a_receive_examines_each_message_with_a_damaged_text_once_on_a_slow_disk() {
+    const MESSAGES: usize = 50;
+    const MOST: u64 = 5_000;
+    let readings = Arc::new(AtomicU64::new(0));
+    let read = Arc::clone(&readings);
+    // Each decision takes at least a second, until the clock stops after `MOST` readings.
+    let clock = Clock::new(move || BEGIN + SECOND * read.fetch_add(1, Ordering::SeqCst).min(MOST));
+    let engine = EngineOptions::new().clock(clock).in_memory();
+    block_on(engine.create_queue(&work())).unwrap();
+    for n in 0..MESSAGES {
+        block_on(engine.put(&work(), PutMessage::new(n.to_string()))).unwrap();
+        spoil(&engine, 'm', n, Damage::Empty);
+    }
+    let before = readings.load(Ordering::SeqCst);
+    let leases = block_on(engine.receive(&work(), 1, Duration::from_secs(1))).unwrap();
+    let after = readings.load(Ordering::SeqCst);
+    assert!(leases.is_empty());
+    assert!(after - before < 10 * MESSAGES as u64, "{} readings", after - before);
 }
