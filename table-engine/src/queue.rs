@@ -25,7 +25,7 @@ use table_store::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, Queu
 use table_store::{Error, ErrorCode, Result, ticks};
 use tracing::Instrument;
 
-use crate::decision::{Decide, Effect, Ground};
+use crate::decision::{Decide, Ground};
 use crate::engine::Engine;
 use crate::front::Front;
 use crate::request::{Request, Write};
@@ -104,14 +104,14 @@ impl Engine {
     async fn decide<T: Send + 'static>(
         &self,
         queue: &QueueName,
-        (verb, effect): (&'static str, Effect),
+        verb: &'static str,
         take: impl FnOnce(&mut Ground<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.check_busy()?;
         let span = tracing::debug_span!(target: "table_core::engine", "queue", verb, queue = queue.as_str());
         let table = table_of(queue);
         let decided = self.ask(|answer| {
-            Request::Write(Write::Decide { table, decision: Box::new(Decide::new(effect, take, answer)) })
+            Request::Write(Write::Decide { table, decision: Box::new(Decide::new(take, answer)) })
         });
         decided.instrument(span).await.map_err(|error| in_queue(queue, error))
     }
@@ -185,7 +185,7 @@ impl Engine {
             ground.pass(front);
             Ok(())
         };
-        self.decide(queue, ("remember", Effect::Frees), pass).await
+        self.decide(queue, "remember", pass).await
     }
 }
 
@@ -214,7 +214,7 @@ impl QueueStore for Engine {
 
     async fn put(&self, queue: &QueueName, message: PutMessage) -> Result<Lease> {
         check::message(queue, &message)?;
-        self.decide(queue, ("put", Effect::Grows), move |ground| Ok(decisions::put(ground, &message))).await
+        self.decide(queue, "put", move |ground| decisions::put(ground, &message)).await
     }
 
     async fn receive(&self, queue: &QueueName, count: usize, hidden: Duration) -> Result<Vec<Lease>> {
@@ -227,7 +227,7 @@ impl QueueStore for Engine {
                 let began = began.unwrap_or(ground.now);
                 decisions::receive(ground, count, hidden, began).map(|(leases, rest)| (leases, rest, began))
             };
-            let (leases, rest, time) = self.decide(queue, ("receive", Effect::Frees), receive).await?;
+            let (leases, rest, time) = self.decide(queue, "receive", receive).await?;
             began = Some(time);
             // An empty result is correct only if no message was visible when the first decision began.
             if !leases.is_empty() || rest == Rest::Nothing {
@@ -266,13 +266,12 @@ impl QueueStore for Engine {
         let lease = lease.clone();
         let update =
             move |ground: &mut Ground<'_>| decisions::update(ground, &lease, hidden, text.as_deref());
-        self.decide(queue, ("update", Effect::Grows), update).await
+        self.decide(queue, "update", update).await
     }
 
     async fn delete(&self, queue: &QueueName, id: &MessageId, receipt: &PopReceipt) -> Result<()> {
         let (id, receipt) = (id.clone(), receipt.clone());
-        self.decide(queue, ("delete", Effect::Frees), move |ground| decisions::delete(ground, &id, &receipt))
-            .await
+        self.decide(queue, "delete", move |ground| decisions::delete(ground, &id, &receipt)).await
     }
 
     async fn clear(&self, queue: &QueueName) -> Result<()> {

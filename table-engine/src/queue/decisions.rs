@@ -28,7 +28,8 @@ fn after(now: u64, time: Duration) -> u64 {
 }
 
 /// Adds a message to the queue. Returns its lease.
-pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Lease {
+pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Result<Lease> {
+    ground.grow()?;
     let id = rows::new_id(ground.ticks);
     let expires = match message.time_to_live {
         TimeToLive::For(time) => Some(after(ground.now, time)),
@@ -41,7 +42,7 @@ pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Lease {
     let (receipt, visible) = show(ground, &shown, message.hidden, 0);
     let (inserted, expires) = (rows::datetime(ground.now), expires.map(rows::datetime));
     let message = Message::new(id, message.text.clone(), inserted, expires, 0);
-    Lease::new(message, receipt, rows::datetime(visible))
+    Ok(Lease::new(message, receipt, rows::datetime(visible)))
 }
 
 /// Sets the time when a message becomes visible. Returns the new receipt and that time.
@@ -178,6 +179,9 @@ pub(super) fn update(
 ) -> Result<Lease> {
     let (key, shown) = held(ground, &lease.message.id, &lease.receipt)?;
     let mut message = rows::message(ground.state, ground.table, &shown)?;
+    if text.is_some_and(|text| text.len() > message.text.len()) {
+        ground.grow()?;
+    }
     ground.delete(key);
     let (receipt, visible) = show(ground, &shown, hidden, 0);
     if let Some(text) = text

@@ -11,7 +11,7 @@ use super::{
     Arc, AtomicU64, BEGIN, Clock, Duration, Engine, EngineOptions, Ordering, PutMessage, QueueStore, SECOND,
     block_on, clocked, pass, work,
 };
-use crate::decision::{Effect, Ground};
+use crate::decision::Ground;
 use crate::key::{Key, KeyReader, Span, TABLE_BYTES};
 
 /// A way to damage a row.
@@ -119,7 +119,7 @@ fn spoil(engine: &Engine, prefix: char, nth: usize, damage: Damage) {
         ground.put(to, row);
         Ok(())
     };
-    block_on(engine.decide(&work(), ("spoil", Effect::Frees), spoil)).unwrap();
+    block_on(engine.decide(&work(), "spoil", spoil)).unwrap();
 }
 
 /// Returns the rows whose `RowKey` has a prefix, each with its `RowKey`.
@@ -128,7 +128,7 @@ fn under(engine: &Engine, prefix: char) -> Vec<(String, Row)> {
         let rows = rows(ground).into_iter().filter(|(row_key, ..)| row_key.starts_with(prefix));
         Ok(rows.map(|(row_key, _, row)| (row_key, row)).collect())
     };
-    block_on(engine.decide(&work(), ("read", Effect::Frees), read)).unwrap()
+    block_on(engine.decide(&work(), "read", read)).unwrap()
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::damaged::rows;
 use super::{Duration, Engine, EngineOptions, PutMessage, QueueStore, block_on, clocked, pass, work};
 use crate::base::tests::{Part, parts};
-use crate::decision::{Effect, Ground};
+use crate::decision::Ground;
 use crate::key::Key;
 use crate::queue::rows::{Shown, message, message_key};
 
@@ -25,7 +25,7 @@ fn messages(engine: &Engine) -> BTreeMap<String, [Key; 2]> {
         }
         Ok(found)
     };
-    block_on(engine.decide(&work(), ("read", Effect::Frees), read)).unwrap()
+    block_on(engine.decide(&work(), "read", read)).unwrap()
 }
 
 fn put(engine: &Engine, texts: std::ops::Range<usize>) {
