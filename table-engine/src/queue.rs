@@ -154,7 +154,7 @@ impl Engine {
         self.inner.shared.after_read(found).map(|_| front)
     }
 
-    /// Returns the visible messages whose texts are intact, and the number of skipped tombstones.
+    /// Returns the visible messages whose texts are intact, and the number of skipped tombstones and expired messages.
     fn peek_now(&self, queue: &QueueName, count: usize) -> Result<(Vec<Message>, usize)> {
         self.check_busy()?;
         let state = self.inner.state()?;
@@ -167,10 +167,10 @@ impl Engine {
                 return Ok(ControlFlow::Continue(()));
             };
             // The next receive sets a damaged row aside and reports it.
-            if let Ok(shown) = rows::Shown::read(row)
-                && !shown.is_expired(now)
-            {
-                messages.extend(rows::readable(&state, table, &shown)?);
+            match rows::Shown::read(row) {
+                Ok(shown) if shown.is_expired(now) => traces += 1,
+                Ok(shown) => messages.extend(rows::readable(&state, table, &shown)?),
+                Err(_) => {}
             }
             let enough = messages.len() == count;
             Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
@@ -178,14 +178,14 @@ impl Engine {
         self.inner.shared.after_read(read).map(|_| (messages, traces))
     }
 
-    /// Stores the front of a queue (the position of its first remaining message), at which later reads start.
-    async fn remember_front(&self, queue: &QueueName) -> Result<()> {
+    /// Removes expired messages, and stores the front of a queue (the position of its first remaining message), at which later reads start.
+    async fn clean(&self, queue: &QueueName) -> Result<()> {
         let front = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
-        let pass = move |ground: &mut Ground<'_>| {
+        let clean = move |ground: &mut Ground<'_>| {
             ground.pass(front);
-            Ok(())
+            decisions::clean(ground)
         };
-        self.decide(queue, "remember", pass).await
+        self.decide(queue, "clean", clean).await
     }
 }
 
@@ -244,10 +244,10 @@ impl QueueStore for Engine {
         let (messages, traces) = self.peek_now(queue, count).map_err(|error| in_queue(queue, error))?;
         if traces > decisions::TRACES
             && !self.inner.shared.is_read_only()
-            && let Err(error) = self.remember_front(queue).await
+            && let Err(error) = self.clean(queue).await
         {
-            // The messages have been read. Without the stored front, later reads only take longer.
-            tracing::debug!(target: "table_core::engine", %queue, %error, "the front of the queue was not recorded");
+            // The messages have been read. Without the clean-up, later reads only take longer.
+            tracing::debug!(target: "table_core::engine", %queue, %error, "the queue was not cleaned up");
         }
         Ok(messages)
     }

@@ -16,6 +16,12 @@ use crate::queue::rows::{self, Shown};
 
 /// The maximum number of expired messages that one decision removes.
 pub(super) const EXPIRED: usize = 256;
+/// The maximum number of expired messages that a put removes. It is more than one, so a queue from which nothing is received does not grow without bound.
+const EXPIRED_AT_PUT: usize = 2;
+/// The maximum number of entries that a put examines to find expired messages.
+const EXAMINED_AT_PUT: usize = 16;
+/// The maximum number of entries that a clean-up after a peek examines to find expired messages.
+const EXAMINED_AT_PEEK: usize = 2 * EXPIRED;
 /// The maximum number of damaged rows that one decision sets aside.
 const DAMAGED: usize = 16;
 /// The maximum number of tombstones that one decision skips. Callers skip longer sequences on their own threads.
@@ -30,6 +36,8 @@ fn after(now: u64, time: Duration) -> u64 {
 /// Adds a message to the queue. Returns its lease.
 pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Result<Lease> {
     ground.grow()?;
+    // If the queue cannot be read, its expired messages remain, and the message is put.
+    let _unread = remove_expired(ground, EXPIRED_AT_PUT, EXAMINED_AT_PUT);
     let id = rows::new_id(ground.ticks);
     let expires = match message.time_to_live {
         TimeToLive::For(time) => Some(after(ground.now, time)),
@@ -142,6 +150,37 @@ pub(super) fn receive(
     // never before the front. Without the front, each receive would skip the tombstones of all received messages.
     ground.pass(front);
     Ok((leases, rest))
+}
+
+/// Removes expired messages after a peek has passed many of them, and moves the front of the queue to its first remaining message.
+pub(super) fn clean(ground: &mut Ground<'_>) -> Result<()> {
+    remove_expired(ground, EXPIRED, EXAMINED_AT_PEEK)
+}
+
+/// Removes up to `most` expired messages among the first `examined` entries of the queue, and moves the front to the first remaining message.
+fn remove_expired(ground: &mut Ground<'_>, most: usize, examined: usize) -> Result<()> {
+    let (mut expired, mut remaining, mut left) = (Vec::new(), None, examined);
+    ground.state.scan_readable(&rows::shown_span(ground.table, ground.front, ground.now), |key, row| {
+        let (is_full, is_over) = (expired.len() == most, left == 0);
+        match row.map(Shown::read) {
+            None if !is_over => {}
+            Some(Ok(shown)) if !is_over && !is_full && shown.is_expired(ground.now) => {
+                expired.push((Key::from(key.to_vec()), shown.id));
+            }
+            _ if remaining.is_none() => remaining = Some(rows::front_of(&key.to_vec())?),
+            _ => {}
+        }
+        if is_over || is_full && remaining.is_some() {
+            return Ok(ControlFlow::Break(()));
+        }
+        left -= 1;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    for (key, id) in expired {
+        remove(ground, key, &id);
+    }
+    ground.pass(remaining.unwrap_or(Front { instant: ground.now, ticks: 0 }));
+    Ok(())
 }
 
 fn remove(ground: &mut Ground<'_>, key: Key, id: &MessageId) {

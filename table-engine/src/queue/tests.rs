@@ -2,6 +2,7 @@
 //! time.
 
 mod damaged;
+mod expired;
 mod room;
 mod rot;
 mod stops;
