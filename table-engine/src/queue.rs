@@ -41,14 +41,14 @@ pub(crate) fn table_of(queue: &QueueName) -> TableName {
     TableName::internal(&format!("{QUEUE}{queue}"))
 }
 
-/// Converts an error for a queue's table into an error for the queue.
+/// Converts an error for a queue's table into an error that contains the name of the queue.
 pub(crate) fn in_queue(queue: &QueueName, error: Error) -> Error {
     match error.code() {
         ErrorCode::TableNotFound | ErrorCode::ResourceNotFound => {
             Error::of(StoredQueueFault::NotFound(queue.clone()))
         }
         ErrorCode::TableBeingDeleted => Error::of(StoredQueueFault::BeingDeleted(queue.clone())),
-        _ => error,
+        _ => error.with_context(&format!("queue `{queue}`")),
     }
 }
 
@@ -100,6 +100,11 @@ impl Engine {
         TableName::internal(&format!("private-{name}"))
     }
 
+    /// Returns an error, with the name of the queue, if the [`FaultInjection`](crate::FaultInjection) injects it into this call.
+    fn check_queue_busy(&self, queue: &QueueName) -> Result<()> {
+        self.check_busy().map_err(|error| in_queue(queue, error))
+    }
+
     /// Sends a decision on a queue to the committer and returns its result.
     async fn decide<T: Send + 'static>(
         &self,
@@ -107,7 +112,7 @@ impl Engine {
         verb: &'static str,
         take: impl FnOnce(&mut Ground<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.check_busy()?;
+        self.check_queue_busy(queue)?;
         let span = tracing::debug_span!(target: "table_core::engine", "queue", verb, queue = queue.as_str());
         let table = table_of(queue);
         let decided = self.ask(|answer| {
@@ -191,7 +196,7 @@ impl Engine {
 
 impl QueueStore for Engine {
     async fn create_queue(&self, queue: &QueueName) -> Result<bool> {
-        self.check_busy()?;
+        self.check_queue_busy(queue)?;
         let table = table_of(queue);
         match self.ask(|answer| Request::Write(Write::Create { table, answer })).await {
             Ok(()) => Ok(true),
@@ -201,7 +206,7 @@ impl QueueStore for Engine {
     }
 
     async fn delete_queue(&self, queue: &QueueName) -> Result<()> {
-        self.check_busy()?;
+        self.check_queue_busy(queue)?;
         let table = table_of(queue);
         let deleted = self.ask(|answer| Request::Write(Write::Drop { table, answer })).await;
         deleted.map_err(|error| in_queue(queue, error))
@@ -275,7 +280,7 @@ impl QueueStore for Engine {
     }
 
     async fn clear(&self, queue: &QueueName) -> Result<()> {
-        self.check_busy()?;
+        self.check_queue_busy(queue)?;
         let table = table_of(queue);
         let cleared = self.ask(|answer| Request::Write(Write::Renew { table, answer })).await;
         cleared.map_err(|error| in_queue(queue, error))
