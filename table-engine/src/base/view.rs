@@ -104,6 +104,14 @@ impl BaseView {
         self.pool.give_files_back();
     }
 
+    /// Returns `true` if the file of a run may contain rows of a span, or if this version has no such run. Reads no file.
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn file_may_hold(&self, file: &str, span: &Span) -> bool {
+        let runs = self.stored.version.runs();
+        let run = runs.iter().find(|run| crate::base::pool::name(run.number) == file);
+        run.is_none_or(|run| run.may_hold(&span.start, Some(&span.end)))
+    }
+
     /// Returns `true` if the base may have rows of a span. Reads no file.
     pub(crate) fn may_hold(&self, span: &Span) -> bool {
         self.layers_of(span).next().is_some()
