@@ -44,7 +44,7 @@ use crate::fault::EngineFault;
 use crate::key;
 
 pub use copy::{BackupFile, CopyReport};
-pub(crate) use cursor::BaseCursor;
+pub(crate) use cursor::{BaseCursor, Skipped};
 pub(crate) use merge::Merged;
 pub(crate) use meta::Meta;
 pub(crate) use policy::Debt;

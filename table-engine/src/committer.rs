@@ -169,9 +169,10 @@ impl Committer {
         while let Some(next) = request.take() {
             match next {
                 Request::Write(write) => {
-                    frees |= write.frees();
-                    let reading = self.steady.read();
-                    answers.push(self.apply(write, reading));
+                    let (may_free, reading) = (write.frees(), self.steady.read());
+                    let answer = self.apply(write, reading);
+                    frees |= may_free && !answer.grows();
+                    answers.push(answer);
                 }
                 Request::Checkpoint { compact, answer } => self.ask_checkpoint(compact, answer),
                 Request::Close { answer } => closers.push(answer),

@@ -28,12 +28,30 @@ pub(crate) struct Ground<'a> {
     /// The position in the queue's table before which no row remains.
     pub(crate) front: Front,
     changes: Vec<Change>,
+    /// The reason why decisions that add data are refused, or `None` if they are accepted.
+    refusal: Option<&'a Error>,
+    /// `true` if the decision adds data.
+    grows: bool,
 }
 
 impl<'a> Ground<'a> {
-    pub(crate) fn new(state: &'a State, table: u32, (now, ticks): (u64, u64)) -> Self {
+    pub(crate) fn new(
+        state: &'a State,
+        table: u32,
+        (now, ticks): (u64, u64),
+        refusal: Option<&'a Error>,
+    ) -> Self {
         let front = state.front(table);
-        Self { state, table, now, ticks, front, changes: Vec::new() }
+        Self { state, table, now, ticks, front, changes: Vec::new(), refusal, grows: false }
+    }
+
+    /// Declares that the decision adds data: it does not only delete rows, or replace them with rows that are not larger.
+    ///
+    /// # Errors
+    /// `DiskFull` if such decisions are refused.
+    pub(crate) fn grow(&mut self) -> Result<()> {
+        self.grows = true;
+        self.refusal.cloned().map_or(Ok(()), Err)
     }
 
     /// Moves the front forward to a position found by reading an earlier state.
@@ -63,22 +81,13 @@ pub(crate) struct Decided {
     pub(crate) front: Front,
 }
 
-/// The effect of a decision on disk space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
-    /// The decision may add data.
-    Grows,
-    /// The decision deletes rows, or replaces them with rows that are not larger.
-    Frees,
-}
-
 /// A write that depends on stored rows and is computed by the committer, not by its caller. The caller waits for the outcome.
 pub(crate) trait Decision: Send {
     /// Computes the writes and records them in `ground`. If it returns an error, nothing is written.
     fn decide(&mut self, ground: &mut Ground<'_>) -> Result<()>;
 
-    /// Returns `true` if the decision frees disk space.
-    fn frees(&self) -> bool;
+    /// Returns `true` if the decision has added data.
+    fn grows(&self) -> bool;
 
     /// Stores an error that will be sent to the caller.
     fn refuse(&mut self, error: Error);
@@ -95,28 +104,30 @@ impl fmt::Debug for dyn Decision {
 
 /// A decision computed by a closure.
 pub(crate) struct Decide<F, T> {
-    effect: Effect,
     take: Option<F>,
+    grows: bool,
     outcome: Option<Result<T>>,
     to: Sender<Result<T>>,
 }
 
 impl<F, T> Decide<F, T> {
-    pub(crate) const fn new(effect: Effect, take: F, to: Sender<Result<T>>) -> Self {
-        Self { effect, take: Some(take), outcome: None, to }
+    pub(crate) const fn new(take: F, to: Sender<Result<T>>) -> Self {
+        Self { take: Some(take), grows: false, outcome: None, to }
     }
 }
 
 impl<T: Send, F: FnOnce(&mut Ground<'_>) -> Result<T> + Send> Decision for Decide<F, T> {
     fn decide(&mut self, ground: &mut Ground<'_>) -> Result<()> {
         if let Some(take) = self.take.take() {
-            self.outcome = Some(Ok(take(ground)?));
+            let outcome = take(ground);
+            self.grows = ground.grows;
+            self.outcome = Some(Ok(outcome?));
         }
         Ok(())
     }
 
-    fn frees(&self) -> bool {
-        self.effect == Effect::Frees
+    fn grows(&self) -> bool {
+        self.grows
     }
 
     fn refuse(&mut self, error: Error) {

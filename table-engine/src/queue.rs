@@ -6,7 +6,9 @@
 //!   and never hold the same message at the same time.
 //! - Times come from a steady clock over the engine's [clock](crate::EngineOptions::clock), which tests can set. Leases end on time even after that clock has
 //!   jumped forward and back, and no message expires before a correct clock reaches its expiry.
-//! - A message whose text is in a damaged block of the base is neither received nor peeked. It counts as a message until it expires.
+//! - A message with a row in a damaged block of the base is neither received nor peeked, and blocks no other message. If only its text is in the block, it
+//!   counts as a message until it expires. If its visibility row is in the block, it does not count; a receive passes the block, and the block is read again
+//!   after the folder is reopened.
 //! - A visibility row that cannot be read does not block other messages: `receive` reports it, and moves its bytes to another key with the reason.
 
 mod decisions;
@@ -23,7 +25,7 @@ use table_store::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, Queu
 use table_store::{Error, ErrorCode, Result, ticks};
 use tracing::Instrument;
 
-use crate::decision::{Decide, Effect, Ground};
+use crate::decision::{Decide, Ground};
 use crate::engine::Engine;
 use crate::front::Front;
 use crate::request::{Request, Write};
@@ -39,14 +41,14 @@ pub(crate) fn table_of(queue: &QueueName) -> TableName {
     TableName::internal(&format!("{QUEUE}{queue}"))
 }
 
-/// Converts an error for a queue's table into an error for the queue.
+/// Converts an error for a queue's table into an error that contains the name of the queue.
 pub(crate) fn in_queue(queue: &QueueName, error: Error) -> Error {
     match error.code() {
         ErrorCode::TableNotFound | ErrorCode::ResourceNotFound => {
             Error::of(StoredQueueFault::NotFound(queue.clone()))
         }
         ErrorCode::TableBeingDeleted => Error::of(StoredQueueFault::BeingDeleted(queue.clone())),
-        _ => error,
+        _ => error.with_context(&format!("queue `{queue}`")),
     }
 }
 
@@ -98,18 +100,23 @@ impl Engine {
         TableName::internal(&format!("private-{name}"))
     }
 
+    /// Returns an error, with the name of the queue, if the [`FaultInjection`](crate::FaultInjection) injects it into this call.
+    fn check_queue_busy(&self, queue: &QueueName) -> Result<()> {
+        self.check_busy().map_err(|error| in_queue(queue, error))
+    }
+
     /// Sends a decision on a queue to the committer and returns its result.
     async fn decide<T: Send + 'static>(
         &self,
         queue: &QueueName,
-        (verb, effect): (&'static str, Effect),
+        verb: &'static str,
         take: impl FnOnce(&mut Ground<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.check_busy()?;
+        self.check_queue_busy(queue)?;
         let span = tracing::debug_span!(target: "table_core::engine", "queue", verb, queue = queue.as_str());
         let table = table_of(queue);
         let decided = self.ask(|answer| {
-            Request::Write(Write::Decide { table, decision: Box::new(Decide::new(effect, take, answer)) })
+            Request::Write(Write::Decide { table, decision: Box::new(Decide::new(take, answer)) })
         });
         decided.instrument(span).await.map_err(|error| in_queue(queue, error))
     }
@@ -120,14 +127,15 @@ impl Engine {
         let table = self.table_id(&state, &table_of(queue))?;
         let now = self.inner.steady.now();
         let mut count = 0;
-        let counted = state.scan(&rows::shown_span(table, state.front(table), ticks::MAX), |_, row| {
-            if let Some(row) = row
-                && rows::Shown::read(row).is_ok_and(|shown| !shown.is_expired(now))
-            {
-                count += 1;
-            }
-            Ok(ControlFlow::Continue(()))
-        });
+        let counted =
+            state.scan_readable(&rows::shown_span(table, state.front(table), ticks::MAX), |_, row| {
+                if let Some(row) = row
+                    && rows::Shown::read(row).is_ok_and(|shown| !shown.is_expired(now))
+                {
+                    count += 1;
+                }
+                Ok(ControlFlow::Continue(()))
+            });
         self.remember(self.inner.shared.after_read(counted)?);
         Ok(count)
     }
@@ -141,7 +149,7 @@ impl Engine {
         let table = self.table_id(&state, &table_of(queue))?;
         let mut front = Front { instant: state.decided, ticks: 0 };
         let span = rows::shown_span(table, state.front(table), state.decided);
-        let found = state.scan(&span, |key, row| {
+        let found = state.scan_readable(&span, |key, row| {
             if row.is_none() {
                 return Ok(ControlFlow::Continue(()));
             }
@@ -151,23 +159,23 @@ impl Engine {
         self.inner.shared.after_read(found).map(|_| front)
     }
 
-    /// Returns the visible messages whose texts are intact, and the number of skipped tombstones.
+    /// Returns the visible messages whose texts are intact, and the number of skipped tombstones and expired messages.
     fn peek_now(&self, queue: &QueueName, count: usize) -> Result<(Vec<Message>, usize)> {
         self.check_busy()?;
         let state = self.inner.state()?;
         let table = self.table_id(&state, &table_of(queue))?;
         let now = self.inner.steady.now();
         let (mut messages, mut traces) = (Vec::new(), 0);
-        let read = state.scan(&rows::shown_span(table, state.front(table), now), |_, row| {
+        let read = state.scan_readable(&rows::shown_span(table, state.front(table), now), |_, row| {
             let Some(row) = row else {
                 traces += 1;
                 return Ok(ControlFlow::Continue(()));
             };
             // The next receive sets a damaged row aside and reports it.
-            if let Ok(shown) = rows::Shown::read(row)
-                && !shown.is_expired(now)
-            {
-                messages.extend(rows::readable(&state, table, &shown)?);
+            match rows::Shown::read(row) {
+                Ok(shown) if shown.is_expired(now) => traces += 1,
+                Ok(shown) => messages.extend(rows::readable(&state, table, &shown)?),
+                Err(_) => {}
             }
             let enough = messages.len() == count;
             Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
@@ -175,20 +183,20 @@ impl Engine {
         self.inner.shared.after_read(read).map(|_| (messages, traces))
     }
 
-    /// Stores the front of a queue (the position of its first remaining message), at which later reads start.
-    async fn remember_front(&self, queue: &QueueName) -> Result<()> {
+    /// Removes expired messages, and stores the front of a queue (the position of its first remaining message), at which later reads start.
+    async fn clean(&self, queue: &QueueName) -> Result<()> {
         let front = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
-        let pass = move |ground: &mut Ground<'_>| {
+        let clean = move |ground: &mut Ground<'_>| {
             ground.pass(front);
-            Ok(())
+            decisions::clean(ground)
         };
-        self.decide(queue, ("remember", Effect::Frees), pass).await
+        self.decide(queue, "clean", clean).await
     }
 }
 
 impl QueueStore for Engine {
     async fn create_queue(&self, queue: &QueueName) -> Result<bool> {
-        self.check_busy()?;
+        self.check_queue_busy(queue)?;
         let table = table_of(queue);
         match self.ask(|answer| Request::Write(Write::Create { table, answer })).await {
             Ok(()) => Ok(true),
@@ -198,7 +206,7 @@ impl QueueStore for Engine {
     }
 
     async fn delete_queue(&self, queue: &QueueName) -> Result<()> {
-        self.check_busy()?;
+        self.check_queue_busy(queue)?;
         let table = table_of(queue);
         let deleted = self.ask(|answer| Request::Write(Write::Drop { table, answer })).await;
         deleted.map_err(|error| in_queue(queue, error))
@@ -211,20 +219,22 @@ impl QueueStore for Engine {
 
     async fn put(&self, queue: &QueueName, message: PutMessage) -> Result<Lease> {
         check::message(queue, &message)?;
-        self.decide(queue, ("put", Effect::Grows), move |ground| Ok(decisions::put(ground, &message))).await
+        self.decide(queue, "put", move |ground| decisions::put(ground, &message)).await
     }
 
     async fn receive(&self, queue: &QueueName, count: usize, hidden: Duration) -> Result<Vec<Lease>> {
         check::count(queue, count)?;
         check::hidden(queue, hidden, Duration::from_secs(1))?;
-        let mut front = Front::default();
+        let (mut front, mut began) = (Front::default(), None);
         loop {
             let receive = move |ground: &mut Ground<'_>| {
                 ground.pass(front);
-                decisions::receive(ground, count, hidden)
+                let began = began.unwrap_or(ground.now);
+                decisions::receive(ground, count, hidden, began).map(|(leases, rest)| (leases, rest, began))
             };
-            let (leases, rest) = self.decide(queue, ("receive", Effect::Frees), receive).await?;
-            // An empty result is correct only if no message is visible.
+            let (leases, rest, time) = self.decide(queue, "receive", receive).await?;
+            began = Some(time);
+            // An empty result is correct only if no message was visible when the first decision began.
             if !leases.is_empty() || rest == Rest::Nothing {
                 return Ok(leases);
             }
@@ -239,10 +249,10 @@ impl QueueStore for Engine {
         let (messages, traces) = self.peek_now(queue, count).map_err(|error| in_queue(queue, error))?;
         if traces > decisions::TRACES
             && !self.inner.shared.is_read_only()
-            && let Err(error) = self.remember_front(queue).await
+            && let Err(error) = self.clean(queue).await
         {
-            // The messages have been read. Without the stored front, later reads only take longer.
-            tracing::debug!(target: "table_core::engine", %queue, %error, "the front of the queue was not recorded");
+            // The messages have been read. Without the clean-up, later reads only take longer.
+            tracing::debug!(target: "table_core::engine", %queue, %error, "the queue was not cleaned up");
         }
         Ok(messages)
     }
@@ -261,17 +271,16 @@ impl QueueStore for Engine {
         let lease = lease.clone();
         let update =
             move |ground: &mut Ground<'_>| decisions::update(ground, &lease, hidden, text.as_deref());
-        self.decide(queue, ("update", Effect::Grows), update).await
+        self.decide(queue, "update", update).await
     }
 
     async fn delete(&self, queue: &QueueName, id: &MessageId, receipt: &PopReceipt) -> Result<()> {
         let (id, receipt) = (id.clone(), receipt.clone());
-        self.decide(queue, ("delete", Effect::Frees), move |ground| decisions::delete(ground, &id, &receipt))
-            .await
+        self.decide(queue, "delete", move |ground| decisions::delete(ground, &id, &receipt)).await
     }
 
     async fn clear(&self, queue: &QueueName) -> Result<()> {
-        self.check_busy()?;
+        self.check_queue_busy(queue)?;
         let table = table_of(queue);
         let cleared = self.ask(|answer| Request::Write(Write::Renew { table, answer })).await;
         cleared.map_err(|error| in_queue(queue, error))

@@ -38,14 +38,14 @@ pub(crate) enum Write {
 }
 
 impl Write {
-    /// Returns `true` if the write adds no data. Such a write only deletes and checks, so it eventually frees space.
+    /// Returns `true` if the write adds no data. Such a write only deletes and checks, so it eventually frees space. A decision declares in its
+    /// [`Ground`](crate::decision::Ground) that it adds data.
     pub(crate) fn frees(&self) -> bool {
         match self {
             Self::Submit { writes, .. } => writes.operations.iter().all(|(_, operation)| {
                 matches!(operation.kind, OperationKind::Delete(_) | OperationKind::Check(_))
             }),
-            Self::Decide { decision, .. } => decision.frees(),
-            Self::Renew { .. } | Self::Drop { .. } => true,
+            Self::Decide { .. } | Self::Renew { .. } | Self::Drop { .. } => true,
             Self::Create { .. } => false,
         }
     }
@@ -76,6 +76,11 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
+    /// Returns `true` if this is the response to a decision that has added data.
+    pub(crate) fn grows(&self) -> bool {
+        matches!(self, Self::Decided(decision) if decision.grows())
+    }
+
     /// Sends the response, or the failure of the group. It is not an error if the caller no longer waits.
     pub(crate) fn send(self, failure: Option<&Error>) {
         match self {

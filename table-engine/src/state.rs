@@ -5,10 +5,10 @@ use std::iter::Peekable;
 use std::ops::ControlFlow;
 
 use imbl::OrdMap;
-use table_store::Result;
 use table_store::row::{Row, RowView};
+use table_store::{ErrorCode, Result};
 
-use crate::base::{BaseCursor, BaseView};
+use crate::base::{BaseCursor, BaseView, Skipped};
 use crate::catalog::Catalog;
 use crate::front::Front;
 use crate::gaps::{FoundGap, Gaps, Search, WrittenKeys};
@@ -103,6 +103,35 @@ impl State {
         visit: impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
     ) -> Result<Option<FoundGap>> {
         self.scan_around_gaps(span, BaseView::range, visit)
+    }
+
+    /// Visits the keys of a span like [`scan`](Self::scan), and continues after the parts of the base that cannot be read. A key whose row may be in such a part
+    /// is visited as a tombstone if [`get`](Self::get) cannot read the row.
+    pub(crate) fn scan_readable(
+        &self,
+        span: &Span,
+        mut visit: impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
+    ) -> Result<Option<FoundGap>> {
+        let skipped = Skipped::default();
+        let found = self.scan_around_gaps(
+            span,
+            |base, span| base.range_around(span, &skipped),
+            |key, row| {
+                if skipped.is_empty() {
+                    return visit(key, row);
+                }
+                let whole = key.to_vec();
+                if !skipped.contains(&whole) {
+                    return visit(key, row);
+                }
+                match self.get(&whole) {
+                    Err(error) if error.code() == ErrorCode::Corrupted => visit(key, None),
+                    row => visit(key, row?.as_ref().map(Row::view)),
+                }
+            },
+        )?;
+        // A part that was skipped may have rows, and may be readable later.
+        Ok(found.filter(|_| skipped.is_empty()))
     }
 
     /// Visits the keys of a span like [`scan`](Self::scan), without adding blocks to the cache.

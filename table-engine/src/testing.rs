@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use table_store::Result;
+use table_store::name::TableName;
 
 pub use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 use crate::engine::Engine;
@@ -39,6 +40,16 @@ impl EngineOptions {
 }
 
 impl Engine {
+    /// Returns `true` if a file of the base may contain rows of a table, or if the base no longer has this file.
+    ///
+    /// # Errors
+    /// `TableNotFound` or `TableBeingDeleted` if the table does not exist; `EngineClosed` if the engine is closed.
+    pub fn may_be_in(&self, table: &TableName, file: &str) -> Result<bool> {
+        let state = self.inner.state()?;
+        let span = Span::table(self.table_id(&state, table)?);
+        Ok(state.base.as_ref().is_none_or(|base| base.file_may_hold(file, &span)))
+    }
+
     /// Returns `true` if the base contains rows of tables that no longer exist.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 mod layers;
 mod run;
+mod skipped;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use table_store::row::RowView;
 use crate::base::version::Version;
 use crate::key::{Span, SplitKey};
 pub(super) use layers::Layers;
+pub(super) use skipped::Reading;
+pub(crate) use skipped::Skipped;
 
 /// A position in a span of keys: before an entry, or after the last one.
 pub(crate) struct BaseCursor {
@@ -20,8 +23,7 @@ pub(crate) struct BaseCursor {
     index: usize,
     layers: Layers,
     end: Vec<u8>,
-    /// `true` if blocks are read through the cache.
-    keep: bool,
+    reading: Reading,
 }
 
 fn within<'k>(segment_end: Option<&'k [u8]>, end: &'k [u8]) -> &'k [u8] {
@@ -30,11 +32,11 @@ fn within<'k>(segment_end: Option<&'k [u8]>, end: &'k [u8]) -> &'k [u8] {
 
 impl BaseCursor {
     /// Creates a cursor before the first entry of a span.
-    pub(super) fn new(version: &Arc<Version>, span: &Span, keep: bool) -> Result<Self> {
+    pub(super) fn new(version: &Arc<Version>, span: &Span, reading: Reading) -> Result<Self> {
         let index = version.find(&span.start);
         let layers = version.segments().get(index).map_or(&[][..], |segment| &segment.layers);
-        let layers = Layers::new(layers, &span.start, Some(within(version.end(index), &span.end)), keep)?;
-        Ok(Self { version: Arc::clone(version), index, layers, end: span.end.clone(), keep })
+        let layers = Layers::new(layers, &span.start, Some(within(version.end(index), &span.end)), &reading)?;
+        Ok(Self { version: Arc::clone(version), index, layers, end: span.end.clone(), reading })
     }
 
     /// Visits the entries before a key and moves the cursor to that key. A tombstone is visited as `None`. If the visitor stops early, the cursor cannot be
@@ -66,7 +68,7 @@ impl BaseCursor {
             return Ok(false);
         }
         let end = within(self.version.end(self.index), &self.end);
-        self.layers = Layers::new(&segment.layers, &segment.start, Some(end), self.keep)?;
+        self.layers = Layers::new(&segment.layers, &segment.start, Some(end), &self.reading)?;
         Ok(true)
     }
 }

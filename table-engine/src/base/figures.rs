@@ -59,8 +59,7 @@ impl Base {
             let start = (&*segment.start).max(span.start.as_slice());
             let end = self.version.end(index).map_or(span.end.as_slice(), |end| end.min(span.end.as_slice()));
             let holds = |run: &Run| {
-                *run.first < *end
-                    && *run.last >= *start
+                run.may_hold(start, Some(end))
                     && run
                         .directory()
                         .map_or(true, |directory| !directory.within(start, Some(end)).is_empty())

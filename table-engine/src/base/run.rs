@@ -157,6 +157,11 @@ impl Run {
         Ok(part)
     }
 
+    /// Returns `true` if the run may contain keys from `start` (inclusive) to `end` (exclusive). Reads no file.
+    pub(super) fn may_hold(&self, start: &[u8], end: Option<&[u8]>) -> bool {
+        *self.last >= *start && end.is_none_or(|end| *self.first < *end)
+    }
+
     /// Returns the run's file, open for reading.
     pub(super) fn file(&self) -> Result<Arc<dyn DiskFile>> {
         self.pool.file(self.number).map_err(|error| self.failed(0, error))
@@ -205,7 +210,7 @@ impl Run {
     /// Returns the tally of the entries from `start` (inclusive) to `end` (exclusive). Tallies of blocks within these bounds are taken
     /// from the directory. A block that extends beyond the bounds, or that has no tally, is read.
     pub(super) fn tally(&self, start: &[u8], end: Option<&[u8]>) -> Result<Tally> {
-        if *self.last < *start || end.is_some_and(|end| *self.first >= *end) {
+        if !self.may_hold(start, end) {
             return Ok(Tally::default());
         }
         let directory = self.directory()?;

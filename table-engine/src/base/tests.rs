@@ -4,7 +4,7 @@ mod dropped;
 mod rot;
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 
 use proptest::prelude::*;
 use table_store::ErrorCode;
@@ -39,6 +39,31 @@ pub(crate) fn meta(tables: &[u32]) -> Meta {
 /// Creates a base whose only table has the id 1.
 pub(crate) fn base(folder: &Path) -> Base {
     Base::create(&place(folder), meta(&[1])).unwrap()
+}
+
+/// A place in the file of a run, and the keys that cannot be read if it is damaged, from the first to the last.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) file: String,
+    pub(crate) offset: u64,
+    pub(crate) keys: RangeInclusive<Vec<u8>>,
+}
+
+/// Returns the blocks and the indexes of all runs.
+pub(crate) fn parts(view: &BaseView) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for run in view.stored.version.runs() {
+        let (file, directory) = (pool::name(run.number), run.directory().unwrap());
+        let blocks = 0..directory.len();
+        parts.extend(blocks.map(|block| Part {
+            file: file.clone(),
+            offset: directory.place(block).0,
+            keys: directory.first(block)..=directory.last(block),
+        }));
+        let keys = run.first.to_vec()..=run.last.to_vec();
+        parts.push(Part { file, offset: run.length - 60, keys });
+    }
+    parts
 }
 
 /// Flushes one row or one tombstone.

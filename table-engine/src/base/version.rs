@@ -67,7 +67,7 @@ pub(super) struct Version {
 /// Returns a run as a layer for the keys between two bounds, or `None` if the run has no block between them.
 pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<Option<Layer>> {
     // Most runs are ruled out without reading their index, which may not be in memory.
-    if *run.last < *start || end.is_some_and(|end| *run.first >= *end) {
+    if !run.may_hold(start, end) {
         return Ok(None);
     }
     let directory = run.directory()?;

@@ -7,7 +7,7 @@ use table_store::row::Row;
 use uuid::Uuid;
 
 use crate::base::block::Found;
-use crate::base::cursor::BaseCursor;
+use crate::base::cursor::{BaseCursor, Reading, Skipped};
 use crate::base::filter;
 use crate::base::pool::Pool;
 use crate::base::version::stored::Stored;
@@ -52,12 +52,18 @@ impl BaseView {
 
     /// Returns a cursor over the rows of a span.
     pub(crate) fn range(&self, span: &Span) -> Result<BaseCursor> {
-        BaseCursor::new(&self.stored.version, span, true)
+        BaseCursor::new(&self.stored.version, span, Reading { keep: true, skipped: None })
+    }
+
+    /// Returns a cursor over the rows of a span, which skips the parts that cannot be read and adds their keys to `skipped`.
+    pub(crate) fn range_around(&self, span: &Span, skipped: &Skipped) -> Result<BaseCursor> {
+        let reading = Reading { keep: true, skipped: Some(skipped.clone()) };
+        BaseCursor::new(&self.stored.version, span, reading)
     }
 
     /// Returns a cursor over the rows of a span. It bypasses the cache, for rows that are read only once.
     pub(crate) fn sweep(&self, span: &Span) -> Result<BaseCursor> {
-        BaseCursor::new(&self.stored.version, span, false)
+        BaseCursor::new(&self.stored.version, span, Reading { keep: false, skipped: None })
     }
 
     /// Estimates the size of a table in bytes without reading a file. A run that contains several tables is divided equally among them.
@@ -77,7 +83,7 @@ impl BaseView {
         let segments = version.segments().get(version.find(&span.start)..).unwrap_or_default();
         let within = |segment: &&Arc<Segment>| *segment.start < *span.end;
         let layers = segments.iter().take_while(within).flat_map(|segment| &segment.layers);
-        layers.filter(|layer| *layer.run.first < *span.end && *layer.run.last >= *span.start)
+        layers.filter(|layer| layer.run.may_hold(&span.start, Some(&span.end)))
     }
 
     /// Adds the numbers and sizes of the base's runs and segments to `statistics`.
@@ -96,6 +102,14 @@ impl BaseView {
     /// Closes the files of runs that are not being read.
     pub(crate) fn give_files_back(&self) {
         self.pool.give_files_back();
+    }
+
+    /// Returns `true` if the file of a run may contain rows of a span, or if this version has no such run. Reads no file.
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn file_may_hold(&self, file: &str, span: &Span) -> bool {
+        let runs = self.stored.version.runs();
+        let run = runs.iter().find(|run| crate::base::pool::name(run.number) == file);
+        run.is_none_or(|run| run.may_hold(&span.start, Some(&span.end)))
     }
 
     /// Returns `true` if the base may have rows of a span. Reads no file.

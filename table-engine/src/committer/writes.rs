@@ -53,7 +53,8 @@ impl Committer {
     fn decide(&mut self, table: &TableName, decision: &mut dyn Decision, reading: Reading) -> Result<()> {
         let now = self.steady.at(reading);
         let id = self.state.catalog.find(table, || now)?.id;
-        let mut ground = Ground::new(&self.state, id, (now, self.timestamps.next_from(reading, now)?));
+        let times = (now, self.timestamps.next_from(reading, now)?);
+        let mut ground = Ground::new(&self.state, id, times, self.refusal.as_ref());
         decision.decide(&mut ground)?;
         let Decided { ticks, changes, front } = ground.into_decided();
         // A decision without changes, such as a receive from an empty queue, leaves the published state in place.

@@ -16,6 +16,12 @@ use crate::queue::rows::{self, Shown};
 
 /// The maximum number of expired messages that one decision removes.
 pub(super) const EXPIRED: usize = 256;
+/// The maximum number of expired messages that a put removes. It is more than one, so a queue from which nothing is received does not grow without bound.
+const EXPIRED_AT_PUT: usize = 2;
+/// The maximum number of entries that a put examines to find expired messages.
+const EXAMINED_AT_PUT: usize = 16;
+/// The maximum number of entries that a clean-up after a peek examines to find expired messages.
+const EXAMINED_AT_PEEK: usize = 2 * EXPIRED;
 /// The maximum number of damaged rows that one decision sets aside.
 const DAMAGED: usize = 16;
 /// The maximum number of tombstones that one decision skips. Callers skip longer sequences on their own threads.
@@ -28,7 +34,10 @@ fn after(now: u64, time: Duration) -> u64 {
 }
 
 /// Adds a message to the queue. Returns its lease.
-pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Lease {
+pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Result<Lease> {
+    ground.grow()?;
+    // If the queue cannot be read, its expired messages remain, and the message is put.
+    let _unread = remove_expired(ground, EXPIRED_AT_PUT, EXAMINED_AT_PUT);
     let id = rows::new_id(ground.ticks);
     let expires = match message.time_to_live {
         TimeToLive::For(time) => Some(after(ground.now, time)),
@@ -41,7 +50,7 @@ pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Lease {
     let (receipt, visible) = show(ground, &shown, message.hidden, 0);
     let (inserted, expires) = (rows::datetime(ground.now), expires.map(rows::datetime));
     let message = Message::new(id, message.text.clone(), inserted, expires, 0);
-    Lease::new(message, receipt, rows::datetime(visible))
+    Ok(Lease::new(message, receipt, rows::datetime(visible)))
 }
 
 /// Sets the time when a message becomes visible. Returns the new receipt and that time.
@@ -65,7 +74,7 @@ struct Visible {
 /// The messages that a decision did not examine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// The queue contains no further visible messages.
+    /// The queue contains no further messages that were visible when the receive began.
     Nothing,
     /// The queue still contains messages, visible or expired.
     Messages,
@@ -73,12 +82,13 @@ pub(super) enum Rest {
     Traces,
 }
 
-fn visible(ground: &Ground<'_>, count: usize) -> Result<Visible> {
-    let front = Front { instant: ground.now, ticks: 0 };
+/// Finds the first `count` messages that became visible no later than the time `until`.
+fn visible(ground: &Ground<'_>, count: usize, until: u64) -> Result<Visible> {
+    let front = Front { instant: until, ticks: 0 };
     let (found, expired, damaged) = (Vec::new(), Vec::new(), Vec::new());
     let mut visible = Visible { found, expired, damaged, rest: Rest::Nothing, front };
     let mut traces = 0;
-    ground.state.scan(&rows::shown_span(ground.table, ground.front, ground.now), |key, row| {
+    ground.state.scan_readable(&rows::shown_span(ground.table, ground.front, until), |key, row| {
         let Some(row) = row else {
             traces += 1;
             if traces < TRACES {
@@ -110,8 +120,16 @@ fn visible(ground: &Ground<'_>, count: usize) -> Result<Visible> {
 
 /// Hides up to `count` visible messages for the duration `hidden`. Returns their leases, and the state of the rest of the queue. A message with a damaged text
 /// is hidden without a lease, and a damaged visibility row is set aside, so the messages after it can be received.
-pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -> Result<(Vec<Lease>, Rest)> {
-    let Visible { found, expired, damaged, rest, front } = visible(ground, count)?;
+///
+/// Messages that became visible after `began`, the time of the first decision of a call, are not received. The messages that the call hides become visible later
+/// than that, so it examines each message once, however long it takes.
+pub(super) fn receive(
+    ground: &mut Ground<'_>,
+    count: usize,
+    hidden: Duration,
+    began: u64,
+) -> Result<(Vec<Lease>, Rest)> {
+    let Visible { found, expired, damaged, rest, front } = visible(ground, count, began)?;
     let mut leases = Vec::with_capacity(found.len());
     for (place, (key, shown)) in found.into_iter().enumerate() {
         let received = Shown { dequeue_count: shown.dequeue_count.saturating_add(1), ..shown.clone() };
@@ -128,10 +146,41 @@ pub(super) fn receive(ground: &mut Ground<'_>, count: usize, hidden: Duration) -
         ground.put(rows::aside_key(ground.table, &key)?, aside);
         ground.delete(key);
     }
-    // IMPORTANT: a message that is put or hidden later becomes visible at `now` or later, and `now` never decreases. Such a message is therefore never before
-    // the front. Without the front, each receive would skip the tombstones of all received messages.
+    // IMPORTANT: a message that is put or hidden later becomes visible at `began` or later, because the clock never goes back. Such a message is therefore
+    // never before the front. Without the front, each receive would skip the tombstones of all received messages.
     ground.pass(front);
     Ok((leases, rest))
+}
+
+/// Removes expired messages after a peek has passed many of them, and moves the front of the queue to its first remaining message.
+pub(super) fn clean(ground: &mut Ground<'_>) -> Result<()> {
+    remove_expired(ground, EXPIRED, EXAMINED_AT_PEEK)
+}
+
+/// Removes up to `most` expired messages among the first `examined` entries of the queue, and moves the front to the first remaining message.
+fn remove_expired(ground: &mut Ground<'_>, most: usize, examined: usize) -> Result<()> {
+    let (mut expired, mut remaining, mut left) = (Vec::new(), None, examined);
+    ground.state.scan_readable(&rows::shown_span(ground.table, ground.front, ground.now), |key, row| {
+        let (is_full, is_over) = (expired.len() == most, left == 0);
+        match row.map(Shown::read) {
+            None if !is_over => {}
+            Some(Ok(shown)) if !is_over && !is_full && shown.is_expired(ground.now) => {
+                expired.push((Key::from(key.to_vec()), shown.id));
+            }
+            _ if remaining.is_none() => remaining = Some(rows::front_of(&key.to_vec())?),
+            _ => {}
+        }
+        if is_over || is_full && remaining.is_some() {
+            return Ok(ControlFlow::Break(()));
+        }
+        left -= 1;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    for (key, id) in expired {
+        remove(ground, key, &id);
+    }
+    ground.pass(remaining.unwrap_or(Front { instant: ground.now, ticks: 0 }));
+    Ok(())
 }
 
 fn remove(ground: &mut Ground<'_>, key: Key, id: &MessageId) {
@@ -169,6 +218,9 @@ pub(super) fn update(
 ) -> Result<Lease> {
     let (key, shown) = held(ground, &lease.message.id, &lease.receipt)?;
     let mut message = rows::message(ground.state, ground.table, &shown)?;
+    if text.is_some_and(|text| text.len() > message.text.len()) {
+        ground.grow()?;
+    }
     ground.delete(key);
     let (receipt, visible) = show(ground, &shown, hidden, 0);
     if let Some(text) = text

@@ -2,6 +2,9 @@
 //! time.
 
 mod damaged;
+mod expired;
+mod room;
+mod rot;
 mod stops;
 
 use std::collections::{BTreeMap, HashSet};
@@ -138,6 +141,44 @@ fn que_3_queues_are_not_tables_and_tables_are_not_queues() {
     let other = QueueName::new("other").unwrap();
     let error = block_on(engine.put(&other, PutMessage::new("x"))).unwrap_err();
     assert_eq!((error.code(), error.table()), (ErrorCode::QueueNotFound, None));
+}
+
+#[test]
+fn every_error_of_a_queue_contains_its_name() {
+    let (options, _) = clocked();
+    let engine = options.in_memory();
+    block_on(engine.create_queue(&work())).unwrap();
+    let lease = block_on(engine.put(&work(), PutMessage::new("a"))).unwrap();
+    block_on(engine.receive(&work(), 1, Duration::from_secs(30))).unwrap();
+    let check = |code: ErrorCode| {
+        let (id, second) = (&lease.message.id, Duration::from_secs(1));
+        let errors = [
+            block_on(engine.delete(&work(), id, &lease.receipt)).unwrap_err(),
+            block_on(engine.update(&work(), &lease, second, None)).unwrap_err(),
+        ];
+        for error in errors {
+            assert_eq!(error.code(), code);
+            assert!(error.to_string().contains("queue `work`"), "{error}");
+        }
+    };
+    check(ErrorCode::PopReceiptMismatch);
+    block_on(engine.clear(&work())).unwrap();
+    check(ErrorCode::MessageNotFound);
+    block_on(engine.clone().close()).unwrap();
+    check(ErrorCode::EngineClosed);
+    let errors = [
+        block_on(engine.create_queue(&work())).map(drop),
+        block_on(engine.put(&work(), PutMessage::new("a"))).map(drop),
+        block_on(engine.receive(&work(), 1, Duration::from_secs(1))).map(drop),
+        block_on(engine.peek(&work(), 1)).map(drop),
+        block_on(engine.approximate_count(&work())).map(drop),
+        block_on(engine.clear(&work())),
+        block_on(engine.delete_queue(&work())),
+    ];
+    for error in errors.map(Result::unwrap_err) {
+        assert_eq!(error.code(), ErrorCode::EngineClosed);
+        assert!(error.to_string().contains("queue `work`"), "{error}");
+    }
 }
 
 #[test]

@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use chrono::Utc;
 use table_core::queue::{Lease, PutMessage, QueueName};
-use table_core::{QueueStore, Result};
+use table_core::{Error, ErrorCode, QueueStore, Result};
+
+use crate::suite::scene;
 
 /// A queue that was created for one scenario, and its store.
 pub struct QueueScene<'a, Q> {
@@ -43,6 +45,14 @@ pub const fn seconds(seconds: u64) -> Duration {
 #[must_use]
 pub fn texts(leases: &[Lease]) -> Vec<&str> {
     leases.iter().map(|lease| lease.message.text.as_str()).collect()
+}
+
+/// Checks that an operation on a queue failed with the given error code and an error that contains the name of the queue. Returns the error.
+#[track_caller]
+pub fn refused<T: std::fmt::Debug>(queue: &QueueName, result: Result<T>, code: ErrorCode) -> Error {
+    let error = scene::refused(result, code);
+    assert!(error.to_string().contains(queue.as_str()), "{error}");
+    error
 }
 
 /// Returns a queue name that has never been used in the store.

@@ -7,6 +7,7 @@ use table_store::Result;
 use table_store::row::RowView;
 
 use super::run::RunCursor;
+use super::skipped::Reading;
 use crate::base::tally::Tally;
 use crate::base::version::Layer;
 use crate::key::SplitKey;
@@ -24,7 +25,8 @@ pub(in super::super) struct Layers {
 impl Layers {
     /// Creates a cursor over the given layers (newest first) for a merge. The cursor counts the entries hidden by newer entries.
     pub(in super::super) fn counting(layers: &[Layer], start: &[u8], end: Option<&[u8]>) -> Result<Self> {
-        Ok(Self { shadowed: Some(Tally::default()), ..Self::new(layers, start, end, false)? })
+        let reading = Reading { keep: false, skipped: None };
+        Ok(Self { shadowed: Some(Tally::default()), ..Self::new(layers, start, end, &reading)? })
     }
 
     /// Returns the tally of the entries hidden by newer entries.
@@ -37,18 +39,20 @@ impl Layers {
         layers: &[Layer],
         start: &[u8],
         end: Option<&[u8]>,
-        keep: bool,
+        reading: &Reading,
     ) -> Result<Self> {
         let mut all = Self { oldest: None, newer: Vec::new(), shadowed: None };
-        let Some((oldest, newer)) = layers.split_last() else { return Ok(all) };
-        for (age, layer) in newer.iter().enumerate() {
-            let outside = *layer.run.last < *start || end.is_some_and(|end| *layer.run.first >= *end);
-            if !outside {
-                all.put(RunCursor::new(&layer.run, start, end, keep)?, age);
+        let oldest = layers.len().saturating_sub(1);
+        // The index of a layer outside the bounds is not needed, and may be unreadable.
+        let within = layers.iter().enumerate().filter(|(_, layer)| layer.run.may_hold(start, end));
+        for (age, layer) in within {
+            let cursor = RunCursor::new(&layer.run, start, end, reading)?;
+            if age == oldest {
+                all.oldest = Some(cursor).filter(|oldest| !oldest.is_done());
+            } else {
+                all.put(cursor, age);
             }
         }
-        let oldest = RunCursor::new(&oldest.run, start, end, keep)?;
-        all.oldest = Some(oldest).filter(|oldest| !oldest.is_done());
         Ok(all)
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use table_store::Result;
 use table_store::row::RowView;
 
+use super::skipped::Reading;
 use crate::base::cache::Block;
 use crate::base::run::Run;
 use crate::key::SplitKey;
@@ -15,8 +16,7 @@ pub(super) struct RunCursor {
     run: Arc<Run>,
     next: usize,
     end: Option<Vec<u8>>,
-    /// `true` if blocks are read through the cache.
-    keep: bool,
+    reading: Reading,
     block: Option<Open>,
     key: Vec<u8>,
 }
@@ -31,10 +31,16 @@ struct Open {
 
 impl RunCursor {
     /// Creates a cursor at the first entry from `start` (inclusive) to `end` (exclusive).
-    pub(super) fn new(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>, keep: bool) -> Result<Self> {
-        let next = run.directory()?.search(start);
-        let (run, end) = (Arc::clone(run), end.map(<[u8]>::to_vec));
-        let mut cursor = Self { run, next, end, keep, block: None, key: Vec::new() };
+    pub(super) fn new(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>, reading: &Reading) -> Result<Self> {
+        let (reading, end) = (reading.clone(), end.map(<[u8]>::to_vec));
+        let mut cursor = Self { run: Arc::clone(run), next: 0, end, reading, block: None, key: Vec::new() };
+        match run.directory() {
+            Ok(directory) => cursor.next = directory.search(start),
+            Err(error) => {
+                cursor.reading.skip(run.first.to_vec(), run.last.to_vec(), error)?;
+                return Ok(cursor);
+            }
+        }
         if cursor.next_block(Some(start))? {
             cursor.settle()?;
         }
@@ -110,21 +116,32 @@ impl RunCursor {
         Ok(())
     }
 
-    /// Opens the next block. Returns `false` if no further block is within the bounds.
+    /// Opens the next block that can be read. Returns `false` if no further block is within the bounds.
     fn next_block(&mut self, start: Option<&[u8]>) -> Result<bool> {
         let directory = self.run.directory()?;
-        let end = self.end.as_deref();
-        if self.next >= directory.len() || end.is_some_and(|end| !directory.begins_below(self.next, end)) {
-            return Ok(false);
+        loop {
+            let (index, end) = (self.next, self.end.as_deref());
+            if index >= directory.len() || end.is_some_and(|end| !directory.begins_below(index, end)) {
+                return Ok(false);
+            }
+            self.next += 1;
+            let last = end.is_some_and(|end| !directory.ends_below(index, end));
+            match self.open(index, start, end.filter(|_| last)) {
+                Ok(open) => {
+                    self.block = Some(open);
+                    return Ok(true);
+                }
+                Err(error) => self.reading.skip(directory.first(index), directory.last(index), error)?,
+            }
         }
-        let last = end.is_some_and(|end| !directory.ends_below(self.next, end));
-        let block = self.run.block(self.next, self.keep)?;
-        self.next += 1;
+    }
+
+    /// Reads a block. The entries before `start` and from `end` on are outside the bounds; `end` is `None` if the bounds end in a later block.
+    fn open(&self, index: usize, start: Option<&[u8]>, end: Option<&[u8]>) -> Result<Open> {
+        let block = self.run.block(index, self.reading.keep)?;
         let (layout, bytes) = (block.layout, &*block.bytes);
-        let to =
-            end.filter(|_| last).map_or(Ok(layout.len()), |end| layout.search(bytes, end).map(|at| at.0))?;
+        let to = end.map_or(Ok(layout.len()), |end| layout.search(bytes, end).map(|at| at.0))?;
         let from = start.map_or(Ok(0), |start| layout.search(bytes, start).map(|at| at.0))?;
-        self.block = Some(Open { block, entries: from..to.max(from), last });
-        Ok(true)
+        Ok(Open { block, entries: from..to.max(from), last: end.is_some() })
     }
 }

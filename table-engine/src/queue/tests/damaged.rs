@@ -7,8 +7,11 @@ use proptest::prelude::*;
 use table_store::ValueRef;
 use table_store::row::{Row, RowWriter};
 
-use super::{Arc, Duration, Engine, PutMessage, QueueStore, block_on, clocked, pass, work};
-use crate::decision::{Effect, Ground};
+use super::{
+    Arc, AtomicU64, BEGIN, Clock, Duration, Engine, EngineOptions, Ordering, PutMessage, QueueStore, SECOND,
+    block_on, clocked, pass, work,
+};
+use crate::decision::Ground;
 use crate::key::{Key, KeyReader, Span, TABLE_BYTES};
 
 /// A way to damage a row.
@@ -87,7 +90,7 @@ impl Damage {
 }
 
 /// Returns the queue's rows, each with its `RowKey`.
-fn rows(ground: &Ground<'_>) -> Vec<(String, Key, Row)> {
+pub(super) fn rows(ground: &Ground<'_>) -> Vec<(String, Key, Row)> {
     let mut rows = Vec::new();
     let scanned = ground.state.scan(&Span::table(ground.table), |key, row| {
         if let Some(row) = row {
@@ -116,7 +119,7 @@ fn spoil(engine: &Engine, prefix: char, nth: usize, damage: Damage) {
         ground.put(to, row);
         Ok(())
     };
-    block_on(engine.decide(&work(), ("spoil", Effect::Frees), spoil)).unwrap();
+    block_on(engine.decide(&work(), "spoil", spoil)).unwrap();
 }
 
 /// Returns the rows whose `RowKey` has a prefix, each with its `RowKey`.
@@ -125,7 +128,7 @@ fn under(engine: &Engine, prefix: char) -> Vec<(String, Row)> {
         let rows = rows(ground).into_iter().filter(|(row_key, ..)| row_key.starts_with(prefix));
         Ok(rows.map(|(row_key, _, row)| (row_key, row)).collect())
     };
-    block_on(engine.decide(&work(), ("read", Effect::Frees), read)).unwrap()
+    block_on(engine.decide(&work(), "read", read)).unwrap()
 }
 
 proptest! {
@@ -216,4 +219,25 @@ proptest! {
         }
         prop_assert_eq!(block_on(engine.approximate_count(&work())).unwrap(), (messages - damaged) as u64);
     }
+}
+
+#[test]
+fn a_receive_examines_each_message_with_a_damaged_text_once_on_a_slow_disk() {
+    const MESSAGES: usize = 50;
+    const MOST: u64 = 5_000;
+    let readings = Arc::new(AtomicU64::new(0));
+    let read = Arc::clone(&readings);
+    // Each decision takes at least a second, until the clock stops after `MOST` readings.
+    let clock = Clock::new(move || BEGIN + SECOND * read.fetch_add(1, Ordering::SeqCst).min(MOST));
+    let engine = EngineOptions::new().clock(clock).in_memory();
+    block_on(engine.create_queue(&work())).unwrap();
+    for n in 0..MESSAGES {
+        block_on(engine.put(&work(), PutMessage::new(n.to_string()))).unwrap();
+        spoil(&engine, 'm', n, Damage::Empty);
+    }
+    let before = readings.load(Ordering::SeqCst);
+    let leases = block_on(engine.receive(&work(), 1, Duration::from_secs(1))).unwrap();
+    let after = readings.load(Ordering::SeqCst);
+    assert!(leases.is_empty());
+    assert!(after - before < 10 * MESSAGES as u64, "{} readings", after - before);
 }

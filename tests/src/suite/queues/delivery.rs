@@ -7,8 +7,7 @@ use futures_util::future::join_all;
 use table_core::queue::PutMessage;
 use table_core::{ErrorCode, QueueStore};
 
-use super::{HIDDEN, QueueScene, seconds, texts};
-use crate::suite::scene::refused;
+use super::{HIDDEN, QueueScene, refused, seconds, texts};
 
 pub async fn que_8_a_message_put_hidden_becomes_visible_later<Q: QueueStore>(
     store: &Q,
@@ -49,9 +48,9 @@ pub async fn que_11_a_receipt_stays_valid_until_the_next_receive<Q: QueueStore>(
     scene.put("taken over").await;
     let first = scene.receive(1, 1).await;
     let second = scene.receive_when_shown(HIDDEN).await;
-    refused(scene.delete(&first[0]).await, ErrorCode::PopReceiptMismatch);
+    refused(&scene.queue, scene.delete(&first[0]).await, ErrorCode::PopReceiptMismatch);
     let late = store.update(&scene.queue, &first[0], seconds(30), None).await;
-    refused(late, ErrorCode::PopReceiptMismatch);
+    refused(&scene.queue, late, ErrorCode::PopReceiptMismatch);
     scene.delete(&second[0]).await.unwrap();
 }
 
@@ -70,7 +69,7 @@ pub async fn que_12_an_update_gives_a_new_receipt_text_and_time<Q: QueueStore>(
     let put = scene.put("step 1").await;
     let first = scene.receive(1, HIDDEN).await;
     let second = store.update(&scene.queue, &first[0], seconds(HIDDEN), Some("step 2".into())).await.unwrap();
-    refused(scene.delete(&first[0]).await, ErrorCode::PopReceiptMismatch);
+    refused(&scene.queue, scene.delete(&first[0]).await, ErrorCode::PopReceiptMismatch);
     let third = store.update(&scene.queue, &second, Duration::ZERO, None).await.unwrap();
     assert_ne!((&first[0].receipt, &second.receipt), (&second.receipt, &third.receipt));
     let taken = scene.receive_when_shown(HIDDEN).await;
@@ -90,9 +89,9 @@ pub async fn que_13_a_deleted_message_is_not_found<Q: QueueStore>(
     scene.put("x").await;
     let taken = scene.receive(1, 1).await;
     scene.delete(&taken[0]).await.unwrap();
-    refused(scene.delete(&taken[0]).await, ErrorCode::MessageNotFound);
+    refused(&scene.queue, scene.delete(&taken[0]).await, ErrorCode::MessageNotFound);
     let update = store.update(&scene.queue, &taken[0], seconds(1), None).await;
-    refused(update, ErrorCode::MessageNotFound);
+    refused(&scene.queue, update, ErrorCode::MessageNotFound);
     pass(seconds(2));
     assert!(scene.receive(32, 1).await.is_empty());
 }

@@ -5,8 +5,7 @@ use std::time::Duration;
 use table_core::queue::{PutMessage, TimeToLive};
 use table_core::{ErrorCode, QueueStore};
 
-use super::{HIDDEN, QueueScene, seconds, texts};
-use crate::suite::scene::refused;
+use super::{HIDDEN, QueueScene, refused, seconds, texts};
 
 const RANGE: ErrorCode = ErrorCode::OutOfRangeQueryParameterValue;
 
@@ -42,7 +41,11 @@ pub async fn que_4_a_text_that_xml_cannot_represent_is_refused<Q: QueueStore>(
         let put = store.put(&scene.queue, PutMessage::new(text.as_str())).await;
         let updated = store.update(&scene.queue, &lease, seconds(1), Some(text)).await;
         for outcome in [put, updated] {
-            assert_eq!(refused(outcome, ErrorCode::InvalidInput).rule(), Some("QUE-4"), "{illegal:?}");
+            assert_eq!(
+                refused(&scene.queue, outcome, ErrorCode::InvalidInput).rule(),
+                Some("QUE-4"),
+                "{illegal:?}"
+            );
         }
     }
     let left = store.peek(&scene.queue, 32).await.unwrap();
@@ -60,8 +63,8 @@ pub async fn que_6_a_text_has_at_most_64_kib_of_utf8<Q: QueueStore>(
         assert_eq!(taken[0].message.text, most);
         let more = format!("{most}x");
         let code = ErrorCode::RequestBodyTooLarge;
-        refused(store.put(&scene.queue, PutMessage::new(more.as_str())).await, code);
-        refused(store.update(&scene.queue, &taken[0], seconds(1), Some(more)).await, code);
+        refused(&scene.queue, store.put(&scene.queue, PutMessage::new(more.as_str())).await, code);
+        refused(&scene.queue, store.update(&scene.queue, &taken[0], seconds(1), Some(more)).await, code);
         scene.delete(&taken[0]).await.unwrap();
     }
 }
@@ -73,7 +76,7 @@ pub async fn que_7_an_expired_message_is_gone<Q: QueueStore>(store: &Q, pass: &(
     scene.put("long").await;
     scene.wait_until_shown(&["long"]).await;
     assert_eq!(texts(&scene.receive(32, HIDDEN).await), ["long"]);
-    refused(scene.delete(&lease).await, ErrorCode::MessageNotFound);
+    refused(&scene.queue, scene.delete(&lease).await, ErrorCode::MessageNotFound);
 }
 
 pub async fn que_7_a_message_without_an_expiry_stays<Q: QueueStore>(
@@ -96,14 +99,22 @@ pub async fn que_8_times_out_of_range_are_refused<Q: QueueStore>(
     let put = |message: PutMessage| store.put(&scene.queue, message);
     let long = TimeToLive::Never;
     put(PutMessage::new("x").time_to_live(long).hidden(most)).await.unwrap();
-    refused(put(PutMessage::new("x").time_to_live(long).hidden(most + seconds(1))).await, RANGE);
-    refused(put(PutMessage::new("x").time_to_live(TimeToLive::For(Duration::ZERO))).await, RANGE);
+    refused(
+        &scene.queue,
+        put(PutMessage::new("x").time_to_live(long).hidden(most + seconds(1))).await,
+        RANGE,
+    );
+    refused(
+        &scene.queue,
+        put(PutMessage::new("x").time_to_live(TimeToLive::For(Duration::ZERO))).await,
+        RANGE,
+    );
     let dead_at_once = PutMessage::new("x").time_to_live(TimeToLive::For(seconds(5))).hidden(seconds(5));
-    refused(put(dead_at_once).await, ErrorCode::InvalidQueryParameterValue);
-    refused(store.receive(&scene.queue, 1, Duration::ZERO).await, RANGE);
-    refused(store.receive(&scene.queue, 1, most + seconds(1)).await, RANGE);
+    refused(&scene.queue, put(dead_at_once).await, ErrorCode::InvalidQueryParameterValue);
+    refused(&scene.queue, store.receive(&scene.queue, 1, Duration::ZERO).await, RANGE);
+    refused(&scene.queue, store.receive(&scene.queue, 1, most + seconds(1)).await, RANGE);
     let lease = scene.put("x").await;
-    refused(store.update(&scene.queue, &lease, most + seconds(1), None).await, RANGE);
+    refused(&scene.queue, store.update(&scene.queue, &lease, most + seconds(1), None).await, RANGE);
     store.update(&scene.queue, &lease, most, None).await.unwrap();
 }
 
@@ -113,8 +124,8 @@ pub async fn que_9_a_batch_has_1_to_32_messages<Q: QueueStore>(store: &Q, pass: 
         scene.put(&n.to_string()).await;
     }
     for count in [0, 33] {
-        refused(store.receive(&scene.queue, count, seconds(1)).await, RANGE);
-        refused(store.peek(&scene.queue, count).await, RANGE);
+        refused(&scene.queue, store.receive(&scene.queue, count, seconds(1)).await, RANGE);
+        refused(&scene.queue, store.peek(&scene.queue, count).await, RANGE);
     }
     assert_eq!(store.peek(&scene.queue, 32).await.unwrap().len(), 32);
     assert_eq!(scene.receive(32, HIDDEN).await.len(), 32);
@@ -143,7 +154,7 @@ pub async fn que_3_clear_deletes_hidden_messages_too<Q: QueueStore>(
     scene.put("waiting").await;
     store.clear(&scene.queue).await.unwrap();
     assert_eq!(store.approximate_count(&scene.queue).await.unwrap(), 0);
-    refused(scene.delete(&taken[0]).await, ErrorCode::MessageNotFound);
+    refused(&scene.queue, scene.delete(&taken[0]).await, ErrorCode::MessageNotFound);
     scene.put("later").await;
     assert_eq!(texts(&scene.receive(32, HIDDEN).await), ["later"]);
 }

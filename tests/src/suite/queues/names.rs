@@ -5,8 +5,7 @@ use std::time::Duration;
 use table_core::queue::{MessageId, PopReceipt, PutMessage};
 use table_core::{ErrorCode, QueueStore};
 
-use super::{HIDDEN, QueueScene, fresh_name, seconds};
-use crate::suite::scene::refused;
+use super::{HIDDEN, QueueScene, fresh_name, refused, seconds};
 
 pub async fn que_3_a_queue_is_created_once<Q: QueueStore>(store: &Q, pass: &(dyn Fn(Duration) + Sync)) {
     let scene = QueueScene::new(store, pass).await;
@@ -22,17 +21,17 @@ pub async fn que_3_and_13_missing_queues_and_messages_are_not_found<Q: QueueStor
 ) {
     let missing = fresh_name();
     let code = ErrorCode::QueueNotFound;
-    refused(store.delete_queue(&missing).await, code);
-    refused(store.approximate_count(&missing).await, code);
-    refused(store.put(&missing, PutMessage::new("x")).await, code);
-    refused(store.receive(&missing, 1, seconds(1)).await, code);
-    refused(store.peek(&missing, 1).await, code);
-    refused(store.clear(&missing).await, code);
+    refused(&missing, store.delete_queue(&missing).await, code);
+    refused(&missing, store.approximate_count(&missing).await, code);
+    refused(&missing, store.put(&missing, PutMessage::new("x")).await, code);
+    refused(&missing, store.receive(&missing, 1, seconds(1)).await, code);
+    refused(&missing, store.peek(&missing, 1).await, code);
+    refused(&missing, store.clear(&missing).await, code);
 
     let scene = QueueScene::new(store, pass).await;
     let lease = scene.put("x").await;
     let id = MessageId::new("00000000-0000-0000-0000-0000000000ff");
-    refused(store.delete(&scene.queue, &id, &lease.receipt).await, ErrorCode::MessageNotFound);
+    refused(&scene.queue, store.delete(&scene.queue, &id, &lease.receipt).await, ErrorCode::MessageNotFound);
     let id = &lease.message.id;
     let receipt = PopReceipt::new("AgAAAAMAAAAAAAAAF/+abc=");
     let error = store.delete(&scene.queue, id, &receipt).await.unwrap_err();
@@ -44,6 +43,6 @@ pub async fn que_3_queues_do_not_share_messages<Q: QueueStore>(store: &Q, pass: 
     let lease = one.put("one").await;
     assert!(other.receive(32, HIDDEN).await.is_empty());
     let gone = store.delete(&other.queue, &lease.message.id, &lease.receipt).await;
-    refused(gone, ErrorCode::MessageNotFound);
+    refused(&other.queue, gone, ErrorCode::MessageNotFound);
     assert_eq!(one.receive(32, HIDDEN).await.len(), 1);
 }

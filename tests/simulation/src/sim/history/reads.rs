@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
+use std::path::Path;
 use std::sync::Arc;
 
 use rand::RngExt;
 use table_core::embedded::{Engine, Snapshot};
 use table_core::query::{Continuation, KeyRange, Page, Query, Select};
-use table_core::{ETag, ErrorCode, Result, TableStore};
+use table_core::{ETag, ErrorCode, Result, TableName, TableStore};
 
 use super::History;
 use super::rest::MOST_LAYERS;
@@ -74,6 +75,16 @@ impl History {
         }
     }
 
+    /// Returns `true` if the history allows a read of a table to fail with this error. A damaged file affects only the tables that it may contain.
+    fn may_fail_in(&self, engine: &Engine, table: &TableName, error: &table_core::Error) -> bool {
+        let text = error.to_string();
+        let file =
+            text.split_whitespace().find(|word| Path::new(word).extension().is_some_and(|end| end == "rows"));
+        let is_elsewhere = |file: &str| engine.may_be_in(table, file).is_ok_and(|may_be| !may_be);
+        let is_other = error.code() == ErrorCode::Corrupted && file.is_some_and(is_elsewhere);
+        self.may_fail(error) && (!is_other || self.disk.has_lost_power())
+    }
+
     /// Reads while the engine is being closed, and after that. Each read must return the correct result or fail with `EngineClosed`.
     pub(super) fn read_beside_close(&mut self, engine: &Engine) -> Result<(), Wrong> {
         match self.random.random_range(0..4) {
@@ -100,8 +111,8 @@ impl History {
             }
             Ok(None) => Ok(None),
             Err(error) if is_missing(&error) => Err(error.code()),
-            Err(error) if self.may_fail(&error) => return Ok(()),
-            Err(error) => return Err(Wrong(format!("a look-up received {error}"))),
+            Err(error) if self.may_fail_in(engine, &name, &error) => return Ok(()),
+            Err(error) => return Err(Wrong(format!("a look-up of table {table} received {error}"))),
         };
         self.seen.reads += 1;
         self.schedule.note((table, place, what.ok()));
@@ -119,13 +130,19 @@ impl History {
         let scan = scan.unwrap_or(Scan { table, from: None, start: None, made: BTreeSet::new() });
         let Ok(name) = rows::table(scan.table) else { return Ok(()) };
         let page = pollster::block_on(engine.query(&name, &all(), scan.from.as_ref()));
-        self.scan = self.take_page(scan, page)?;
+        self.scan = self.take_page(engine, scan, page)?;
         Ok(())
     }
 
     /// Compares a page with the model. Returns the scan with its next position, or `None` if it has ended.
-    fn take_page(&mut self, mut scan: Scan, page: Result<Page>) -> Result<Option<Scan>, Wrong> {
+    fn take_page(
+        &mut self,
+        engine: &Engine,
+        mut scan: Scan,
+        page: Result<Page>,
+    ) -> Result<Option<Scan>, Wrong> {
         let number = scan.table;
+        let Ok(name) = rows::table(number) else { return Ok(None) };
         let page = match page {
             Ok(page) => page,
             Err(error) if is_missing(&error) => {
@@ -142,8 +159,8 @@ impl History {
                 self.model.observe(others, || format!("a scan of table {number} received {error}"))?;
                 return Ok(None);
             }
-            Err(error) if self.may_fail(&error) => return Ok(None),
-            Err(error) => return Err(Wrong(format!("a page received {error}"))),
+            Err(error) if self.may_fail_in(engine, &name, &error) => return Ok(None),
+            Err(error) => return Err(Wrong(format!("a page of table {number} received {error}"))),
         };
         let found = self.rows_of(number, &page)?;
         let end = page.continuation.as_ref().map(|next| position(&scan, next)).transpose()?;
@@ -267,7 +284,7 @@ impl History {
             let mut scan = Some(Scan { table, from: None, start: None, made: BTreeSet::new() });
             while let Some(next) = scan {
                 let page = pollster::block_on(engine.query(&name, &all(), next.from.as_ref()));
-                scan = self.take_page(next, page)?;
+                scan = self.take_page(engine, next, page)?;
             }
         }
         self.verify(engine)

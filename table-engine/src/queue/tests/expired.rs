@@ -1,0 +1,51 @@
+//! Tests that expired messages are removed from a queue from which nothing is received.
+
+use super::{Duration, Engine, PutMessage, QueueStore, TimeToLive, block_on, clocked, pass, work};
+use crate::queue::decisions::EXPIRED;
+
+fn put(engine: &Engine, life: TimeToLive) {
+    block_on(engine.put(&work(), PutMessage::new("x").time_to_live(life))).unwrap();
+}
+
+fn short() -> TimeToLive {
+    TimeToLive::For(Duration::from_secs(1))
+}
+
+fn stored_rows(engine: &Engine) -> usize {
+    engine.inner.state().unwrap().memtable.len()
+}
+
+#[test]
+fn que_7_a_queue_that_is_only_written_has_a_bounded_number_of_rows() {
+    for lasting in [0, 1] {
+        let (options, time) = clocked();
+        let engine = options.in_memory();
+        block_on(engine.create_queue(&work())).unwrap();
+        (0..lasting).for_each(|_| put(&engine, TimeToLive::Never));
+        for n in 1..3_000 {
+            put(&engine, short());
+            if n % 10 == 0 {
+                pass(&time, 1);
+            }
+            if n % 100 == 0 {
+                block_on(engine.peek(&work(), 32)).unwrap();
+            }
+            assert!(stored_rows(&engine) <= 100, "{n} messages, {} rows", stored_rows(&engine));
+        }
+        assert!(block_on(engine.approximate_count(&work())).unwrap() >= lasting);
+    }
+}
+
+#[test]
+fn que_7_a_queue_that_is_only_peeked_loses_its_expired_messages() {
+    let (options, time) = clocked();
+    let engine = options.in_memory();
+    block_on(engine.create_queue(&work())).unwrap();
+    put(&engine, TimeToLive::Never);
+    (0..3 * EXPIRED).for_each(|_| put(&engine, short()));
+    pass(&time, 2);
+    for _ in 0..3 {
+        assert_eq!(block_on(engine.peek(&work(), 32)).unwrap().len(), 1);
+    }
+    assert!(stored_rows(&engine) <= 2 + 2 * EXPIRED, "{} rows", stored_rows(&engine));
+}

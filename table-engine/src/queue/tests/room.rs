@@ -1,0 +1,61 @@
+//! Tests of queues on a full disk: an operation that adds no data succeeds.
+
+use table_store::queue::Lease;
+use table_store::{ErrorCode, Result};
+
+use super::{Arc, Duration, Engine, EngineOptions, PutMessage, QueueStore, block_on, texts, work};
+use crate::disk::Disk;
+use crate::tests::sim::SimDisk;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+fn put(engine: &Engine, text: String) -> Result<Lease> {
+    block_on(engine.put(&work(), PutMessage::new(text)))
+}
+
+/// Puts messages until the disk is full.
+fn fill(engine: &Engine, bytes: usize) {
+    let refused = (0..).find_map(|_| put(engine, "x".repeat(bytes)).err()).unwrap();
+    assert_eq!(refused.code(), ErrorCode::DiskFull, "{refused}");
+}
+
+#[test]
+fn a_message_is_received_updated_and_deleted_on_a_full_disk() {
+    let disk = Arc::new(SimDisk::default());
+    let on: Arc<dyn Disk> = disk.clone();
+    let options = EngineOptions::new().disk(on).checkpoint_bytes(1 << 20).memtable_bytes(2 << 20);
+    let engine = options.clone().open("/sim").unwrap();
+    block_on(engine.create_queue(&work())).unwrap();
+    put(&engine, "first".to_owned()).unwrap();
+    disk.set_room(12 << 20);
+    for bytes in [60_000, 1_000, 10] {
+        fill(&engine, bytes);
+    }
+    // This receive uses the reserve.
+    let received = block_on(engine.receive(&work(), 1, HOUR)).unwrap();
+    assert_eq!(texts(&received), ["first"]);
+    let update = |lease: &Lease, text: Option<&str>| {
+        block_on(engine.update(&work(), lease, HOUR, text.map(str::to_owned)))
+    };
+    let mut lease = received[0].clone();
+    for text in [None, Some("FIRST"), None, Some("a"), Some("")] {
+        fill(&engine, 10);
+        lease = update(&lease, text).unwrap();
+    }
+    // A checkpoint that the engine writes by itself may free space between two calls.
+    let is_refused = (1..100).any(|bytes| {
+        fill(&engine, 1);
+        match update(&lease, Some(&"x".repeat(bytes))) {
+            Ok(updated) => lease = updated,
+            Err(error) => assert_eq!(error.code(), ErrorCode::DiskFull, "{error}"),
+        }
+        lease.message.text.len() < bytes
+    });
+    assert!(is_refused, "a longer text adds data");
+    block_on(engine.delete(&work(), &lease.message.id, &lease.receipt)).unwrap();
+    block_on(engine.clear(&work())).unwrap();
+    disk.mend();
+    // An attempt that began before space was free may make the first call fail.
+    block_on(engine.checkpoint()).or_else(|_| block_on(engine.checkpoint())).unwrap();
+    put(&engine, "longer than before".to_owned()).unwrap();
+}

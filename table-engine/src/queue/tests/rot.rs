@@ -1,0 +1,134 @@
+//! Tests that damage in a file of the base blocks only the messages whose rows it contains.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::damaged::rows;
+use super::{Duration, Engine, EngineOptions, PutMessage, QueueStore, block_on, clocked, pass, work};
+use crate::base::tests::{Part, parts};
+use crate::decision::Ground;
+use crate::key::Key;
+use crate::queue::rows::{Shown, message, message_key};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// Returns the text of each message, with the keys of its two rows.
+fn messages(engine: &Engine) -> BTreeMap<String, [Key; 2]> {
+    let read = |ground: &mut Ground<'_>| {
+        let mut found = BTreeMap::new();
+        for (row_key, key, row) in rows(ground) {
+            if row_key.starts_with('v') {
+                let shown = Shown::read(row.view())?;
+                let text = message(ground.state, ground.table, &shown)?.text;
+                found.insert(text, [key, message_key(ground.table, &shown.id).unwrap()]);
+            }
+        }
+        Ok(found)
+    };
+    block_on(engine.decide(&work(), "read", read)).unwrap()
+}
+
+fn put(engine: &Engine, texts: std::ops::Range<usize>) {
+    for n in texts {
+        block_on(engine.put(&work(), PutMessage::new(n.to_string()))).unwrap();
+    }
+}
+
+/// Receives and deletes visible messages, at least `least` unless there are fewer. Returns their texts.
+fn drain(engine: &Engine, least: usize) -> Vec<String> {
+    let mut received = Vec::new();
+    while received.len() < least {
+        let leases = block_on(engine.receive(&work(), 32, HOUR)).unwrap();
+        if leases.is_empty() {
+            break;
+        }
+        for lease in leases {
+            block_on(engine.delete(&work(), &lease.message.id, &lease.receipt)).unwrap();
+            received.push(lease.message.text);
+        }
+    }
+    received
+}
+
+/// Copies the files of a folder, and flips a bit at the start of a part.
+fn copy(from: &Path, part: &Part) -> tempfile::TempDir {
+    let to = tempfile::tempdir().unwrap();
+    for file in std::fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        let mut bytes = std::fs::read(file.path()).unwrap();
+        if file.file_name() == part.file.as_str() {
+            bytes[usize::try_from(part.offset).unwrap()] ^= 1;
+        }
+        std::fs::write(to.path().join(file.file_name()), bytes).unwrap();
+    }
+    to
+}
+
+/// Damages each part of the base in turn. All messages with both rows outside of the part must be received once, and no deleted message may be received.
+fn check(options: &EngineOptions, folder: &Path) {
+    let engine = options.clone().open(folder).unwrap();
+    let all = messages(&engine);
+    let state = engine.inner.state().unwrap();
+    let parts = parts(state.base.as_ref().unwrap());
+    drop(state);
+    block_on(engine.close()).unwrap();
+    assert!(parts.len() > 3, "{}", parts.len());
+    for part in parts {
+        let folder = copy(folder, &part);
+        let engine = options.clone().open(folder.path()).unwrap();
+        let is_lost = |keys: &[Key; 2]| keys.iter().any(|key| part.keys.contains(&key.to_vec()));
+        let intact: BTreeSet<&String> =
+            all.iter().filter(|(_, keys)| !is_lost(keys)).map(|(text, _)| text).collect();
+        let count = block_on(engine.approximate_count(&work())).unwrap();
+        assert!((intact.len() as u64..=all.len() as u64).contains(&count), "{count}, {part:?}");
+        let peeked = block_on(engine.peek(&work(), 32)).unwrap();
+        assert!(peeked.len() >= intact.len().min(32), "{part:?}");
+        assert!(peeked.iter().all(|message| all.contains_key(&message.text)), "{part:?}");
+        let received = drain(&engine, usize::MAX);
+        let unique: BTreeSet<&String> = received.iter().collect();
+        assert_eq!(unique.len(), received.len(), "{part:?}");
+        assert!(unique.is_superset(&intact), "{:?} of {part:?}", intact.difference(&unique));
+        assert!(unique.iter().all(|text| all.contains_key(*text)), "{part:?}");
+        // New messages are delivered as before.
+        put(&engine, 5_000..5_003);
+        assert_eq!(drain(&engine, usize::MAX), ["5000", "5001", "5002"], "{part:?}");
+    }
+}
+
+#[test]
+fn a_damaged_block_stops_no_message_with_rows_outside_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (options, time) = clocked();
+    let engine = options.clone().open(folder.path()).unwrap();
+    block_on(engine.create_queue(&work())).unwrap();
+    put(&engine, 0..300);
+    block_on(engine.checkpoint()).unwrap();
+    // These messages become visible again after the others.
+    block_on(engine.receive(&work(), 32, Duration::from_secs(30))).unwrap();
+    put(&engine, 300..330);
+    block_on(engine.checkpoint()).unwrap();
+    put(&engine, 330..350);
+    block_on(engine.close()).unwrap();
+    pass(&time, 60);
+    check(&options, folder.path());
+}
+
+#[test]
+fn a_damaged_block_whose_messages_were_deleted_stops_no_message() {
+    for is_flushed in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let (options, _time) = clocked();
+        let engine = options.clone().open(folder.path()).unwrap();
+        block_on(engine.create_queue(&work())).unwrap();
+        put(&engine, 0..600);
+        block_on(engine.checkpoint()).unwrap();
+        // All messages of the first block of visibility rows are deleted.
+        drain(&engine, 300);
+        put(&engine, 600..640);
+        if is_flushed {
+            block_on(engine.checkpoint()).unwrap();
+        }
+        block_on(engine.close()).unwrap();
+        check(&options, folder.path());
+    }
+}
