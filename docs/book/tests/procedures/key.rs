@@ -1,5 +1,7 @@
 //! Tests the procedures for changing the key of existing rows by copying them to another table, or to keys with a prefix in the same table.
 
+mod patterns;
+
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

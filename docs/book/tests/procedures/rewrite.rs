@@ -1,5 +1,6 @@
 //! Tests the procedure for rewriting the rows of a table with different keys for the same entity.
 
+mod blobs;
 mod indexed;
 
 use std::pin::pin;
