@@ -171,7 +171,9 @@ impl Checkpointer {
         let rows = || frozen.iter().map(|(key, row)| (&**key, row.as_ref().map(Row::view)));
         let mut flushed = self.base.flush(rows(), meta.clone());
         // A flush allows journal files to be deleted, so it may use the reserve.
-        if flushed.as_ref().is_err_and(|error| error.code() == ErrorCode::DiskFull) && self.reserve.lend() {
+        let is_full = flushed.as_ref().is_err_and(|error| error.code() == ErrorCode::DiskFull);
+        let loan = is_full.then(|| self.reserve.lend()).flatten();
+        if loan.is_some() {
             self.base.remove_obsolete();
             flushed = self.base.flush(rows(), meta.clone());
         }
@@ -180,6 +182,7 @@ impl Checkpointer {
                 self.base.view().give_files_back();
                 self.forget_tables(&meta.dropped)?;
                 self.no_room = true;
+                drop(loan);
                 self.tell(Done::NoRoom(error));
                 return Ok(Some(checkpoint));
             }
@@ -197,6 +200,8 @@ impl Checkpointer {
             tracing::warn!(target: "table_core::engine", %error, "a covered journal file was not released");
             None
         });
+        // The committer must find the reserve returned when it accepts the next write.
+        drop(loan);
         self.tell(Done::Checkpointed(self.base.view(), next));
         Ok(None)
     }
@@ -235,7 +240,7 @@ impl Checkpointer {
         let mut merged = self.base.merge()?;
         // A merge frees the disk space of the runs that it replaces.
         if matches!(&merged, Merged::Failed(error) if error.code() == ErrorCode::DiskFull)
-            && self.reserve.lend()
+            && let Some(_loan) = self.reserve.lend()
         {
             merged = self.base.merge()?;
         }

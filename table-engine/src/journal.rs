@@ -129,7 +129,10 @@ impl Journal {
         }
         reach(self.hook.as_ref(), Step::JournalWrite)?;
         let written = match self.write(frees) {
-            Err(error) if frees && is_full(&error) && self.reserve.lend() => self.write(frees),
+            Err(error) if frees && is_full(&error) => match self.reserve.lend() {
+                Some(_loan) => self.write(frees),
+                None => Err(error),
+            },
             written => written,
         };
         if let Err(error) = written {
@@ -274,7 +277,8 @@ impl Journal {
         self.tail = match self.next.take().filter(|next| next.number == number) {
             Some(next) => Tail { sequence, ..next },
             None => match self.create_next(number, sequence) {
-                Err(error) if error.code() == ErrorCode::DiskFull && self.reserve.lend() => {
+                Err(error) if error.code() == ErrorCode::DiskFull => {
+                    let _loan = self.reserve.lend().ok_or(error)?;
                     self.create_next(number, sequence)?
                 }
                 created => created?,

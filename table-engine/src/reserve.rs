@@ -6,7 +6,7 @@
 //! The file is replaced each time the folder is opened. The length of an earlier file does not prove that the file holds space: a copied folder may
 //! contain a sparse file, or one that shares its space with the original.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -34,6 +34,18 @@ pub(crate) struct Reserve {
 struct Room {
     held: u64,
     wanted: u64,
+    /// `true` while a [`Loan`] exists.
+    is_lent: bool,
+}
+
+/// The space of the reserve, lent to an operation that frees more. The reserve stays empty until the loan is dropped.
+#[derive(Debug)]
+pub(crate) struct Loan(Arc<Reserve>);
+
+impl Drop for Loan {
+    fn drop(&mut self) {
+        self.0.room().is_lent = false;
+    }
 }
 
 impl Reserve {
@@ -105,25 +117,27 @@ impl Reserve {
         journal.saturating_add(LEAST).min(self.most)
     }
 
-    /// Releases the reserved space for an operation that frees more. Returns `false` if the reserve is empty.
-    pub(crate) fn lend(&self) -> bool {
+    /// Releases the reserved space for an operation that frees more. Returns `None` if the reserve is empty.
+    pub(crate) fn lend(self: &Arc<Self>) -> Option<Loan> {
         let mut room = self.room();
-        let Some(file) = self.file.get().filter(|_| room.held > 0) else { return false };
-        if file.set_len(0).is_err() {
-            return false;
-        }
-        room.held = 0;
+        let file = self.file.get().filter(|_| room.held > 0)?;
+        file.set_len(0).ok()?;
+        (room.held, room.is_lent) = (0, true);
         tracing::warn!(target: "table_core::engine", "the disk is full; operations that free space use the reserve");
-        true
+        Some(Loan(Arc::clone(self)))
     }
 
-    /// Reserves the lent space again.
+    /// Reserves the missing space.
     ///
     /// # Errors
-    /// The disk's error if the disk is full.
+    /// `StorageFull` while the reserve is lent; the disk's error if the disk is full.
     pub(crate) fn restore(&self) -> io::Result<()> {
         let mut room = self.room();
         let Some(file) = self.file.get().filter(|_| room.held < room.wanted) else { return Ok(()) };
+        // IMPORTANT: the lent space is left to the borrower, which may not have used it yet.
+        if room.is_lent {
+            return Err(ErrorKind::StorageFull.into());
+        }
         match file.allocate(room.held, room.wanted - room.held) {
             Ok(()) => room.held = room.wanted,
             Err(error) => {
@@ -167,8 +181,11 @@ mod tests {
         reserve.raise_for(100 << 20);
         reserve.restore().unwrap();
         assert_eq!(length(), LEAST + (8 << 20), "at most");
-        assert!(reserve.lend() && !reserve.lend() && !reserve.is_whole());
+        let loan = reserve.lend().unwrap();
+        assert!(reserve.lend().is_none() && !reserve.is_whole());
+        assert_eq!(reserve.restore().unwrap_err().kind(), ErrorKind::StorageFull);
         assert_eq!(length(), 0);
+        drop(loan);
         reserve.restore().unwrap();
         assert_eq!((length(), reserve.is_whole()), (LEAST + (8 << 20), true));
         reserve.shrink_for(1 << 20).unwrap();
@@ -192,7 +209,7 @@ mod tests {
         reserve.restore().unwrap();
         let found = fs::metadata(&path).unwrap();
         assert!(found.blocks() * 512 >= LEAST, "{} blocks for {} bytes", found.blocks(), found.len());
-        assert!(reserve.lend());
+        assert!(reserve.lend().is_some());
     }
 
     #[test]
@@ -203,7 +220,7 @@ mod tests {
         fs::hard_link(folder.path().join(RESERVE), &linked).unwrap();
         let reserve = replace(folder.path(), 0);
         reserve.restore().unwrap();
-        assert!(reserve.lend());
+        assert!(reserve.lend().is_some());
         assert_eq!(fs::metadata(&linked).unwrap().len(), LEAST);
     }
 
@@ -213,11 +230,11 @@ mod tests {
         let missing = folder.path().join("missing");
         let reserve = replace(&missing, 0);
         reserve.restore().unwrap();
-        assert!(reserve.is_whole() && !reserve.lend());
+        assert!(reserve.is_whole() && reserve.lend().is_none());
         fs::create_dir(&missing).unwrap();
         reserve.create();
         assert!(!reserve.is_whole());
         reserve.restore().unwrap();
-        assert!(reserve.is_whole() && reserve.lend());
+        assert!(reserve.is_whole() && reserve.lend().is_some());
     }
 }

@@ -1,6 +1,6 @@
 //! Tests that space on a full disk can be regained by deleting rows and tables.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::task::{Context, Waker};
 
 use super::room::{fill, numbers, open, padded};
@@ -18,7 +18,7 @@ fn sent<T>(future: impl Future<Output = T>) -> std::pin::Pin<Box<impl Future<Out
 
 /// Tests writes that are committed in groups with deletions. Such groups fill the disk as other groups do.
 #[test]
-fn a_disk_filled_beside_deletions_is_freed_by_deletions() {
+fn a_disk_filled_next_to_deletions_is_freed_by_deletions() {
     let disk = Arc::new(SimDisk::default());
     let on: Arc<dyn Disk> = disk.clone();
     let gate = Arc::new(Mutex::new(()));
@@ -32,6 +32,8 @@ fn a_disk_filled_beside_deletions_is_freed_by_deletions() {
     let options = EngineOptions::new().disk(on).checkpoint_bytes(8 << 20).memtable_bytes(16 << 20);
     let engine = with_table(options.failpoints(hook).open("/sim").unwrap());
     disk.set_room(20 << 20);
+    // A deletion of a missing row writes nothing and would not end at the gate.
+    write(&engine, "first", upsert(0)).unwrap();
     let table = employees();
     let remove = |row| sent(engine.submit(&table, transaction("Sales", vec![(row, delete())])));
     let mut last = 0;
@@ -88,4 +90,47 @@ fn a_disk_filled_by_a_table_is_freed_by_its_deletion() {
             }
         }
     }
+}
+
+/// Creates an engine whose checkpoint thread stops before it writes rows for the given time, counted from 1. The receiver reports the stop, and the thread
+/// continues when the sender is used or dropped.
+fn stopped_at_write(disk: &Arc<SimDisk>, count: usize) -> (Engine, mpsc::Receiver<()>, mpsc::Sender<()>) {
+    let (stopped, at_stop) = mpsc::channel();
+    let (resume, resumed) = mpsc::channel();
+    let state = Mutex::new((0, resumed));
+    let hook = Hook::new(move |step| {
+        if step == Step::CheckpointWrite {
+            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.0 += 1;
+            if state.0 == count {
+                let _ = stopped.send(());
+                let _ = state.1.recv();
+            }
+        }
+        Action::Continue
+    });
+    let on: Arc<dyn Disk> = disk.clone();
+    let options = EngineOptions::new().disk(on).checkpoint_bytes(1 << 30).memtable_bytes(1 << 31);
+    (with_table(options.failpoints(hook).open("/sim").unwrap()), at_stop, resume)
+}
+
+/// Tests a write while a checkpoint uses the reserve. The checkpoint succeeds, although the reserve could be restored before the rows are written.
+#[test]
+fn a_write_does_not_take_the_reserve_from_a_checkpoint_that_uses_it() {
+    let disk = Arc::new(SimDisk::default());
+    let (engine, at_stop, resume) = stopped_at_write(&disk, 2);
+    for n in 1..=200 {
+        write(&engine, &format!("{n:04}"), padded(n)).unwrap();
+    }
+    // The next journal file fits into the free space, the rows do not.
+    disk.set_room(3 << 20);
+    let checkpoint = sent(engine.checkpoint());
+    at_stop.recv().unwrap();
+    // The write is refused. Later writes wait for the checkpoint.
+    assert_eq!(write(&engine, "0201", insert(201)).unwrap_err().code(), ErrorCode::DiskFull);
+    let table = employees();
+    let later = sent(engine.submit(&table, transaction("Sales", vec![("0202", insert(202))])));
+    resume.send(()).unwrap();
+    wait(checkpoint).unwrap();
+    wait(later).unwrap();
 }
