@@ -1,4 +1,4 @@
-//! Stored access policies of a table (ACL rules).
+//! Operations on the stored access policies of a table (ACL rules).
 
 use table_core::query::Select;
 use table_core::{EntityKey, TableName, TableStore};
@@ -35,7 +35,7 @@ pub(super) async fn answer(
 }
 
 /// # Errors
-/// `TableNotFound` if the table does not exist: then reading any entity fails.
+/// `TableNotFound` if the table does not exist, because reading any entity of it then fails.
 async fn exists(account: &Account, table: &TableName) -> Result<(), Refusal> {
     account.engine.get(table, &EntityKey::new("", "")?, &Select::All).await?;
     Ok(())
