@@ -62,7 +62,7 @@ impl Answer {
         Self { cost, ..self }
     }
 
-    /// Returns the status for the log and the metrics: the status of the rejected operation if the request is a batch that has one, otherwise the status of the
+    /// Returns the status for the log and the metrics: for a batch with a rejected operation, the status of that operation; otherwise, the status of the
     /// response.
     pub(crate) fn outcome(&self) -> u16 {
         self.rejected_part.unwrap_or(self.status)

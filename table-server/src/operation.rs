@@ -32,7 +32,8 @@ operations! {
 }
 
 impl Operation {
-    /// Returns the operation of a request, which is determined from its method, path and query. A rejected request has the operation that the client requested.
+    /// Returns the operation of a request, which is determined from its method, path and query. A rejected request is counted for the operation that the client
+    /// requested.
     pub(crate) fn of(exchange: &Exchange) -> Self {
         if exchange.service == Service::Blobs {
             return Self::Blob;

@@ -25,7 +25,7 @@ const TEXT: &str = "Text";
 /// setting without this property belongs to the table or queue that has its name when the server starts.
 const OWNER: &str = "Created";
 /// The owner of a setting that was stored while its table or queue did not exist. No table or queue has this creation time. Queue metadata with this owner
-/// belongs to the next queue with its name, because the metadata is stored before the queue is created.
+/// belongs to the next queue with the same name, because the metadata is stored before the queue is created.
 const NOBODY: u64 = 0;
 
 /// The kind of a setting. Its name is the `PartitionKey` of the stored settings of this kind.

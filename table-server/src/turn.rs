@@ -1,4 +1,4 @@
-//! Limits the work that unverified connections cause. Each of them reads a few bytes per turn, and the rate of all turns together is limited.
+//! Limits the work that unverified connections cause. Each of them can read only a few bytes per turn, and the rate of all turns together is limited.
 //!
 //! An unverified client can send anything that HTTP allows: requests without a signature, pings, settings, empty frames. The server therefore limits the rate
 //! of reads instead of counting each kind of message. Examining a request counts as work, too, because it costs more than reading the bytes of the request.

@@ -32,7 +32,7 @@ pub(crate) struct UnreadResponses {
 struct Waiting {
     bytes: usize,
     next: u64,
-    /// The responses to each client network.
+    /// The unread responses to each client network.
     networks: HashMap<IpAddr, Network>,
 }
 

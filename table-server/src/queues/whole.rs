@@ -163,7 +163,7 @@ pub(super) fn list(account: &Account, exchange: &Exchange) -> Result<Answer, Ref
 /// Returns the metadata in the headers of a request.
 ///
 /// # Errors
-/// `InvalidMetadata` if a name or value is invalid, or if a name occurs twice (QUE-17); `MetadataTooLarge` if it exceeds the maximum size.
+/// `InvalidMetadata` if a name or value is invalid, or if a name occurs twice (QUE-17); `MetadataTooLarge` if the metadata exceeds the maximum size.
 fn sent(headers: &HeaderMap) -> Result<Metadata, Refusal> {
     let mut metadata = Metadata::new();
     for (header, value) in headers {

@@ -29,7 +29,7 @@ pub(super) async fn answer<S: TableStore>(
     let done = match read_requests(exchange.header("content-type").unwrap_or_default(), &exchange.body)? {
         Batch::Query(part) => point_query(store, account, &part, exchange).await,
         Batch::ChangeSet(parts) => match change_set(store, account, &parts, exchange).await {
-            // This rejection does not depend on the operations. It rejects the entire request, so the client retries.
+            // This rejection does not depend on the operations. It is returned for the entire request, so the client retries.
             Err(refusal) if refusal.status == 503 => return Err(refusal),
             done => done,
         },

@@ -147,7 +147,7 @@ const fn none_match(sent: &Sent<'_>) -> &'static str {
     }
 }
 
-/// The data for the response to a write that is known before the write is applied.
+/// Data for the response to a write. All of it is known before the write is applied.
 #[derive(Debug)]
 pub(super) struct Written<'a> {
     pub(super) base: &'a str,

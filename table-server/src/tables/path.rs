@@ -63,7 +63,7 @@ pub(super) fn single_key(name: &str) -> Refusal {
     ))
 }
 
-/// Parses both keys of an entity, which may be in either order.
+/// Parses the two keys of an entity, which may be in either order.
 fn keys(text: &str) -> Option<(String, String)> {
     let (first, rest) = named(text)?;
     let (second, rest) = named(rest.trim_start().strip_prefix(',')?)?;

@@ -20,8 +20,8 @@ const REMEMBERED: usize = 1 << 14;
 /// Limits at the service's scalability targets, above which an account returns 503 `ServerBusy`. Use them to test how a program handles throttling (SCL-3):
 /// 2,000 entities per second in a partition, 2,000 messages per second in a queue, and 20,000 requests per second in the account.
 ///
-/// A burst of one second's load is allowed. A transaction counts each of its entities for the partition and one request for the account (SCL-2); a page counts
-/// the entities that it returned; a receive or a peek counts the messages that it returned.
+/// A burst of one second's load is allowed. A transaction counts each of its entities for the partition and one request for the account (SCL-2). A page counts
+/// the entities that it returned. A receive or a peek counts the messages that it returned.
 ///
 /// ```
 /// use table_core::{Clock, Engine};
