@@ -21,8 +21,8 @@ use crate::transport::Transport;
 use crate::turn::{TurnStream, in_turns};
 use crate::unverified::Guest;
 
-/// The maximum number of accepted connections that have not yet read anything. Further connections wait in the kernel's queue, so during a flood each
-/// connection can read at least once before later connections displace it.
+/// The maximum number of accepted connections that have not yet had their first [turn](crate::turn). Further connections wait in the kernel's queue, so even
+/// during a flood, each connection has one turn before later connections can displace it.
 const ADMISSIONS: usize = 32;
 
 /// Accepts connections until `ending` changes, then waits for the open connections to end, and closes those that remain after the grace period.
@@ -33,13 +33,13 @@ pub(crate) async fn accept(
     mut ending: watch::Receiver<()>,
 ) {
     let graceful = GracefulShutdown::new();
-    // Each connection holds a receiver until its end.
+    // Each connection holds a receiver until it ends.
     let (close, _) = watch::channel(());
     let mut builder = Builder::new(TokioExecutor::new());
     builder
         .http1()
         .timer(TokioTimer::new())
-        // This timer also runs while a connection waits for its next request, which only the idle timeout may end.
+        // This timer also runs while a connection waits for its next request. Only the idle timeout may close a waiting connection, so this limit includes it.
         .header_read_timeout(shared.limits.idle_timeout.saturating_add(shared.limits.read_timeout))
         // A client may close its sending side after it has sent its request.
         .half_close(true)
@@ -60,7 +60,7 @@ pub(crate) async fn accept(
         let (stream, caller) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Usually the process has no free file descriptor. Closing a guest, or the end of any connection, frees one.
+                // Usually the process has run out of file descriptors. Closing a guest frees one, as does the end of any other connection.
                 if !shared.guests.evict()
                     && let Some(omitted) = shared.log_limit.line(Instant::now())
                 {
@@ -110,13 +110,13 @@ struct Connection {
     watcher: Watcher,
     guest: Arc<Guest>,
     shared: Arc<Shared>,
-    /// Changes when the server begins to stop.
+    /// The signal that the server is stopping.
     #[cfg(feature = "tls")]
     ending: watch::Receiver<()>,
 }
 
 impl Connection {
-    /// Performs the TLS handshake if the server has a certificate, and serves the connection's requests.
+    /// Performs the TLS handshake if the server has a certificate, and then serves the requests of the connection.
     #[cfg_attr(
         not(feature = "tls"),
         expect(unused_mut, reason = "only a handshake waits for the end of the server")
@@ -131,7 +131,7 @@ impl Connection {
                 let handshake = tokio::time::timeout(self.shared.limits.read_timeout, tls.accept(stream));
                 let shaken = tokio::select! {
                     shaken = handshake => shaken,
-                    // Without a handshake, the client has not sent a request.
+                    // Before the end of the handshake, the client cannot have sent a request.
                     _ = self.ending.changed() => return,
                 };
                 match shaken {

@@ -25,7 +25,8 @@ pub struct Account {
 }
 
 impl Account {
-    /// Creates an account with the given key. Accounts on handles of the same engine have the same tables, queues and settings, also in different servers.
+    /// Creates an account with the given key. Accounts that are created with handles of the same engine share its tables, queues and settings, even if they
+    /// belong to different servers.
     #[must_use]
     pub fn new(key: AccountKey, engine: Engine) -> Self {
         let authority = SasVerifier::new(key.clone());
@@ -84,7 +85,7 @@ impl Account {
         self.settings.policies(table)
     }
 
-    /// Sets the stored access policies of a table. The caller must hold the lock for setting changes.
+    /// Sets the stored access policies of a table. The caller must hold the lock that guards changes of the account's settings.
     ///
     /// # Errors
     /// `InvalidInput` if [`StoredAccessPolicy::check`] rejects the policies. `Io` or `EnginePoisoned` if the engine fails.
@@ -109,7 +110,7 @@ impl Account {
         self.settings.properties(of)
     }
 
-    /// Sets the properties of a service. Properties that are `None` do not change.
+    /// Sets the properties of a service. Properties that are `None` in `new` keep their values.
     ///
     /// # Errors
     /// `Io` or `EnginePoisoned` if the engine fails.
@@ -180,7 +181,7 @@ mod tests {
         account.set_policies(&account.settings.turn.lock().await, table, policies).await.unwrap();
     }
 
-    /// The program deletes a table and a queue by its engine, so the server learns nothing of it.
+    /// The program deletes a table and a queue directly through its engine, so the server is not notified.
     #[tokio::test]
     async fn acl_4_settings_end_with_their_table_or_queue_whoever_deletes_it() {
         for is_restarted in [false, true] {
@@ -224,7 +225,8 @@ mod tests {
         }
     }
 
-    /// Two servers on one engine, for example one for HTTPS, have an account each. A change through either of them counts for both at once.
+    /// Two servers can use one engine, for example if one of them serves HTTPS. Each server then has its own account object. A change through either account
+    /// takes effect in both immediately.
     #[tokio::test]
     async fn acl_1_and_4_accounts_on_one_engine_share_their_settings() {
         let engine = Engine::in_memory();
@@ -257,7 +259,7 @@ mod tests {
         first.set_properties(Service::Tables, properties).await.unwrap();
         assert_eq!(second.settings.cors.preflight(Service::Tables, "https://a.com", "GET", ""), Some(60));
 
-        // Another engine has its own settings, and the engine of dropped accounts can be served again.
+        // Another engine has its own settings. After all accounts of an engine are dropped, a new account can read the settings from the engine.
         let other = Account::emulator(Engine::in_memory()).unwrap();
         assert_eq!(other.settings.cors.preflight(Service::Tables, "https://a.com", "GET", ""), None);
         drop((first, second, third));

@@ -31,11 +31,11 @@ const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, Cow<'static, str>)>,
-    /// Metadata headers `x-ms-meta-…`, whose names the client chose.
+    /// The metadata headers `x-ms-meta-…`, whose names were chosen by the client.
     pub(crate) metadata: Vec<(String, String)>,
     pub(crate) body: String,
     pub(crate) cost: Cost,
-    /// The status of the rejected part of a batch, whose own status is 202.
+    /// The status of the rejected operation in a batch. The response to the batch itself has status 202.
     pub(crate) rejected_part: Option<u16>,
     /// The internal failure that caused the response, for the log.
     pub(crate) internal: Option<Error>,
@@ -62,7 +62,8 @@ impl Answer {
         Self { cost, ..self }
     }
 
-    /// Returns the status for the log and the metrics: that of the rejected part of a batch, otherwise that of the response.
+    /// Returns the status for the log and the metrics: for a batch with a rejected operation, the status of that operation; otherwise, the status of the
+    /// response.
     pub(crate) fn outcome(&self) -> u16 {
         self.rejected_part.unwrap_or(self.status)
     }
@@ -133,7 +134,7 @@ impl Answer {
     }
 }
 
-/// Converts a header name without copying it. Header names in responses about entities are constants.
+/// Converts a header name. The names in responses to entity requests become constants, which are neither parsed nor copied.
 fn own_name(name: &str) -> Option<HeaderName> {
     const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
     const DATA_SERVICE_ID: HeaderName = HeaderName::from_static("dataserviceid");

@@ -19,9 +19,9 @@ use crate::service::Service;
 /// The credential of a request, which determines the permitted operations.
 #[derive(Debug)]
 pub(crate) enum Access {
-    /// The account's key: every operation.
+    /// The account's key, which permits every operation.
     Key,
-    /// A Microsoft Entra ID token: every operation except those on stored access policies.
+    /// A Microsoft Entra ID token, which permits every operation except those on stored access policies.
     Bearer,
     /// A SAS for a table or the account, and the verifier that checks it for this caller.
     Token(Box<(SasVerifier, SasToken)>),
@@ -29,7 +29,7 @@ pub(crate) enum Access {
     Queue(Box<QueueAccess>),
 }
 
-/// A SAS for a queue. It is verified again when an operation begins, so expiry and revocation take effect while the body of a request arrives.
+/// A SAS for a queue. It is verified again when an operation begins, so expiry and revocation take effect even while the body of a request is arriving.
 #[derive(Debug)]
 pub(crate) struct QueueAccess {
     authority: SasVerifier,
@@ -41,7 +41,7 @@ impl QueueAccess {
     /// Returns the operations that the SAS currently permits.
     ///
     /// # Errors
-    /// `AuthenticationFailed` if the signature is wrong, the time is outside the lifetime, or the policy is missing (SAS-11, ACL-4).
+    /// `AuthenticationFailed` if the signature is wrong, the SAS is expired or not yet valid, or its stored policy is missing (SAS-11, ACL-4).
     pub(crate) fn verify(&self, account: &Account) -> Result<QueuePermissions, Refusal> {
         Ok(self.token.verify(&self.authority, &self.queue, &account.queue_policies(&self.queue))?)
     }
@@ -73,8 +73,8 @@ impl Access {
     }
 
     /// # Errors
-    /// 403 if the credential is a table SAS or a queue SAS, neither of which can permit the operation (SAS-5), or an account SAS that lacks the service, the
-    /// resource type, or all of the permissions (ASAS-5).
+    /// 403 if the credential is a table SAS or a queue SAS, neither of which can permit the operation (SAS-5), or an account SAS that does not include the
+    /// service, the resource type, or any of the permissions (ASAS-5).
     pub(crate) fn to_account(
         &self,
         service: Service,
@@ -155,7 +155,7 @@ fn by_header(
         bearer.verify(token, account.name(), exchange)?;
         return Ok(Access::Bearer);
     }
-    // The client has signed this length. A body with a different length is rejected when it is read.
+    // The client has signed the declared length. A body with a different length is rejected when it is read.
     let declared = exchange.header(CONTENT_LENGTH).and_then(|length| length.parse().ok());
     let parts = SignedParts {
         method: exchange.method.as_str(),
@@ -179,13 +179,14 @@ fn by_header(
 /// Verifies the SAS in the query of a request.
 ///
 /// # Errors
-/// `AuthenticationFailed` if the SAS is incomplete or wrong, as [`access`] describes.
+/// `AuthenticationFailed` if the SAS is incomplete or invalid; see [`access`].
 fn by_token(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
     if exchange.query("sv").is_none_or(|version| version.is_empty()) {
         let help = "the signature has no version; add the parameter `sv`, and no second `?` before it";
         return Err(denied(ErrorCode::AuthenticationFailed, help));
     }
-    // In the query of a request, a `?` is part of the first name. Only the text of a token may begin with it.
+    // In the query of a request, a leading `?` is part of the first parameter's name. Only a token by itself may start with `?`, so a `&` is put before the
+    // query.
     let query = ["&", &exchange.raw_query].concat();
     let authority = account.authority.clone().caller(exchange.caller);
     let is_of_account = exchange.query("ss").is_some();
@@ -203,7 +204,7 @@ fn by_token(exchange: &Exchange, account: &Account) -> Result<Access, Refusal> {
     let token: SasToken = if is_of_account || exchange.query("tn").is_some() {
         query.parse()?
     } else {
-        // A token without a table name belongs to the table in the path, which its signature covers.
+        // A token without a table name is for the table in the path, which its signature covers.
         format!("{query}&tn={name}").parse()?
     };
     if let Some(table) = token.table().filter(|_| exchange.query("si").is_some()) {

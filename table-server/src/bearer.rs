@@ -12,7 +12,7 @@ use claims::{Claims, Parts};
 #[cfg(feature = "tls")]
 use keys::KeySet;
 
-/// The issuers that Azurite accepts.
+/// The URL prefixes of the issuers that Azurite accepts.
 const KNOWN_ISSUERS: [&str; 4] = [
     "https://sts.windows.net/",
     "https://sts.microsoftonline.de/",
@@ -71,7 +71,7 @@ impl Bearer {
     /// Verifies the bearer token in a request.
     ///
     /// # Errors
-    /// `AuthenticationFailed`, with the check that failed, if the token is not accepted. The message does not repeat the token.
+    /// `AuthenticationFailed` if the token is not accepted. The message names the failed check, but does not repeat the token.
     pub(crate) fn verify(&self, token: &str, account: &str, exchange: &Exchange) -> Result<(), Refusal> {
         let refuse = |help: &str| Refusal::new(403, "AuthenticationFailed", help);
         if !exchange.caller.secure {

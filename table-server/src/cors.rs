@@ -13,7 +13,7 @@ use list::{covers, items};
 
 pub(crate) use sharing::Sharing;
 
-/// The current rules of an account's services.
+/// The current CORS rules of each service of an account.
 #[derive(Debug, Default)]
 pub(crate) struct Cors {
     tables: RwLock<Arc<[CorsRule]>>,
@@ -49,13 +49,13 @@ impl Cors {
         items(headers).all(covered).then_some(rule.max_age_seconds)
     }
 
-    /// Returns the CORS headers of the response to a request, or `None` if the service has no rules.
+    /// Returns the CORS headers for the response to a request, or `None` if the service has no rules or the request has no origin.
     pub(crate) fn sharing(&self, service: Service, origin: Option<&str>, method: &str) -> Option<Sharing> {
         let rules = self.rules(service);
         if rules.is_empty() {
             return None;
         }
-        // A request without an origin was not sent by a web page.
+        // A request without an origin is not a cross-origin request.
         let origin = origin?;
         let every = |rule: &CorsRule| items(&rule.allowed_origins).any(|one| one == "*");
         Some(match rules.iter().find(|rule| allows(rule, origin, method)) {
@@ -66,7 +66,7 @@ impl Cors {
     }
 }
 
-/// Returns `true` if a rule allows an origin and a method. Origins are compared case-sensitively.
+/// Returns `true` if a rule allows both the origin and the method. Origins are compared case-sensitively.
 fn allows(rule: &CorsRule, origin: &str, method: &str) -> bool {
     items(&rule.allowed_origins).any(|one| one == "*" || one == origin)
         && items(&rule.allowed_methods).any(|one| one == method)

@@ -99,8 +99,8 @@ impl Exchange {
         Ok(account)
     }
 
-    /// Removes the first segment of `/account-secondary/account/…`. The Azure SDK for Python sends such a path to a path-style secondary endpoint: it
-    /// puts the primary's path, which it signs, after the secondary's account name. Returns `true` if the path had this prefix.
+    /// Removes the first segment of `/account-secondary/account/…`. The Azure SDK for Python sends such a path to a path-style secondary endpoint: it signs the
+    /// path of the primary, and sends it with `/account-secondary` in front. Returns `true` if the segment was removed.
     pub(crate) fn undouble(&mut self, account: &str) -> bool {
         let front = format!("/{account}-secondary");
         let rest =
@@ -111,7 +111,8 @@ impl Exchange {
         true
     }
 
-    /// Returns the host and port from the request line, or else from the `Host` header. After [`locate`](Self::locate), the account is appended.
+    /// Returns the host and port from the request line, or else from the `Host` header. After [`locate`](Self::locate) has found the account in the path, the
+    /// result also contains `/` and the account's name.
     pub(crate) fn host(&self) -> &str {
         self.base.get(scheme(self.caller).len()..).unwrap_or_default()
     }
@@ -156,7 +157,7 @@ impl Exchange {
         self.query(name).is_some_and(|found| found.eq_ignore_ascii_case(value))
     }
 
-    /// Returns a parameter that is an integer.
+    /// Returns the value of an integer parameter, or `None` if the request does not have the parameter.
     ///
     /// # Errors
     /// `OutOfRangeQueryParameterValue` if the number is outside the range of its type, `InvalidQueryParameterValue` if the text is not a number.
@@ -176,7 +177,7 @@ impl Exchange {
         text.map(|text| text.parse().map_err(|_| refuse(&text))).transpose()
     }
 
-    /// Returns the metadata level of the response from `$format`, or otherwise from `Accept` (JSON-1, JSON-2).
+    /// Returns the metadata level that the client requests with `$format` or, without `$format`, with `Accept` (JSON-1, JSON-2).
     ///
     /// # Errors
     /// `AtomFormatNotSupported` if the client does not accept JSON.
@@ -201,7 +202,7 @@ impl Exchange {
     }
 }
 
-/// Returns the scheme with which the base of URLs begins.
+/// Returns the scheme at the start of the account's base URL.
 const fn scheme(caller: Caller) -> &'static str {
     if caller.secure { "https://" } else { "http://" }
 }
@@ -228,8 +229,8 @@ pub(crate) fn verb<'a>(
     }
 }
 
-/// Checks that the query of a URL is UTF-8. Decoders replace invalid bytes with U+FFFD, so a filter would compare with a different string than
-/// the client sent (QRY-2).
+/// Checks that the query of a URL is UTF-8. Decoders replace invalid bytes with U+FFFD, so a filter would compare with a string that the client did not send
+/// (QRY-2).
 ///
 /// # Errors
 /// `InvalidInput` if it is not UTF-8.
@@ -239,7 +240,7 @@ pub(crate) fn check_query(query: &str) -> Result<(), Refusal> {
     while let [byte, after @ ..] = rest {
         let digit = |at: usize| after.get(at).and_then(|digit| char::from(*digit).to_digit(16));
         let escaped = digit(0).zip(digit(1)).and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
-        // A `%` without two digits is a percent sign.
+        // A `%` that is not followed by two hexadecimal digits is a literal percent sign.
         let escaped = escaped.filter(|_| *byte == b'%');
         decoded.push(escaped.unwrap_or(*byte));
         rest = after.get(if escaped.is_some() { 2.. } else { 0.. }).unwrap_or_default();
@@ -248,7 +249,7 @@ pub(crate) fn check_query(query: &str) -> Result<(), Refusal> {
     legal.then_some(()).ok_or_else(|| Refusal::input("the query of the URL is not percent-encoded UTF-8"))
 }
 
-/// Returns `true` if the value of a header has only printable ASCII characters and tabs.
+/// Returns `true` if the value of a header consists only of printable ASCII characters and tabs.
 pub(crate) fn is_ascii_text(value: &str) -> bool {
     value.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte))
 }
@@ -258,7 +259,7 @@ fn texts(values: GetAll<'_, HeaderValue>) -> impl Iterator<Item = &str> {
     values.into_iter().map(|value| value.to_str().unwrap_or_default())
 }
 
-/// Returns the account with the given name, and `true` if the name denotes its secondary.
+/// Returns the account with the given name, and `true` if the name denotes the account's secondary endpoint.
 fn find<'a, A: Borrow<Account>>(accounts: &'a [A], name: &str) -> Option<(&'a A, bool)> {
     let named = |wanted: &str| accounts.iter().find(|account| (*account).borrow().name() == wanted);
     let secondary = || named(name.strip_suffix("-secondary")?);

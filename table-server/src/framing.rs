@@ -1,7 +1,7 @@
 //! Checks how the end and the host of a request are specified (RFC 9112, sections 3.2 and 6.1).
 //!
-//! A proxy in front of the server must determine the same end and host of each request as the server. Otherwise the body of one request could contain
-//! another request that the proxy did not check.
+//! The server and a proxy in front of it must agree on the end and the host of each request. Otherwise, the body of one request could contain another request
+//! that the proxy did not check.
 
 use http::header::{HOST, TRANSFER_ENCODING};
 use http::uri::Authority;
@@ -9,7 +9,7 @@ use http::uri::Authority;
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
-/// Checks the transfer coding and the host.
+/// Checks the transfer coding and the host of a request.
 ///
 /// # Errors
 /// `NotImplemented` if the transfer coding is not `chunked`, and `InvalidHeaderValue` if `chunked` occurs twice; both close the
@@ -50,7 +50,7 @@ fn host(exchange: &Exchange) -> Result<(), Refusal> {
         return Err(Refusal::new(400, "HostInformationNotPresent", ""));
     }
     let header = header.map(|value| value.to_str().unwrap_or_default());
-    // Without a host in the request line, both are the same text.
+    // If the request line has no host, both are the same string.
     let differs = |header: &&str| *header != exchange.host();
     if header.filter(differs).is_some_and(|header| !is_host(header)) || !is_host(exchange.host()) {
         return invalid("the host must be a name or an address, with or without a port");
@@ -67,8 +67,8 @@ fn is_host(text: &str) -> bool {
     is_plain_host(text) || is_any_host(text)
 }
 
-/// Returns `true` for a host that consists of ASCII letters, digits, `.`, `-` and `_`, with an optional port. Nearly all hosts are of this form, which
-/// needs no copy of the text.
+/// Returns `true` for a host that consists of ASCII letters, digits, `.`, `-` and `_`, with an optional port. Nearly all hosts have this form, which can be
+/// checked without copying the text.
 fn is_plain_host(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
     let end = text.bytes().position(|byte| !is_part(byte)).unwrap_or(text.len());
@@ -85,7 +85,7 @@ fn is_any_host(text: &str) -> bool {
     is_port(rest)
 }
 
-/// Returns `true` for a colon with an optional port, and for an empty text.
+/// Returns `true` if the text is empty, or if it is a colon with an optional port.
 fn is_port(text: &str) -> bool {
     let Some(port) = text.strip_prefix(':') else { return text.is_empty() };
     port.is_empty() || (port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok())
@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// Tests all short texts of characters with a meaning in a host.
+    /// Tests all short strings of characters that have a meaning in a host.
     #[test]
     fn the_http_library_accepts_every_plain_host() {
         let mut texts = vec![String::new()];

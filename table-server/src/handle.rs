@@ -1,4 +1,4 @@
-//! Handles a request on a connection: verifies its head, reads its body, and runs it.
+//! Handles one request: verifies its head, reads its body, and runs the operation.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ pub(crate) fn handle(
     async move { Ok(respond(&shared, examined, body, &guest).await) }
 }
 
-/// Reads the body of a verified request, runs it, and returns the response.
+/// Returns the response to a request. The body of a verified request is read, and its operation is run.
 async fn respond(
     shared: &Shared,
     examined: Examined,
@@ -112,7 +112,7 @@ async fn respond(
     answer.into_response(&exchange).map(count)
 }
 
-/// Runs a request that holds a permit until it is complete.
+/// Runs a request, which holds its permit until it is complete.
 ///
 /// A request that changes settings is completed even if this future is dropped because the client closes the connection or cancels the request. It keeps its
 /// permit until then.
@@ -134,10 +134,11 @@ async fn run(
     task.await.unwrap_or_else(|_| Err(Refusal::new(500, "InternalError", "the server failed")))
 }
 
-/// Reads the body of a verified request within the limits, and counts the request against the limit of concurrent requests.
+/// Reads the body of a verified request within the limits on size and time, and returns a permit for processing the request.
 ///
 /// # Errors
-/// `ServerBusy` if the limit is reached; `RequestBodyTooLarge` if the body is too large; 408 if it arrives too slowly.
+/// `ServerBusy` if too many requests are sending their bodies or are being processed; `RequestBodyTooLarge` if the body is too large; 408 if it arrives too
+/// slowly; `InvalidInput` if the connection breaks.
 async fn read(
     shared: &Shared,
     account: &str,
@@ -168,7 +169,7 @@ fn too_large(most: usize) -> Refusal {
     Refusal::new(413, "RequestBodyTooLarge", format!("a body has at most {most} bytes"))
 }
 
-/// Reads and discards the rest of a body after its request was answered.
+/// Reads and discards the rest of a body whose request has already been answered.
 async fn drain(mut body: Incoming) {
     let rest = async {
         let mut bytes = 0;
@@ -204,7 +205,7 @@ mod tests {
         Exchange { path, ..Exchange::new(service, parts, caller) }
     }
 
-    /// Returns an account that stores the policy `readers` for the table `Tab`. The table exists only if `is_there` is `true`.
+    /// Returns an account that stores the policy `readers` for the table `Tab`. The table is created only if `is_there` is `true`.
     async fn account(table: &TableName, is_there: bool) -> Arc<Account> {
         let account = Arc::new(Account::emulator(Engine::in_memory()).unwrap());
         if is_there {
@@ -215,7 +216,7 @@ mod tests {
         account
     }
 
-    /// Runs a request as the server does, except that its body has been read.
+    /// Runs a request as the server does, but with a body that has already been read.
     async fn run(account: Arc<Account>, exchange: Arc<Exchange>) -> Result<Answer, Refusal> {
         super::run(account, Access::Key, exchange, None).await
     }
@@ -229,13 +230,13 @@ mod tests {
             let delete = Arc::new(Exchange { path: path.to_owned(), ..Arc::into_inner(delete).unwrap() });
             {
                 let mut deletion = pin!(run(Arc::clone(&account), delete));
-                // The client cancels the request after it has started.
+                // The client cancels the request after the deletion has started.
                 assert!(deletion.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
             }
             while account.engine.create_table(&table).await.is_err() {
                 tokio::task::yield_now().await;
             }
-            // The next request for settings waits for the deletion.
+            // The next request that changes settings waits until the deletion is complete.
             drop(account.settings.turn.lock().await);
             assert!(account.policies(&table).is_empty(), "{path}");
         }

@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A stream that counts the bytes in both directions, so one timer can detect an idle connection. A timer for each read and write would cost more than the
-/// operation itself.
+/// A stream that counts the reads and writes that transfer bytes, so one timer can detect an idle connection. A timer for each read and write would cost more
+/// than the operation itself.
 #[derive(Debug)]
 pub(crate) struct Moving<S> {
     stream: S,
     moves: Arc<AtomicU64>,
 }
 
-/// Returns the stream, and a future that completes once no byte has moved for `idle`, and at the latest after twice that time.
+/// Wraps a stream. The returned future completes when no byte has been transferred for at least `idle` and at most twice that time.
 pub(crate) fn watched<S>(stream: S, idle: Duration) -> (Moving<S>, impl Future<Output = ()>) {
     let moves = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&moves);

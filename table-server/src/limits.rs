@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-/// The maximum of [`ServerLimits::requests`].
+/// The upper bound for [`ServerLimits::requests`].
 const REQUESTS: usize = 1 << 20;
-/// The maximum of each time limit: a year. Timers cannot represent every longer time.
+/// The upper bound for each time limit: one year. Timers cannot represent all longer times.
 const TIME: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// Limits on concurrent connections and requests. `usize::MAX` and `Duration::MAX` mean no limit, except that at most 2^20 requests are processed
@@ -30,14 +30,14 @@ pub struct ServerLimits {
     /// The maximum number of verified requests that are processed concurrently. The same number of requests may be sending their bodies; half of it is
     /// divided among the accounts, so slow requests of one account do not block the others. Other requests are rejected with 503 `ServerBusy`.
     pub requests: usize,
-    /// The maximum total size in bytes of responses that clients have not read. If it is exceeded, the server takes the IPv4 address or IPv6 /64
-    /// network with the most unread bytes, and closes its connection with the oldest unread response.
+    /// The maximum total size in bytes of responses that clients have not read. If it is exceeded, the server closes the connection with the oldest unread
+    /// response among the connections of the IPv4 address or IPv6 /64 network with the most unread bytes.
     pub unread_response_bytes: usize,
     /// The time limit for the body of a request, and for a TLS handshake. The head of an HTTP/1.1 request must arrive within the sum of this time and
     /// [`idle_timeout`](Self::idle_timeout), starting at the end of the previous response.
     pub read_timeout: Duration,
-    /// The time without a byte in either direction after which a connection is closed, at the latest after twice this time. Also a connection that waits for
-    /// its next request stays open for this time.
+    /// The time after which a connection is closed if no byte was transferred in either direction. The connection may stay open for up to twice this time. The
+    /// limit also applies to a connection that waits for its next request.
     pub idle_timeout: Duration,
     /// The time that open connections have to finish after the server receives the signal to stop.
     pub shutdown_grace: Duration,

@@ -1,4 +1,4 @@
-//! Polls briefly for the next request before a connection's thread sleeps.
+//! Polls a connection briefly for its next request before the thread sleeps.
 
 use std::io::{self, ErrorKind, IoSlice, Read as _};
 use std::pin::Pin;
@@ -11,7 +11,8 @@ use tokio::net::TcpStream;
 
 use crate::open::OpenConnections;
 
-/// The polling time. It is about the time that a thread needs to sleep and wake up, so polling costs at most twice the time that it can save.
+/// The maximum duration of polling after a response. A thread takes about as long to sleep and wake up, so polling costs at most twice the time that it can
+/// save.
 const LINGER: Duration = Duration::from_micros(30);
 /// The maximum number of bytes per poll. The rest of a longer request is read without polling.
 const CHUNK: usize = 8 << 10;
@@ -24,7 +25,7 @@ pub(crate) struct Lingering {
     open: OpenConnections,
     /// `true` if a response was sent after the last read.
     has_answered: bool,
-    /// The buffer for polled bytes; empty until the first poll. It is initialised once, and not for each poll.
+    /// The buffer for polled bytes; empty until the first poll. It is initialised only once, not for each poll.
     polled: Vec<u8>,
 }
 
@@ -33,7 +34,7 @@ impl Lingering {
         Self { stream, open, has_answered: false, polled: Vec::new() }
     }
 
-    /// Reads bytes that arrive within the polling time. It bypasses the runtime, which polls its sockets only before it sleeps.
+    /// Reads bytes that arrive within [`LINGER`]. The read bypasses the runtime, which polls its sockets only before it sleeps.
     fn look(&mut self, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let socket = SockRef::from(&self.stream);
         self.polled.resize(CHUNK, 0);
@@ -67,7 +68,7 @@ impl AsyncRead for Lingering {
         let own = self.get_mut();
         let has_answered = std::mem::take(&mut own.has_answered);
         match Pin::new(&mut own.stream).poll_read(context, buffer) {
-            // The runtime wakes the connection for later bytes.
+            // If no bytes arrive while polling, the runtime wakes the connection later.
             Poll::Pending if has_answered && own.open.count() == 1 => own.look(buffer),
             read => read,
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const LINES: u32 = 60;
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// The number of lines logged and omitted in the current period.
+/// The limit on log lines. It counts the lines logged in the current period, and the lines omitted since the last logged line.
 #[derive(Debug, Default)]
 pub(crate) struct LogLimit(Mutex<Period>);
 

@@ -14,11 +14,11 @@ use histogram::Histogram;
 
 pub(crate) use text::{UnderWay, write};
 
-/// Counters of a server's requests, without locks or allocations per request.
+/// Counters of a server's requests. Counting a request takes no lock and allocates no memory.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     requests: Requests,
-    /// One histogram for each operation.
+    /// One histogram of response times for each operation.
     latencies: Vec<Histogram>,
     rows_read: AtomicU64,
     rows_returned: AtomicU64,

@@ -2,7 +2,8 @@
 
 use table_core::odata::MetadataLevel;
 
-/// Returns the metadata level of the media range with the highest weight, or of the first of several with the same weight. `None` if no range allows JSON.
+/// Returns the metadata level of the media range with the highest weight. If several ranges have this weight, the first of them decides. Returns `None` if no
+/// range allows JSON.
 ///
 /// `accept` contains the values of all `Accept` headers, or the value of `$format`.
 pub(crate) fn level<'a>(accept: impl IntoIterator<Item = &'a str>) -> Option<MetadataLevel> {
@@ -18,7 +19,7 @@ pub(crate) fn level<'a>(accept: impl IntoIterator<Item = &'a str>) -> Option<Met
 
 /// Returns the level and the weight of a media range, or `None` if it does not allow JSON.
 fn weighted(range: &str) -> Option<(MetadataLevel, f32)> {
-    // Most clients send a media type as the service writes it.
+    // Most clients send a media type in the service's own spelling, which is not parsed.
     let known = [MetadataLevel::None, MetadataLevel::Minimal, MetadataLevel::Full];
     match known.into_iter().find(|level| level.media_type() == range) {
         Some(level) => Some((level, 1.0)),
@@ -31,7 +32,7 @@ fn level_of(range: &str) -> Option<MetadataLevel> {
     if is_any { Some(MetadataLevel::Minimal) } else { MetadataLevel::from_media_type(range) }
 }
 
-/// Returns the weight `q` of a media range (RFC 9110, section 12.4.2): 1 if it is missing or invalid.
+/// Returns the weight `q` of a media range (RFC 9110, section 12.4.2), or 1 if the weight is missing or invalid.
 fn weight(range: &str) -> f32 {
     let mut parameters = range.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
     let weight = parameters.find(|(name, _)| name.trim().eq_ignore_ascii_case("q"));

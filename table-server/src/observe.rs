@@ -22,13 +22,13 @@ use crate::metrics::Answered;
 use crate::operation::Operation;
 use crate::unverified::Guests;
 
-/// The maximum number of open connections. When it is reached, a new connection displaces the oldest one, so silent connections cannot block a health
-/// check.
+/// The maximum number of open connections to the observation endpoint. When it is reached, a new connection displaces an older one, so silent connections
+/// cannot block a health check.
 const CONNECTIONS: usize = 16;
-/// The time limit for one request.
+/// The time limit for one connection, which serves one request.
 const SENDING: Duration = Duration::from_secs(10);
 
-/// The parts of a running server that the observation endpoint reads.
+/// The operations of a running server that the observation endpoint uses.
 pub(crate) trait Observed: Send + Sync + 'static {
     /// Returns `true` if the server accepts requests.
     fn is_ready(&self) -> bool;
@@ -36,11 +36,11 @@ pub(crate) trait Observed: Send + Sync + 'static {
     /// Returns the metrics of the server as text.
     fn metrics(&self) -> String;
 
-    /// Deletes the data of all accounts. Returns `Ok(false)` if the server does not allow this.
+    /// Deletes the data of all accounts. Returns `Ok(false)`, and deletes nothing, if an account does not allow this.
     fn reset(self: Arc<Self>) -> impl Future<Output = table_core::Result<bool>> + Send;
 }
 
-/// Serves requests at `listener` until the future is dropped.
+/// Serves requests at `listener` until the returned future is dropped.
 pub(crate) async fn serve(listener: TcpListener, observed: Arc<impl Observed>) {
     let guests = Guests::new(CONNECTIONS, 0);
     loop {
@@ -106,7 +106,7 @@ async fn reset(observed: Arc<impl Observed>) -> (u16, String) {
     }
 }
 
-/// Returns the path for the log, without a SAS that a client wrongly appended to the path instead of the query.
+/// Returns the path for the log. A SAS that a client wrongly appended to the path instead of the query is removed.
 fn shown(path: &str) -> &str {
     let is_signature =
         |four: &[u8]| matches!(four, [name @ .., b'=' | b'%'] if name.eq_ignore_ascii_case(b"sig"));
@@ -116,10 +116,11 @@ fn shown(path: &str) -> &str {
 
 /// Logs an answered request, and returns its data for the metrics.
 ///
-/// The logged status of a batch with a rejected part is that of the part. Warnings need attention: a failure inside the server, such as a full disk, or a rejected signature. Listings and scans cause no warnings. The
-/// query is not logged, because it may contain a signature; the filter of a table scan is logged.
+/// If an operation in a batch is rejected, the status of that operation is logged. An internal failure, such as a full disk, is logged as an error, and a
+/// response with status 403 as a warning. Other requests are logged at level INFO, even listings and scans. The query is not logged, because it may contain a
+/// signature; the filter of a table scan is logged.
 ///
-/// `limit` bounds the log lines of requests that anyone can send: unverified requests, and requests answered with 403. Beyond the limit, they are
+/// `limit` bounds the log lines of requests that anyone can send: unverified requests, and requests answered with 403. Beyond the limit, such requests are
 /// logged at level DEBUG.
 pub(crate) fn log<'a>(
     exchange: &Exchange,
@@ -187,7 +188,7 @@ mod tests {
     use crate::shared::Shared;
     use crate::transport::Transport;
 
-    /// Returns a server with one table and four permits.
+    /// Returns the state of a server with one table and four request permits, and the engine of its account.
     async fn shared() -> (Arc<Shared>, Engine) {
         let account = Account::emulator(Engine::in_memory()).unwrap().resettable();
         let engine = account.engine.clone();
@@ -222,7 +223,7 @@ mod tests {
         }
         assert_eq!(tables(&engine).await, 1);
         drop(running);
-        // Permits are given in the order of the requests for them, so these follow the reset.
+        // Permits are granted in the order in which they were requested, so this call waits until the reset is complete.
         drop(shared.requests.acquire_many(4).await.unwrap());
         assert_eq!(tables(&engine).await, 0);
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The count of open connections. Clones share it.
+/// The number of open connections. Clones share one counter.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OpenConnections(Arc<AtomicUsize>);
 
@@ -19,7 +19,7 @@ impl OpenConnections {
     }
 }
 
-/// A connection that is counted until this value is dropped.
+/// An open connection, which is included in the number of open connections until this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Open(OpenConnections);
 

@@ -32,7 +32,7 @@ operations! {
 }
 
 impl Operation {
-    /// Returns the operation of a request, determined from its method and path. Rejected requests are counted, too, under the operation that they
+    /// Returns the operation of a request, which is determined from its method, path and query. A rejected request is counted for the operation that the client
     /// requested.
     pub(crate) fn of(exchange: &Exchange) -> Self {
         if exchange.service == Service::Blobs {

@@ -1,4 +1,4 @@
-//! Preflight requests: a browser asks whether a page may send a request.
+//! Responds to preflight requests, with which a browser asks whether a web page may send a request.
 
 use crate::account::Account;
 use crate::answer::Answer;
@@ -8,7 +8,7 @@ use crate::refusal::Refusal;
 /// Responds to a preflight request. Such a request is not signed, and applies to the entire service regardless of its path.
 ///
 /// # Errors
-/// 400 if the request has no origin or no method; 403 if no rule matches.
+/// 400 if the request has no origin or no method; 403 if no CORS rule allows the request.
 pub(crate) fn answer(account: &Account, exchange: &Exchange) -> Result<Answer, Refusal> {
     let header = |name: &str| {
         exchange.header(name).filter(|value| !value.is_empty()).ok_or_else(|| {

@@ -18,7 +18,7 @@ pub(crate) async fn answer(
     access: &Access,
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
-    // No signature of the Queue service covers `X-HTTP-Method`, and no client for queues sends it (REQ-2).
+    // The header `X-HTTP-Method` is ignored, because no signature for the Queue service covers it and no queue client sends it (REQ-2).
     let verb = exchange.method.as_str();
     let path = exchange.path.trim_end_matches('/');
     let mut parts = path.splitn(3, '/');

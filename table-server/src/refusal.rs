@@ -13,17 +13,17 @@ use crate::service::Service;
 pub(crate) struct Refusal {
     pub(crate) status: u16,
     pub(crate) code: &'static str,
-    /// The service's message for the code, if it has one.
+    /// The service's message for the code. If the service has none, this is the help text.
     pub(crate) message: Cow<'static, str>,
-    /// The cause, and how to solve the problem. It may be empty.
+    /// The cause of the rejection, and how to solve the problem. This text may be empty.
     pub(crate) help: String,
     /// The position of the rejected operation in its batch.
     pub(crate) index: Option<usize>,
-    /// `true` if the request was rejected before the service processed it. The body is then XML (ERR-2).
+    /// `true` if the request was rejected before the service processed it. The body of the response is then XML (ERR-2).
     pub(crate) is_early: bool,
     /// `true` if the connection must be closed, because the end of the request is uncertain.
     pub(crate) closes: bool,
-    /// The internal failure. It is only logged, because its text may contain file names.
+    /// The internal failure that caused the rejection, if any. It is logged but not sent, because its text may contain file names.
     pub(crate) internal: Option<Error>,
 }
 
@@ -56,7 +56,7 @@ impl Refusal {
         Self::new(400, "InvalidUri", "")
     }
 
-    /// Rejects a method that the resource does not support. Each service has its own code.
+    /// Rejects a method that the resource does not support. The error code depends on the service.
     pub(crate) fn method(service: Service) -> Self {
         Self::new(
             405,

@@ -21,11 +21,11 @@ const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
 pub(crate) enum Admitted<'a, A> {
     /// The response to a request that is rejected or that needs no signature.
     Answered(Answer),
-    /// A request with a valid signature, whose body may be read.
+    /// A request with a valid credential. Its body may be read.
     Verified(&'a A, Access),
 }
 
-/// Finds the account of a request and verifies its signature. Needs only the request's head.
+/// Finds the account of a request, and verifies the credential of the request. This needs only the head of the request.
 pub(crate) fn admit<'a, A: Borrow<Account>>(
     accounts: &'a [A],
     bearer: Option<&Bearer>,
@@ -59,15 +59,16 @@ fn located<'a, A: Borrow<Account>>(accounts: &'a [A], exchange: &mut Exchange) -
     exchange.locate(accounts)
 }
 
-/// Verifies the credential of a request. A path at the secondary is read without the [second account](Exchange::undouble) if the signature requires it, or if
-/// the credential permits both readings and the path has no other meaning.
+/// Verifies the credential of a request. At the secondary endpoint, a [doubled account](Exchange::undouble) is removed from the path if the signature is valid
+/// only without it, or if the credential is valid for both paths and the path has no other meaning.
 fn verified(account: &Account, bearer: Option<&Bearer>, exchange: &mut Exchange) -> Result<Access, Refusal> {
     let access = authorize::access(exchange, account, bearer);
     match access {
         Err(_) if exchange.secondary && exchange.undouble(account.name()) => {
             authorize::access(exchange, account, bearer)
         }
-        // These credentials do not depend on the path. A queue may have the name of the account; a table with this name has nothing below it.
+        // These credentials do not depend on the path. A queue may have the name of the account, and messages below it. A table with this name has no paths
+        // below it.
         Ok(Access::Token(_) | Access::Bearer) if exchange.secondary => {
             let is_of_queue = exchange.path.split('/').nth(1) == Some("messages");
             if exchange.service == Service::Tables || !is_of_queue {
@@ -79,7 +80,7 @@ fn verified(account: &Account, bearer: Option<&Bearer>, exchange: &mut Exchange)
     }
 }
 
-/// Returns `true` if a request may change a setting, possibly together with its table or queue. Such a request must not be interrupted between these
+/// Returns `true` if a request may change a setting, or a table or queue together with its settings. Such a request must not be interrupted between its
 /// changes.
 pub(crate) fn changes_settings(exchange: &Exchange) -> bool {
     let is_write = !matches!(exchange.method.as_str(), "GET" | "HEAD");
@@ -102,7 +103,7 @@ pub(crate) async fn answer(
 ) -> Result<Answer, Refusal> {
     account.traffic.request()?;
     exchange::check_query(&exchange.raw_query)?;
-    // Azurite's queue tests write to the secondary. The vendor's Python client for tables expects the refusal of the service.
+    // Azurite's queue tests write to the secondary. Microsoft's Python client for tables expects the service to reject such writes.
     let is_read_only = exchange.secondary && exchange.service == Service::Tables;
     if is_read_only && !matches!(exchange.method.as_str(), "GET" | "HEAD") {
         let help = "the secondary is read-only; write to the primary";
@@ -133,7 +134,7 @@ pub(crate) async fn run(accounts: &[Account], exchange: &mut Exchange) -> Answer
     }
 }
 
-/// Adds the headers that a browser needs to a response.
+/// Returns the response for a result, with the headers that a browser needs.
 pub(crate) fn finish(account: &Account, exchange: &Exchange, answer: Result<Answer, Refusal>) -> Answer {
     let answer = answer.unwrap_or_else(|refusal| Answer::refused(refusal, exchange));
     match account.settings.cors.sharing(exchange.service, exchange.header(ORIGIN), exchange.method.as_str()) {

@@ -1,4 +1,4 @@
-//! The server: binding its ports, starting and shutting down.
+//! Binds the ports of a server, and starts and stops the server.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ use crate::shared::Shared;
 /// operating system may impose a lower limit, such as `net.core.somaxconn`.
 const BACKLOG: u32 = 4_096;
 
-/// A server whose ports are bound.
+/// A server that has bound its ports and read the settings of its accounts.
 #[derive(Debug)]
 pub struct Server {
     tables: TcpListener,
@@ -31,11 +31,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds the ports.
+    /// Reads the settings of the accounts, and binds the ports.
     ///
     /// # Errors
-    /// `InvalidInput` if other machines could use the emulator's public key or unsigned tokens, or if two accounts have the same name. `Io` if a port
-    /// is in use. `Io` or `Corrupted` if an engine fails.
+    /// `InvalidInput` if other machines could use the emulator's public key or unsigned tokens, or if two accounts have the same name. `Io` if a port cannot be
+    /// bound, for example because it is in use. `Io`, `Corrupted` or `EnginePoisoned` if an engine fails.
     pub async fn bind(config: Config) -> Result<Self> {
         config.check()?;
         let transport = config.transport();
@@ -77,7 +77,7 @@ impl Server {
         self.addresses[2]
     }
 
-    /// Returns the address of health, readiness and metrics, if the server has one.
+    /// Returns the address of `/health`, `/ready`, `/metrics` and `POST /reset`, or `None` if the server does not serve them.
     #[must_use]
     pub fn observed(&self) -> Option<SocketAddr> {
         self.observe.as_ref()?.local_addr().ok()
@@ -97,13 +97,13 @@ impl Server {
         ))
     }
 
-    /// Returns the scheme of URLs: `http` or `https`.
+    /// Returns the scheme of the server's URLs: `http` or `https`.
     #[must_use]
     pub fn scheme(&self) -> &'static str {
         self.shared.transport.scheme()
     }
 
-    /// Serves requests until `end` completes. Then it finishes the requests in progress, closes connections that remain open after
+    /// Serves requests until `end` completes. The server then finishes the requests in progress, closes connections that remain open after
     /// [`ServerLimits::shutdown_grace`](crate::ServerLimits::shutdown_grace), and writes a checkpoint of each engine.
     pub async fn serve_until(self, end: impl Future<Output = ()>) {
         let (ended, ending) = watch::channel(());
@@ -236,8 +236,7 @@ mod tests {
         assert_eq!((clients.len(), shared.open.count()), (1, 0));
     }
 
-    /// Tests that each time limit of a connection bounds only that which its documentation names: a pause between two requests is bounded by
-    /// `idle_timeout` alone.
+    /// Tests that the pause between two requests is limited only by `idle_timeout`, as the documentation of `ServerLimits` states.
     #[tokio::test]
     async fn a_pause_between_requests_is_limited_by_the_idle_timeout_alone() {
         const HOUR: Duration = Duration::from_secs(3_600);

@@ -1,6 +1,6 @@
 //! The services of an account.
 
-/// The service that listens on a port.
+/// A service, which listens on a separate port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
     Tables,
@@ -9,7 +9,7 @@ pub(crate) enum Service {
 }
 
 impl Service {
-    /// Returns the name used in settings and logs.
+    /// Returns the name under which the properties of the service are stored.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Tables => "tables",

@@ -14,7 +14,8 @@ use crate::refusal::Refusal;
 /// Responds to a request with `restype=service`.
 ///
 /// # Errors
-/// 403 if the credential does not permit it (ASAS-4); 400 if the service does not accept the properties; 501 for a user delegation key.
+/// 403 if the credential does not permit the operation (ASAS-4); 400 if the operation is unknown or the new properties are invalid; 501 if the client requests
+/// a user delegation key.
 pub(crate) async fn answer(
     account: &Account,
     access: &Access,

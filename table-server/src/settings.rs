@@ -21,11 +21,11 @@ use crate::service::Service;
 
 /// The property that contains the setting's string.
 const TEXT: &str = "Text";
-/// The property that contains the time when the setting's table or queue was created, which identifies the table or queue. Earlier releases stored none:
-/// such a setting belongs to the table or queue that has its name when the server starts.
+/// The property that contains the creation time of the setting's table or queue, which identifies that table or queue. Earlier releases did not store it. A
+/// setting without this property belongs to the table or queue that has its name when the server starts.
 const OWNER: &str = "Created";
-/// The owner of a setting whose table or queue did not exist when it was stored. No table was created at this time. Metadata with this owner belongs to the next
-/// queue, because it is stored before its queue is created.
+/// The owner of a setting that was stored while its table or queue did not exist. No table or queue has this creation time. Queue metadata with this owner
+/// belongs to the next queue with the same name, because the metadata is stored before the queue is created.
 const NOBODY: u64 = 0;
 
 /// The kind of a setting. Its name is the `PartitionKey` of the stored settings of this kind.
@@ -54,7 +54,7 @@ impl Kind {
     }
 }
 
-/// The settings of each engine that has an account.
+/// The settings of each engine that is used by an account.
 static ALL: Mutex<Vec<(Exclusive, Weak<Settings>)>> = Mutex::new(Vec::new());
 
 type Texts = BTreeMap<(Kind, String), Setting>;
@@ -63,7 +63,7 @@ type Texts = BTreeMap<(Kind, String), Setting>;
 #[derive(Clone, Debug)]
 struct Setting {
     text: Arc<str>,
-    /// The time when the table or queue that the setting belongs to was created.
+    /// The creation time of the table or queue that the setting belongs to, or `None` for the properties of a service.
     owner: Option<u64>,
 }
 
@@ -84,13 +84,13 @@ pub(crate) struct Settings {
     pub(crate) cors: Cors,
     /// The verifiers of all accounts on the engine.
     authorities: RwLock<Vec<SasVerifier>>,
-    /// Locked while a setting changes together with its table or queue.
+    /// The lock that is held while a setting changes, possibly together with its table or queue.
     pub(crate) turn: tokio::sync::Mutex<()>,
 }
 
 impl Settings {
-    /// Returns the settings of an engine, which are the same object for all of its handles, and adds the verifier of an account. The settings are not read;
-    /// [`load`](Self::load) reads them.
+    /// Returns the settings of an engine, and adds the verifier of an account to them. All handles of an engine share one settings object. Stored settings are
+    /// not read until [`load`](Self::load) is called.
     pub(crate) fn of(engine: &Engine, authority: SasVerifier) -> Arc<Self> {
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|(_, settings)| settings.strong_count() > 0);
@@ -117,13 +117,14 @@ impl Settings {
         }
     }
 
-    /// Reads the settings from the engine. A server may have stopped between deleting a table or queue and deleting its settings, so settings
-    /// without a table or queue are removed. It may also have stopped while it created a queue with metadata, so the metadata is stored with its owner.
+    /// Reads the settings from the engine. A server may have stopped between deleting a table or queue and deleting its settings, so settings without a table
+    /// or queue are removed. It may also have stopped after creating a queue and before storing the queue as the owner of its metadata, so such metadata is
+    /// stored again with its owner.
     ///
     /// # Errors
     /// `Io`, `Corrupted` or `EnginePoisoned` if the engine fails.
     pub(crate) async fn load(&self) -> Result<()> {
-        // Another server on the same engine may be running.
+        // Another server on the same engine may be running and changing the settings.
         let _turn = self.turn.lock().await;
         let engine = &self.engine;
         let (mut texts, query, mut from) = (Texts::new(), Query::new(KeyRange::ALL), None);
@@ -180,12 +181,13 @@ impl Settings {
         text.and_then(|text| ServiceProperties::read(&text)).unwrap_or_default()
     }
 
-    /// Replaces the policies of a table in the verifiers of all accounts by the stored ones. A table that was deleted and created again by the program has none.
+    /// Sets the policies of a table in the verifiers of all accounts to the stored policies. A table that the program deleted and created again has no
+    /// policies.
     ///
     /// # Errors
     /// `InvalidInput` if [`StoredAccessPolicy::check`] rejects the policies.
     pub(crate) fn authorize(&self, table: &TableName) -> Result<()> {
-        // A change of the policies waits until the verifiers have the ones read here, and then replaces them.
+        // While this lock is held, the stored policies cannot change. A later change updates the verifiers again.
         let texts = self.texts.read().unwrap_or_else(PoisonError::into_inner);
         let text = self.current(&texts, Kind::TablePolicies, table.folded());
         let policies: Vec<_> = text.and_then(|text| acl::read(&text)).unwrap_or_default();
@@ -207,7 +209,7 @@ impl Settings {
         is_current.then(|| Arc::clone(&setting.text))
     }
 
-    /// Returns the time when the table or queue with this name was created, to which a setting of this kind belongs.
+    /// Returns the creation time of the table or queue with this name, or `NOBODY` if it does not exist. Returns `None` for the properties of a service.
     fn owner(&self, kind: Kind, name: &str) -> Option<u64> {
         let found = match kind {
             Kind::Properties => return None,
@@ -268,7 +270,7 @@ impl Settings {
             Ok(transaction)
         };
         match engine.submit(&self.table, write()?).await {
-            // The setting has been removed, as the caller wants.
+            // The setting no longer exists, as the caller wants.
             Err(error) if text.is_none() && error.is_not_found() => {}
             Err(error) if error.code() == ErrorCode::TableNotFound => {
                 match engine.create_table(&self.table).await {

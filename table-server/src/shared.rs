@@ -31,7 +31,7 @@ pub(crate) struct Shared {
     pub(crate) metrics: Metrics,
     /// `true` if the server has received the signal to stop.
     ending: AtomicBool,
-    /// Open connections, for metrics.
+    /// The number of open connections.
     pub(crate) open: OpenConnections,
     pub(crate) guests: Arc<Guests>,
     pub(crate) unread: Arc<UnreadResponses>,
@@ -75,12 +75,12 @@ impl Shared {
         self.ending.store(true, Ordering::Relaxed);
     }
 
-    /// Waits until no request is being processed, and prevents further requests until the permits are dropped.
+    /// Acquires all permits for requests. Waits until no request is being processed, and prevents further requests until the permits are dropped.
     async fn all_permits(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
         self.requests.acquire_many(u32::try_from(self.limits.requests).unwrap_or(u32::MAX)).await
     }
 
-    /// Waits until no request is being processed, and refuses later ones. A request may continue after its connection has ended.
+    /// Waits until no request is being processed, and rejects later requests. A request may still be running after its connection has ended.
     pub(crate) async fn finish(&self) {
         let _permits = self.all_permits().await;
         self.requests.close();

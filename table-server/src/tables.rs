@@ -43,7 +43,7 @@ pub(crate) async fn answer(
         (Target::Name(name), "DELETE") => TableName::new(name).ok(),
         _ => None,
     };
-    // A request that sets policies must not find the table before its deletion and store them afterwards.
+    // Without this lock, another request could find the table before its deletion and store policies for it afterwards.
     let turn = if dropped.is_some() { Some(account.settings.turn.lock().await) } else { None };
     let answer = match access {
         Access::Key | Access::Bearer => within(&account.engine, account, (verb, target), exchange).await,
@@ -53,7 +53,7 @@ pub(crate) async fn answer(
             within(&store, account, (verb, target), exchange).await
         }
     }?;
-    // If a table with the same name is created later, it has no policies.
+    // A table with the same name that is created later must not have the old policies.
     if let Some((table, turn)) = dropped.zip(turn) {
         account.set_policies(&turn, &table, Vec::new()).await?;
     }
@@ -77,12 +77,12 @@ fn refuse_atom(media_type: Option<&str>, body: &[u8]) -> Result<(), Refusal> {
     Err(Refusal::new(415, "AtomFormatNotSupported", "send the body as application/json"))
 }
 
-/// Returns `true` if a text begins with the given text in any case.
+/// Returns `true` if `text` begins with `start`, ignoring ASCII case.
 fn begins(text: &str, start: &str) -> bool {
     text.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start))
 }
 
-/// Reads the insert of the entity in the request's body.
+/// Returns the write for a request that inserts the entity in its body.
 async fn insert<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -99,7 +99,7 @@ async fn insert<S: TableStore>(
     }
 }
 
-/// Returns the `TableNotFound` rejection if the table is missing, because the service reports it first; otherwise returns the given rejection.
+/// Returns the `TableNotFound` rejection if the table is missing, because the service reports a missing table first. Otherwise, returns the given rejection.
 async fn missing_or<S: TableStore>(store: &S, table: &TableName, refusal: Refusal) -> Refusal {
     let Ok(key) = EntityKey::new("", "") else { return refusal };
     match store.get(table, &key, &Select::All).await {
@@ -125,7 +125,7 @@ async fn within<S: TableStore>(
             let call = insert(store, &TableName::new(name)?, exchange).await?;
             entity::write(store, account, call, exchange).await
         }
-        // The service treats this request as an insert. Its rejection tells the client that the path is wrong. Nothing is written.
+        // The service treats this request as an insert, so the body is checked first. The request is then rejected because of its path, and nothing is written.
         ("POST", Target::Below(name)) => {
             let table = TableName::new(name)?;
             insert(store, &table, exchange).await?;

@@ -1,4 +1,4 @@
-//! A server without connections, for tests of this project.
+//! A server without network connections, for tests of this project.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;

@@ -46,10 +46,10 @@ impl Tls {
     /// Reads a certificate with its chain, and its key, from PEM files.
     ///
     /// # Errors
-    /// `Io` if a file cannot be read. `InvalidInput` if a file is not PEM, or if the key has an unsupported kind or belongs to another certificate.
+    /// `Io` if a file cannot be read. `InvalidInput` if a file is not PEM, or if the key is of an unsupported type or belongs to another certificate.
     pub fn from_files(certificate: impl AsRef<Path>, key: impl AsRef<Path>) -> Result<Self> {
         let (certificate, key) = (certificate.as_ref(), key.as_ref());
-        // The error text may contain a line of the key.
+        // The parser's error is not used, because its text may contain a line of the key.
         let refuse = |path: &Path| Error::of(ServerFault::Pem(path.to_owned()));
         let chain: Vec<_> = CertificateDer::pem_slice_iter(&read(certificate)?)
             .collect::<std::result::Result<_, _>>()
@@ -73,14 +73,14 @@ impl Tls {
         Ok(Self(TlsAcceptor::from(Arc::new(config))))
     }
 
-    /// Creates a self-signed certificate for `localhost` and its subdomains, 127.0.0.1, `::1`, and `names`, which may include addresses.
+    /// Creates a self-signed certificate for `localhost`, `*.table.localhost`, `*.queue.localhost`, 127.0.0.1, `::1`, and `names`, which may include addresses.
     ///
     /// The certificate is written into a folder as [`CERTIFICATE`](Self::CERTIFICATE) and [`KEY`](Self::KEY), and reused after a restart. Configure
     /// clients to trust it.
     ///
     /// # Errors
-    /// `Io` if the folder cannot be written or read. `InvalidInput` if a certificate cannot contain one of the names, or if the folder contains
-    /// other files with the names of the two files.
+    /// `Io` if the folder cannot be written or read. `InvalidInput` if a certificate cannot contain one of the names, or if the folder already contains other
+    /// files with these two file names.
     pub fn self_signed(folder: impl AsRef<Path>, names: &[String]) -> Result<Self> {
         let folder = folder.as_ref();
         self_signed::ensure(folder, names)?;
@@ -102,9 +102,10 @@ impl fmt::Debug for Tls {
     }
 }
 
-/// Returns `true` if a key belongs to the first certificate, that is, if the certificate contains the key's public half.
+/// Returns `true` if a key belongs to the first certificate, that is, if the certificate contains the public half of the key. Also returns `true` if the public
+/// half is unknown.
 ///
-/// To check this, rustls would parse the certificate, and would therefore reject X.509 v1 certificates, which test clients use.
+/// The corresponding check in rustls parses the certificate, and therefore rejects X.509 v1 certificates, which test clients use.
 fn belongs(chain: &[CertificateDer<'_>], key: &dyn SigningKey) -> bool {
     match (chain.first(), key.public_key()) {
         (Some(certificate), Some(public)) => {

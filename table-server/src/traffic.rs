@@ -1,4 +1,4 @@
-//! The load on an account's partitions: counts the requests to each partition, and optionally throttles at the service's targets.
+//! Counts the requests to each partition of an account, and optionally throttles them at the service's targets.
 
 mod throttle;
 
@@ -9,7 +9,7 @@ use crate::refusal::Refusal;
 
 pub use throttle::Throttle;
 
-/// Counts an account's load, and throttles it if limits are set.
+/// The load of an account, and the limits above which requests are throttled, if any.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
     pub(crate) load: PartitionLoad,
@@ -17,7 +17,7 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    /// Counts any request to the account (SCL-1).
+    /// Counts a request of any kind to the account (SCL-1).
     ///
     /// # Errors
     /// `ServerBusy` if the account exceeds its target (SCL-3).
@@ -34,22 +34,23 @@ impl Traffic {
         self.throttle.as_ref().map_or(Ok(()), |throttle| throttle.entities(table, partition, entities))
     }
 
-    /// Counts a page of a key range before it is read. If the range covers several partitions, they are assumed to be on separate servers.
+    /// Counts a page of a query before it is read. If the query's key range covers several partitions, the page is not counted, because the partitions are
+    /// assumed to be on separate servers.
     ///
     /// # Errors
-    /// Any error from [`entities`](Self::entities).
+    /// `ServerBusy` if the partition exceeds its target (SCL-3).
     pub(crate) fn page(&self, table: &str, keys: &KeyRange) -> Result<(), Refusal> {
         keys.partition_key.single().map_or(Ok(()), |partition| self.entities(table, partition, 1))
     }
 
-    /// Counts the entities returned on a page. The first one was already counted before the page was read.
+    /// Counts the entities returned on a page, except the first one, which was counted before the page was read.
     pub(crate) fn returned(&self, table: &str, keys: &KeyRange, entities: usize) {
         if let (Some(throttle), Some(partition)) = (&self.throttle, keys.partition_key.single()) {
             throttle.charge(table, partition, entities.saturating_sub(1));
         }
     }
 
-    /// Counts the messages that a receive or a peek returned. The first one was already counted before the queue was read.
+    /// Counts the messages returned by a receive or a peek, except the first one, which was counted before the queue was read.
     pub(crate) fn messages(&self, queue: &str, messages: usize) {
         if let Some(throttle) = &self.throttle {
             throttle.charge("", queue, messages.saturating_sub(1));

@@ -1,8 +1,8 @@
-//! Limits unverified connections. Such a connection reads a few bytes per turn, and the rate of all turns together is limited.
+//! Limits the work that unverified connections cause. Each of them can read only a few bytes per turn, and the rate of all turns together is limited.
 //!
-//! An unverified client can send anything that HTTP allows: requests without a signature, pings, settings, empty frames. The server therefore limits
-//! the rate of reads instead of counting each kind of message. Examining a request counts, too, because it costs more than reading its bytes. After its
-//! first verified request, a connection no longer takes turns.
+//! An unverified client can send anything that HTTP allows: requests without a signature, pings, settings, empty frames. The server therefore limits the rate
+//! of reads instead of counting each kind of message. Examining a request counts as work, too, because it costs more than reading the bytes of the request.
+//! After its first verified request, a connection no longer takes turns.
 
 use std::io::{self, IoSlice};
 use std::pin::{Pin, pin};
@@ -29,7 +29,7 @@ pub(crate) fn refused(guest: &Guest) {
     guest.work(REQUEST);
 }
 
-/// Runs a connection in turns until its first verified request. Drops `admission` after the first turn.
+/// Runs a connection, in turns until its first verified request. Drops `admission` after the first turn.
 pub(crate) async fn in_turns<A>(guest: &Guest, admission: A, connection: impl Future<Output = ()>) {
     let mut connection = pin!(connection);
     let mut pause = pin!(tokio::time::sleep(Duration::ZERO));
@@ -56,7 +56,7 @@ pub(crate) async fn in_turns<A>(guest: &Guest, admission: A, connection: impl Fu
         {
             is_paused = true;
             pause.as_mut().reset(end.into());
-            // Polling registers the task for the end of the pause.
+            // This poll ensures that the task is woken at the end of the pause.
             if pause.as_mut().poll(context).is_ready() {
                 context.waker().wake_by_ref();
             }
@@ -66,7 +66,7 @@ pub(crate) async fn in_turns<A>(guest: &Guest, admission: A, connection: impl Fu
     .await;
 }
 
-/// A stream that lets a connection read a few bytes in each turn.
+/// A stream from which an unverified connection can read only a few bytes in each turn.
 #[derive(Debug)]
 pub(crate) struct TurnStream<S> {
     stream: S,
@@ -90,7 +90,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for TurnStream<S> {
             return Pin::new(&mut own.stream).poll_read(context, buffer);
         }
         if !own.guest.may_read() {
-            // The connection continues in its next turn, after all tasks that are ready.
+            // The connection continues in its next turn, after all other tasks that are ready to run.
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -142,7 +142,7 @@ mod tests {
 
     const WATCHED: Duration = Duration::from_millis(500);
 
-    /// Runs a connection that is always ready and does `units` of work per poll. Returns the units done within `WATCHED`.
+    /// Runs a connection that is always ready, and that does `units` units of work per poll. Returns the number of units done within `WATCHED`.
     async fn work(guest: &Guest, units: u32) -> u32 {
         let done = Cell::new(0);
         let busy = std::future::poll_fn(|context: &mut Context<'_>| {

@@ -16,12 +16,12 @@ use tokio::sync::Notify;
 
 use crate::unverified::network;
 
-/// The maximum size of a body that is not counted, in bytes. Most responses are smaller, and counting takes a lock.
+/// The maximum size in bytes of a body that is not counted. Most bodies are smaller, and counting a body requires a lock.
 const UNCOUNTED: usize = 1 << 10;
 /// The maximum number of bytes that a connection copies from a body at a time.
 const CHUNK: usize = 256 << 10;
 
-/// The server's responses that have not been completely sent, and the limit on their total size.
+/// The responses that have not been completely sent, and the limit on their total size.
 #[derive(Debug)]
 pub(crate) struct UnreadResponses {
     limit: usize,
@@ -32,14 +32,14 @@ pub(crate) struct UnreadResponses {
 struct Waiting {
     bytes: usize,
     next: u64,
-    /// Responses, grouped by the client's network.
+    /// The unread responses to each client network.
     networks: HashMap<IpAddr, Network>,
 }
 
 #[derive(Debug, Default)]
 struct Network {
     bytes: usize,
-    /// The size of each response and the signal that closes its connection, oldest first.
+    /// The responses, oldest first. Each has a size, and a signal that closes its connection.
     responses: BTreeMap<u64, (usize, Arc<Notify>)>,
 }
 
@@ -52,8 +52,8 @@ impl UnreadResponses {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a body until it is sent. If the total size exceeds the limit, closes the connections with the oldest responses of the network that has
-    /// the most unread bytes. `eviction` closes the connection of this response.
+    /// Includes a body in the total size until it is sent. If the total size would exceed the limit, other connections are closed first: the ones with the
+    /// oldest unread responses in the network with the most unread bytes. `eviction` is the signal that closes the connection of this response.
     pub(crate) fn count(
         self: &Arc<Self>,
         body: String,
@@ -82,7 +82,7 @@ impl Waiting {
         number
     }
 
-    /// Closes the connection with the oldest response of the network that has the most unread bytes. Returns `false` if no response is waiting.
+    /// In the network with the most unread bytes, closes the connection with the oldest response. Returns `false` if no response is waiting.
     fn evict(&mut self) -> bool {
         let most = self.networks.iter().max_by_key(|(_, own)| own.bytes);
         let oldest = most.and_then(|(network, own)| Some((*network, *own.responses.keys().next()?)));
@@ -105,7 +105,7 @@ impl Waiting {
     }
 }
 
-/// A body that is counted until its last byte is copied to the connection.
+/// A response body that is included in the total size of unread responses until its last byte has been copied to the connection.
 struct Counted {
     body: String,
     responses: Arc<UnreadResponses>,

@@ -15,10 +15,10 @@ use tokio::sync::Notify;
 
 use pace::Pace;
 
-/// The limits for guests, and the open guests.
+/// The open guests, and the limits on their number.
 #[derive(Debug)]
 pub(crate) struct Guests {
-    /// The maximum number of guests. If it is exceeded, the oldest guest of the address with the most guests is closed.
+    /// The maximum number of guests. If it would be exceeded, the oldest guest in the network with the most guests is closed.
     most: usize,
     /// The maximum number of connections that are no longer guests.
     most_known: usize,
@@ -30,13 +30,13 @@ pub(crate) struct Guests {
 struct Open {
     count: usize,
     next: u64,
-    /// Guests, grouped by the client's network.
+    /// The guests from each client network.
     networks: HashMap<IpAddr, Network>,
 }
 
 #[derive(Debug, Default)]
 struct Network {
-    /// The signal that closes each guest, oldest first.
+    /// The guests, oldest first, each with the signal that closes it.
     guests: BTreeMap<u64, Arc<Notify>>,
     pace: Pace,
 }
@@ -50,7 +50,7 @@ impl Guests {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Admits a connection. If the limit is reached, closes older connections first.
+    /// Admits a connection as a guest. If the limit is reached, closes older guests first.
     pub(crate) fn enter(self: &Arc<Self>, address: IpAddr) -> Guest {
         let network = network(address);
         let evicted = Arc::new(Notify::new());
@@ -81,7 +81,7 @@ impl Guests {
 }
 
 impl Open {
-    /// Closes the oldest guest of the network with the most guests.
+    /// Closes the oldest guest in the network with the most guests. Returns `false` if no guest is open.
     fn evict(&mut self) -> bool {
         let most = self.networks.iter().max_by_key(|(_, own)| own.guests.len());
         let oldest = most.and_then(|(network, own)| Some((*network, *own.guests.keys().next()?)));
@@ -106,7 +106,8 @@ impl Open {
     }
 }
 
-/// Returns the network of an address. For IPv6 this is the /64, because one client may control all of its addresses.
+/// Returns the network of an address. For IPv6, this is the /64 network, because one client may control all addresses in it. For IPv4, it is the address
+/// itself.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -117,7 +118,7 @@ pub(crate) fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// A connection that is counted until this value is dropped.
+/// A connection that is a guest until its first verified request. It counts toward the limits until this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Guest {
     guests: Arc<Guests>,
@@ -135,8 +136,7 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// Records that a request on the connection was verified. The connection is then no longer a guest, unless the maximum number of such connections has
-    /// been reached.
+    /// Records that a request on the connection was verified. The connection is then no longer a guest, unless the limit on other connections has been reached.
     pub(crate) fn verified(&self) {
         self.is_verified.store(true, Ordering::Relaxed);
         if self.is_known.load(Ordering::Relaxed) {
@@ -150,12 +150,12 @@ impl Guest {
         if self.guests.open().remove(self.network, self.number).is_none()
             || self.is_known.swap(true, Ordering::Relaxed)
         {
-            // Meanwhile, the connection was evicted, or another request verified it.
+            // Meanwhile, the connection was evicted, or another of its requests was verified.
             self.guests.known.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// Completes when the connection must be closed, because it was evicted or did not send a verified request in time.
+    /// Completes when the connection must be closed, because it was evicted or is still a guest after `first_request`.
     pub(crate) async fn expired(&self, first_request: Duration) {
         tokio::select! {
             () = self.evicted.notified() => return,
@@ -176,12 +176,12 @@ impl Guest {
         self.work.fetch_add(units, Ordering::Relaxed);
     }
 
-    /// Returns the units of work since the last call.
+    /// Returns the units of work added since the last call.
     pub(crate) fn take_work(&self) -> u32 {
         self.work.swap(0, Ordering::Relaxed)
     }
 
-    /// Allows one read, at the start of a turn.
+    /// Starts a turn, in which the connection may read once.
     pub(crate) fn begin_turn(&self) {
         self.may_read.store(true, Ordering::Relaxed);
     }
@@ -191,12 +191,12 @@ impl Guest {
         self.may_read.load(Ordering::Relaxed)
     }
 
-    /// Ends the reads of this turn.
+    /// Prevents further reads in this turn.
     pub(crate) fn end_reads(&self) {
         self.may_read.store(false, Ordering::Relaxed);
     }
 
-    /// Charges the connection's network for work. Returns the end of the pause that must follow, if any.
+    /// Charges units of work to the connection's network. Returns the end of the pause that must follow, if any.
     pub(crate) fn charge(&self, units: u32) -> Option<Instant> {
         let mut open = self.guests.open();
         let networks = open.networks.len();

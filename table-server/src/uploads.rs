@@ -1,9 +1,9 @@
-//! Permits for requests whose bodies are being read. Some permits are reserved for each account, so slow uploads to one account cannot block those to
-//! another.
+//! Permits for requests whose bodies are being read. Some permits are reserved for each account, so slow uploads to one account cannot block uploads to another
+//! account.
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// The permits of all accounts.
+/// The reserved permits of each account, and the shared permits.
 #[derive(Debug)]
 pub(crate) struct Uploads {
     /// The name of each account, and the permits that are reserved for it.
@@ -13,7 +13,7 @@ pub(crate) struct Uploads {
 }
 
 impl Uploads {
-    /// Divides `permits`: one half is reserved for the accounts, at least one for each, and the rest is shared.
+    /// Divides `permits`: one half is reserved for the accounts, with at least one permit for each account, and the rest is shared.
     pub(crate) fn new<'a>(accounts: impl ExactSizeIterator<Item = &'a str>, permits: usize) -> Self {
         let share = (permits / 2 / accounts.len().max(1)).max(1);
         let own: Vec<_> = accounts.map(|name| (name.to_owned(), Semaphore::new(share))).collect();
@@ -21,7 +21,7 @@ impl Uploads {
         Self { own, common }
     }
 
-    /// Returns a reserved permit of the account, or a shared one if all its reserved permits are taken; `None` if no shared permit is left.
+    /// Returns a reserved permit of the account or, if all of them are taken, a shared permit. Returns `None` if no shared permit is left either.
     pub(crate) fn permit(&self, account: &str) -> Option<SemaphorePermit<'_>> {
         let own = self.own.iter().find(|(name, _)| name == account);
         let own = own.and_then(|(_, permits)| permits.try_acquire().ok());

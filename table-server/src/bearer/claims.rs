@@ -136,7 +136,7 @@ mod tests {
         for text in ["", "a", "a.b", "a.b.c.d", "!.!.!", "e30.e30", "é.é.é"] {
             assert!(Parts::of(text).and_then(|parts| parts.claims()).is_none(), "{text}");
         }
-        // The claims are missing.
+        // The claims are an empty object.
         assert!(Parts::of("e30.e30.").unwrap().claims().is_none());
     }
 }

@@ -49,7 +49,7 @@ impl KeySet {
         }
     }
 
-    /// Returns `true` if the token is signed with the key whose ID it contains. A token without a key ID may be signed with any of the keys.
+    /// Returns `true` if the token is signed with one of the keys. If both the token and a key have an ID, the IDs must be equal.
     pub(super) fn verifies(&self, token: &Parts<'_>) -> bool {
         #[derive(Deserialize)]
         struct Header {

@@ -1,4 +1,4 @@
-//! The response headers that allow a page in a browser to read the response.
+//! The response headers that allow a web page to read the response.
 
 use http::{HeaderMap, HeaderValue, header};
 

@@ -6,7 +6,7 @@ use table_core::query::QueryClass;
 
 use crate::operation::Operation;
 
-/// The counted HTTP statuses. Any other status is counted as the last one in this list.
+/// The counted HTTP statuses. Any other status is counted as 0, the last one in this list.
 const STATUSES: [u16; 24] = [
     200, 201, 202, 204, 206, 304, 400, 401, 403, 404, 405, 406, 408, 409, 411, 412, 413, 415, 416, 429, 500,
     501, 503, 0,
@@ -45,7 +45,7 @@ impl Requests {
         }
     }
 
-    /// Returns each combination of operation, query class and status that has occurred, with its number of requests.
+    /// Returns the number of requests for each combination of operation, query class and status that has occurred.
     pub(super) fn each(&self) -> impl Iterator<Item = (Operation, &'static str, u16, u64)> {
         let labels = Operation::ALL.iter().flat_map(|operation| {
             CLASSES

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The upper bounds of the buckets, in microseconds. Slower requests are counted in the last bucket.
+/// The upper bounds of the buckets, in microseconds. Slower requests are counted in one additional bucket.
 pub(super) const BOUNDS: [u64; 16] = [
     50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_500, 25_000, 50_000, 100_000, 250_000, 1_000_000,
     5_000_000, 30_000_000,
@@ -25,7 +25,8 @@ impl Histogram {
         self.micros.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// Returns the cumulative number of requests for each bound, the total number of requests, and the total time in microseconds.
+    /// Returns two values. The first contains the number of requests within each bound, followed by the number of all requests. The second is the total time in
+    /// microseconds.
     pub(super) fn read(&self) -> ([u64; BOUNDS.len() + 1], u64) {
         let mut below = 0;
         let counts = self.buckets.each_ref().map(|bucket| {

@@ -1,4 +1,4 @@
-//! The Prometheus text format.
+//! Writes metrics in the Prometheus text format.
 
 use std::fmt::{Display, Write};
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use super::histogram::BOUNDS;
 use crate::account::Account;
 use crate::operation::Operation;
 
-/// The maximum number of partitions in the output. The partitions with the most requests come first.
+/// The maximum number of partitions listed for each account. The partitions with the most requests are listed.
 const HOTTEST: usize = 10;
 
-/// The connections and requests that a server is currently handling.
+/// The numbers of connections and requests that a server is currently handling.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnderWay {
     pub(crate) connections: usize,
     pub(crate) requests: usize,
 }
 
-/// Writes all metrics of a server.
+/// Returns all metrics of a server as text.
 pub(crate) fn write(metrics: &Metrics, accounts: &[Arc<Account>], under_way: UnderWay) -> String {
     let mut text = Text(String::with_capacity(16 << 10));
     text.head("connections", "gauge", "", "Open connections.");
@@ -165,7 +165,7 @@ impl Display for Seconds {
     }
 }
 
-/// A label value, with its special characters escaped.
+/// A label value that is formatted with its special characters escaped.
 struct Label<'a>(&'a str);
 
 impl Display for Label<'_> {

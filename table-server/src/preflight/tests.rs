@@ -22,7 +22,8 @@ fn rule(origins: &str, methods: &str, headers: &str, exposed: &str) -> CorsRule 
     }
 }
 
-/// Returns rules that let two origins write with the service's headers, and let every origin read.
+/// Returns two rules. The first allows two origins to send `GET`, `PUT` and `MERGE` requests with certain headers. The second allows every origin to send `GET`
+/// and `POST` requests with any headers.
 fn rules() -> Vec<CorsRule> {
     vec![
         rule(
@@ -112,7 +113,7 @@ async fn a_service_without_rules_allows_no_origin() {
     assert_eq!(asked(&accounts, Service::Blobs, "OPTIONS", &headers).await.0, 501);
 }
 
-/// Tests that rejections have CORS headers, too, so a page can read the reason.
+/// Tests that even rejections have CORS headers, so a web page can read the reason.
 #[tokio::test]
 async fn a_response_states_which_origins_may_read_it() {
     let exact = some(["https://a.com", "", "", "Origin", "x-ms-request-id", "true"]);

@@ -43,8 +43,8 @@ pub(super) fn messages(
     check(account, access, ResourceTypes::OBJECT, &[any], own)
 }
 
-/// Checks that the credential permits the operation. An account SAS needs one of the permissions in `any`; a queue SAS needs `own`, or never permits the
-/// operation if `own` is `None`.
+/// Checks that the credential permits the operation. An account SAS must grant one of the permissions in `any`. A queue SAS must grant `own`; if `own` is
+/// `None`, no queue SAS permits the operation.
 fn check(
     account: &Account,
     access: &Access,

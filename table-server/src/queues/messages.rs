@@ -75,8 +75,8 @@ pub(super) async fn answer(
     }
 }
 
-/// Returns the pop receipt of a request. Like the service's, it is base64, so text whose `+` was sent unescaped is not reported as the receipt of another
-/// receiver.
+/// Returns the pop receipt in a request. As in the service, it must be base64. A receipt whose `+` was sent unescaped is therefore rejected as malformed, and
+/// not as the receipt of another receiver.
 fn receipt(exchange: &Exchange) -> Result<PopReceipt, Refusal> {
     let text = exchange.query("popreceipt").ok_or_else(|| missing("popreceipt"))?;
     if STANDARD.decode(text.as_bytes()).is_err() {
@@ -89,7 +89,7 @@ fn receipt(exchange: &Exchange) -> Result<PopReceipt, Refusal> {
     Ok(PopReceipt::new(text))
 }
 
-/// Returns the text of the body, or `None` for an empty body (QUE-4).
+/// Returns the message text in the body of a request, or `None` if the body is empty (QUE-4).
 fn text(exchange: &Exchange) -> Result<Option<String>, Refusal> {
     let body = exchange.text()?;
     if body.is_empty() {

@@ -1,4 +1,4 @@
-//! Tests of requests to the Queue service, without connections.
+//! Tests of requests to the Queue service, which are handled without network connections.
 
 mod interrupted;
 mod model;
@@ -55,7 +55,7 @@ fn verified(method: &str, target: &str, headers: &[(&str, &str)], body: &str) ->
     Exchange { path, body: body.to_owned().into(), ..Exchange::new(Service::Queues, parts, caller) }
 }
 
-/// No signature covers `X-HTTP-Method`, so anyone in the path of a request could add it.
+/// No signature covers `X-HTTP-Method`, so anyone on the network path of a request could add it.
 #[tokio::test]
 async fn req_2_a_header_does_not_change_the_operation_of_a_queue_request() {
     for tunnelled in ["DELETE", "GET", "PUT", "MERGE", "TRACE"] {

@@ -21,7 +21,7 @@ const PAGE: usize = 5_000;
 const METADATA_BYTES: usize = 8 << 10;
 const PREFIX: &str = "x-ms-meta-";
 
-/// Metadata by name. HTTP libraries return names in lower case.
+/// Metadata values by name. The names are in lower case, as HTTP libraries return them.
 type Metadata = BTreeMap<String, String>;
 
 pub(super) async fn answer(
@@ -71,20 +71,20 @@ pub(super) async fn answer(
 
 /// Creates a queue. An existing queue with the same metadata is not a conflict (QUE-3).
 ///
-/// The metadata is stored before the queue is created, and again with its owner. After a crash, the client repeats the request, and a queue without its metadata
-/// would be a conflict.
+/// The metadata is stored before the queue is created, and stored again afterwards with the queue as its owner. If a crash could leave a queue without its
+/// metadata, a repeated request would be a conflict.
 async fn create(account: &Account, queue: &QueueName, exchange: &Exchange) -> Result<Answer, Refusal> {
     let new = sent(&exchange.headers)?;
     let _turn = account.settings.turn.lock().await;
     let is_new = !settings::is_there(&account.engine, Kind::QueuePolicies, queue.as_str()).await?;
     if is_new {
-        // The policies of an earlier queue remain if its deletion could not store that they are gone.
+        // The policies of an earlier queue are still stored if they could not be removed when it was deleted.
         account.settings.set(Kind::QueuePolicies, queue.as_str(), None).await?;
         store(account, queue, &new).await?;
     }
     let created = account.engine.create_queue(queue).await;
     if created.is_err() && is_new {
-        // If this fails as well, the metadata is replaced when the queue is created.
+        // If this fails as well, the metadata is replaced when the queue is created later.
         drop(account.settings.set(Kind::QueueMetadata, queue.as_str(), None).await);
     }
     let created = created?;
@@ -110,7 +110,7 @@ async fn delete(account: &Account, queue: &QueueName) -> Result<Answer, Refusal>
     Ok(Answer::new(204))
 }
 
-/// Returns a page of queues, by `prefix`, `marker`, `maxresults` and `include=metadata`.
+/// Returns a page of queues. The query parameters `prefix`, `marker`, `maxresults` and `include=metadata` select its contents.
 pub(super) fn list(account: &Account, exchange: &Exchange) -> Result<Answer, Refusal> {
     let prefix = exchange.query("prefix").unwrap_or_default();
     let marker = exchange.query("marker").unwrap_or_default();
@@ -163,7 +163,7 @@ pub(super) fn list(account: &Account, exchange: &Exchange) -> Result<Answer, Ref
 /// Returns the metadata in the headers of a request.
 ///
 /// # Errors
-/// `InvalidMetadata` if the service does not accept the metadata (QUE-17); `MetadataTooLarge` if it exceeds the maximum size.
+/// `InvalidMetadata` if a name or value is invalid, or if a name occurs twice (QUE-17); `MetadataTooLarge` if the metadata exceeds the maximum size.
 fn sent(headers: &HeaderMap) -> Result<Metadata, Refusal> {
     let mut metadata = Metadata::new();
     for (header, value) in headers {

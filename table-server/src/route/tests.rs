@@ -67,7 +67,7 @@ async fn acc_2_every_credential_reads_at_the_primary_and_at_both_forms_of_the_se
                     let headers =
                         [("x-ms-date".parse().unwrap(), date.parse().unwrap())].into_iter().collect();
                     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-                    // The client signs the path of the primary if it doubles the account.
+                    // A client that doubles the account in the path signs the path of the primary.
                     let signed = if front.contains('/') { NAME } else { &front };
                     let path = format!("/{signed}/{path}");
                     let parts =

@@ -1,4 +1,4 @@
-//! Stored access policies of a table (ACL rules).
+//! Operations on the stored access policies of a table (ACL rules).
 
 use table_core::query::Select;
 use table_core::{EntityKey, TableName, TableStore};
@@ -34,8 +34,10 @@ pub(super) async fn answer(
     }
 }
 
+/// Checks that a table exists, by reading an entity. A missing entity is not an error, but a missing table is.
+///
 /// # Errors
-/// `TableNotFound` if the table does not exist: then reading any entity fails.
+/// `TableNotFound` if the table does not exist.
 async fn exists(account: &Account, table: &TableName) -> Result<(), Refusal> {
     account.engine.get(table, &EntityKey::new("", "")?, &Select::All).await?;
     Ok(())

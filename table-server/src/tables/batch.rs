@@ -20,7 +20,7 @@ use crate::tables::path::{self, Target};
 use crate::tables::preference::Preference;
 use crate::tables::{options, query, refuse_atom};
 
-/// Handles a batch. The status is 202 even if its operations are rejected (EGT-30).
+/// Handles a batch. The status of the response is 202 even if an operation is rejected (EGT-30).
 pub(super) async fn answer<S: TableStore>(
     store: &S,
     account: &Account,
@@ -29,7 +29,7 @@ pub(super) async fn answer<S: TableStore>(
     let done = match read_requests(exchange.header("content-type").unwrap_or_default(), &exchange.body)? {
         Batch::Query(part) => point_query(store, account, &part, exchange).await,
         Batch::ChangeSet(parts) => match change_set(store, account, &parts, exchange).await {
-            // This rejection does not depend on the transaction, so the client can retry.
+            // This rejection does not depend on the operations. It is returned for the entire request, so the client retries.
             Err(refusal) if refusal.status == 503 => return Err(refusal),
             done => done,
         },
@@ -98,7 +98,7 @@ async fn change_set<S: TableStore>(
     account.traffic.entities(first.table.folded(), first.key.partition_key.as_str(), calls.len())?;
     let etags = store.submit(&first.table, transaction).await.map_err(|error| {
         let refusal = Refusal::from(error);
-        // A missing table is a fault of the first operation (EGT-35).
+        // A missing table is reported as an error of the first operation (EGT-35).
         if refusal.code == "TableNotFound" { refusal.at(0) } else { refusal }
     })?;
     let mut responses = Vec::with_capacity(calls.len());
@@ -109,7 +109,8 @@ async fn change_set<S: TableStore>(
     Ok((responses, cost))
 }
 
-/// Returns the write described by a part of the batch. `first` is the write in the batch's first part, whose parsed table name is reused.
+/// Returns the write described by a part of the batch. `first` is the write in the batch's first part. Its table name is reused instead of parsing an equal
+/// name again.
 fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Result<Call, Refusal> {
     let mut conditions = part.values("if-match");
     let if_match = conditions.next();
@@ -135,7 +136,7 @@ fn call(part: &RequestPart<'_>, base: Option<&str>, first: Option<&Call>) -> Res
     Call::new(&sent, same.cloned().map_or_else(|| TableName::new(name), Ok)?, key)
 }
 
-/// Returns the decoded path of a part's URL, and its query.
+/// Returns the decoded path and the query of a part's URL.
 ///
 /// # Errors
 /// The reason why a request with this URL would be refused outside a batch.
@@ -148,7 +149,8 @@ fn url<'a>(part: &RequestPart<'a>) -> Result<(Cow<'a, str>, &'a str), Refusal> {
     Ok((path, query))
 }
 
-/// Returns the account if the paths are in path style: the first segment of the path in the outer request and in the batch's parts.
+/// Returns the account's name if the outer request is in path style. The name is then the first segment of the request's path and of the paths in the batch's
+/// parts.
 fn base(exchange: &Exchange) -> Option<&str> {
     exchange.base.splitn(4, '/').nth(3)
 }
@@ -179,7 +181,7 @@ async fn point_query<S: TableStore>(
         let inner = Exchange { raw_query: query.to_owned(), headers, ..exchange.clone() };
         query::get(store, account, &TableName::new(name)?, path::key(key)?, &inner).await
     };
-    // The query is the only operation of its batch, so its position in the message is 0 (EGT-34).
+    // The query is the only operation of its batch, so the error message contains the position 0 (EGT-34).
     let mut answer = read.await.map_err(|refusal: Refusal| refusal.at(0))?;
     let cost = std::mem::take(&mut answer.cost);
     Ok((vec![response(answer)], cost))
@@ -210,7 +212,7 @@ mod tests {
     use crate::authorize::Access;
     use crate::service::Service;
 
-    /// Sends a batch to an account with the table `Employee`, and returns the response.
+    /// Sends a batch to an account with the table `Employee`, which contains one entity, and returns the response.
     async fn sent(faults: FaultInjection, body: String) -> Answer {
         let account = Account::emulator(EngineOptions::new().faults(faults).in_memory()).unwrap();
         let (engine, table) = (account.engine.without_fault_injection(), TableName::new("Employee").unwrap());
@@ -229,7 +231,7 @@ mod tests {
         crate::tables::answer(&account, &Access::Key, &exchange).await.unwrap()
     }
 
-    /// Returns a batch with one insert of an entity.
+    /// Returns a batch that inserts one entity.
     fn insert(row_key: &str) -> String {
         let entity = format!("{{\"PartitionKey\":\"Sales\",\"RowKey\":\"{row_key}\"}}");
         format!(
@@ -239,7 +241,7 @@ mod tests {
         )
     }
 
-    /// Returns a batch with one query of an entity.
+    /// Returns a batch that queries one entity.
     fn query(row_key: &str) -> String {
         format!(
             "--b\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n\

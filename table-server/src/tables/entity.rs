@@ -65,7 +65,7 @@ impl Call {
             return Ok(Self { table, key, kind: OperationKind::Insert(body.row), preference });
         };
         if sent.has_none_match {
-            // An ignored condition would overwrite or delete an entity against the client's intention (IFM-2).
+            // If the condition were ignored, an entity could be overwritten or deleted against the client's intention (IFM-2).
             return Err(Refusal::input(none_match(sent)));
         }
         if sent.verb == "DELETE" {
@@ -85,7 +85,7 @@ impl Call {
         Ok(Self { table, key, kind, preference })
     }
 
-    /// Returns the row for the response to an insert, or `None` if the client prefers not to receive it.
+    /// Returns the row for the response to an insert. Returns `None` for other writes, or if the client prefers not to receive the entity.
     pub(super) fn echo(&self) -> Option<Row> {
         match &self.kind {
             OperationKind::Insert(row) if self.preference != Some(Preference::NoContent) => Some(row.clone()),
@@ -93,7 +93,7 @@ impl Call {
         }
     }
 
-    /// Returns the response after the write was applied.
+    /// Returns the response to the write after it has been applied.
     pub(super) fn done(&self, written: &Written<'_>, etag: Option<ETag>) -> Result<Answer, Refusal> {
         let Some(etag) = etag else { return Ok(Answer::new(204)) };
         let mut answer = Answer::new(204).header("ETag", etag_text(&etag));
@@ -121,10 +121,10 @@ impl Call {
     }
 }
 
-/// Reads a condition.
+/// Parses the value of an `If-Match` header.
 ///
 /// # Errors
-/// `InvalidInput` with the service's message if it is not `*` and not one ETag (IFM-1, IFM-3).
+/// `InvalidInput`, with the service's message, if the value is neither `*` nor a single ETag (IFM-1, IFM-3).
 fn condition(text: &str) -> Result<IfMatch, Refusal> {
     IfMatch::parse(text).map_err(|error| {
         let sentence = format!(
@@ -147,7 +147,7 @@ const fn none_match(sent: &Sent<'_>) -> &'static str {
     }
 }
 
-/// The parts of the response to a write that do not depend on the write itself.
+/// Data for the response to a write. All of it is known before the write is applied.
 #[derive(Debug)]
 pub(super) struct Written<'a> {
     pub(super) base: &'a str,
@@ -184,7 +184,7 @@ pub(super) fn limits<S: TableStore>(store: &S) -> Limits {
     limits
 }
 
-/// Removes the position of the operation from an error, because the operation was not part of a batch.
+/// Converts an error to a rejection without the operation's position, because the operation was not part of a batch.
 fn alone(error: table_core::Error) -> Refusal {
     Refusal { index: None, ..error.into() }
 }

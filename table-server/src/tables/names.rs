@@ -46,12 +46,12 @@ pub(super) async fn create<S: TableStore>(
     Ok(answer.body(answer::json(level), Value::Object(item).to_string()))
 }
 
-/// Removes the stored policies of a deleted table with the same name. They remain if the server could not remove them when it deleted that table.
+/// Removes policies that are still stored for a deleted table with the same name. They remain if the server could not remove them when it deleted that table.
 async fn clear_policies(account: &Account, table: &TableName) -> Result<(), Refusal> {
     if account.policies(table).is_empty() {
         return Ok(());
     }
-    // No other request deletes the table or sets its policies during the turn.
+    // While the lock is held, no other request deletes the table or sets its policies.
     let turn = account.settings.turn.lock().await;
     if !settings::is_there(&account.engine, Kind::TablePolicies, table.folded()).await? {
         account.set_policies(&turn, table, Vec::new()).await?;
@@ -111,7 +111,7 @@ pub(super) async fn list<S: TableStore>(
                 }
             }
             if items.len() == top {
-                // A page of no tables has no token, like a page of no entities (TOP-3): its token would return the same page.
+                // A page without tables has no token, like a page without entities (TOP-3), because its token would lead to the same page.
                 next = (top > 0).then(|| name.as_str().to_owned());
                 break 'pages;
             }
@@ -134,7 +134,7 @@ pub(super) async fn list<S: TableStore>(
     Ok(answer)
 }
 
-/// Returns a filter with literals in lower case, because table names are case-insensitive (TBL-2).
+/// Returns a filter with its literals in lower case, because table names are case-insensitive (TBL-2).
 fn folded(filter: &str) -> String {
     let mut is_literal = true;
     let parts = filter.split('\'').map(|part| {

@@ -10,10 +10,10 @@ const KNOWN: [&str; 4] = ["$filter", "$select", "$top", "$format"];
 const UNSUPPORTED: [&str; 8] =
     ["$orderby", "$skip", "$skiptoken", "$expand", "$count", "$inlinecount", "$search", "$apply"];
 
-/// Checks the system options of a query. An option must not be ignored, because the wrong response would look correct.
+/// Checks the system options of a query. No option may be ignored, because a wrong response would look correct.
 ///
 /// # Errors
-/// `NotImplemented` if the service does not support an option; `InvalidInput` if an option is unknown, misspelled or duplicate.
+/// `NotImplemented` if the service does not support an option; `InvalidInput` if an option is unknown, misspelled or repeated.
 pub(super) fn check(query: &str) -> Result<(), Refusal> {
     let mut seen: Vec<Cow<'_, str>> = Vec::new();
     for (name, _) in form_urlencoded::parse(query.as_bytes()) {

@@ -24,7 +24,7 @@ pub(crate) enum Target<'a> {
     Entity(&'a str, (String, String)),
 }
 
-/// Reads a decoded path below the account.
+/// Parses a decoded path below the account.
 pub(crate) fn read(path: &str) -> Result<Target<'_>, Refusal> {
     if path.trim_end_matches('/') == "$batch" {
         return Ok(Target::Batch);
@@ -63,7 +63,7 @@ pub(super) fn single_key(name: &str) -> Refusal {
     ))
 }
 
-/// Reads both keys, in either order.
+/// Parses the two keys of an entity, which may be in either order.
 fn keys(text: &str) -> Option<(String, String)> {
     let (first, rest) = named(text)?;
     let (second, rest) = named(rest.trim_start().strip_prefix(',')?)?;
@@ -82,7 +82,7 @@ fn named(text: &str) -> Option<(Named<'_>, &str)> {
     Some(((name.trim(), value), rest))
 }
 
-/// Reads a string in single quotes, in which two quotes represent one. Returns the string and the rest of the text.
+/// Parses a string in single quotes, in which two quotes represent one quote. Returns the string and the rest of the text.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut rest = text.strip_prefix('\'')?;
     let mut value = String::new();
@@ -99,10 +99,10 @@ fn quoted(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// Reads the key of an entity from a URL (KEY-5).
+/// Returns the key of an entity from the two keys in a URL (KEY-5).
 ///
 /// # Errors
-/// `InvalidInput` if a key contains `/` or `\\`, `OutOfRangeInput` if it contains another character that keys cannot contain.
+/// `InvalidInput` if a key contains `/` or `\`; `OutOfRangeInput` if a key contains another character that is not allowed in keys.
 pub(super) fn key((partition_key, row_key): (String, String)) -> Result<EntityKey, Refusal> {
     for (name, text) in [("PartitionKey", &partition_key), ("RowKey", &row_key)] {
         if text.contains(['/', '\\']) {
@@ -113,10 +113,10 @@ pub(super) fn key((partition_key, row_key): (String, String)) -> Result<EntityKe
     Ok(EntityKey { partition_key: PartitionKey::new(partition_key)?, row_key: RowKey::new(row_key)? })
 }
 
-/// Checks the characters of a key, and rejects an invalid key with the service's message.
+/// Checks the characters of a key. An invalid key is rejected with the service's message.
 ///
 /// # Errors
-/// `OutOfRangeInput` if it contains a character that keys cannot contain (KEY-4).
+/// `OutOfRangeInput` if the key contains a character that is not allowed in keys (KEY-4).
 pub(super) fn check_characters(name: &str, text: &str) -> Result<(), Refusal> {
     let Some(illegal) = text.chars().find(|character| !is_legal(*character)) else { return Ok(()) };
     let help = format!("the {name} contains {}; encode the value", illegal.escape_unicode());

@@ -1,4 +1,4 @@
-//! Positions of pages, in the format of the service's continuation tokens (PAGE-2, PAGE-6, PAGE-8).
+//! Start positions of pages, in the format of the service's continuation tokens (PAGE-2, PAGE-6, PAGE-8).
 //!
 //! As in the service, a token contains only a key. A client may therefore continue with a different `$select`, or with a filter that it has recomputed.
 
@@ -14,16 +14,16 @@ use table_core::query::{Continuation, KeyRange, Position, Query, TextRange};
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
 
-/// The start of a page: the query to send to the store, and the position in it, or `None` for its beginning.
+/// The start of a page: the query to send to the store, and the position at which the page starts, or `None` for the beginning of the query.
 pub(super) type Start<'a> = (Cow<'a, Query>, Option<Continuation>);
 
-/// Writes a key as a token: its length, and base64 with characters that need no URL encoding.
+/// Returns the token for a key. It contains the key in base64, with characters that need no URL encoding, and the length of the base64.
 pub(super) fn write(key: &str) -> String {
     let base64 = STANDARD.encode(key).replace('+', "*").replace('/', "_").replace('=', "-");
     format!("1!{}!{base64}", base64.len())
 }
 
-/// Reads a token.
+/// Returns the key in a token.
 ///
 /// # Errors
 /// `InvalidInput` if [`write`] cannot have produced the string (PAGE-9).
@@ -44,8 +44,8 @@ fn read(token: &str) -> Result<String, Refusal> {
 /// Returns the start of the requested page from the request's continuation token.
 ///
 /// # Errors
-/// `InvalidInput` if a token is not in this format. An empty token is not: the token of an empty key has a length, and a client that received no token
-/// omits the parameter.
+/// `InvalidInput` if a token does not have this format. An empty token is rejected, too: even the token of an empty key contains a length, and a client that
+/// received no token must omit the parameter.
 pub(super) fn of<'a>(exchange: &Exchange, table: &TableName, query: &'a Query) -> Result<Start<'a>, Refusal> {
     let token = |name| exchange.query(name).map(|token| read(&token)).transpose();
     let row_key = token("NextRowKey")?;
@@ -53,7 +53,8 @@ pub(super) fn of<'a>(exchange: &Exchange, table: &TableName, query: &'a Query) -
     Ok(place(table, query, partition_key, row_key))
 }
 
-/// Returns the start of the page at a key. After the last key of the range, the page is a query of an empty range, which the store refuses for the same reasons.
+/// Returns the start of the page that begins at a key. If the key is beyond the range of the query, the result is a query of an empty range, which the store
+/// rejects for the same reasons as the given query.
 fn place<'a>(
     table: &TableName,
     query: &'a Query,
@@ -67,7 +68,7 @@ fn place<'a>(
     if !partitions.contains(&partition_key) {
         return (Cow::Owned(after_end(query)), None);
     }
-    // Within one partition, the rows are a range of the query; over several partitions, they are a condition within each partition.
+    // In a query of one partition, the row keys limit the range of the query. In a query of several partitions, they are a condition within each partition.
     if let (Some(_), Some(row)) = (partitions.single(), &row_key) {
         if is_before(row, rows) {
             return (Cow::Borrowed(query), None);

@@ -35,7 +35,7 @@ impl Preference {
             let mut names = list.split(',').filter_map(|one| one.split(';').next());
             names.find_map(|name| Self::ALL.into_iter().find(|known| is(*known, name)))
         };
-        // Most clients send a single preference without a list.
+        // Most clients send a single preference instead of a list.
         let only = |value: &str| Self::ALL.into_iter().find(|known| known.name() == value);
         values.find_map(|value| only(value).or_else(|| first_of(value)))
     }

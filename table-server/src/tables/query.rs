@@ -34,7 +34,7 @@ pub(super) async fn get<S: TableStore>(
     Ok(Answer::new(200).header("ETag", etag_text(&found.etag)).body(json(level), body).cost(Cost::point(1)))
 }
 
-/// Returns one page.
+/// Returns one page of a query.
 pub(super) async fn answer<S: TableStore>(
     store: &S,
     account: &Account,
@@ -70,17 +70,17 @@ pub(super) async fn answer<S: TableStore>(
     Ok(answer)
 }
 
-/// Returns `$top` (TOP-2).
+/// Returns the value of `$top`, or `None` if the request has no `$top` (TOP-2).
 ///
 /// # Errors
-/// `InvalidInput` if the text is not a valid number of entities.
+/// `InvalidInput` if the value is not a number.
 pub(super) fn top(exchange: &Exchange) -> Result<Option<usize>, Refusal> {
     let text = exchange.query("$top");
     let number = text.map(|text| text.parse::<usize>()).transpose();
     number.map_err(|_| Refusal::input("$top must be a number from 0 to 1000"))
 }
 
-/// Returns `$select`, with the same checks for an entity as for a page (SEL-1).
+/// Returns the properties selected by `$select`. The same checks apply to a read of one entity and to a query (SEL-1).
 ///
 /// # Errors
 /// `InvalidInput` if it has more than 255 names, or a name that is not an identifier.

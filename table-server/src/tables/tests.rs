@@ -1,4 +1,4 @@
-//! Tests of requests to the Table service, without connections.
+//! Tests of requests to the Table service, which are handled without network connections.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -18,7 +18,7 @@ fn get(target: &str) -> Exchange {
     Exchange { path: path.to_owned(), ..Exchange::new(Service::Tables, request.into_parts().0, caller) }
 }
 
-/// Continuation tokens may come from another query, and a client may invent them.
+/// A continuation token may come from another query, or may be made up by a client.
 #[tokio::test]
 async fn page_7_and_sas_8_a_token_does_not_change_whether_a_query_is_refused() {
     let account = Account::emulator(Engine::in_memory()).unwrap();
@@ -44,7 +44,7 @@ async fn page_7_and_sas_8_a_token_does_not_change_whether_a_query_is_refused() {
         for filter in
             ["", "PartitionKey%20lt%20'm'", "PartitionKey%20eq%20'm'%20and%20RowKey%20eq%20'm'", "false"]
         {
-            // The keys `a`, `m` and `z`.
+            // The tokens contain the keys `a`, `m` and `z`.
             for (partition, row) in
                 [("", ""), ("YQ--", "YQ--"), ("bQ--", "bQ--"), ("eg--", "eg--"), ("bQ--", "eg--")]
             {

@@ -18,7 +18,8 @@ const OWN: [&str; 5] = ["localhost", "*.table.localhost", "*.queue.localhost", "
 /// is created for it.
 ///
 /// # Errors
-/// `InvalidInput` if a certificate has no key, or a file is not a key; `Io` if the folder cannot be written or read.
+/// `InvalidInput` if the certificate exists without its key, if the key file is not a key, or if a certificate cannot contain one of the names; `Io` if the
+/// folder cannot be written or read.
 pub(super) fn ensure(folder: &Path, names: &[String]) -> Result<()> {
     let (certificate, key) = (folder.join(Tls::CERTIFICATE), folder.join(Tls::KEY));
     match (certificate.exists(), key.exists()) {
@@ -53,8 +54,8 @@ fn signed(names: &[String], signing_key: &KeyPair) -> std::result::Result<Certif
     params.self_signed(signing_key)
 }
 
-/// Creates a file with the given permissions on Unix, unless it exists. The file gets its name when it is complete, so neither a crash nor another server leaves or
-/// finds a part of it.
+/// Creates a file, unless it exists. On Unix, the file has the given permissions. The file gets its name only when it is complete, so a crash leaves no partial
+/// file under this name, and another server finds none.
 fn create(path: &Path, mode: u32, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -73,7 +74,7 @@ fn create(path: &Path, mode: u32, text: &str) -> io::Result<()> {
         Err(_) => fs::rename(&temporary, path),
         linked => linked,
     });
-    // After a rename, the temporary name no longer exists.
+    // After a rename, the temporary name no longer exists, and this call fails.
     let _ = fs::remove_file(&temporary);
     named
 }

@@ -26,7 +26,7 @@ fn a_self_signed_certificate_is_kept_and_its_key_is_private_to_the_owner() {
     assert_ne!(text(Tls::CERTIFICATE), first[0]);
 }
 
-/// Tests that a certificate or key from another program that is already in the folder is not overwritten.
+/// Tests that a certificate or key that another program has left in the folder is not overwritten.
 #[test]
 fn a_self_signed_certificate_overwrites_no_file() {
     for (name, content) in [
@@ -66,7 +66,7 @@ fn invalid_certificate_and_key_files_are_refused_without_their_text() {
     }
 }
 
-/// Tests that no file is visible before it is complete: neither another server that starts at the same time nor a start after a crash may find a part of it.
+/// Tests that servers that start at the same time use the same certificate, and that none of them finds an incomplete file.
 #[test]
 fn servers_that_start_at_once_share_a_self_signed_certificate() {
     const SERVERS: usize = 8;

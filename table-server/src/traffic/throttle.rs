@@ -20,8 +20,8 @@ const REMEMBERED: usize = 1 << 14;
 /// Limits at the service's scalability targets, above which an account returns 503 `ServerBusy`. Use them to test how a program handles throttling (SCL-3):
 /// 2,000 entities per second in a partition, 2,000 messages per second in a queue, and 20,000 requests per second in the account.
 ///
-/// A burst of one second's load is allowed. A transaction counts each of its entities for the partition and one request for the account (SCL-2); a
-/// page counts the entities that it returned, and a receive or a peek its messages.
+/// A burst of one second's load is allowed. A transaction counts each of its entities for the partition and one request for the account (SCL-2). A page counts
+/// the entities that it returned. A receive or a peek counts the messages that it returned.
 ///
 /// ```
 /// use table_core::{Clock, Engine};
@@ -41,7 +41,7 @@ pub struct Throttle {
 /// For the account and each partition, the time at which all admitted work would be complete at the target rate.
 #[derive(Debug, Default)]
 struct Due {
-    /// The current time of the limits, in ticks. It advances with the clock, and continues from its value if the clock is set back.
+    /// The time that the limits use, in ticks. It advances with the clock, but does not go back if the clock is set back.
     now: u64,
     /// The last reading of the clock.
     read: u64,
@@ -50,7 +50,7 @@ struct Due {
 }
 
 impl Due {
-    /// Advances the current time by the time that has passed on the clock, and returns it.
+    /// Advances `now` by the time that has passed on the clock since the last call, and returns it.
     fn advance(&mut self, clock: &Clock) -> u64 {
         let read = clock.now();
         self.now += read.saturating_sub(self.read);
@@ -60,7 +60,7 @@ impl Due {
 }
 
 impl Throttle {
-    /// Creates limits at the service's published targets, measured with this clock.
+    /// Creates limits at the service's published targets. The rates are measured with the given clock.
     #[must_use]
     pub fn published(clock: Clock) -> Self {
         Self { clock, hasher: RandomState::new(), due: Mutex::default() }

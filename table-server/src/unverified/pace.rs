@@ -9,7 +9,8 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// The shortest pause. Timers have a resolution of one millisecond.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// The schedule of one network's guests. Each unit of work extends it by a gap, and a guest pauses until the end of the schedule.
+/// The schedule for the guests in one network. Each unit of work extends the schedule by a gap, and the guest that did the work pauses until the end of the
+/// schedule.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     /// The end of the last gap.
@@ -17,8 +18,8 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Extends the schedule by the gaps for `units` units. The gaps are longer if several networks have guests. Returns the end of the pause, or `None` if
-    /// the guest need not pause.
+    /// Extends the schedule by the gaps for `units` units of work. The gaps are longer if several networks have guests. Returns the end of the pause, or `None`
+    /// if the guest need not pause.
     pub(super) fn charge(&mut self, units: u32, networks: usize, now: Instant) -> Option<Instant> {
         let networks = u32::try_from(networks).unwrap_or(u32::MAX);
         let gap = GAP.saturating_mul(units.saturating_mul(networks)).min(LONGEST);

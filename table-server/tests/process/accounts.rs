@@ -1,4 +1,4 @@
-//! Tests of several accounts on one server, each in a separate folder, in path style and in host style.
+//! Tests of several accounts on one server. Each account has a separate folder, and is addressed in path style or in host style.
 
 use std::{fs, slice};
 
@@ -34,7 +34,7 @@ fn accounts_from_flags_are_separate_and_survive_a_restart() {
     assert_eq!(server.line(), format!("fabrikam in {}\n", folder.path().join("fabrikam").display()));
     let created = Asked { body: EMPLOYEE, ..Asked::tables("POST", "/contoso/Tables") };
     assert_eq!(status(&created.of(server.tables, &contoso)), "201");
-    // The key of one account does not authorize requests to the other account, under either name.
+    // The key of one account does not authorize requests to the other account, whichever account name the request is signed with.
     assert_eq!(status(&created.of(server.tables, &fabrikam)), "403");
     assert_eq!(status(&created.of(server.tables, &key("contoso", "b3RoZXI="))), "403");
     let queue = Asked::queues("PUT", "/fabrikam/work");
@@ -127,7 +127,8 @@ fn a_program_that_cannot_start_says_why_and_prints_no_key() {
     }
 }
 
-/// Tests that a flag takes precedence over every variable, also over that of another flag for the same setting. A container image sets the folder by a variable.
+/// Tests that a flag takes precedence over every variable for the same setting, even over the variable of a different flag. The container image, for example,
+/// sets the folder by a variable.
 #[test]
 fn a_flag_overrides_the_variable_of_another_flag() {
     let folder = tempfile::tempdir().unwrap();
@@ -165,7 +166,7 @@ fn a_flag_overrides_the_variable_of_another_flag() {
 #[test]
 fn a_flag_for_tokens_or_a_certificate_overrides_the_variable_of_another_one() {
     let output = |variables: &[(&str, &str)], flags: &[&str]| {
-        // The missing configuration file ends the program after its flags were read.
+        // Because the configuration file is missing, the program ends after it has read its flags.
         let mut command = program();
         command.envs(variables.iter().copied()).args(flags).args(["--config", "missing.toml"]);
         String::from_utf8(command.output().unwrap().stderr).unwrap()
@@ -184,7 +185,7 @@ fn a_flag_for_tokens_or_a_certificate_overrides_the_variable_of_another_one() {
     }
 }
 
-/// Tests that every layer overrides the next one also with `false`: the flags, then the variables, then the file.
+/// Tests that even the value `false` in one layer overrides the next layer. The layers are the flags, the variables and the file, in this order.
 #[test]
 fn a_switch_that_is_false_overrides_the_next_layer() {
     let folder = tempfile::tempdir().unwrap();
@@ -193,7 +194,7 @@ fn a_switch_that_is_false_overrides_the_next_layer() {
         fs::write(&file, text).unwrap();
         let mut command = program();
         command.arg("--config").arg(&file).envs(variables.iter().copied()).args(flags);
-        // No machine has this address, so the program ends after it has read its settings.
+        // No machine has this address, so the program fails after it has read its settings.
         let output = command.args(["--observe", "192.0.2.1:1"]).output().unwrap();
         String::from_utf8(output.stderr).unwrap()
     };

@@ -10,8 +10,8 @@ use crate::wire::{Asked, status};
 /// Returns an unused address, for a client that must know the port before the server has started.
 ///
 /// The port is below the ephemeral range. An ephemeral port could be assigned to another test's server, or to the client's own end of a connection. The
-/// function tests the port by connecting instead of listening: a process started by another test inherits this process's listeners until it executes its
-/// program, and would accept and reset the client's connections.
+/// function tests the port by connecting instead of listening. A child process that another test starts holds copies of this process's listeners until it
+/// executes its program. A listener on this port would therefore still accept the client's connections, which would then be reset.
 fn unused_address() -> SocketAddr {
     let first = 20_000 + u16::try_from(std::process::id() % 10_000).unwrap();
     let mut addresses = (first..32_000).map(|port| SocketAddr::from(([127, 0, 0, 1], port)));

@@ -13,12 +13,12 @@ const OTHERS: [&str; 7] =
 
 const UNIT: &str = "table-server.service";
 
-/// Returns the text of a file in the package, or in the repository.
+/// Returns the text of a file. The path is relative to the package.
 fn file(name: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
 }
 
-/// Returns the words in a string that consist of a prefix and at least one more character.
+/// Returns the words in a string that consist of a prefix, a letter, and any number of characters for which `is_part` returns `true`.
 fn words(text: &str, prefix: &str, is_part: fn(char) -> bool) -> BTreeSet<String> {
     let starts = text.match_indices(prefix).map(|(at, _)| &text[at..]);
     let ends = starts.map(|rest| rest.split(|c| !is_part(c)).next().unwrap_or_default());
@@ -83,7 +83,7 @@ fn the_command_of_the_unit_starts_the_server() {
     assert!(state.path().join("contoso").is_dir());
 }
 
-/// Tests that systemd accepts every line of the unit file. Skipped on machines without systemd.
+/// Tests that systemd accepts every line of the unit file. The test is skipped on machines without systemd.
 #[test]
 fn systemd_knows_every_line_of_the_unit() {
     let folder = tempfile::tempdir().unwrap();

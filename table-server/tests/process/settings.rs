@@ -59,7 +59,7 @@ fn properties_policies_and_metadata_survive_a_kill() {
     );
     let metadata = queues("/devstoreaccount1/work?comp=metadata");
     assert!(metadata.contains("x-ms-meta-color: red"), "{metadata}");
-    // The CORS rules are in force.
+    // The CORS rules are applied.
     let preflight = "OPTIONS /devstoreaccount1/Employee HTTP/1.1\r\nhost: x\r\norigin: https://contoso.com\r\n\
                      access-control-request-method: GET\r\nconnection: close\r\n\r\n";
     assert_eq!(status(&plain(server.tables, preflight)), "200");

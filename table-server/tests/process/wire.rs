@@ -13,10 +13,10 @@ use table_wire::auth::{AccountKey, Scheme, SignedParts, print_http_date};
 pub(crate) struct Asked<'a> {
     pub(crate) scheme: Scheme,
     pub(crate) method: &'a str,
-    /// Path and query, as on the request line.
+    /// The path and query, as on the request line.
     pub(crate) target: &'a str,
     pub(crate) host: &'a str,
-    /// Additional headers, with names in lower case.
+    /// The additional headers, with names in lower case.
     pub(crate) more: &'a [(&'static str, &'a str)],
     pub(crate) body: &'a str,
 }
@@ -32,7 +32,7 @@ impl<'a> Asked<'a> {
         Self { scheme: Scheme::Storage, ..Self::tables(method, target) }
     }
 
-    /// Sends the request, and returns the head and body of the response.
+    /// Signs the request, sends it, and returns the head and body of the response.
     pub(crate) fn of(self, address: SocketAddr, key: &AccountKey) -> String {
         let Self { scheme, method, target, host, more, body } = self;
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
@@ -55,7 +55,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Sends text over a connection, and returns everything received until the connection closes.
+/// Sends text over a new connection, and returns everything that is received until the connection closes.
 pub(crate) fn plain(address: SocketAddr, text: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(text.as_bytes()).unwrap();

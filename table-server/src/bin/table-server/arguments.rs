@@ -23,7 +23,7 @@ Examples:
 A flag takes precedence over its environment variable, and a variable over the file; accounts of the file are added.
 Blobs are not served: run `npx -p azurite azurite-blob` for them.";
 
-/// The settings that two different flags give.
+/// The settings that can each be given in two different ways.
 pub(crate) const EITHER: [Alternatives; 3] = [
     [&["memory"], &["path"]],
     [&["tls_certificate", "tls_key"], &["tls_self_signed"]],
@@ -100,10 +100,10 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Reads the flags, and the variables of those that are not given and not [overridden](layers::overridden).
+    /// Reads the flags. A flag that is not given is read from its environment variable, unless it is [overridden](layers::overridden).
     ///
     /// # Errors
-    /// Any error of the parser, also for flags that exclude each other.
+    /// Any error from the parser, or `ArgumentConflict` if two given flags exclude each other.
     pub(crate) fn of(matches: &ArgMatches) -> Result<Self, Error> {
         let overridden = layers::overridden(&mut Self::command(), matches, &EITHER)?;
         let mut arguments = Self::from_arg_matches(matches)?;

@@ -71,7 +71,7 @@ impl File {
     /// Reads the file. Paths in the file are relative to the folder that contains the file.
     ///
     /// # Errors
-    /// `Io` if the file cannot be read. `InvalidInput`, with the line number, if it is not TOML or contains an unknown name.
+    /// `Io` if the file cannot be read. `InvalidInput`, with the line number, if it is not TOML or contains an unknown key.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path)
             .map_err(|source| Error::of(ProgramFault::File { path: path.to_owned(), source }))?;
@@ -94,7 +94,7 @@ impl File {
 
     fn parse(path: &Path, text: &str) -> Result<Self> {
         toml::from_str(text).map_err(|error| {
-            // The error text may contain the faulty line, and with it a key.
+            // The complete error text may contain the faulty line and thus a key, so only the message is used.
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
             let what = error.message().to_owned();

@@ -1,17 +1,17 @@
-//! Flags that exclude each other, given on the command line or by environment variables.
+//! Handles flags that exclude each other and are given on the command line or by environment variables.
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, Error};
 
-/// Two ways to give the same setting, each by the identifiers of its flags.
+/// Two ways to give the same setting. Each way is a list of flag identifiers.
 pub(crate) type Alternatives = [&'static [&'static str]; 2];
 
-/// Returns the flags whose variables do not count, because the command line gives the setting in the other way. A flag takes precedence over a variable,
-/// also over that of another flag.
+/// Returns the flags whose environment variables are ignored, because the command line gives the setting in the other way. A flag takes precedence over every
+/// variable for the same setting, even over the variable of a different flag.
 ///
 /// # Errors
-/// `ArgumentConflict` if the command line, or without it the variables, give a setting in both ways.
+/// `ArgumentConflict` if the command line gives a setting in both ways, or if it does not give the setting and the variables give it in both ways.
 pub(crate) fn overridden(
     command: &mut Command,
     matches: &ArgMatches,
@@ -47,7 +47,7 @@ pub(crate) fn overridden(
     Ok(overridden)
 }
 
-/// Returns `true` if a flag has a value other than `false`. A switch that is `false` does not give its setting.
+/// Returns `true` if a flag has a value other than `false`. A switch that is `false` counts as not given.
 fn is_given(matches: &ArgMatches, flag: &str) -> bool {
     !matches!(matches.try_get_one::<bool>(flag), Ok(Some(false)))
 }

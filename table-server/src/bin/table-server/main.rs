@@ -62,7 +62,8 @@ async fn serve(arguments: Arguments) -> Result<(), Error> {
     Ok(())
 }
 
-/// Completes on SIGINT and SIGTERM, which terminals, service managers and containers send. This call installs the signal handlers.
+/// Returns a future that completes on SIGINT or SIGTERM, which terminals, service managers and container runtimes send. The signal handlers are installed by
+/// this call, before the future is polled.
 ///
 /// If a signal handler cannot be installed, the server runs until it is killed, which loses no acknowledged write.
 #[cfg(unix)]

@@ -36,7 +36,7 @@ pub(crate) struct OAuthFlags {
 }
 
 impl OAuthFlags {
-    /// Removes the flags that do not count.
+    /// Keeps only the flags for which `counts` returns `true`.
     pub(crate) fn retain(&mut self, counts: impl Fn(&'static str) -> bool) {
         self.oauth = self.oauth.take().filter(|_| counts("oauth"));
         self.oauth_issuer = self.oauth_issuer.take().filter(|_| counts("oauth_issuer"));
@@ -44,10 +44,11 @@ impl OAuthFlags {
         self.oauth_audience = self.oauth_audience.take().filter(|_| counts("oauth_audience"));
     }
 
-    /// Returns the bearer tokens to accept, as configured by the flags or, without such flags, by the file.
+    /// Returns the bearer tokens to accept, or `None` if none are configured. The file is used only if the flags give neither a level nor an issuer.
     ///
     /// # Errors
-    /// `InvalidInput` if an issuer has no keys, a file is not a key set, or the program was built without TLS. `Io` if a file cannot be read.
+    /// `InvalidInput` if the settings are incomplete or exclude each other, if the key file is not a key set, or if an issuer is given and the program was
+    /// built without TLS. `Io` if the key file cannot be read.
     pub(crate) fn bearer(&self, file: &File) -> Result<Option<Bearer>> {
         let own = (&self.oauth, &self.oauth_issuer, &self.oauth_keys, &self.oauth_audience);
         let of_file = (&file.oauth, &file.oauth_issuer, &file.oauth_keys, &file.oauth_audience);

@@ -29,10 +29,10 @@ pub(crate) struct Planned {
 }
 
 impl Place {
-    /// Returns the location that one layer gives: the flags, the file, or an account of the file.
+    /// Returns the location given by one layer: the flags, the file, or an account in the file.
     ///
     /// # Errors
-    /// `both` if the layer gives a folder and the memory.
+    /// The error from `both` if the layer gives both a folder and memory.
     fn of(
         path: Option<&PathBuf>,
         memory: Option<bool>,
@@ -50,8 +50,8 @@ impl Planned {
     /// Opens the engine.
     ///
     /// # Errors
-    /// `FolderLocked` if another server has opened the folder; any other error from opening an engine, such as `FolderNotOurs`, `FormatTooNew`,
-    /// `Corrupted` or `Io`.
+    /// `FolderLocked` if another server has the folder open; any other error from opening an engine, such as `FolderNotOurs`, `FormatTooNew`, `Corrupted` or
+    /// `Io`.
     pub(crate) fn open(self, arguments: &Arguments, file: &File) -> Result<Account> {
         let options = Engine::builder().faults(arguments.trial.faults(file));
         let in_memory = self.place == Place::Memory;
@@ -74,15 +74,15 @@ impl fmt::Display for Planned {
     }
 }
 
-/// Returns the accounts named by the flags and the file, or the emulator's account if neither names any. `fallback` is the key for accounts whose flag has
-/// none.
+/// Returns the accounts named by the flags and the file, or the emulator's account if neither names any. `fallback` is the key of each account whose flag
+/// contains no key.
 ///
 /// # Errors
 /// `InvalidInput` if a name is invalid or duplicate, or an account has no key, no location or two locations.
 pub(crate) fn accounts(arguments: &Arguments, file: &File, fallback: Option<&str>) -> Result<Vec<Planned>> {
     let of_flags = Place::of(arguments.path.as_ref(), arguments.memory, || ProgramFault::TwoPlaces)?;
     let of_file = Place::of(file.path.as_ref(), file.memory, || ProgramFault::TwoPlaces)?;
-    // A layer with `memory = false` and no folder refuses the memory of the next layer.
+    // A layer with `memory = false` and no folder overrides `memory = true` in the next layer.
     let or = |own: Option<Place>, memory: Option<bool>, next: Option<Place>| {
         own.or_else(|| next.filter(|place| *place != Place::Memory || memory != Some(false)))
     };

@@ -9,7 +9,7 @@ use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT, EMULATOR_KEY};
 
 use crate::fault::ProgramFault;
 
-/// A name, and optionally a key. Neither is checked while flags are parsed, because the message about an invalid flag would contain it. `Debug`
+/// A name, and optionally a key. Neither is checked while flags are parsed, because the parser's message about an invalid flag would contain the key. `Debug`
 /// prints only the name.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Spelled {
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(spelled("contoso").key(Some("b3RoZXI=")).unwrap().to_base64(), "b3RoZXI=");
         assert!(spelled("devstoreaccount1").key(None).unwrap().is_public());
         assert!(!spelled("devstoreaccount1=a2V5").key(None).unwrap().is_public());
-        // A key may end with the character that separates it from the name.
+        // A key may end with `=`, which also separates the key from the name.
         assert_eq!(spelled("contoso=b3RoZXI=").key(None).unwrap().to_base64(), "b3RoZXI=");
     }
 

@@ -49,14 +49,14 @@ enum Source {
 }
 
 impl TlsFlags {
-    /// Removes the flags that do not count.
+    /// Keeps only the flags for which `counts` returns `true`.
     pub(crate) fn retain(&mut self, counts: impl Fn(&'static str) -> bool) {
         self.certificate = self.certificate.take().filter(|_| counts("tls_certificate"));
         self.key = self.key.take().filter(|_| counts("tls_key"));
         self.self_signed = self.self_signed.take().filter(|_| counts("tls_self_signed"));
     }
 
-    /// Returns the source of the certificate given by the flags or, if no flag is given, by the configuration file; `None` if neither gives one.
+    /// Returns the source of the certificate, or `None` if none is configured. The configuration file is used only if no flag is given.
     fn source(&self, file: &File) -> Result<Option<Source>> {
         let own = (&self.certificate, &self.key, &self.self_signed);
         let files = (&file.tls_certificate, &file.tls_key, &file.tls_self_signed);
@@ -72,7 +72,8 @@ impl TlsFlags {
     /// Configures HTTPS if the flags or the file request it. For a self-signed certificate, returns a line with its path.
     ///
     /// # Errors
-    /// `InvalidInput` if a certificate is invalid or has no key, or the program was built without TLS. `Io` if a file cannot be read.
+    /// `InvalidInput` if the settings are incomplete or exclude each other, if a certificate or key is invalid, or if the program was built without TLS. `Io`
+    /// if a file cannot be read or written.
     pub(crate) fn apply(&self, file: &File, listen: IpAddr, config: &mut Config) -> Result<String> {
         match self.source(file)? {
             None => Ok(String::new()),

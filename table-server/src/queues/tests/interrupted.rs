@@ -1,12 +1,12 @@
-//! Tests that a creation of a queue that a crash interrupted can be repeated.
+//! Tests that the creation of a queue can be repeated after a crash has interrupted it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::model::Model;
 
-/// Copies the files of a folder, and replaces the bytes of its journal from `cut` on by zeros, as after a power failure. Returns `false` if the journal has no
-/// byte there that is not zero.
+/// Copies the files of an engine's folder. In the copy, the journal contains only zeros from offset `cut` on, as after a power failure. Returns `false` if
+/// these bytes were already zero.
 fn cut(from: &Path, to: &Path, cut: usize) -> bool {
     let mut is_cut = false;
     for entry in std::fs::read_dir(from).unwrap() {
