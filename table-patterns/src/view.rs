@@ -52,7 +52,7 @@
 //! # Bounds
 //! - A change to one entity in one partition of the view is one transaction. The entity's rows in the partition, the rows that the change removes and the
 //!   sums that it changes total at most 99. The list of an entity's partitions has at most 32 Ki characters, and so have the list of
-//!   its rows in one partition and the list of its amounts there: 99 rows are possible if their RowKeys have about 300 characters each, or fewer with
+//!   its rows in one partition and the list of its amounts there: 99 rows are possible if their `RowKey`s have about 300 characters each, or fewer with
 //!   characters that JSON escapes. An entity that moves to another partition leaves
 //!   an empty record in the old one. Empty records do not make later changes more expensive.
 //! - A rebuild holds the sums of one partition of the view in memory, and 256 entities with their records. `catch_up` holds the same amount in memory.
