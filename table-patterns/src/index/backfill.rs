@@ -162,9 +162,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         if noted(&layout, self.index.name) != IndexState::Building && !layout.pending.contains(&note) {
             return Ok(report);
         }
-        let declared = StoredSchema::of(E::SCHEMA).indexes;
-        let is_declared = |stored: &StoredIndex| declared.contains(stored);
-        if !layout.schema.indexes.iter().any(|stored| stored.name == self.index.name && is_declared(stored)) {
+        if !is_declared_by::<E>(&layout, self.index.name) {
             return Err(self.superseded());
         }
         let start = words(Phase::Rows, &Position::default());

@@ -73,8 +73,8 @@ pub(crate) fn is_stored(layout: &SchemaRecord, index: &str) -> bool {
 
 /// Returns `true` if the stored schema declares an index as the entity type `E` does. Only then may a program of `E` build the index.
 pub(crate) fn is_declared_by<E: Entity>(layout: &SchemaRecord, index: &str) -> bool {
-    let named = |schema: &StoredSchema| schema.indexes.iter().find(|known| known.name == index).cloned();
-    named(&layout.schema) == named(&StoredSchema::of(E::SCHEMA))
+    let declared = StoredSchema::of(E::SCHEMA).indexes;
+    layout.schema.indexes.iter().any(|stored| stored.name == index && declared.contains(stored))
 }
 
 /// For each index of an entity type, `true` if the handle knows that the index is ready. A `true` remains until the states are read again; while the value is
