@@ -4,6 +4,9 @@
 //! Until then, these older programs may write. Each of them records a *sighting*, a row with the current time, before it writes. It then reads the schema
 //! again. The fence refuses older programs only when none has been seen for [`LAST_REQUESTS`]. It then reads the last sighting again.
 //! `docs/models/backfill.rs` checks this protocol.
+//!
+//! A pass over the rows has an identity, a random number that is recorded after its position. If another schema requires the work again, or a program
+//! restarts the pass, the position is removed or replaced, and the runs of the earlier pass can neither record their position nor complete the part.
 
 use std::time::Duration;
 
@@ -26,13 +29,26 @@ pub(crate) const LAST_REQUESTS: Duration = Duration::from_secs(60 * 60);
 /// and a random number follow.
 const CLOSING: &str = "closing";
 
+/// The word before the number that identifies a pass. Older releases ignore it, and record positions without it.
+const PASS: &str = " pass-";
+
+/// Returns the text that records a new pass at its start. `number` is a random number.
+pub(crate) fn new_pass(start: &str, number: u64) -> String {
+    format!("{start}{PASS}{number:016x}")
+}
+
+/// Returns the identity of the pass that a text records; `None` for a pass that an older release began.
+fn pass_of(recorded: &str) -> Option<&str> {
+    recorded.rsplit_once(PASS).map(|(_, pass)| pass)
+}
+
 /// The delay before the next attempt if another run of the same backfill is in progress.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The fence's decision for one run of a backfill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fence {
-    /// The pass over the rows begins or continues at the given position.
+    /// The pass over the rows begins or continues at the given position. The text also contains the identity of the pass.
     Passed(String),
     /// The pass must wait: older programs may have requests in flight for at least the given time.
     Waits(Duration),
@@ -58,7 +74,11 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         (note, start): (&str, &str),
         has_older: bool,
     ) -> Result<Fence> {
-        if has_older { self.fence(layout, note, start).await } else { self.skip_fence(note, start).await }
+        if has_older {
+            self.fence(layout, note, start).await
+        } else {
+            self.skip_fence(layout, note, start).await
+        }
     }
 
     /// Makes the decision of [`pass_fence`](Self::pass_fence) in the case that older programs may write.
@@ -77,13 +97,22 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
                 }
                 // Concurrent runs may read the same time. Without the random number, one run could end another run's refusal.
                 let closing = format!("{CLOSING} {} {:016x}", seen.now, self.retry.runtime().random());
-                self.table.update_schema_record(|layout| close(layout, note, &closing)).await?;
+                let is_seen = |now: &SchemaRecord| now.schema == layout.schema;
+                let close = |now: &mut SchemaRecord| {
+                    if is_seen(now) {
+                        close(now, note, &closing)
+                    }
+                };
+                if !is_seen(&self.table.update_schema_record(close).await?) {
+                    return Ok(Fence::Waits(AGAIN));
+                }
                 closing
             }
         };
         // IMPORTANT: older programs are refused from here on. If a program was admitted before, it has recorded a sighting, which this call reads.
         let left = rest_of_sighting(&self.table.sightings().await?);
-        let next = if left.is_none() { Some(start) } else { None };
+        let next = left.is_none().then(|| new_pass(start, self.retry.runtime().random()));
+        let next = next.as_deref();
         let layout = self.table.update_schema_record(|layout| settle(layout, note, &closing, next)).await?;
         Ok(match layout.progress.get(note) {
             Some(position) if !position.starts_with(CLOSING) => Fence::Passed(position.clone()),
@@ -91,25 +120,61 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         })
     }
 
-    /// Begins or continues the pass over the rows without waiting for older programs.
-    async fn skip_fence(&self, note: &str, start: &str) -> Result<Fence> {
-        let layout = self.table.update_schema_record(|layout| skip(layout, note, start)).await?;
-        Ok(Fence::Passed(layout.progress.get(note).map_or_else(|| start.to_owned(), String::clone)))
+    /// Begins or continues the pass over the rows without waiting for older programs. If another program stores another schema at the same time, this program
+    /// has to read it first.
+    async fn skip_fence(&self, seen: &SchemaRecord, note: &str, start: &str) -> Result<Fence> {
+        let start = &new_pass(start, self.retry.runtime().random());
+        let is_seen = |layout: &SchemaRecord| layout.schema == seen.schema;
+        let skip = |layout: &mut SchemaRecord| {
+            if is_seen(layout) {
+                skip(layout, note, start)
+            }
+        };
+        let layout = self.table.update_schema_record(skip).await?;
+        if !is_seen(&layout) {
+            return Ok(Fence::Waits(AGAIN));
+        }
+        Ok(Fence::Passed(layout.progress.get(note).unwrap_or(start).clone()))
     }
 }
 
-/// Records the position that a pass has reached, unless another run has already completed the backfill.
-pub(crate) fn advance(layout: &mut SchemaRecord, note: &str, position: &str) {
+/// Returns `true` if a part is pending, and its pass is not the one that `begun` records: another schema requires the work again, or the pass was restarted.
+pub(crate) fn is_superseded(layout: &SchemaRecord, note: &str, begun: &str) -> bool {
+    let is_pending = layout.pending.iter().any(|pending| pending == note);
+    is_pending && layout.progress.get(note).is_none_or(|known| pass_of(known) != pass_of(begun))
+}
+
+/// Records the position that a pass has reached, unless another run has already completed the backfill or another pass has begun.
+pub(crate) fn advance(layout: &mut SchemaRecord, note: &str, begun: &str, position: &str) {
+    if is_superseded(layout, note, begun) {
+        return;
+    }
     if let Some(known) = layout.progress.get_mut(note) {
-        position.clone_into(known);
+        *known = match pass_of(begun) {
+            Some(pass) => format!("{position}{PASS}{pass}"),
+            None => position.to_owned(),
+        };
     }
 }
 
-/// Removes an index, copies or a feed from the schema's pending parts, because the backfill is complete.
-pub(crate) fn complete(layout: &mut SchemaRecord, note: &str) {
+/// Removes an index, copies or a feed from the schema's pending parts, because the backfill is complete, unless another pass has begun.
+pub(crate) fn complete(layout: &mut SchemaRecord, note: &str, begun: &str) {
+    if is_superseded(layout, note, begun) {
+        return;
+    }
     layout.pending.retain(|pending| pending != note);
     layout.progress.remove(note);
     layout.waiting.remove(note);
+}
+
+/// Makes a part pending, with a new pass that begins at `start`. Leaves a pending part unchanged whose pass has not begun, because older programs may write.
+pub(crate) fn restart(layout: &mut SchemaRecord, note: &str, start: &str) {
+    if !layout.pending.iter().any(|pending| pending == note) {
+        layout.pending.push(note.to_owned());
+        layout.progress.insert(note.to_owned(), start.to_owned());
+    } else if let Some(position) = layout.progress.get_mut(note).filter(|known| !known.starts_with(CLOSING)) {
+        start.clone_into(position);
+    }
 }
 
 /// Records the time of the backfill's first run, at which the waiting period starts.

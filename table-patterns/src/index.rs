@@ -94,6 +94,7 @@ mod changes;
 mod check;
 mod contributor;
 mod copy;
+mod enabling;
 mod eventual;
 pub(crate) mod fault;
 mod finding;

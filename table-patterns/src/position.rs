@@ -4,6 +4,7 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use table_core::Result;
+use table_core::limits::PAGE_ENTITIES;
 use table_core::name::TableName;
 use table_core::query::{Continuation, KeyRange, Page, Query};
 use table_core::store::TableStore;
@@ -51,7 +52,8 @@ impl Position {
     }
 
     /// Reads the page at this position. Reads the first page instead if the position does not belong to the ranges, or if the store refuses the continuation
-    /// because the table was created again (PAGE-9). Returns the position after the page; `None` at the end of the last range.
+    /// because the table was created again (PAGE-9). Returns the position after the page; `None` at the end of the last range. A page has between 1 and 1,000
+    /// rows: the empty page of a query for 0 rows has no continuation, and would be mistaken for the end.
     ///
     /// # Errors
     /// Any error from the store.
@@ -65,7 +67,9 @@ impl Position {
         let mut at = if self.ranges == hash { self.clone() } else { Self::default() };
         loop {
             let Some(range) = ranges.get(at.range) else { return Ok((Page::default(), None)) };
-            let mut page = match store.query(table, &query(range.clone()), at.from.as_ref()).await {
+            let query = query(range.clone());
+            let query = Query { top: query.top.map(|top| top.clamp(1, PAGE_ENTITIES)), ..query };
+            let mut page = match store.query(table, &query, at.from.as_ref()).await {
                 Err(error) if at.from.is_some() && error.rule() == Some("PAGE-9") => {
                     at = Self::default();
                     continue;

@@ -141,13 +141,14 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
             let Some(side) = Side::of_note(note).filter(|_| is_own) else { continue };
             let begun =
                 self.handle.pass_fence(&layout, (note, &words(&Position::default())), self.has_older).await?;
-            let mut next = match begun {
-                Fence::Passed(position) => Some(read_words(&position)),
+            let begun = match begun {
+                Fence::Passed(position) => position,
                 Fence::Waits(time) => {
                     report.retry_after = Some(report.retry_after.map_or(time, |known| known.max(time)));
                     continue;
                 }
             };
+            let mut next = Some(read_words(&begun));
             // IMPORTANT: the position is not recorded after a page with failures. If this run is interrupted, the next run reports them again.
             let mut has_failed = false;
             while let Some(position) = next {
@@ -161,8 +162,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                 }
                 table
                     .update_schema_record(|layout| match &next {
-                        Some(next) => fence::advance(layout, note, &words(next)),
-                        None => fence::complete(layout, note),
+                        Some(next) => fence::advance(layout, note, &begun, &words(next)),
+                        None => fence::complete(layout, note, &begun),
                     })
                     .await?;
             }

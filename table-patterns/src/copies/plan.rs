@@ -84,8 +84,10 @@ pub(super) fn plan_holder<H: Entity>(
     let (old, new) = (read_as::<H>(key, before)?, read_as::<H>(key, after)?);
     let HolderContext { context, pace, limits, .. } = *holder;
     let watch = &holder.watch.of(H::SCHEMA, table);
+    let stored = Some(before);
     let (before, after) = (Some(&old), Some(&new));
-    let change = EntityChange { key, kind: &kind, old: before, new: after, context, pace, limits, watch };
+    let change =
+        EntityChange { key, kind: &kind, old: before, new: after, stored, context, pace, limits, watch };
     let mut out = Contribution::default();
     if let Some(participants) = Participants::<H>::attached_to(holder.attached) {
         Contributor::<H, ()>::contribute(&participants, &change, &mut out)?;

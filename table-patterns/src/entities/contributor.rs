@@ -82,12 +82,27 @@ pub(crate) struct EntityChange<'a, E> {
     pub(crate) old: Option<&'a E>,
     /// The new entity; `None` if it is deleted.
     pub(crate) new: Option<&'a E>,
+    /// The properties of the stored entity, if they have been read. For a replace, at least those that the type declares; otherwise, all of them.
+    pub(crate) stored: Option<&'a Row>,
     pub(crate) context: &'a WriteContext,
     pub(crate) pace: &'a Runtime,
     /// The store's limits.
     pub(crate) limits: &'a Limits,
     /// The stored schema, as far as the handle knows it.
     pub(crate) watch: &'a SchemaWatch,
+}
+
+impl<E> EntityChange<'_, E> {
+    /// Returns the properties of the entity after the change, as far as they are known: after a merge into an entity whose properties have not been read, only
+    /// the merged ones.
+    pub(crate) fn after(&self) -> Result<Option<Row>> {
+        Ok(match (self.kind, self.stored) {
+            (OperationKind::Merge(row, _) | OperationKind::InsertOrMerge(row), Some(stored)) => {
+                Some(row::merge(stored.view(), row.view())?)
+            }
+            (kind, _) => kind.row().cloned(),
+        })
+    }
 }
 
 /// The context of a write, which contributors may record.

@@ -67,8 +67,8 @@ impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
         }
         match self.handle.pass_fence(&layout, (NOTE, START), self.has_older).await? {
             Fence::Waits(time) => Ok(Some(time)),
-            Fence::Passed(_) => {
-                table.update_schema_record(|layout| fence::complete(layout, NOTE)).await?;
+            Fence::Passed(begun) => {
+                table.update_schema_record(|layout| fence::complete(layout, NOTE, &begun)).await?;
                 Ok(None)
             }
         }

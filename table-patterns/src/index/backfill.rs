@@ -1,4 +1,4 @@
-//! Builds a new index over existing rows: online, resumable and rate-limited. Also disables and enables indexes.
+//! Builds a new index over existing rows: online, resumable and rate-limited.
 
 use std::num::NonZeroU32;
 use std::sync::OnceLock;
@@ -7,7 +7,6 @@ use table_core::entity::Entity;
 use table_core::index::Index;
 use table_core::schema::IndexSchema;
 use table_core::store::TableStore;
-use table_core::table::SchemaRecord;
 use table_core::{Error, Result};
 
 use crate::entities::{Entities, StepRecorder};
@@ -17,7 +16,7 @@ use crate::index::check::IndexReport;
 use crate::index::fault::IndexFault;
 use crate::index::finding::FindingKind;
 use crate::index::pace::Pacer;
-use crate::index::state::{IndexState, is_stored, load, note, noted};
+use crate::index::state::{IndexState, is_declared_by, is_stored, load, note, noted};
 use crate::index::sweep::{Phase, Sweep};
 use crate::position::Position;
 
@@ -114,46 +113,6 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             progress: None,
         }
     }
-
-    /// Disables reads through an index. The index is still maintained; to remove it, delete its declaration from the struct. Processes whose
-    /// handles already know the index as ready continue to use it until they open the table again or call [`states`](Self::states).
-    ///
-    /// # Errors
-    /// `ResourceNotFound` if no schema is stored because the table has never been opened;
-    /// `UpdateConditionNotSatisfied` after too many conflicts; any error from the store.
-    pub async fn disable<I: Index<Entity = E>>(&self) -> Result<()> {
-        let note = note(I::SCHEMA.name);
-        self.note(|layout| {
-            layout.disabled.retain(|known| *known != note);
-            layout.disabled.push(note.clone());
-        })
-        .await
-    }
-
-    /// Enables a disabled index. The index is *building* until a [`backfill`](Self::backfill) completes.
-    ///
-    /// # Errors
-    /// `ResourceNotFound` if no schema is stored because the table has never been opened;
-    /// `UpdateConditionNotSatisfied` after too many conflicts; any error from the store.
-    pub async fn enable<I: Index<Entity = E>>(&self) -> Result<()> {
-        let note = note(I::SCHEMA.name);
-        let start = words(Phase::Rows, &Position::default());
-        self.note(|layout| {
-            layout.disabled.retain(|known| *known != note);
-            // Programs that do not know the index are still refused, unless its first backfill has not begun.
-            if !layout.pending.contains(&note) {
-                layout.pending.push(note.clone());
-                layout.progress.insert(note.clone(), start.clone());
-            }
-        })
-        .await
-    }
-
-    async fn note(&self, change: impl Fn(&mut SchemaRecord)) -> Result<()> {
-        let layout = self.table.update_schema_record(change).await?;
-        self.index_states().learn::<E>(&layout);
-        Ok(())
-    }
 }
 
 impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
@@ -186,6 +145,8 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     /// - `UniqueViolation` after the last page if entities share a value of a unique index, and `IndexListFull` (PAT-IX-4) if a list is too
     ///   small for its entities. The index then stays *building*.
     /// - `IndexNotReady` if the stored schema does not contain the index.
+    /// - `SchemaMismatch` if the stored schema declares the index differently, or if another release declares it differently, or a program
+    ///   restarts the backfill, during the run.
     /// - Any error from the store: run the backfill again to continue.
     ///
     /// An entity that cannot be read, or whose value no key of the index can contain, is a
@@ -201,15 +162,18 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
         if noted(&layout, self.index.name) != IndexState::Building && !layout.pending.contains(&note) {
             return Ok(report);
         }
+        if !is_declared_by::<E>(&layout, self.index.name) {
+            return Err(self.superseded());
+        }
         let start = words(Phase::Rows, &Position::default());
-        let position = match self.table.pass_fence(&layout, (&note, &start), self.has_older).await? {
+        let begun = match self.table.pass_fence(&layout, (&note, &start), self.has_older).await? {
             Fence::Passed(position) => position,
             Fence::Waits(time) => return Ok(IndexReport { retry_after: Some(time), ..report }),
         };
         let sweep =
             Sweep { table: self.table, index, repair: true, top: self.page, blocked: OnceLock::new() };
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);
-        let (mut phase, mut position) = read_words(&position);
+        let (mut phase, mut position) = read_words(&begun);
         let mut duplicate = None;
         loop {
             let swept = sweep.page(phase, &position, &mut pacer).await?;
@@ -228,25 +192,33 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
             };
             let (noted, found) =
                 (words(phase, &position), duplicate.is_some() || sweep.blocked.get().is_some());
-            self.table
+            let layout = self
+                .table
                 .note(|layout| {
                     // The position is not recorded after an entity that could not be indexed.
                     if !found {
-                        fence::advance(layout, &note, &noted);
+                        fence::advance(layout, &note, &begun, &noted);
                     }
                 })
                 .await?;
+            if fence::is_superseded(&layout, &note, &begun) {
+                return Err(self.superseded());
+            }
         }
         let is_whole = duplicate.is_none() && sweep.blocked.get().is_none();
-        self.table
+        let layout = self
+            .table
             .note(|layout| {
                 if is_whole {
-                    fence::complete(layout, &note);
+                    fence::complete(layout, &note, &begun);
                 } else {
-                    fence::advance(layout, &note, &start);
+                    fence::advance(layout, &note, &begun, &start);
                 }
             })
             .await?;
+        if fence::is_superseded(&layout, &note, &begun) {
+            return Err(self.superseded());
+        }
         match duplicate {
             None => sweep.blocked.into_inner().map_or(Ok(report), Err),
             Some(finding) => {
@@ -259,8 +231,14 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     }
 }
 
+impl<E: Entity, S: TableStore, O: StepRecorder> Backfill<'_, E, S, O> {
+    fn superseded(&self) -> Error {
+        Error::of(IndexFault::OtherPass(self.index.name.to_owned()))
+    }
+}
+
 /// Formats the phase of a backfill, `rows` or `entities`, and the position within that phase.
-fn words(phase: Phase, position: &Position) -> String {
+pub(super) fn words(phase: Phase, position: &Position) -> String {
     let phase = if phase == Phase::Rows { "rows" } else { "entities" };
     format!("{phase} {position}")
 }

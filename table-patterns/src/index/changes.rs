@@ -9,6 +9,7 @@ use table_core::schema::{IndexKind, IndexSchema};
 use table_core::{ErrorCode, Result};
 
 use crate::entities::read_as;
+use crate::index::whole::with_values;
 use crate::outbox::keys::guard_key;
 
 /// A change that one entity causes in an index: to a copy of the entity, or to a list.
@@ -77,12 +78,29 @@ pub enum ChangeKind {
 /// Any error from [`IndexOf::entry`]: `KeyEncoding` if an index key cannot contain a
 /// value, `PropertyValueTooLarge` if an index key is too long (KEY-8).
 pub fn changes<E: Entity>(old: Option<&E>, new: Option<&E>) -> Result<Vec<Change>> {
+    stored_changes((old, None), (new, None))
+}
+
+/// Returns the changes to indexes, like [`changes`]. The rows of copies contain the values of the entity's rows, if these are given.
+///
+/// # Errors
+/// Any error from [`changes`].
+pub(crate) fn stored_changes<E: Entity>(
+    (old, stored): (Option<&E>, Option<&Row>),
+    (new, written): (Option<&E>, Option<&Row>),
+) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     for index in E::INDEXES {
-        let before = old.map(|old| stored_entry(index, old)).transpose()?.flatten();
-        let after = with_room(index.schema(), new.map(|new| index.entry(new)).transpose()?.flatten())?;
+        let schema = index.schema();
+        let valued = |entry: Option<IndexEntry>, row: Option<&Row>| match (entry, row) {
+            (Some(entry), Some(row)) => with_values::<E>(schema, entry, row.view()).map(Some),
+            (entry, _) => Ok(entry),
+        };
+        let before = valued(old.map(|old| stored_entry(index, old)).transpose()?.flatten(), stored)?;
+        let after = with_room(schema, new.map(|new| index.entry(new)).transpose()?.flatten())?;
+        let after = valued(after, written)?;
         if before != after {
-            push(index.schema(), before, after, &mut changes);
+            push(schema, before, after, &mut changes);
         }
     }
     Ok(changes)

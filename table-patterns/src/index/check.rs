@@ -4,14 +4,15 @@ use std::num::NonZeroU32;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use table_core::Result;
 use table_core::entity::Entity;
 use table_core::index::IndexOf;
 use table_core::key::EntityKey;
 use table_core::query::{KeyRange, Query, TextRange};
 use table_core::store::TableStore;
+use table_core::{Error, Result};
 
 use crate::entities::{Entities, ReservedRows, StepRecorder};
+use crate::index::fault::IndexFault;
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::pace::Pacer;
 use crate::index::sweep::{Phase, Sweep};
@@ -125,12 +126,20 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
     /// Runs the check.
     ///
     /// # Errors
-    /// `SchemaMismatch` if a newer schema does not allow a repair by this program, or prevents checking copies; any error from the store. An unreadable row
-    /// or entity is a finding and not an error.
+    /// `InvalidInput` if the entity type has no index with the name passed to [`only`](Self::only); `SchemaMismatch` if a newer schema does not allow a repair
+    /// by this program, or prevents checking copies; any error from the store. An unreadable row or entity is a finding and not an error.
     pub async fn run(self) -> Result<IndexReport> {
         let mut report = IndexReport::default();
         let mut pacer = Pacer::new(self.table.retry.runtime().clone(), self.per_second);
         let is_wanted = |index: &&IndexOf<E>| self.only.is_none_or(|only| index.schema().name == only);
+        if let Some(name) = self.only.filter(|_| !E::INDEXES.iter().any(|index| is_wanted(&index))) {
+            let names: Vec<_> = E::INDEXES.iter().map(|index| index.schema().name).collect();
+            return Err(Error::of(IndexFault::NoIndex {
+                name,
+                entity: E::SCHEMA.entity,
+                names: names.join(", "),
+            }));
+        }
         for index in E::INDEXES.iter().filter(is_wanted) {
             let sweep =
                 Sweep { table: self.table, index, repair: self.repair, top: None, blocked: OnceLock::new() };

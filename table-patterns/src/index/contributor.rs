@@ -21,7 +21,7 @@ use table_core::table::{SchemaWatch, TableStoreExt};
 use table_core::{Error, Result};
 
 use crate::entities::{Author, Contribution, Contributor, Entities, EntityChange};
-use crate::index::changes::{Change, ChangeKind, OwnerOf, changes, holds_entry, owner_of};
+use crate::index::changes::{Change, ChangeKind, OwnerOf, holds_entry, owner_of, stored_changes};
 use crate::index::copy::CopyChange;
 use crate::index::fault::IndexFault;
 use crate::index::list::{ListBlobs, ListChange, ListForm, Lists};
@@ -53,8 +53,13 @@ impl<E: Entity, H> Contributor<E, H> for Indexes {
         if matches!(change.kind, OperationKind::Insert(_)) {
             check_partition::<E>(change.key)?;
         }
+        if E::INDEXES.is_empty() {
+            return Ok(());
+        }
         let mut remote: Vec<RemoteChange> = Vec::new();
-        for one in changes(change.old, change.new)? {
+        let after = change.after()?;
+        let (before, after) = ((change.old, change.stored), (change.new, after.as_ref()));
+        for one in stored_changes(before, after)? {
             if one.index.is_same_partition() {
                 self.add_row::<E>(one, (change.key, change.pace, change.watch), out);
             } else {

@@ -56,6 +56,15 @@ pub(crate) enum IndexFault {
     )]
     #[fault(IndexNotReady)]
     NotStored(String),
+    #[error(
+        "another release declares index `{0}` differently, or the index was rebuilt since this run began; run the backfill of the release whose schema is \
+         stored"
+    )]
+    #[fault(SchemaMismatch)]
+    OtherPass(String),
+    #[error("`{entity}` has no index `{name}`; its indexes are: {names}")]
+    #[fault(InvalidInput)]
+    NoIndex { name: &'static str, entity: &'static str, names: String },
     #[error("index `{0}` is disabled; call `enable`, then run its backfill")]
     #[fault(IndexNotReady)]
     Disabled(String),

@@ -6,9 +6,10 @@ use table_core::entity::Entity;
 use table_core::key::EntityKey;
 use table_core::row::{Row, RowWriter};
 use table_core::schema::{EntitySchema, IndexSchema};
-use table_core::{Error, Result};
+use table_core::{Error, Result, ValueRef};
 
 use crate::index::fault::IndexFault;
+use crate::index::whole::canonical;
 use crate::outbox::keys::hash;
 
 /// The effect of a change to an entity on one kind of rows in other partitions or tables. It lists the rows that may need an update.
@@ -100,7 +101,11 @@ impl EntryFingerprint {
         properties.sort_by_key(|property| property.name);
         let mut sorted = RowWriter::with_capacity(properties.len());
         for property in properties {
-            sorted.property(property.name, property.value);
+            let value = match property.value {
+                ValueRef::Double(number) => ValueRef::Double(canonical(number)),
+                value => value,
+            };
+            sorted.property(property.name, value);
         }
         Self::Entry { key: key.clone(), hash: hash(sorted.finish().as_bytes().iter().copied()) }
     }

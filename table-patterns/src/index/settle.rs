@@ -21,10 +21,10 @@ use crate::entities::{Current, Entities, RACE, StepRecorder};
 use crate::index::changes::{index_of, stored_entry};
 use crate::index::fault::IndexFault;
 use crate::index::remote::{EntryFingerprint, RemoteChange};
+use crate::index::whole::with_values;
 use crate::outbox::guard::{Guard, Origin};
 use crate::outbox::keys::guard_key;
 use crate::requests::{self, CONCURRENCY};
-pub(crate) use steps::has_same;
 use verdict::Verdict;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
@@ -138,6 +138,11 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Derive for Entries<'_, E, S, O> 
         {
             wanted.again.push((0, entry.key.clone()));
         }
+        // The record of the change contains the hash of the stored values, without properties that only a newer release knows.
+        let entry = match (entry, &stored) {
+            (Some(entry), Some(stored)) => Some(with_values::<E>(self.index.schema(), entry, stored.view())?),
+            (entry, _) => entry,
+        };
         let now = entry
             .as_ref()
             .map_or(EntryFingerprint::Nothing, |entry| EntryFingerprint::entry(&entry.key, &entry.row));

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use table_core::entity::Entity;
-use table_core::schema::IndexSchema;
+use table_core::schema::{IndexSchema, StoredSchema};
 use table_core::store::TableStore;
 use table_core::table::{SchemaRecord, Table};
 use table_core::{Error, Result};
@@ -69,6 +69,12 @@ pub(crate) fn noted(layout: &SchemaRecord, index: &str) -> IndexState {
 /// Returns `true` if the stored schema contains an index. Otherwise, programs with the stored schema write entities without entries.
 pub(crate) fn is_stored(layout: &SchemaRecord, index: &str) -> bool {
     layout.schema.indexes.iter().any(|stored| stored.name == index)
+}
+
+/// Returns `true` if the stored schema declares an index as the entity type `E` does. Only then may a program of `E` build the index.
+pub(crate) fn is_declared_by<E: Entity>(layout: &SchemaRecord, index: &str) -> bool {
+    let declared = StoredSchema::of(E::SCHEMA).indexes;
+    layout.schema.indexes.iter().any(|stored| stored.name == index && declared.contains(stored))
 }
 
 /// For each index of an entity type, `true` if the handle knows that the index is ready. A `true` remains until the states are read again; while the value is

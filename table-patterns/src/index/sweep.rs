@@ -113,7 +113,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         for some in items.chunks(pacer.burst()) {
             swept.findings.extend(match phase {
                 Phase::Rows => self.rows(&table, some).await?,
-                Phase::Entities => self.entities(&table, some).await?,
+                Phase::Entities => self.entities(some).await?,
             });
             swept.items += u64::try_from(some.len()).unwrap_or(u64::MAX);
             pacer.items(some.len()).await;

@@ -1,17 +1,17 @@
-//! Copies of whole entities, which must also contain properties that only programs built from a newer release know.
+//! The rows of copies: they contain the stored values of their entities, and copies of whole entities also those that only a newer release knows.
 
-use table_core::Result;
 use table_core::entity::Entity;
 use table_core::index::IndexEntry;
 use table_core::row::{self, Row, RowView, RowWriter};
 use table_core::schema::{IndexKind, IndexSchema};
 use table_core::store::TableStore;
+use table_core::{Result, ValueRef};
 
 use crate::entities::Entities;
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Completes a stored entity's index entry: a copy of the whole entity also gets the properties that only programs built from a newer
-    /// release know. Any other entry is returned unchanged.
+    /// Returns a stored entity's index entry with the [stored values](with_values). A copy of the whole entity also gets the properties that only programs
+    /// built from a newer release know.
     ///
     /// # Errors
     /// `SchemaMismatch` if this program must not write; any error from the store.
@@ -21,12 +21,64 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         entry: IndexEntry,
         stored: Option<&Row>,
     ) -> Result<IndexEntry> {
-        let is_whole = index.kind == IndexKind::Copies && index.include.is_none();
-        let Some(stored) = stored.filter(|_| is_whole) else { return Ok(entry) };
+        let Some(stored) = stored.filter(|_| index.kind == IndexKind::Copies) else { return Ok(entry) };
+        let entry = with_values::<E>(index, entry, stored.view())?;
+        if index.include.is_some() {
+            return Ok(entry);
+        }
         // IMPORTANT: the schema is read after the entity, because the newer release may have added the properties that the entity contains.
         let newer = self.table.newer_properties(self.retry.runtime().now()).await?;
         Ok(IndexEntry { row: with_newer(entry.row, stored.view(), &newer)?, ..entry })
     }
+}
+
+/// Returns a copy with the values that its entity's row contains, instead of those that this program encodes. Programs, and even two values of one map, can
+/// encode a property differently, so copies are written and compared by stored values.
+pub(crate) fn with_values<E: Entity>(
+    index: &IndexSchema,
+    entry: IndexEntry,
+    entity: RowView<'_>,
+) -> Result<IndexEntry> {
+    if index.kind != IndexKind::Copies {
+        return Ok(entry);
+    }
+    let (mut row, mut hint) = (RowWriter::with_capacity(entry.row.view().len()), 0);
+    for property in entry.row.view().properties() {
+        let property = property?;
+        // Parts of the entity's key are properties of the copy alone.
+        let is_declared = E::SCHEMA.properties.iter().any(|declared| declared.name == property.name);
+        let stored = if is_declared { entity.find(property.name, &mut hint)? } else { None };
+        row.property(property.name, stored.unwrap_or(property.value));
+    }
+    Ok(IndexEntry { row: row.finish(), ..entry })
+}
+
+/// Returns `true` if two rows have the same properties, in any order. All values that are not numbers (NaN) are the same, and so are both zeros, because
+/// stores may return one for the other.
+pub(crate) fn has_same(one: RowView<'_>, other: RowView<'_>) -> Result<bool> {
+    if one.len() != other.len() {
+        return Ok(false);
+    }
+    let mut hint = 0;
+    for property in one.properties() {
+        let property = property?;
+        let value = other.find(property.name, &mut hint)?;
+        let is_same = match (property.value, value) {
+            (ValueRef::Double(one), Some(ValueRef::Double(other))) => {
+                canonical(one).to_bits() == canonical(other).to_bits()
+            }
+            (one, other) => Some(one) == other,
+        };
+        if !is_same {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns the number itself, or the one NaN and the one zero that every store returns.
+pub(crate) fn canonical(number: f64) -> f64 {
+    if number.is_nan() { f64::NAN } else { number + 0.0 }
 }
 
 /// Returns a copy's row together with those properties of its entity whose names are in `newer`.

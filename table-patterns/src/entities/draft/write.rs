@@ -80,7 +80,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         } else {
             None
         };
-        let plan = self.contributed(context, (key, kind), old.map(|(old, _)| old), new, true)?;
+        let plan = self.contributed(context, (key, kind), old, new, true)?;
         Ok(EntityWrite { plan, completion })
     }
 
@@ -103,13 +103,15 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         &self,
         context: &WriteContext,
         (key, kind): (EntityKey, OperationKind),
-        old: Option<&E>,
+        old: Option<(&E, Option<&Row>)>,
         new: Option<&E>,
         asks_all: bool,
     ) -> Result<EntityPlan> {
         let (pace, limits) = (self.retry.runtime(), &self.table.store().capabilities().limits);
         let (mut out, watch) = (Contribution::default(), &self.table.schema_watch());
-        let change = EntityChange { key: &key, kind: &kind, old, new, context, pace, limits, watch };
+        let (old, stored) = old.unzip();
+        let stored = stored.flatten();
+        let change = EntityChange { key: &key, kind: &kind, old, new, stored, context, pace, limits, watch };
         let mut asked = self.contributors.iter().filter(|by| asks_all || by.is_estimated());
         let contributed = asked.try_for_each(|contributor| contributor.contribute(&change, &mut out));
         match contributed {
@@ -122,11 +124,12 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Completes for Entities<E, S, O> {
     fn complete(&self, pending: PendingWrite) -> BoxFuture<'_, Result<(EntityPlan, Vec<EntityPlan>)>> {
-        let (key, context) = (pending.key.clone(), pending.context.clone());
+        let (key, context, stored) = (pending.key.clone(), pending.context.clone(), pending.stored.clone());
         async move {
             let completion = self.completer().and_then(|completer| completer.complete(self, pending));
             let Completed { kind, old, new, more, others } = completion.ok_or_else(undecided)?.await?;
-            let mut own = self.contributed(&context, (key, kind), old.as_ref(), new.as_ref(), true)?;
+            let old = old.as_ref().map(|old| (old, stored.as_ref()));
+            let mut own = self.contributed(&context, (key, kind), old, new.as_ref(), true)?;
             own.rows.extend(more.rows);
             own.derived_steps.extend(more.derived_steps);
             Ok((own, others))

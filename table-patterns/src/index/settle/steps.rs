@@ -5,7 +5,7 @@ use table_core::etag::IfMatch;
 use table_core::key::{EntityKey, RowKey};
 use table_core::operation::OperationKind;
 use table_core::query::Select;
-use table_core::row::{Row, RowView};
+use table_core::row::Row;
 use table_core::schema::IndexKind;
 use table_core::store::{StoredRow, TableStore};
 use table_core::{Error, ErrorCode, Result};
@@ -16,6 +16,7 @@ use crate::index::changes::owner_of;
 use crate::index::copy::violation;
 use crate::index::list::{ListForm, ListWrite, Upload};
 use crate::index::settle::{Entries, Entry, Target};
+use crate::index::whole::has_same;
 use crate::outbox::keys::guard_key;
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
@@ -118,19 +119,4 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
         }
         lists.write(&form, key, found, &before, &after).await
     }
-}
-
-/// Returns `true` if two rows have the same properties, in any order.
-pub(crate) fn has_same(one: RowView<'_>, other: RowView<'_>) -> Result<bool> {
-    if one.len() != other.len() {
-        return Ok(false);
-    }
-    let mut hint = 0;
-    for property in one.properties() {
-        let property = property?;
-        if other.find(property.name, &mut hint)? != Some(property.value) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }

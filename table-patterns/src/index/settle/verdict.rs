@@ -24,10 +24,11 @@ pub(super) enum Verdict {
 impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
     /// Decides for one key. `now` is the entry of the entity that was read, and `written` the time when that entity was written.
     ///
-    /// IMPORTANT: the entry of the current entity is written only if it equals the entry of the recorded change. If not, either the read
-    /// was stale, or a later change has replaced the entry. A later change is proven if the entity was written later, or if the guard or a
-    /// recorded intent contains a later change to this key. Each of these facts is permanent, so a stale read cannot falsify them. Programs built from
-    /// an older release and other tools delete entities without a record; then only a write can prove that the entity does not exist.
+    /// IMPORTANT: the entry of the entity that was read is written only if it equals the entry of the recorded change, or if the entity was written
+    /// later. Otherwise, either the read was stale, or a later change has replaced the entry. A later change is proven if the guard or a recorded intent
+    /// contains a later change to this key. Each of these facts is permanent, so a stale read cannot falsify them. Not every later write has a record: most
+    /// do not change the entry, although another program may encode it differently. Programs built from an older release and other tools delete entities
+    /// without a record; then only a write can prove that the entity does not exist.
     pub(super) async fn verdict(
         &self,
         target: &Target,
@@ -39,17 +40,15 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entries<'_, E, S, O> {
             return Ok(Verdict::Settled);
         }
         let change = self.change;
-        if change.fingerprint == EntryFingerprint::Unknown || change.fingerprint.agrees(now, &target.key) {
+        let is_comparable = change.fingerprint != EntryFingerprint::Unknown;
+        let is_later = written.is_some_and(|written| written > generation.version);
+        if !is_comparable || is_later || change.fingerprint.agrees(now, &target.key) {
             return Ok(Verdict::Write);
         }
-        let is_later = written.is_some_and(|written| written > generation.version);
-        let is_known =
-            is_later || self.handle.is_recorded_later(change, &target.key, generation.version).await?;
-        Ok(match is_known {
-            true => Verdict::Settled,
-            false if written.is_none() && self.is_gone().await? => Verdict::Write,
-            false => Verdict::Behind,
-        })
+        if self.handle.is_recorded_later(change, &target.key, generation.version).await? {
+            return Ok(Verdict::Settled);
+        }
+        Ok(if written.is_none() && self.is_gone().await? { Verdict::Write } else { Verdict::Behind })
     }
 
     /// Returns `true` if the entity does not exist. Checks this with a write that never succeeds, because a read might be answered by a stale replica.

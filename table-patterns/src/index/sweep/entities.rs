@@ -4,24 +4,25 @@ use std::collections::BTreeMap;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::Entity;
+use table_core::etag::ETag;
 use table_core::index::IndexEntry;
 use table_core::key::EntityKey;
-use table_core::name::TableName;
 use table_core::query::Select;
 use table_core::row::Row;
 use table_core::schema::IndexKind;
 use table_core::store::TableStore;
 use table_core::{Error, ErrorCode, Result};
 
-use crate::entities::{Batch, Current, Outcome, RACE, StepRecorder, read_as};
+use crate::entities::{Batch, Outcome, RACE, StepRecorder, read_as};
 use crate::failure::Failure;
 use crate::index::changes::{owner_of, with_room};
 use crate::index::finding::{Finding, FindingKind};
 use crate::index::list::ListForm;
 use crate::index::remote::RemoteChange;
-use crate::index::settle::has_same;
 use crate::index::sweep::packs::Packs;
 use crate::index::sweep::{Item, Phase, Sweep};
+use crate::index::whole::has_same;
+use crate::panicked::caught_in;
 use crate::requests::CONCURRENCY;
 
 /// Damage found at the key of an entity's index entry.
@@ -36,10 +37,10 @@ struct Wrong {
 impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     /// Checks the index entries of entities. Writes missing entries together, several per transaction.
     /// Entities with other damage, and entities that a concurrent writer has changed, are processed one by one.
-    pub(super) async fn entities(&self, table: &TableName, items: &[Item]) -> Result<Vec<Finding>> {
+    pub(super) async fn entities(&self, items: &[Item]) -> Result<Vec<Finding>> {
         let looks = (0..items.len()).map(|position| async move {
             let Some(item) = items.get(position) else { return Ok(Ok(None)) };
-            self.checked((Phase::Entities, &item.key), self.look(table, item)).await
+            self.look(item).await
         });
         let looks: Vec<_> = stream::iter(looks).buffered(CONCURRENCY).try_collect().await?;
         let mut findings = BTreeMap::new();
@@ -87,7 +88,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             let mut findings = Vec::new();
             for position in positions {
                 let Some(item) = items.get(position) else { continue };
-                let finding = self.checked((Phase::Entities, &item.key), self.entity(&item.key)).await?;
+                let finding = self.guarded(&item.key, self.entity(&item.key)).await?;
                 let finding = finding.unwrap_or_else(Some);
                 findings.extend(finding.map(|finding| (position, finding)));
             }
@@ -98,29 +99,57 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         Ok(findings.into_iter().flatten().collect())
     }
 
+    /// Awaits the check of one entity. A permanent error of the store, or of another row, is a finding, and leaves the index incomplete.
+    async fn guarded<T>(
+        &self,
+        key: &EntityKey,
+        check: impl Future<Output = Result<T>>,
+    ) -> Result<Result<T, Finding>> {
+        match caught_in("the code of the entity type", check).await {
+            Err(error) if Failure::of(&error) == Failure::Lasting => {
+                let bad = self.bad(Phase::Entities, key, &error);
+                // IMPORTANT: the index may lack an entity that a query could look for.
+                let _ = self.blocked.set(error);
+                Ok(Err(bad))
+            }
+            done => done.map(Ok),
+        }
+    }
+
+    /// Returns an entity's index entry; `None` if the entity has none. If the entity cannot be read, or no key of the index can contain its value, returns
+    /// a finding, the inner `Err`.
+    async fn entry(&self, key: &EntityKey, row: &Row) -> Result<Result<Option<IndexEntry>, Finding>> {
+        let entry = async {
+            let entity: E = read_as(key, row).map_err(|error| self.table.here(error, key))?;
+            with_room(self.schema(), self.index.entry(&entity)?)
+        };
+        self.checked((Phase::Entities, key), entry).await
+    }
+
     /// Returns the damage to an entity's index entry, based on the entity as read with the page.
-    async fn look(&self, table: &TableName, item: &Item) -> Result<Option<Wrong>> {
-        let entity: E = read_as(&item.key, &item.found.row).map_err(|error| {
-            error
-                .with_table(table.as_str())
-                .with_key(item.key.partition_key.as_str(), item.key.row_key.as_str())
-        })?;
-        self.judge((&entity, Some(&item.found.row)), &item.key).await
+    async fn look(&self, item: &Item) -> Result<Result<Option<Wrong>, Finding>> {
+        match self.entry(&item.key, &item.found.row).await? {
+            Ok(Some(entry)) => self.guarded(&item.key, self.judge(entry, &item.found.row, &item.key)).await,
+            Ok(None) => Ok(Ok(None)),
+            Err(bad) => Ok(Err(bad)),
+        }
     }
 
     /// Confirms the damage to one entity's index entry with further reads, and repairs it if requested.
     async fn entity(&self, key: &EntityKey) -> Result<Option<Finding>> {
-        let mut repaired = None;
-        let mut race = self.table.retry.start(RACE);
+        let (table, mut race) = (self.table.table.name()?, self.table.retry.start(RACE));
         loop {
             // The page is outdated: read the entity, its row, and the entity again.
-            let Some(current) = self.table.current(key).await? else { return Ok(None) };
-            let Some(wrong) = self.judge((&current.entity, current.stored.as_ref()), key).await? else {
-                // The entry was repaired by this pass or by a concurrent writer.
-                return Ok(repaired);
+            let Some(found) = self.store().get(table, key, &Select::All).await? else { return Ok(None) };
+            let entry = match self.entry(key, &found.row).await? {
+                Ok(Some(entry)) => entry,
+                Ok(None) => return Ok(None),
+                Err(bad) => return Ok(Some(bad)),
             };
-            let again = self.table.current(key).await?;
-            if again.is_none_or(|again| again.etag != current.etag) {
+            // A concurrent writer may have corrected the entry.
+            let Some(wrong) = self.judge(entry, &found.row, key).await? else { return Ok(None) };
+            let again = self.store().get(table, key, &Select::All).await?;
+            if again.is_none_or(|again| again.etag != found.etag) {
                 race.retry(None).await.map_err(|error| self.table.here(error, key))?;
                 continue;
             }
@@ -128,8 +157,9 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             if !self.repair || wrong.kind == FindingKind::Duplicate {
                 return Ok(Some(finding));
             }
-            match self.make_good(current, key, wrong).await {
-                Ok(()) => repaired = Some(Finding { repaired: true, ..finding }),
+            match self.make_good(found.etag, key, wrong).await {
+                // The write was conditional on the version that was judged, so the entry is not judged again.
+                Ok(()) => return Ok(Some(Finding { repaired: true, ..finding })),
                 Err(error) if error.code() == ErrorCode::UniqueViolation => {
                     return Ok(Some(Finding { kind: FindingKind::Duplicate, ..finding }));
                 }
@@ -148,10 +178,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
     }
 
     /// Returns the damage at the key of an entity's index entry; `None` if the entry is correct.
-    async fn judge(&self, (entity, stored): (&E, Option<&Row>), owner: &EntityKey) -> Result<Option<Wrong>> {
-        let entry = self.index.entry(entity).and_then(|entry| with_room(self.schema(), entry))?;
-        let Some(entry) = entry else { return Ok(None) };
-        let entry = self.table.whole_entry(self.schema(), entry, stored).await?;
+    async fn judge(&self, entry: IndexEntry, stored: &Row, owner: &EntityKey) -> Result<Option<Wrong>> {
+        let entry = self.table.whole_entry(self.schema(), entry, Some(stored)).await?;
         let wrong = |kind, entry, is_free| Ok(Some(Wrong { kind, entry, is_free }));
         let table = self.table.table_of(self.schema())?;
         let found = self.store().get(&table, &entry.key, &Select::All).await?;
@@ -182,7 +210,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
 
     /// Writes the index entry of an entity. Within its partition, one transaction writes both, but only if the entity's version is unchanged, so no
     /// concurrent write with a different value can interfere.
-    async fn make_good(&self, current: Current<E>, key: &EntityKey, wrong: Wrong) -> Result<()> {
+    async fn make_good(&self, etag: ETag, key: &EntityKey, wrong: Wrong) -> Result<()> {
         let Wrong { kind, entry, .. } = wrong;
         let schema = self.schema();
         if !schema.is_same_partition() {
@@ -193,7 +221,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
             // The row at this key has no owner.
             self.clear(&entry.key, key).await?;
         }
-        let batch = Batch::of(self.joining(key.clone(), current.etag, entry))?;
+        let batch = Batch::of(self.joining(key.clone(), etag, entry))?;
         match self.attempt(&batch, true).await? {
             Outcome::Committed(_) => Ok(()),
             Outcome::Conflict(_, error) => Err(error),

@@ -105,15 +105,23 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         found: &StoredRow,
         astray: &[Finding],
     ) -> Result<()> {
-        if !self.schema().is_same_partition() && astray.iter().all(|finding| finding.owner.is_some()) {
+        let owners: Vec<_> = astray.iter().filter_map(|finding| finding.owner.as_ref()).collect();
+        let (mut latest, is_guarded) = (None, !self.schema().is_same_partition());
+        if is_guarded && !owners.is_empty() {
             // A concurrent settling that found the row correct wrote nothing.
             // The row is therefore settled here, which reads the entity afterwards, instead of being deleted.
-            for owner in astray.iter().filter_map(|finding| finding.owner.clone()) {
-                let change = RemoteChange::of_index(self.schema(), owner, vec![key.clone()]);
+            for owner in &owners {
+                let change = RemoteChange::of_index(self.schema(), (*owner).clone(), vec![key.clone()]);
                 self.table.settle_index(self.schema(), &change, (None, true)).await?;
             }
-            return Ok(());
+            if owners.len() < astray.len() {
+                latest = self.store().get(table, key, &Select::All).await?;
+            }
+            if latest.is_none() {
+                return Ok(());
+            }
         }
+        let found = latest.as_ref().unwrap_or(found);
         if self.schema().kind == IndexKind::Copies {
             return self.delete(table, key, found.etag.clone()).await;
         }
@@ -121,7 +129,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         let before = self.members(&form, key, &found.row).await?.unwrap_or_default();
         let mut after = before.clone();
         after.leave_strays();
-        for owner in astray.iter().filter_map(|finding| finding.owner.as_ref()) {
+        for owner in owners.iter().filter(|_| !is_guarded) {
             after.leave(owner);
         }
         let lists = self.table.lists(table);

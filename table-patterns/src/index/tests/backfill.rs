@@ -131,8 +131,8 @@ fn imp_5_transactions_of_a_backfill_run_concurrently() {
         let employees: Vec<_> =
             (0..20).map(|id| Employee { id, email: id.to_string(), badge: Some(id), ..jones() }).collect();
         table.bulk().insert_all(&employees).await.unwrap();
-        table.enable::<EmployeeByBadge>().await?;
-        table.enable::<EmployeeNamesakes>().await?;
+        table.rebuild::<EmployeeByBadge>().await?;
+        table.rebuild::<EmployeeNamesakes>().await?;
         store.at_once.store(0, Ordering::Relaxed);
         assert_eq!(table.backfill::<EmployeeByBadge>().assume_no_older_programs().run().await?.repaired, 20);
         assert_eq!(store.at_once.swap(0, Ordering::Relaxed), 16);

@@ -2,11 +2,15 @@
 
 use pollster::block_on;
 use table_core::embedded::Engine;
-use table_core::{ErrorCode, TableStoreExt};
+use table_core::index::Index;
+use table_core::name::TableName;
+use table_core::{Entity, ErrorCode, Result, TableStore, TableStoreExt};
 
 use super::kit::Records;
 use crate::EntityStore;
+use crate::entities::{Entities, NoOutbox};
 use crate::faults::{Fault, FaultyStore};
+use crate::index::IndexState;
 
 /// Declares a release of the program, as a module.
 macro_rules! release {
@@ -32,6 +36,9 @@ macro_rules! release {
 
 release!(old:);
 release!(one: index(ByAge, row_key("age_", age, "_", id)));
+release!(later: index(ByAge, row_key("years_", age, "_", id)));
+release!(wider: index(ByAge, row_key("age_", age, "_", id), include(mail)));
+release!(narrow: index(ByAge, row_key("age_", age, "_", id), include()));
 release!(two: index(ByAge, row_key("age_", age, "_", id)), index(ByMail, unique, partition_key("mail_", mail), row_key("of_", id)));
 
 const DEPARTMENTS: [&str; 3] = ["lobby", "sales", "workshop"];
@@ -87,4 +94,135 @@ fn evo_21_a_release_with_fewer_indexes_continues_a_backfill_and_misses_no_entity
 #[test]
 fn evo_21_a_release_with_more_indexes_continues_a_backfill() {
     continues!(one, two);
+}
+
+/// Opens the table with the schema of a release.
+async fn opened<E: Entity + Send + Sync, S: TableStore + Clone + 'static>(
+    store: &S,
+) -> Result<Entities<E, S, NoOutbox>> {
+    store.create_table_if_missing(&TableName::new(E::SCHEMA.table)?).await?;
+    store.table::<E>().accept_schema("another release").await?;
+    store.entities::<E>().create_if_missing().await
+}
+
+async fn state<E: Entity, S: TableStore>(people: &Entities<E, S, NoOutbox>) -> Result<IndexState> {
+    people.states().await.map(|states| states[0].1)
+}
+
+async fn backfill<I: Index, S: TableStore>(people: &Entities<I::Entity, S, NoOutbox>) -> Result<bool> {
+    people
+        .backfill::<I>()
+        .assume_no_older_programs()
+        .page(1)
+        .run()
+        .await
+        .map(|report| report.retry_after.is_none())
+}
+
+/// Lets one release run its backfill after, or during, the time when another release declares the index differently.
+macro_rules! redeclares {
+    ($first:ident, $then:ident) => {
+        for number in 0.. {
+            let store = FaultyStore::new(Engine::in_memory());
+            let count = block_on(async {
+                let people = opened::<$first::Person, _>(&store).await?;
+                for department in DEPARTMENTS {
+                    for id in 0..2 {
+                        let (department, mail) = (department.to_owned(), format!("{department}{id}"));
+                        people.insert(&$first::Person { department, id, age: AGE, mail }).await?;
+                    }
+                }
+                people.rebuild::<$first::PersonByAge>().await?;
+                let other = store.inner().clone();
+                store.script(move |_, at| {
+                    let other = other.clone();
+                    if at != number {
+                        Fault::None
+                    } else {
+                        Fault::Meanwhile(Box::new(move || {
+                            drop(block_on(opened::<$then::Person, _>(&other)).unwrap())
+                        }))
+                    }
+                });
+                let first = backfill::<$first::PersonByAge, _>(&people).await;
+                let count = store.calls().len();
+                store.heal();
+                let people = opened::<$then::Person, _>(store.inner()).await?;
+                let is_early = number < count;
+                if is_early {
+                    assert_eq!(state(&people).await?, IndexState::Building, "request {number}: {first:?}");
+                }
+                // The older program runs its backfill again, and must not complete that of the other release.
+                let again = backfill::<$first::PersonByAge, _>(&store.entities::<$first::Person>()).await;
+                assert_eq!(state(&people).await?, IndexState::Building, "{again:?}");
+                assert!(again.is_err());
+                backfill::<$then::PersonByAge, _>(&people).await?;
+                for department in DEPARTMENTS {
+                    let found = people.query($then::Person::by_age(department, AGE)).collect().await?;
+                    assert_eq!(found.len(), 2, "{department} after request {number}");
+                }
+                assert!(people.check().run().await?.is_clean());
+                Ok::<_, table_core::Error>(count)
+            });
+            if count.unwrap() <= number {
+                assert!(number > 10, "the other release was opened only {number} times");
+                break;
+            }
+        }
+    };
+}
+
+#[test]
+fn a_backfill_completes_only_the_index_as_its_program_declares_it() {
+    redeclares!(one, later);
+}
+
+#[test]
+fn a_backfill_without_a_property_does_not_complete_the_index_that_includes_it() {
+    redeclares!(narrow, wider);
+}
+
+/// Tests that a run of a pass neither records a position nor completes the index after another run has completed it and the index is rebuilt.
+#[test]
+fn a_backfill_that_was_restarted_begins_again() {
+    for number in 0.. {
+        let store = FaultyStore::new(Engine::in_memory());
+        let count = block_on(async {
+            let people = opened::<one::Person, _>(&store).await?;
+            for (id, department) in (0..).zip(DEPARTMENTS) {
+                people
+                    .insert(&one::Person { department: department.into(), id, age: AGE, mail: String::new() })
+                    .await?;
+            }
+            people.rebuild::<one::PersonByAge>().await?;
+            let restart = |engine: Engine| async move {
+                let people = engine.entities::<one::Person>().create_if_missing().await?;
+                people.rebuild::<one::PersonByAge>().await
+            };
+            let engine = store.inner().clone();
+            store.script(move |_, at| {
+                let engine = engine.clone();
+                if at != number {
+                    Fault::None
+                } else {
+                    Fault::Meanwhile(Box::new(move || block_on(restart(engine)).unwrap()))
+                }
+            });
+            let first = backfill::<one::PersonByAge, _>(&people).await;
+            let count = store.calls().len();
+            store.heal();
+            // The first run may read the restarted pass, and then continues that pass.
+            if first.is_err() {
+                assert_eq!(state(&people).await?, IndexState::Building, "request {number}");
+                let report = people.backfill::<one::PersonByAge>().assume_no_older_programs().run().await?;
+                assert_eq!(report.scanned, 6, "all rows and entities after request {number}");
+            }
+            assert!(first.is_err() || number < 4 || number >= count, "request {number} of {count}");
+            Ok::<_, table_core::Error>(count)
+        });
+        if count.unwrap() <= number {
+            assert!(number > 10, "restarted only {number} times");
+            break;
+        }
+    }
 }

@@ -17,6 +17,7 @@ use table_core::{ErrorCode, ValueRef};
 use super::kit::Records;
 use crate::EntityStore;
 use crate::entities::Entities;
+use crate::faults::{Call, Fault, FaultyStore};
 use crate::index::{FindingKind, IndexReport, IndexState};
 
 mod before {
@@ -103,6 +104,48 @@ fn pat_intra_7_rows_that_cannot_be_indexed_are_named_and_stop_no_backfill() {
     assert_eq!(states, [("ByName", IndexState::Ready), ("Names", IndexState::Ready)]);
     let bob = block_on(members.get(Member::by_name("S", "Bob"))).unwrap();
     assert_eq!(bob.map(|bob| bob.id), Some(4));
+}
+
+/// Tests that only an entity itself can be the reason why a backfill omits the entity. A permanent error of any other read leaves the index *building*.
+#[test]
+fn a_backfill_that_cannot_read_an_index_row_is_not_complete() {
+    let names = ["Ada", "Bob", "Cy"];
+    for code in [ErrorCode::InvalidInput, ErrorCode::TableNotFound, ErrorCode::EntityMismatch] {
+        for number in 0.. {
+            let store = FaultyStore::new(Engine::in_memory());
+            let is_complete = block_on(async {
+                let old = store.table::<before::Member>().create_if_missing().await?;
+                for (id, name) in (1..).zip(names) {
+                    old.insert(&before::Member { department: "S".into(), id, name: name.into() }).await?;
+                }
+                let members = store.entities_with_outbox::<Member, _>(Records::default());
+                let members = members.create_if_missing().await?;
+                let mut gets = 0;
+                store.script(move |call, _| {
+                    gets += usize::from(call == Call::Get);
+                    let is_due = call == Call::Get && gets == number + 1;
+                    if is_due { Fault::Before(code) } else { Fault::None }
+                });
+                let built = members.backfill::<MemberByName>().assume_no_older_programs().run().await;
+                let is_over = store.calls().iter().filter(|call| **call == Call::Get).count() <= number;
+                store.heal();
+                assert_eq!(
+                    members.states().await?[0].1 == IndexState::Ready,
+                    built.is_ok(),
+                    "{code:?} {number}"
+                );
+                for name in names.iter().filter(|_| built.is_ok()) {
+                    let found = members.get(Member::by_name("S", *name)).await?;
+                    assert!(found.is_some(), "{name} after {code:?} of get {number}");
+                }
+                Ok::<_, table_core::Error>(is_over)
+            });
+            if is_complete.unwrap() {
+                assert!(number > 3, "{number} gets");
+                break;
+            }
+        }
+    }
 }
 
 #[test]

@@ -216,3 +216,46 @@ fn a_disabled_index_refuses_queries_until_a_backfill() {
     })
     .unwrap();
 }
+
+/// Tests that `enable` takes no index out of use, that `rebuild` starts every pass that has begun from the beginning, and that neither refuses older programs.
+#[test]
+fn enable_changes_only_a_disabled_index() {
+    block_on(async {
+        let engine = Engine::in_memory();
+        old_rows(&engine, &[staff(1), staff(2), staff(3)]).await?;
+        let table = engine.entities::<Staff>().create_if_missing().await?;
+        let state = async || table.states().await.map(|states| states[0].1);
+        for _ in 0..2 {
+            table.enable::<StaffByEmail>().await?;
+            table.rebuild::<StaffByEmail>().await?;
+            let layout = table.table().schema_record().await?.unwrap();
+            assert!(layout.is_announced("ByEmail"), "its backfill has not begun");
+        }
+        build(&table).await?;
+        table.enable::<StaffByEmail>().await?;
+        assert_eq!(table.states().await?, ALL_READY, "it was ready before");
+        table.rebuild::<StaffByEmail>().await?;
+        assert_eq!(state().await?, IndexState::Building);
+        let report = table.backfill::<StaffByEmail>().assume_no_older_programs().run().await?;
+        assert_eq!((report.scanned, report.repaired), (5, 0), "3 entities, and 2 of them have an email");
+        table.disable::<StaffByEmail>().await?;
+        table.rebuild::<StaffByEmail>().await?;
+        assert_eq!(state().await?, IndexState::Disabled);
+        table.enable::<StaffByEmail>().await?;
+        assert_eq!(state().await?, IndexState::Building);
+        build(&table).await?;
+        assert_eq!(table.states().await?, ALL_READY);
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+/// Tests that a check of an unknown index is an error, and not a clean report.
+#[test]
+fn a_check_of_an_unknown_index_is_refused() {
+    let table = block_on(Engine::in_memory().entities::<Staff>().create_if_missing()).unwrap();
+    let error = block_on(table.check().only("ByAgee").run()).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InvalidInput);
+    let text = error.to_string();
+    assert!(text.contains("ByAgee") && text.contains("ByEmail, ByAge, ByLastName"), "{text}");
+}

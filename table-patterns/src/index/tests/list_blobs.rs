@@ -15,10 +15,12 @@ use table_core::transaction::Transaction;
 use table_core::{Entity, ErrorCode, Result};
 
 use super::kit::Records;
-use super::people::{Employee, assert_lists, jones, model, person, recorded, scene, settle_all};
+use super::people::{
+    Employee, EmployeeByLastName, assert_lists, jones, model, person, recorded, scene, settle_all,
+};
 use crate::EntityStore;
-use crate::index::ListBlobs;
 use crate::index::list::ListForm;
+use crate::index::{IndexState, ListBlobs};
 
 const EMPTY: &[&str] = &[];
 
@@ -76,6 +78,30 @@ fn pat_ix_4_a_list_too_large_for_an_entity_moves_to_a_blob_or_fails() {
             assert!(error.to_string().contains("with_list_blobs"), "{error}");
         }
         assert!(without.get(Employee::key("Sales", 70_000)).await?.is_none());
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_backfill_without_blobs_leaves_the_index_building() {
+    block_on(async {
+        let scene = scene(0).await?;
+        scene.people.insert(&jones(1)).await?;
+        scene.people.rebuild::<EmployeeByLastName>().await?;
+        let without = scene.store.engine.entities_with_outbox::<Employee, _>(Records::default());
+        let without = without.create_if_missing().await?;
+        for page in [1, 1_000] {
+            let backfill = without.backfill::<EmployeeByLastName>().assume_no_older_programs().page(page);
+            let error = backfill.run().await.unwrap_err();
+            assert_eq!(error.rule(), Some("PAT-IX-4"), "{error}");
+            assert!(error.to_string().contains("with_list_blobs"), "{error}");
+            assert_eq!(without.states().await?[0], ("ByLastName", IndexState::Building));
+        }
+        scene.people.backfill::<EmployeeByLastName>().assume_no_older_programs().run().await?;
+        let keys = scene.people.keys_of(Employee::by_last_name("Sales", "Jones")).await?;
+        assert_eq!(keys.len(), 1);
+        assert_eq!(without.states().await?[0], ("ByLastName", IndexState::Ready));
         Ok::<(), table_core::Error>(())
     })
     .unwrap();

@@ -1,0 +1,93 @@
+//! Disables and enables indexes, and requires them to be built again.
+
+use table_core::Result;
+use table_core::entity::Entity;
+use table_core::index::Index;
+use table_core::store::TableStore;
+use table_core::table::SchemaRecord;
+
+use crate::entities::{Entities, StepRecorder};
+use crate::fence;
+use crate::index::backfill::words;
+use crate::index::state::note;
+use crate::index::sweep::Phase;
+use crate::position::Position;
+
+impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
+    /// Disables reads through an index. The index is still maintained; to remove it, delete its declaration from the struct. Processes whose
+    /// handles already know the index as ready continue to use it until they open the table again or call [`states`](Self::states).
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if no schema is stored because the table has never been opened;
+    /// `UpdateConditionNotSatisfied` after too many conflicts; any error from the store.
+    pub async fn disable<I: Index<Entity = E>>(&self) -> Result<()> {
+        let note = note(I::SCHEMA.name);
+        self.note(|layout| {
+            layout.disabled.retain(|known| *known != note);
+            layout.disabled.push(note.clone());
+        })
+        .await
+        .map(drop)
+    }
+
+    /// Enables a disabled index. The index is *building* until a [`backfill`](Self::backfill) completes. Does nothing if the index is not disabled.
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if no schema is stored because the table has never been opened;
+    /// `UpdateConditionNotSatisfied` after too many conflicts; any error from the store.
+    pub async fn enable<I: Index<Entity = E>>(&self) -> Result<()> {
+        let (note, start) = (note(I::SCHEMA.name), self.new_start());
+        self.note(|layout| {
+            let is_disabled = layout.disabled.contains(&note);
+            layout.disabled.retain(|known| *known != note);
+            // Programs that do not know the index are still refused, unless its first backfill has not begun.
+            if is_disabled && !layout.pending.contains(&note) {
+                fence::restart(layout, &note, &start);
+            }
+        })
+        .await
+        .map(drop)
+    }
+
+    /// Requires a complete [`backfill`](Self::backfill) of an index, for example after another tool changed entities. The index is *building* until the
+    /// backfill completes, and a backfill that is in progress starts from the beginning. A disabled index stays disabled.
+    /// [`check`](Self::check) with `repair` does the same work while the index stays in use.
+    ///
+    /// ```
+    /// # use table_patterns::{Engine, Entity, EntityStore};
+    /// # use table_patterns::index::IndexState;
+    /// # #[derive(Entity, Clone)]
+    /// # #[partition_key(department)]
+    /// # #[row_key("empid_", id)]
+    /// # #[index(ByEmail, unique, row_key("email_", email))]
+    /// # struct Employee { department: String, #[digits(6)] id: u32, email: String }
+    /// # pollster::block_on(async {
+    /// let employees = Engine::in_memory().entities::<Employee>().create_if_missing().await?;
+    /// employees.rebuild::<EmployeeByEmail>().await?;
+    /// assert_eq!(employees.states().await?, [("ByEmail", IndexState::Building)]);
+    /// employees.backfill::<EmployeeByEmail>().assume_no_older_programs().run().await?;
+    /// assert_eq!(employees.states().await?, [("ByEmail", IndexState::Ready)]);
+    /// # Ok::<(), table_patterns::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// `ResourceNotFound` if no schema is stored because the table has never been opened;
+    /// `UpdateConditionNotSatisfied` after too many conflicts; any error from the store.
+    pub async fn rebuild<I: Index<Entity = E>>(&self) -> Result<()> {
+        let (note, start) = (note(I::SCHEMA.name), self.new_start());
+        self.note(|layout| fence::restart(layout, &note, &start)).await.map(drop)
+    }
+
+    /// Returns the text that records a new pass over the rows.
+    fn new_start(&self) -> String {
+        fence::new_pass(&words(Phase::Rows, &Position::default()), self.retry.runtime().random())
+    }
+
+    /// Changes the stored state of the indexes, and remembers it.
+    pub(super) async fn note(&self, change: impl Fn(&mut SchemaRecord)) -> Result<SchemaRecord> {
+        let layout = self.table.update_schema_record(change).await?;
+        self.index_states().learn::<E>(&layout);
+        Ok(layout)
+    }
+}
