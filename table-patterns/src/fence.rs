@@ -100,7 +100,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
                 let is_seen = |now: &SchemaRecord| now.schema == layout.schema;
                 let close = |now: &mut SchemaRecord| {
                     if is_seen(now) {
-                        close(now, note, &closing)
+                        close(now, note, &closing);
                     }
                 };
                 if !is_seen(&self.table.update_schema_record(close).await?) {
@@ -127,7 +127,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         let is_seen = |layout: &SchemaRecord| layout.schema == seen.schema;
         let skip = |layout: &mut SchemaRecord| {
             if is_seen(layout) {
-                skip(layout, note, start)
+                skip(layout, note, start);
             }
         };
         let layout = self.table.update_schema_record(skip).await?;

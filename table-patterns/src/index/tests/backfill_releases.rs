@@ -202,10 +202,10 @@ fn a_backfill_that_was_restarted_begins_again() {
             let engine = store.inner().clone();
             store.script(move |_, at| {
                 let engine = engine.clone();
-                if at != number {
-                    Fault::None
-                } else {
+                if at == number {
                     Fault::Meanwhile(Box::new(move || block_on(restart(engine)).unwrap()))
+                } else {
+                    Fault::None
                 }
             });
             let first = backfill::<one::PersonByAge, _>(&people).await;
