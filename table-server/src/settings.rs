@@ -26,7 +26,7 @@ const TEXT: &str = "Text";
 const OWNER: &str = "Created";
 /// The owner of a setting that was stored while its table or queue did not exist. No table or queue has this creation time. Queue metadata with this owner
 /// belongs to the next queue with the same name, because the metadata is stored before the queue is created.
-const NOBODY: u64 = 0;
+const NO_OWNER: u64 = 0;
 
 /// The kind of a setting. Its name is the `PartitionKey` of the stored settings of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,7 +70,7 @@ struct Setting {
 impl Setting {
     /// Returns `true` if the setting belongs to the next queue with its name.
     fn is_of_next(&self, kind: Kind) -> bool {
-        kind == Kind::QueueMetadata && self.owner == Some(NOBODY)
+        kind == Kind::QueueMetadata && self.owner == Some(NO_OWNER)
     }
 }
 
@@ -138,7 +138,7 @@ impl Settings {
                 let text = entity.row.find(TEXT, &mut 0)?;
                 if let (Some(kind), Some(ValueRef::String(text))) = (kind, text) {
                     let owner = match entity.row.find(OWNER, &mut 0)? {
-                        Some(ValueRef::Int64(created)) => Some(u64::try_from(created).unwrap_or(NOBODY)),
+                        Some(ValueRef::Int64(created)) => Some(u64::try_from(created).unwrap_or(NO_OWNER)),
                         _ => self.owner(kind, entity.row_key),
                     };
                     texts.insert((kind, entity.row_key.to_owned()), Setting { text: text.into(), owner });
@@ -203,13 +203,13 @@ impl Settings {
     fn current(&self, texts: &Texts, kind: Kind, name: &str) -> Option<Arc<str>> {
         let setting = texts.get(&(kind, name.to_owned()))?;
         let is_current = setting.owner.is_none_or(|owner| match self.owner(kind, name) {
-            None | Some(NOBODY) => false,
+            None | Some(NO_OWNER) => false,
             Some(found) => found == owner || setting.is_of_next(kind),
         });
         is_current.then(|| Arc::clone(&setting.text))
     }
 
-    /// Returns the creation time of the table or queue with this name, or `NOBODY` if it does not exist. Returns `None` for the properties of a service.
+    /// Returns the creation time of the table or queue with this name, or `NO_OWNER` if it does not exist. Returns `None` for the properties of a service.
     fn owner(&self, kind: Kind, name: &str) -> Option<u64> {
         let found = match kind {
             Kind::Properties => return None,
@@ -218,7 +218,7 @@ impl Settings {
                 QueueName::new(name).and_then(|queue| self.engine.queue_incarnation(&queue))
             }
         };
-        Some(found.unwrap_or(NOBODY))
+        Some(found.unwrap_or(NO_OWNER))
     }
 
     /// Returns the names of all settings of this kind.

@@ -153,7 +153,7 @@ fn pat_ec_8_many_changes_of_a_transaction_share_a_row() {
 /// An act on a feed that a reader follows.
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    /// Writes this number of changes.
+    /// Writes `count` changes.
     Write(usize),
     /// Trims the feed to its end.
     Trim,
