@@ -86,7 +86,8 @@ impl ListBlobs {
     }
 
     /// Sets how long a blob is kept after the last reference to it is removed; a day by default. A write to a list may take at most half of this time. A reader
-    /// that takes longer between reading the entity and reading the blob must read the entity again.
+    /// that takes longer between reading the entity and reading the blob must read the entity again. The names of this handle's blobs contain the period. A
+    /// collector with a shorter one keeps them equally long.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
@@ -105,10 +106,11 @@ impl ListBlobs {
             .map_err(|source| Error::of(ListFault::Folder { folder, source }))
     }
 
-    /// Returns a unique name for the blob of a list: `indexes/lists/lastnames/=4Aones/all/0635338512000000000_5f0c…`.
+    /// Returns a unique name for the blob of a list: `indexes/lists/lastnames/=4Aones/all/0635338512000000000_864000000000_5f0c…`. The name contains
+    /// the grace period of this handle, so collectors with a shorter one wait equally long.
     fn new_name(&self, table: &TableName, list: &EntityKey, born: u64) -> Result<Path> {
         let [partition, row] = [list.partition_key.as_str(), list.row_key.as_str()].map(encode_caseless);
-        let name = format!("{born:019}_{}", Uuid::new_v4().simple());
+        let name = format!("{born:019}_{}_{}", ticks_of(self.grace), Uuid::new_v4().simple());
         Ok(self.folder("lists", table)?.join(partition).join(row).join(name))
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use object_store::ObjectStoreExt;
 use pollster::block_on;
@@ -10,6 +11,7 @@ use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
 use table_core::operation::{Operation, OperationKind};
+use table_core::runtime::ticks_of;
 use table_core::store::TableStore;
 use table_core::transaction::Transaction;
 use table_core::{Entity, ErrorCode, Result};
@@ -258,6 +260,29 @@ fn orphans_are_kept_for_the_grace_period_and_named_blobs_forever() {
         assert_eq!(scene.blobs.names(), scene.named().await?);
         let table = Engine::in_memory().entities_with_outbox::<Employee, _>(Records::default());
         assert_eq!(table.collect_orphaned_lists().await.unwrap_err().code(), ErrorCode::InvalidInput);
+        Ok::<(), table_core::Error>(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn an_orphan_is_kept_for_the_grace_period_of_its_writer() {
+    block_on(async {
+        let scene = scene(0).await?;
+        let minute = Duration::from_secs(60);
+        let lists = ListBlobs::new(Arc::new(scene.blobs.clone()), "indexes").grace(minute);
+        let collector = scene.people.clone().with_list_blobs(lists);
+        let pass = |minutes| scene.now.fetch_add(minutes * ticks_of(minute), Ordering::SeqCst);
+        for id in [1, 2] {
+            scene.people.insert(&jones(id)).await?;
+        }
+        // The writer's grace period is an hour.
+        for (minutes, kept, marked, removed) in [(59, 2, 0, 0), (1, 1, 1, 0), (59, 1, 1, 0), (1, 1, 0, 1)] {
+            pass(minutes);
+            let collected = collector.collect_orphaned_lists().await?;
+            assert_eq!((collected.kept, collected.marked, collected.removed), (kept, marked, removed));
+        }
+        assert_eq!(scene.blobs.names(), scene.named().await?);
         Ok::<(), table_core::Error>(())
     })
     .unwrap();
