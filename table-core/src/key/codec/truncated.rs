@@ -9,7 +9,7 @@ use crate::key::codec::derived::source;
 use crate::key::codec::fault::refused;
 use crate::key::codec::inverted::Counted;
 use crate::key::codec::name::Name;
-use crate::key::codec::{DerivedPart, Facts, Form, Hour, KeyCodec, PartSource, Unix};
+use crate::key::codec::{DerivedPart, Facts, Form, Hour, KeyCodec, PartSource, Unix, date};
 
 /// A codec that is less precise than the values of `T`. It can truncate a value to a value that it can encode.
 ///
@@ -79,7 +79,9 @@ source! {
 impl Truncates<DateTime<Utc>> for Hour {
     fn truncate(value: &DateTime<Utc>) -> Option<DateTime<Utc>> {
         // The result is computed from calendar fields, because chrono's rounding uses an `i64` of nanoseconds, which overflows after the year 2262.
-        Some(value.date_naive().and_hms_opt(value.hour(), 0, 0)?.and_utc())
+        let day = value.date_naive();
+        date::number_of(day)?; // `None` outside the years that the codec can encode.
+        Some(day.and_hms_opt(value.hour(), 0, 0)?.and_utc())
     }
 }
 
