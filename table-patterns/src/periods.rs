@@ -22,9 +22,9 @@
 //!   time comes first in the RowKey. Such a read is not a snapshot (CON-9).
 //!
 //! # Cost
-//! A write costs one request. A process's first write to a table costs a few more, which open the table. A read costs at least one request per period,
+//! A write costs one request. A process's first write to a table takes a few more requests, which open the table. A read costs at least one request per period,
 //! several of them concurrently. Expiry costs one listing, two queries, and two requests per dropped table, for the table and its schema; a feed costs one
-//! more for each of its partitions. For entities without separate tables, [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
+//! more for each of its partitions. For entities that do not have one table per period, [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
 //!
 //! # Bounds
 //! Table names have at most 63 characters. A read of many periods holds a page from each table in memory, so choose a period length with which a read covers

@@ -1,4 +1,4 @@
-//! The collector for orphans, which are blobs that no entity references. It marks them first, and removes them after a grace period.
+//! The collector for orphaned blobs, which no entity references. It marks them first, and removes them after a grace period.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub(crate) trait Naming {
     fn is_named(&self, path: &Path, of: &Self::Of) -> impl Future<Output = Result<bool>> + Send;
 }
 
-/// The collector for the blobs in one folder. The last segment of each blob's name begins with the creation time. The grace period of the writer may follow.
+/// The collector for the blobs in one folder. The last segment of each blob's name begins with the creation time, which the writer's grace period may follow.
 pub(crate) struct Orphans<'a, N> {
     pub(crate) blobs: &'a dyn ObjectStore,
     /// The folder that contains the blobs.
@@ -76,7 +76,8 @@ impl<N: Naming + Sync> Orphans<'_, N> {
             let marked = marks.remove(&self.mark_of(&meta.location)).unwrap_or_default();
             self.judge(&meta.location, &of, claim, &marked, &mut collected).await?;
         }
-        // The remaining marks belong to blobs that no longer exist, because an earlier run was interrupted after it had deleted the blob.
+        // The remaining marks belong to blobs that no longer exist: an earlier run was interrupted after it had deleted the blob and before it deleted the
+        // marks.
         for marks in marks.into_values() {
             self.unmark(&marks).await?;
         }
@@ -132,7 +133,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(())
     }
 
-    /// Returns the marks of all orphans, with the times at which they were written, grouped by the folder that contains an orphan's marks.
+    /// Returns all marks and the times at which they were written, grouped by the folder that contains the marks of one orphan.
     async fn marks(&self) -> Result<BTreeMap<Path, Vec<(Path, u64)>>> {
         let mut marks: BTreeMap<Path, Vec<(Path, u64)>> = BTreeMap::new();
         let mut listing = self.blobs.list(Some(&self.marks));

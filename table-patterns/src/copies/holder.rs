@@ -30,8 +30,8 @@ struct HolderRows {
     /// The versions of the newly referenced sources in the holder's partition. They are conditions: the transaction fails if a source has changed since it
     /// was copied.
     sources: BTreeMap<RowKey, ETag>,
-    /// The sources in the holder's partition, as first read; `None` for a missing source. Each is read only once, so all relations copy the version that the
-    /// transaction requires.
+    /// The sources in the holder's partition that have been read; `None` for a missing source. Each is read only once, so all relations copy the version that
+    /// the transaction requires.
     read: BTreeMap<RowKey, Option<StoredRow>>,
 }
 

@@ -38,7 +38,7 @@ pub(super) struct CopyPlan {
 }
 
 impl CopyPlan {
-    /// Creates the plan for a pending write, without copies.
+    /// Creates the plan for a pending write, to which the copies have not been added yet.
     pub(super) fn of(pending: &PendingWrite) -> Result<Self> {
         let PendingWrite { together, siblings, .. } = pending;
         let new = pending.after()?;

@@ -222,7 +222,7 @@ where
     S: TableStore + Clone + 'static,
     O: StepRecorder,
 {
-    // The decision is made at compile time. A third of the code for an entity is for copies, and this part is omitted for entities without copies.
+    // The decision is made at compile time. The code for copies is a third of the code for an entity, and is omitted for entities without copies.
     if const { E::RELATIONS.is_none() } {
         return handle;
     }
