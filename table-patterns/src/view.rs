@@ -158,7 +158,7 @@ pub use table::{ViewState, ViewTable};
 
 /// A view: computes the rows that each source entity contributes to the view's table, and the amounts that it adds to the view's sums.
 pub trait View: 'static {
-    /// The entity type that the view is built from.
+    /// The entity type from which the view is built.
     type Source: Entity + Send + Sync;
     /// The type of the view's rows, which are stored in a separate table.
     type Row: PlainEntity + Send + Sync;

@@ -1,4 +1,4 @@
-//! Tests sums near the limits of their type.
+//! Tests sums near the limits of `i64`.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ impl View for Balances {
     }
 }
 
-/// Returns any, large or small amounts.
+/// Generates arbitrary, large and small amounts.
 fn amount() -> impl Strategy<Value = i64> {
     prop_oneof![any::<i64>(), Just(i64::MAX), Just(-i64::MAX), Just(6 << 60), Just(-(6 << 60)), -3_i64..3]
 }
