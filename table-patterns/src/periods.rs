@@ -89,7 +89,7 @@ pub use tables::PeriodTables;
 /// An entity that is stored in the table for its period.
 ///
 /// The entity may declare a feed, and indexes and lists in its own partition. It may have slots and be written in units of work.
-/// [`PeriodTables::entities_of`] returns the [handle](crate::Entities) to the table for the period that contains `instant`, which maintains all of them.
+/// [`PeriodTables::entities_of`] returns the [handle](crate::Entities) to the table for the period that contains `instant`. The handle maintains all of them.
 /// Their rows are dropped with the table. Rows in other partitions or tables would remain, so an entity with an index in another partition or table, or with
 /// copies, is rejected at compile time.
 ///

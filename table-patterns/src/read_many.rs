@@ -12,7 +12,7 @@ use crate::requests::{self, CONCURRENCY};
 
 /// The minimum number of ascending keys in one partition that are read in pages.
 const SOME: usize = 8;
-/// Limits the number of unneeded rows: a page has at most two rows per requested key, and paging stops after more than two rows per key found.
+/// The limit for rows that are not needed: a page has at most two rows per requested key, and paging stops after more than two rows per key found.
 const AROUND: usize = 2;
 /// The maximum number of rows in a page.
 const PAGE: usize = 1_000;

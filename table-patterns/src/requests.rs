@@ -145,7 +145,7 @@ mod tests {
         static POLLS: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// A test future that returns `number` and counts the calls. It fails for number 1.
+    /// Returns `number` and counts the calls. Fails for number 1.
     async fn turn(number: usize) -> Result<usize> {
         POLLS.set(POLLS.get() + 1);
         if number == 1 { Err(Error::new(ErrorCode::InvalidInput, "the second")) } else { Ok(number) }

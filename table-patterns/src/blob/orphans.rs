@@ -32,7 +32,7 @@ pub struct Collected {
     pub removed: u64,
 }
 
-/// Determines whether a blob is referenced by an entity. Implemented for each kind of blob.
+/// A check that determines whether an entity refers to a blob. Implemented for each kind of blob.
 pub(crate) trait Naming {
     /// The entity that may refer to a blob, according to the blob's name.
     type Of: Send + Sync;
@@ -51,14 +51,14 @@ pub(crate) struct Orphans<'a, N> {
     pub(crate) folder: Path,
     /// The folder that contains the marks of orphans.
     pub(crate) marks: Path,
-    /// Returns the current time in ticks.
+    /// Returns the current time, in ticks.
     pub(crate) now: &'a (dyn Fn() -> u64 + Send + Sync),
     /// The minimum grace period. A blob whose name contains a longer one is kept for that time.
     pub(crate) grace: Duration,
     pub(crate) naming: N,
 }
 
-/// The start of a blob's upload, and the period for which the blob is kept without an entity; both in ticks.
+/// The time at which a blob's upload started, and the period for which the blob is kept without an entity. Both are in ticks.
 #[derive(Clone, Copy)]
 struct Claim {
     born: u64,

@@ -33,7 +33,7 @@ pub(super) struct CopyPlan {
     pub(super) rows: Vec<Operation>,
     /// Changes that a worker must settle in other partitions.
     pub(super) remote: Vec<RemoteChange>,
-    /// Writes to the entity's holders in the same transaction.
+    /// The writes of the entity's holders, which are part of the same transaction.
     pub(super) others: Vec<EntityPlan>,
 }
 

@@ -106,7 +106,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: 'static, O> Entities<E, S, O> {
-    /// Returns the feed of the handle, whether or not it records changes to entities.
+    /// Returns the feed of the handle, even if the feed does not record changes to entities.
     pub(crate) fn feed_recorder(&self) -> Option<&FeedRecorder<S>> {
         self.contributor()
     }

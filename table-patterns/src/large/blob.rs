@@ -10,7 +10,7 @@ use table_core::Result;
 
 use crate::large::BlobRef;
 
-/// Describes a blob that each entity of a type can have, such as `Employee::PHOTO_BLOB`. Created by [`#[derive(Large)]`](derive@crate::large::Large), or from
+/// A blob that each entity of a type can have, such as `Employee::PHOTO_BLOB`. Created by [`#[derive(Large)]`](derive@crate::large::Large), or from
 /// the name of the property that stores the blob's address and two functions that get and set this address.
 ///
 /// ```

@@ -55,7 +55,7 @@ const CV: Blob<Employee> = Employee::CV_BLOB;
 
 type Employees = LargeTable<Employee, FaultyStore<Engine>>;
 
-/// 2014-04-23T12:00:00Z, in ticks.
+/// The time 2014-04-23T12:00:00Z in ticks.
 const NOON: u64 = 635_338_512_000_000_000;
 const GRACE: u64 = 864_000_000_000;
 

@@ -18,7 +18,7 @@ use crate::entities::{StepRecorder, read_as};
 use crate::log_tail::fault::LogFault;
 use crate::log_tail::{LogStamp, LogTail};
 
-/// Generates the stamps for one writer's events.
+/// A generator of the stamps for one writer's events.
 #[derive(Debug)]
 pub(super) struct Writer {
     clock: Clock,

@@ -85,7 +85,7 @@ impl Cursor {
     }
 }
 
-/// Merges the entities from several tables in key order, with one cursor for each table.
+/// A merge of the entities from several tables in key order, with one cursor for each table.
 #[derive(Debug)]
 pub(super) struct Merge<S> {
     store: S,

@@ -41,7 +41,7 @@ impl SlotNumber for i64 {
     }
 }
 
-/// Sums are rounded, and may become infinite, as usual for floating-point numbers.
+/// Sums are rounded and may become infinite, as is usual for floating-point numbers.
 #[diagnostic::do_not_recommend]
 impl SlotNumber for f64 {
     const ZERO: Self = 0.0;

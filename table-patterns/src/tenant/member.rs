@@ -37,7 +37,7 @@ pub(super) trait Member: Send + Sync {
     /// Returns `true` if a row is an entity of this type.
     fn owns(&self, row: EntityRef<'_>) -> bool;
 
-    /// Returns `true` if the key has the format of this type's keys.
+    /// Returns `true` if the key has the format of the keys of this type.
     fn owns_key(&self, key: &EntityKey) -> bool;
 
     /// Returns `true` if the key belongs to an index row of this type in another partition or table.

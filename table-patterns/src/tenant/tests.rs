@@ -168,7 +168,7 @@ fn an_export_continues_from_any_position() {
             let mut export =
                 tenant.export().page(rows).resume(position.to_string().parse().unwrap()).unwrap();
             text.truncate(usize::try_from(position.bytes()).unwrap());
-            // Each process stores its position once, runs one more step, and dies without storing the position after that step.
+            // Each process stores its position once, runs one more step, and dies before it stores the position after that step.
             let Some(lines) = block_on(export.step()).unwrap() else { break };
             text += &lines;
             while *export.position() == position {

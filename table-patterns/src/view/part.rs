@@ -33,7 +33,7 @@ pub(crate) struct Change {
 /// The amounts to add to sums, by row and property.
 type Differences<'a> = BTreeMap<&'a str, BTreeMap<&'a str, i64>>;
 
-/// The stored rows that contain sums; `None` for a row that does not exist.
+/// The stored rows that contain sums, by `RowKey`; `None` for a row that does not exist.
 type Sums<'a> = BTreeMap<&'a str, Option<StoredRow>>;
 
 impl Change {

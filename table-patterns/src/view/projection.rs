@@ -12,7 +12,7 @@ use table_core::{Column, Error, Result};
 
 use crate::view::fault::ViewFault;
 
-/// Collects the rows and amounts of one source entity for a view whose rows have the type `R`.
+/// A collection of the rows and amounts of one source entity, for a view whose rows have the type `R`.
 pub struct Projection<R> {
     pub(super) places: BTreeMap<PartitionKey, Contribution>,
     of: PhantomData<fn() -> R>,

@@ -83,7 +83,7 @@ enum Phase {
     Gone,
     /// Recounts the sums from the records.
     Sums,
-    /// Moves the view's cursors to the ends that the feeds had when the rebuild started, and deletes the reports of earlier gaps.
+    /// Moves the view's cursors to the ends of the feeds when the rebuild started, and deletes the reports of earlier gaps.
     Feeds,
     Done,
 }

@@ -50,10 +50,10 @@ pub struct ViewTable<V: View, S> {
 /// The information that clones of a handle share.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// The time, in ticks, of the last check that found the view ready; 0 before the first such check. The view counts as ready only for a short
+    /// The time in ticks of the last check that found the view ready; 0 before the first such check. The view counts as ready only for a short
     /// time afterwards, because its table may be deleted and created again, which makes the view not ready.
     ready: AtomicU64,
-    /// The time, in ticks, of the last check that found no later version; 0 before the first such check.
+    /// The time in ticks of the last check that found no later version; 0 before the first such check.
     current: AtomicU64,
     pub(super) following: Following,
 }
@@ -126,7 +126,7 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
 }
 
 impl<V: View, S> ViewTable<V, S> {
-    /// Sets the handle with which the view follows its source's feeds.
+    /// Sets the feed handle with which the view follows the feeds of its source.
     #[must_use]
     pub fn with_feed(self, feed: Feed<S>) -> Self {
         Self { feed, ..self }
@@ -151,7 +151,7 @@ impl<V: View, S> ViewTable<V, S> {
         Self { poison_limit, ..self }
     }
 
-    /// Returns the handle with which the view follows its source's feeds.
+    /// Returns the feed handle with which the view follows the feeds of its source.
     #[must_use]
     pub const fn feed(&self) -> &Feed<S> {
         &self.feed

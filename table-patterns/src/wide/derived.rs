@@ -38,7 +38,7 @@ pub fn take<T>(
     properties.take(name, read)
 }
 
-/// A placeholder for the header of a declaration that does not compile. Never called.
+/// Takes the place of the header in a declaration that does not compile. Never called.
 #[must_use]
 #[expect(clippy::panic, reason = "a declaration with a mistake does not compile")]
 pub fn stub<T>() -> T {

@@ -14,7 +14,7 @@ use crate::wide::fault::WideFault;
 use crate::wide::places::{Names, Places};
 use crate::wide::{WRITE_ID, Wide};
 
-/// Writes each property of a wide entity into the part to which it is assigned.
+/// A writer that puts each property of a wide entity into the part to which it is assigned.
 #[derive(Debug)]
 pub struct WideWriter {
     places: Places,
@@ -94,7 +94,7 @@ impl WideWriter {
     }
 }
 
-/// Reads a wide entity's properties from the parts that contain them.
+/// A reader of a wide entity's properties, from the parts that contain them.
 #[derive(Debug)]
 pub struct WideReader<'a> {
     places: Places,

@@ -275,7 +275,7 @@ impl CopyRelation for Before {
     }
 }
 
-/// Links members into a ring, and lets workers process the changes, with sleeps that return immediately. Each count must be one more than the
+/// Links members into a ring, and lets workers process the changes. The workers' sleeps return immediately. Each count must be one more than the
 /// previous member's count, so the counts never converge.
 fn settle_ring(length: u32) {
     let now = Arc::new(AtomicU64::new(639_307_584_000_000_000));

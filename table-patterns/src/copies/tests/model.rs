@@ -20,7 +20,7 @@ enum Act {
     Plan(u16, Option<u32>, Option<u32>),
     Lead(u16, Option<u32>, Option<u32>),
     Drop(u16),
-    /// Receives a pending message and processes it.
+    /// Makes a worker receive a pending message and process it.
     Work,
     /// Settles an employee's copies, as a repeated or delayed delivery would.
     Propagate(u32),

@@ -1,4 +1,4 @@
-//! Tests entities with one table per period that have an index, a list, a feed, slots and a participant. Each table must maintain all of them.
+//! Tests entities with one table per period that have an index, a list, a feed, slots and a participant. Each table must maintain all of these.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

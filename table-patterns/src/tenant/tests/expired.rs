@@ -9,7 +9,7 @@ use table_core::{Entity, ticks};
 use crate::periods::{Period, PeriodTables, Periodic};
 use crate::tenant::{ExportPosition, Tenant};
 
-/// A login, in one of its tenant's four partitions.
+/// A login. Each tenant's logins are in four partitions.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Logins")]
 #[partition_key(without('_', tenant), "_", bucket(user, 4))]

@@ -43,7 +43,7 @@ const SCENES: [(&str, u32, Scene); 3] = [
     ("rebuilds", 0, |company| {
         let _ = block_on(company.view.rebuild().page(2).run());
     }),
-    // With eight further employees, the rebuild has enough keys to read them in pages instead of by point queries.
+    // With eight additional employees, the rebuild has enough keys to read them in pages instead of by point queries.
     ("rebuilds many", 8, |company| {
         let _ = block_on(company.view.rebuild().run());
     }),

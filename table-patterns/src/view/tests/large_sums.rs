@@ -49,7 +49,7 @@ fn amount() -> impl Strategy<Value = i64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// The postings are applied in an order in which no sum overflows. In the order in which a recount
+    /// Tests postings that are applied in an order in which no sum overflows. In the order in which a recount
     /// reads them, a sum may overflow.
     #[test]
     fn imp_6_a_rebuild_recounts_sums_whose_parts_exceed_their_type(

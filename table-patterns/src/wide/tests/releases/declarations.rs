@@ -13,7 +13,7 @@ pub(super) const HOURS: usize = 3;
 
 pub(super) type Values = BTreeMap<usize, i32>;
 
-/// One release's declaration of the wide entities that all releases share.
+/// The declaration of one release, for the wide entities that all releases share.
 pub(super) trait Release: Wide + Clone {
     /// The numbers of the values that the release declares.
     const NUMBERS: RangeInclusive<usize>;
