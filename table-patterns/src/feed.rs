@@ -12,7 +12,7 @@
 //! | `U+FFFC feed_` and 20 digits: the number of the last change in the row | `Source`, `Kind`, `Payload` of the first change, `Source1`, `Kind1`, `Payload1` of the second, …; an empty payload is omitted |
 //! | `U+FFFC feed_head` | `Id`: a random number that distinguishes the feed from the feed of an earlier table; `Last`: the number of its last change; `Floor`: the number of the last trimmed change; `Quiet`: see below; `Kept`: `true` if the feed is never marked as quiet |
 //!
-//! Changes are numbered from 1 without gaps. All changes of one transaction are in one row, or a few if they are large.
+//! Changes are numbered from 1 without gaps. All changes of one transaction are in one row, or in a few rows if they are large.
 //! Typed reads skip these rows, like outbox rows.
 //!
 //! The table [`FEEDS`] lists the partitions that have a feed: the `PartitionKey` is the table's name in lower case, `_` and one of 16 buckets,
@@ -292,7 +292,7 @@ impl<S: TableStore> Feed<S> {
     /// - `Corrupted` if the head of the feed cannot be read.
     /// - Any error from [`TableStore::get`] or [`TableStore::query`].
     ///
-    /// Skips a row that is not a valid entry: only a program that writes reserved keys can have created it.
+    /// Rows that are not valid entries are skipped. Only a program that writes reserved keys can have created them.
     pub async fn read(
         &self,
         table: &TableName,

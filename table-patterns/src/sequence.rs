@@ -50,7 +50,7 @@
 //! # pollster::block_on(async {
 //! let tickets = Engine::in_memory().entities::<Ticket>().create_if_missing().await?;
 //!
-//! // In the unit that inserts the ticket: without gaps, but tickets are inserted one after another.
+//! // The unit that inserts the ticket takes the number: no gaps, but tickets are inserted one after another.
 //! let numbers = GaplessSequence::new(&tickets, "ticket")?;
 //! let number = numbers
 //!     .next(Ticket::partition("contoso"), |number, unit| {
@@ -59,7 +59,7 @@
 //!     .await?;
 //! assert_eq!(number, 1);
 //!
-//! // A hundred numbers at once, for writers that do not wait for each other. Unused numbers become gaps.
+//! // A process takes a hundred numbers at once: writers do not wait for each other, but unused numbers become gaps.
 //! let numbers = BlockSequence::new(&tickets, "ticket", 100)?;
 //! let number: u32 = numbers.next(Ticket::partition("contoso")).await?;
 //! assert_eq!(number, 2);

@@ -133,7 +133,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         if is_new && !is_here {
             self.refer(&link.source_table, source, reference).await?;
         }
-        // If the same unit of work writes the source, its new values are copied. The condition of that write protects these values.
+        // If the same unit of work writes the source, its new values are copied. The condition of the source's own write protects them from concurrent changes.
         let in_unit = is_here.then(|| kept.siblings.get(&source.row_key)).flatten();
         let is_deleted = in_unit.is_some_and(|written| written.row().is_none());
         let found = if let Some(written) = in_unit {

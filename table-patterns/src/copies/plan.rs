@@ -67,7 +67,7 @@ pub(super) struct HolderContext<'a> {
     pub(super) context: &'a WriteContext,
     /// The limits of the store.
     pub(super) limits: &'a Limits,
-    /// The stored schemas, as the handle knows them.
+    /// The stored schemas that the handle has read.
     pub(super) watch: SchemaWatch,
     /// The entities that have passed the change on to the holder; the last one is the holder's source.
     pub(super) path: &'a [EntityKey],

@@ -1,4 +1,4 @@
-//! Tests of feeds: the order of entries, the number of requests, and tolerance of faults.
+//! Tests feeds: the order of entries, the number of requests, and tolerance of faults.
 
 mod quiet;
 mod requests;

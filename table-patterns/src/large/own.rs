@@ -1,4 +1,5 @@
-//! The owner of a blob, as named in the blob's name. An entity must not refer to another entity's blob, because writes to the other entity may remove the blob.
+//! The owner of a blob, which the blob's name identifies. An entity must not refer to another entity's blob, because writes to the other entity may remove the
+//! blob.
 
 use std::any::Any;
 

@@ -140,7 +140,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         Ok(LogSlice { items: found.into_iter().map(|(_, item)| item).collect(), resume_before })
     }
 
-    /// Returns the newest events between two stamps, each with its stamp, newest first. Returns more than `most` events if so many exist.
+    /// Returns the newest events between two stamps, each with its stamp, newest first. Returns more than `most` events if more exist.
     async fn find<C: WholePartitions>(
         &self,
         log: &Selection<E, C>,

@@ -24,7 +24,7 @@ pub(super) const STATE_PARTITION: &str = "view";
 /// The property that marks a row of sums during a recount. Its value is the recount's identifier.
 pub(super) const RECOUNT: &str = "ViewRecount";
 
-/// The amounts that are added to the sums in one row, by property name.
+/// The amounts for one row, by property name: either the row's sums, or contributions to them.
 pub(super) type Amounts = BTreeMap<String, i64>;
 
 /// The record of one source entity's contribution to one partition of the view.

@@ -77,7 +77,7 @@ fn number(id: Option<u32>) -> Option<i32> {
     id.map(|id| i32::try_from(id).unwrap())
 }
 
-/// Applies an act to both the company and the model, and asserts that both accept it or both reject it.
+/// Applies an action to both the company and the model, and asserts that both accept it or both reject it.
 fn run(company: &Company, model: &mut Model, act: &Act) {
     // The worker clears the holders of a deleted source later. Until then, a project may refer to a missing employee.
     match *act {

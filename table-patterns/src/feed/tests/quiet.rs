@@ -1,4 +1,4 @@
-//! Tests of the mark that followers set on a quiet feed, which has no new entries.
+//! Tests the mark that followers set on a quiet feed, which has no new entries.
 
 use pollster::block_on;
 
