@@ -17,7 +17,7 @@
 //! - A backup contains everything that was acknowledged before the call. Each row file is verified before it is sent.
 //! - `BASE` is replaced last, by one request. If a backup is interrupted at any request, the destination therefore contains either the previous backup or the
 //!   new one. Call `back_up` again to complete it.
-//! - A restore returns the state of one backup: the last one that was complete when the restore began, or one that was completed meanwhile.
+//! - A restore yields the state of a single backup: the last one that was complete when the restore began, or one that was completed in the meantime.
 //! - A restore verifies every block. A damaged block is reported as `Corrupted`, with its file and offset. If a folder contains row files but was only partly
 //!   restored, `Engine::open` refuses it.
 //! - `FolderNotOurs` is returned if the prefix contains other blobs or a backup of another engine, for example the backup from which this engine's folder was
@@ -35,8 +35,8 @@
 //! it completes if it is faster than the engine writes.
 //!
 //! # When not to
-//! Do not use this module for an account of the cloud service, which has no engine files. An account replicates its data but keeps no earlier states; to keep
-//! them, use `tables backup`. To copy tables between stores, use [`migrate`](crate::migrate).
+//! Do not use this module for an account of the cloud service: it has no engine files. The service replicates an account's data but keeps no earlier states; to
+//! keep them, use `tables backup`. To copy tables between stores, use [`migrate`](crate::migrate).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -84,7 +84,7 @@ const BASE: &str = "BASE";
 const ROWS: &str = ".rows";
 /// The number of bytes per read request.
 const PIECE: u64 = 1 << 20;
-/// The number of bytes per request in a multipart upload.
+/// The size in bytes of each part of a multipart upload.
 const PART: usize = 8 << 20;
 
 /// The backup destination for one engine: a prefix in a blob store.
@@ -95,7 +95,7 @@ pub struct BlobBackup {
 }
 
 impl BlobBackup {
-    /// Creates a destination with a prefix.
+    /// Creates a backup destination in the given store, under the given prefix.
     ///
     /// # Errors
     /// `InvalidInput` if the prefix is empty or is not a valid blob path.
@@ -181,7 +181,7 @@ impl BlobBackup {
         restoration.finish()
     }
 
-    /// Fetches the files of a backup that are not in `fetched`, and adds them to it.
+    /// Fetches the backup's files that are not in `fetched` yet, and adds them to `fetched`.
     async fn fetch_all(&self, restoration: &Restoration, fetched: &mut Vec<BackupFile>) -> Result<()> {
         for file in restoration.files() {
             if !fetched.contains(&file) {

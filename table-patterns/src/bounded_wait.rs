@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either, Shared, select};
 use table_core::runtime::Runtime;
 
-/// Detects stalled queues: counts the turns that a queue's tasks have taken, and limits the time between two turns.
+/// A detector of stalled queues. It counts the turns that a queue's tasks have taken, and limits the time between two turns.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
     given: AtomicU64,

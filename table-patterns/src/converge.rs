@@ -46,7 +46,7 @@ pub(crate) struct Part<W> {
     /// The index of the item in the list of items to update.
     pub(crate) item: usize,
     pub(crate) place: Place,
-    /// The number of operations needed for this item alone.
+    /// The number of operations that only this item needs.
     pub(crate) own: usize,
     /// The names of the rows that this item shares with other items. Each of these rows counts as one operation in a transaction.
     pub(crate) shared: Vec<String>,
@@ -107,7 +107,7 @@ pub(crate) trait Derive: Sized + Sync {
     /// The name of the derived rows in errors that report a conflict with another writer.
     const RACE: &'static str;
 
-    /// Reads the stored rows for items. Each guard is read together with its rows or before them. A transaction covers at most `together` items.
+    /// Reads the stored rows of `items`. Each guard is read together with its rows or before them. A transaction covers at most `together` items.
     fn stored(
         &self,
         items: &[Self::Item],

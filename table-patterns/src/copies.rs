@@ -183,7 +183,7 @@ pub trait CopyRelation: Sized + 'static {
 
     /// The name of the relation in the stored reference rows. It must not change after references have been written.
     const NAME: &'static str;
-    /// How deleting a source affects its holders.
+    /// The effect on holders when their source is deleted.
     const ON_DELETE: OnDelete = OnDelete::Refuse;
 
     /// Returns the source to which a holder refers, computed from the holder's other properties.

@@ -2,7 +2,7 @@
 
 use table_core::{Error, ErrorCode};
 
-/// How failed work is treated, depending on its error.
+/// The treatment of failed work, depending on its error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// A failure of the store, the network or a credential, or contention, such as `ServerBusy`, `Io`, `AuthorizationFailure` or

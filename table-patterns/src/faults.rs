@@ -43,7 +43,7 @@ pub(crate) enum Call {
     Submit,
 }
 
-/// The outcome that a script chooses for a request.
+/// The effect of a fault on a request, as chosen by a script.
 pub(crate) enum Fault {
     /// The request succeeds or fails as it would without faults.
     None,
@@ -57,7 +57,7 @@ pub(crate) enum Fault {
 
 type Script = Box<dyn FnMut(Call, usize) -> Fault + Send>;
 
-/// A store wrapper with a script. Before each request, the script is called with the request's number, and decides its outcome.
+/// A store wrapper with a script, which is called before each request with its kind and number, and decides its outcome.
 #[derive(Clone)]
 pub(crate) struct FaultyStore<S> {
     inner: S,
@@ -94,12 +94,12 @@ impl<S: TableStore> FaultyStore<S> {
         Self { page: rows, ..self }
     }
 
-    /// Returns rows like a service that stores properties in a map: sorted by name (PROP-7), and with -0.0 as 0.
+    /// Returns rows as a service does that stores properties in a map: the properties are sorted by name (PROP-7), and -0.0 becomes 0.
     pub(crate) fn sorting_properties(self) -> Self {
         Self { sorts_properties: true, ..self }
     }
 
-    /// Returns a row in the form in which this store returns it.
+    /// Converts a row to the form in which this store returns it.
     fn returned(&self, row: RowView<'_>) -> Result<Row> {
         if !self.sorts_properties {
             return Ok(row.to_row());

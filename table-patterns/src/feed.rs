@@ -12,7 +12,7 @@
 //! | `U+FFFC feed_` and 20 digits: the number of the last change in the row | `Source`, `Kind`, `Payload` of the first change, `Source1`, `Kind1`, `Payload1` of the second, …; an empty payload is omitted |
 //! | `U+FFFC feed_head` | `Id`: a random number that distinguishes the feed from the feed of an earlier table; `Last`: the number of its last change; `Floor`: the number of the last trimmed change; `Quiet`: see below; `Kept`: `true` if the feed is never marked as quiet |
 //!
-//! Changes are numbered from 1 without gaps. All changes of one transaction are in one row, or a few if they are large.
+//! Changes are numbered from 1 without gaps. All changes of one transaction are in one row, or in a few rows if they are large.
 //! Typed reads skip these rows, like outbox rows.
 //!
 //! The table [`FEEDS`] lists the partitions that have a feed: the `PartitionKey` is the table's name in lower case, `_` and one of 16 buckets,
@@ -48,8 +48,8 @@
 //! spread the changes over partitions, or write many entities per transaction: up to 80 entities share one row of entries, and a transaction has room
 //! for 97 entities, two rows of entries and the head.
 //!
-//! Restore a table from a backup together with [`FEEDS`], or with a [`Migration`](crate::migrate::Migration), which registers its partitions: otherwise, followers
-//! may consider a restored feed quiet, and ignore its changes.
+//! Restore a table from a backup together with [`FEEDS`], or with a [`Migration`](crate::migrate::Migration), which registers its partitions. Otherwise,
+//! followers may consider a restored feed quiet, and ignore its changes.
 //!
 //! # Declared feeds
 //! With `#[entity(feed)]` on a struct, every [handle](crate::Entities) to its entities records each change as `inserted`, `updated` or `deleted`, without
@@ -131,9 +131,9 @@ pub const FEEDS: &str = table_core::table::FEEDS;
 pub struct FeedChange<'a> {
     /// The RowKey of the changed row.
     pub source: &'a RowKey,
-    /// The kind of the change, chosen by the program.
+    /// The kind of the change. The program chooses the kinds.
     pub kind: &'a str,
-    /// The details, in a format chosen by the program; at most 64 KiB (TYPE-10).
+    /// The details of the change, in a format that the program chooses; at most 64 KiB (TYPE-10).
     pub payload: &'a [u8],
 }
 
@@ -149,7 +149,7 @@ pub struct FeedEntry {
     pub payload: Vec<u8>,
     /// The Timestamp that the store assigned to the transaction, in [ticks](table_core::ticks). It does not define the order.
     pub timestamp: u64,
-    /// The cursor just after this entry.
+    /// The cursor directly after this entry.
     pub cursor: Cursor,
 }
 
@@ -278,7 +278,7 @@ impl<S: TableStore> Feed<S> {
         self.commit(table, transaction, &records).await
     }
 
-    /// Returns the partitions of a table that have a feed, in the order of the registry, [`FEEDS`].
+    /// Returns the partitions of a table that have a feed, in the order in which the registry, [`FEEDS`], lists them.
     ///
     /// # Errors
     /// Any error from [`TableStore::query`].
@@ -292,7 +292,7 @@ impl<S: TableStore> Feed<S> {
     /// - `Corrupted` if the head of the feed cannot be read.
     /// - Any error from [`TableStore::get`] or [`TableStore::query`].
     ///
-    /// Skips a row that is not a valid entry: only a program that writes reserved keys can have created it.
+    /// Rows that are not valid entries are skipped. Only a program that writes reserved keys can have created them.
     pub async fn read(
         &self,
         table: &TableName,
@@ -306,7 +306,7 @@ impl<S: TableStore> Feed<S> {
         }
     }
 
-    /// Returns the end of a partition's feed: every later commit is after it.
+    /// Returns the end of a partition's feed. All later commits are after it.
     ///
     /// To build a state from the entities and then follow their changes, get the end first, read the entities, and follow the feed from the end.
     ///

@@ -37,7 +37,7 @@ pub(crate) fn new_pass(start: &str, number: u64) -> String {
     format!("{start}{PASS}{number:016x}")
 }
 
-/// Returns the identity of the pass that a text records; `None` for a pass that an older release began.
+/// Returns the identity of the pass in a recorded text; `None` if an older release began the pass.
 fn pass_of(recorded: &str) -> Option<&str> {
     recorded.rsplit_once(PASS).map(|(_, pass)| pass)
 }
@@ -50,12 +50,12 @@ const AGAIN: Duration = Duration::from_secs(1);
 pub(crate) enum Fence {
     /// The pass over the rows begins or continues at the given position. The text also contains the identity of the pass.
     Passed(String),
-    /// The pass must wait: older programs may have requests in flight for at least the given time.
+    /// The pass must wait at least for the given time, because older programs may have requests in flight.
     Waits(Duration),
 }
 
-/// Returns how much longer requests that were admitted before `since` can take effect; `None` if they no longer can. `since` may be the expiry of a
-/// grant, which can be in the future.
+/// Returns the time for which requests that were admitted before `since` can still take effect; `None` if they no longer can. `since` may be the expiry of
+/// a grant, which can be in the future.
 fn rest(now: u64, since: u64) -> Option<Duration> {
     let rest = since.saturating_add(ticks_of(LAST_REQUESTS)).saturating_sub(now);
     Some(Duration::from_nanos(rest.saturating_mul(100))).filter(|rest| !rest.is_zero())
@@ -95,7 +95,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
                 if let Some(rest) = rest(seen.now, *first).max(rest_of_sighting(&seen)) {
                     return Ok(Fence::Waits(rest));
                 }
-                // Concurrent runs may read the same time. Without the random number, one run could end another run's refusal.
+                // Concurrent runs may read the same time. Without the random number, one run could end the refusal that another run began.
                 let closing = format!("{CLOSING} {} {:016x}", seen.now, self.retry.runtime().random());
                 let is_seen = |now: &SchemaRecord| now.schema == layout.schema;
                 let close = |now: &mut SchemaRecord| {
@@ -109,7 +109,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
                 closing
             }
         };
-        // IMPORTANT: older programs are refused from here on. If a program was admitted before, it has recorded a sighting, which this call reads.
+        // IMPORTANT: older programs are refused from here on. A program that was admitted earlier has recorded a sighting, which this call reads.
         let left = rest_of_sighting(&self.table.sightings().await?);
         let next = left.is_none().then(|| new_pass(start, self.retry.runtime().random()));
         let next = next.as_deref();
@@ -120,8 +120,8 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
         })
     }
 
-    /// Begins or continues the pass over the rows without waiting for older programs. If another program stores another schema at the same time, this program
-    /// has to read it first.
+    /// Begins or continues the pass over the rows without waiting for older programs. If another program stores a different schema at the same time, this
+    /// program must read that schema first.
     async fn skip_fence(&self, seen: &SchemaRecord, note: &str, start: &str) -> Result<Fence> {
         let start = &new_pass(start, self.retry.runtime().random());
         let is_seen = |layout: &SchemaRecord| layout.schema == seen.schema;
@@ -138,7 +138,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     }
 }
 
-/// Returns `true` if a part is pending, and its pass is not the one that `begun` records: another schema requires the work again, or the pass was restarted.
+/// Returns `true` if a part is pending, but not with the pass that `begun` records, because another schema requires the work again or the pass was restarted.
 pub(crate) fn is_superseded(layout: &SchemaRecord, note: &str, begun: &str) -> bool {
     let is_pending = layout.pending.iter().any(|pending| pending == note);
     is_pending && layout.progress.get(note).is_none_or(|known| pass_of(known) != pass_of(begun))
@@ -157,7 +157,7 @@ pub(crate) fn advance(layout: &mut SchemaRecord, note: &str, begun: &str, positi
     }
 }
 
-/// Removes an index, copies or a feed from the schema's pending parts, because the backfill is complete, unless another pass has begun.
+/// Removes an index, copies or a feed from the schema's pending parts because the backfill is complete. Does nothing if another pass has begun.
 pub(crate) fn complete(layout: &mut SchemaRecord, note: &str, begun: &str) {
     if is_superseded(layout, note, begun) {
         return;
@@ -167,7 +167,7 @@ pub(crate) fn complete(layout: &mut SchemaRecord, note: &str, begun: &str) {
     layout.waiting.remove(note);
 }
 
-/// Makes a part pending, with a new pass that begins at `start`. Leaves a pending part unchanged whose pass has not begun, because older programs may write.
+/// Makes a part pending, with a new pass that begins at `start`. Does not change a pending part whose pass has not begun, because older programs may write.
 pub(crate) fn restart(layout: &mut SchemaRecord, note: &str, start: &str) {
     if !layout.pending.iter().any(|pending| pending == note) {
         layout.pending.push(note.to_owned());
@@ -177,7 +177,7 @@ pub(crate) fn restart(layout: &mut SchemaRecord, note: &str, start: &str) {
     }
 }
 
-/// Records the time of the backfill's first run, at which the waiting period starts.
+/// Records the time of the backfill's first run, when the waiting period starts.
 fn wait(layout: &mut SchemaRecord, note: &str, now: u64) {
     if layout.pending.iter().any(|pending| pending == note) {
         layout.waiting.entry(note.to_owned()).or_insert(now);
@@ -191,8 +191,8 @@ fn close(layout: &mut SchemaRecord, note: &str, closing: &str) {
     }
 }
 
-/// Ends the refusal identified by `closing`. With `start`, the pass begins there; without it, older programs may write again. Does nothing if another run
-/// has ended this refusal.
+/// Ends the refusal identified by `closing`. If `start` is given, the pass begins there; otherwise, older programs may write again. Does nothing if another
+/// run has ended this refusal.
 fn settle(layout: &mut SchemaRecord, note: &str, closing: &str, start: Option<&str>) {
     if layout.progress.get(note).is_some_and(|position| position == closing) {
         match start {

@@ -7,10 +7,10 @@
 //!
 //! # Guarantee
 //! - [`Entities::grant`] lists the partition permanently, so followers read its feed and sweeps read its outbox, regardless of the writer. Until the
-//!   grant expires, each sweep reads the outbox. Afterwards, a sweep that finds no steps marks the partition as quiet, and each later sweep reads only some
+//! grant expires, each sweep reads the outbox. After that, a sweep that finds no steps marks the partition as quiet, and each later sweep reads only some
 //!   of the quiet partitions, chosen at random.
 //! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with another schema has expired. It therefore
-//!   finds the entities that the bearer wrote without the new index, copies or feed. The service checks the SAS's expiry; the bearer's clock is not
+//! finds the entities that the bearer wrote without the new index, copies or feed. The service checks the expiry of the SAS; the bearer's clock is not
 //!   involved.
 //! - A handle accepts only a grant for its own table and schema.
 //!
@@ -29,7 +29,7 @@
 //! - If the program itself adds steps for other partitions to an outbox, they need the outbox's key, which the bearer cannot read: workers set these steps
 //!   aside. Index entries and copies in other partitions need no key. If the bearer may not write to the queue, the next sweep finds the steps.
 //! - Each sweep sends one query for every partition that has a grant. Sweeps of an earlier release read such a partition only while it is not quiet.
-//! - Erasing a [tenant](crate::tenant) ends this for the tenant's partitions: issue another grant when the tenant returns.
+//! - Erasing a [tenant](crate::tenant) ends these reads for the tenant's partitions: issue another grant when the tenant returns.
 //!
 //! # When not to
 //! A program with an account SAS or an identity can open its tables itself and needs no grant.
@@ -69,7 +69,7 @@ enum GrantFault {
     Text(#[source] serde_json::Error),
 }
 
-/// A permission to write, for the bearer of a SAS for one partition. [The module](self) describes its guarantees.
+/// A grant for the bearer of a SAS for one partition, which allows a program to write. [The module](self) describes its guarantees.
 ///
 /// The string representation (`Display`, [`FromStr`]) is JSON. It contains no secret.
 ///
@@ -139,7 +139,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
         let handle = self.clone().create_if_missing().await?;
         let table = handle.table.name()?;
         handle.table.record_grant(expiry).await?;
-        // IMPORTANT: the states are read after the grant is recorded. An index that becomes ready later has no entries to miss.
+        // IMPORTANT: the states are read after the grant is recorded. An index that becomes ready later therefore lacks none of the bearer's entities.
         let states = handle.states().await?;
         if handle.records_parts() {
             handle.feed().keep_listed(table, partition_key).await?;

@@ -11,12 +11,12 @@
 //! | blobs | `staff/blobs/=45mployees/=53ales/000223/0635338512000000000_864000000000_5f0c…` | the value |
 //! | blobs | `staff/orphans/=45mployees/=53ales/000223/0635338512000000000_864000000000_5f0c…/0635347152000000000` | a marker with the time at which the collector first found that no entity refers to the blob |
 //!
-//! Each upload has a unique name that contains its start time, the grace period of its writer, both in ticks, and a random number. A blob never changes. The
-//! name does not contain the field, because fields can be renamed. The collector keeps a blob if any property of the entity contains its address.
+//! Each upload has a unique name that contains its start time and the grace period of its writer (both in ticks), and a random number. A blob never changes.
+//! The name does not contain the field, because fields can be renamed. The collector keeps a blob if any property of the entity contains its address.
 //!
 //! # Guarantee
-//! - An entity that this library has written refers only to existing blobs (PAT-LARGE-2, BLB-12). A blob is complete before the entity is written, and is
-//!   removed only when a [grace period](LargeTable::grace) has passed since the last entity stopped referring to it.
+//! - An entity that this library has written refers only to existing blobs (PAT-LARGE-2, BLB-12). A blob is complete before the entity is written. It is
+//! removed only when a [grace period](LargeTable::grace) has passed since the last entity stopped referring to it.
 //! - A reader sees either the complete old value or the complete new value. One write changes the entity's addresses
 //!   for all blobs that one call uploads. A reader that has an older version of the entity can open its blob
 //!   within the grace period, and receives `BlobNotFound` afterwards.

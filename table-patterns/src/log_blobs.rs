@@ -13,15 +13,16 @@
 //! that contains `;`, a quotation mark, an angle bracket, an ampersand or a line break is quoted and HTML-encoded. It is decoded when read.
 //!
 //! # Guarantee
-//! - A flushed line is read exactly once. If the response to a flush was lost, the identical block is written again, and readers recognise its lines by
+//! - Each flushed line is read exactly once. If the response to a flush was lost, the identical block is written again, and readers recognise its lines by
 //!   their ids (LOG-6). Several processes can log for the same service, because blobs are only created and never overwritten.
 //! - Unflushed lines are in memory, and are lost if the process ends.
-//!   [The caller determines](LogWriter::flush_at) the size of a block: smaller blocks cost more requests, and larger blocks lose more lines in a crash.
+//! [The caller determines](LogWriter::flush_at) the size of a block: with smaller blocks, writes cost more requests; with larger blocks, a crash loses more
+//! lines.
 //! - A line is in the folder of its hour or of the next hour, because a block spans at most an hour and is stored under the hour of its last line (LOG-3),
 //!   regardless of the time of the flush. Reading an interval therefore includes one more hour (LOG-5) and misses no line.
 //!
 //! # Cost
-//! A write costs one request per block, and one listing when a writer begins an hour. A read costs one listing per hour and one request per blob. The blob's
+//! A write costs one request per block, and one listing when a writer begins an hour. A read costs one listing per hour and one request per blob. A blob's
 //! content is skipped if the metadata shows that it contains no matching line.
 //!
 //! # Bounds
@@ -42,7 +43,7 @@
 //! let before = table_patterns::ticks::now();
 //! let mut log = LogWriter::new(blobs.clone(), "queue")?.flush_at(64 * 1024);
 //! log.append(LogKind::Write, ["PutMessage", "a;b"])?;
-//! log.flush_if_due().await?; // nothing yet: the block is small and young
+//! log.flush_if_due().await?; // nothing is due yet: the block is small and young
 //! log.flush().await?;
 //!
 //! let end = table_patterns::ticks::now() + chrono::Duration::seconds(1);

@@ -22,7 +22,7 @@
 //! # Cost
 //! An append costs one request. Reading the newest n events costs one request per 1,000 events and partition. It reads one event more than n to
 //! detect whether older events follow, so the newest 1,000 events take two requests. A poll by an up-to-date follower takes one request per
-//! partition. A follower that is behind needs a few more, because it must find the oldest event that it has not returned.
+//! partition. A follower that is behind needs a few more requests, because it must find the oldest event that it has not returned.
 //!
 //! # Bounds
 //! A partition's throughput is limited (PAT-LOG-5): 2,000 entities per second on the service. For a higher rate, add a `bucket(stamp, n)` to the
@@ -30,7 +30,7 @@
 //!
 //! # When not to
 //! For log lines that are rarely read, and only by time range, [blobs](crate::log_blobs) are cheaper (PAT-ANTI-2). For events that are deleted
-//! together by age, use [one table per period](crate::periods) (PAT-HVD).
+//! together when they expire, use [one table per period](crate::periods) (PAT-HVD).
 //!
 //! ```
 //! use table_patterns::log_tail::{LogStamp, LogTail};
@@ -48,7 +48,7 @@
 //!     expenses.append(|stamp| Expense { employee: 123, stamp, cents }).await?;
 //! }
 //! let newest = expenses.newest(Expense::partition(123), 2).await?;
-//! assert_eq!(newest.iter().map(|expense| expense.cents).collect::<Vec<_>>(), [12_000, 990]); // the newest first (PAT-LOG-3)
+//! assert_eq!(newest.iter().map(|expense| expense.cents).collect::<Vec<_>>(), [12_000, 990]); // newest first (PAT-LOG-3)
 //! # Ok::<(), table_patterns::Error>(())
 //! # }).unwrap();
 //! ```

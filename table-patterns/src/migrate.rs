@@ -62,7 +62,7 @@
 //! assert!(copy.step().await?); // a page of two; a third row is left
 //! let stored = copy.position().to_string();
 //!
-//! // Another process, on another day.
+//! // Another process continues on another day.
 //! let mut copy = begin().resume(stored.parse()?)?;
 //! while copy.step().await? {}
 //! assert_eq!(copy.position().rows(), 3);
@@ -101,7 +101,7 @@ pub(crate) use row::Copied;
 /// The default number of partitions written concurrently.
 const CONCURRENCY: usize = 8;
 
-/// A copy of one table in progress. Holds no open resources, so it may be dropped after any step, or during one.
+/// A copy of one table in progress. Holds no open resources, so it may be dropped after any step, or during a step.
 #[derive(Clone, Debug)]
 pub struct Migration<S, T> {
     source: S,
@@ -113,7 +113,7 @@ pub struct Migration<S, T> {
 }
 
 impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
-    /// Creates a migration of a whole table into a table with the same name. Sends no request.
+    /// Creates a migration of a whole table into a table with the same name in another store. Sends no request.
     pub fn new(source: S, target: T, table: TableName) -> Self {
         let into = table.clone();
         let position = MigrationPosition::start(table);
@@ -188,7 +188,7 @@ impl<S: TableStore, T: TableStore + Clone> Migration<S, T> {
         Ok(self.position.place != Place::End)
     }
 
-    /// Returns the checksums of both tables, the source's first. They are equal if the copy is complete. Reads both tables.
+    /// Returns the checksums of the source table and the target table. They are equal if the copy is complete. Reads both tables.
     ///
     /// # Errors
     /// Any error from either store.

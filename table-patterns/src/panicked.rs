@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use futures_util::FutureExt;
 use table_core::{Error, Fault, Result};
 
-/// A panic of application code.
+/// A panic in application code.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error("{code} panicked: {text}; correct it, then try the item again")]
 #[fault(InvalidInput, "PAT-EC-4")]
@@ -26,16 +26,16 @@ impl Panicked {
     }
 }
 
-/// Calls application code. `code` names it in the error.
+/// Calls application code. Errors refer to it by the name in `code`.
 ///
 /// # Errors
 /// The error of the code; `InvalidInput` if it panics.
 pub(crate) fn caught<T>(code: &str, call: impl FnOnce() -> Result<T>) -> Result<T> {
-    // The values that the code shares with later calls belong to the application.
+    // The values that the code shares with later calls belong to the application, so it is responsible for their state after a panic.
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| Err(Panicked::error(code, &*panic)))
 }
 
-/// Waits for a future that calls application code. `code` names the code in the error.
+/// Waits for a future that calls application code. Errors refer to the code by the name in `code`.
 ///
 /// # Errors
 /// The future's error, or `InvalidInput` if the code panics.

@@ -14,12 +14,12 @@
 //! - The result for a change from `old` to `new` takes account of the rows added earlier for `old`: it removes them, or keeps them as a record.
 //!
 //! # Guarantee
-//! Rows and steps are written together with the entity, or not at all. This holds for every write through a [handle](crate::Entities) with the
+//! Rows and steps are written together with the entity, or not at all. This holds for every write through a [handle](crate::Entities) that has the
 //! participant, including bulk inserts, [units](crate::unit) and deletes with parts. If a row is refused, the write fails, and the error contains the
 //! participant's name.
 //!
 //! # Cost
-//! A write takes one extra operation per row, and one for all of an entity's steps. Writes to a stored entity read it first, as for indexes.
+//! A write takes one extra operation per row, and one for all of the entity's steps. Every write of a stored entity reads it first, as for indexes.
 //!
 //! # Bounds
 //! Rows count towards the transaction's limits of 100 operations and 4 MiB. Backfills and repairs of indexes do not change entity
@@ -69,7 +69,7 @@
 //! let tickets = store.entities::<Ticket>().create_if_missing().await?;
 //! tickets.insert(&Ticket { tenant: "contoso".into(), number: 17, status: "open".into() }).await?;
 //! tickets.update(Ticket::key("contoso", 17), |ticket| ticket.status = "closed".into()).await?;
-//! tickets.update(Ticket::key("contoso", 17), |_| ()).await?; // changes nothing that is audited
+//! tickets.update(Ticket::key("contoso", 17), |_| ()).await?; // does not change the status, so no row is added
 //! tickets.delete(Ticket::key("contoso", 17), IfMatch::Any).await?;
 //!
 //! let trail = store.table::<Audit>().query(Audit::rows("contoso")).collect().await?;
@@ -100,7 +100,7 @@ use crate::outbox::Step;
 pub use attach::WithParticipants;
 pub(crate) use attach::{Participants, deletion, is_attached};
 
-/// A pattern or application type that adds rows whenever an entity `E` is written. For the rules that it must obey, see [the module](self).
+/// A pattern or application type that adds rows whenever an entity of type `E` is written. See [the module](self) for the rules that it must obey.
 #[diagnostic::on_unimplemented(
     message = "[T241] `{Self}` is not a participant of the writes of `{E}`",
     label = "expected a type with `impl Participant<{E}>`",
@@ -114,7 +114,7 @@ pub trait Participant<E>: Send + Sync {
     /// Adds the rows and steps for the change from `old` to `new`. `None` means that the entity does not exist; at least one of the two is `Some`.
     ///
     /// # Errors
-    /// Any error from [`Changes`] or the participant. In this case, the entity is not written.
+    /// Any error from [`Changes`] or from the participant itself. In this case, the entity is not written.
     fn changes(&self, old: Option<&E>, new: Option<&E>, out: &mut Changes) -> Result<()>;
 }
 

@@ -22,9 +22,9 @@
 //!   time comes first in the RowKey. Such a read is not a snapshot (CON-9).
 //!
 //! # Cost
-//! A write costs one request. A process's first write to a table costs a few more, which open the table. A read costs at least one request per period,
+//! A write costs one request. A process's first write to a table takes a few more requests, which open the table. A read costs at least one request per period,
 //! several of them concurrently. Expiry costs one listing, two queries, and two requests per dropped table, for the table and its schema; a feed costs one
-//! more for each of its partitions. For entities without separate tables, [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
+//! more for each of its partitions. For entities that do not have one table per period, [`delete_in_batches`] deletes 100 entities per transaction (PAT-HVD-6).
 //!
 //! # Bounds
 //! Table names have at most 63 characters. A read of many periods holds a page from each table in memory, so choose a period length with which a read covers
@@ -89,7 +89,7 @@ pub use tables::PeriodTables;
 /// An entity that is stored in the table for its period.
 ///
 /// The entity may declare a feed, and indexes and lists in its own partition. It may have slots and be written in units of work.
-/// [`PeriodTables::entities_of`] returns the [handle](crate::Entities) to the table for the period that contains `instant`, which maintains all of them.
+/// [`PeriodTables::entities_of`] returns the [handle](crate::Entities) to the table for the period that contains `instant`. The handle maintains all of them.
 /// Their rows are dropped with the table. Rows in other partitions or tables would remain, so an entity with an index in another partition or table, or with
 /// copies, is rejected at compile time.
 ///

@@ -17,7 +17,7 @@ use table_core::store::TableStore;
 pub(crate) struct Position {
     range: usize,
     from: Option<Continuation>,
-    /// The hash of the ranges; `None` at the start. A different version of the standard library may compute a different hash.
+    /// The hash of the ranges; `None` at the start. Different versions of the standard library may compute different hashes.
     ranges: Option<u64>,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for Position {
 }
 
 impl Position {
-    /// Parses a position. Any other text means the start: for example, the position of an older release, which contains no hash.
+    /// Parses a position. Returns the start for any other text, such as the position of an older release, which contains no hash.
     pub(crate) fn read(text: &str) -> Self {
         let parsed = || -> Option<Self> {
             let mut words = text.split(' ');
@@ -113,7 +113,7 @@ mod tests {
             .collect()
     }
 
-    /// Reads the ranges page by page, and records the position after each page, until `pages` pages have been read.
+    /// Reads the ranges page by page, parsing the position before each page, until `pages` pages have been read.
     fn read(engine: &Engine, ranges: &[KeyRange], from: &str, pages: usize) -> (Vec<String>, Option<String>) {
         let (mut found, mut next) = (Vec::new(), Some(from.to_owned()));
         let table = TableName::new("Items").unwrap();

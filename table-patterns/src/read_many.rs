@@ -10,9 +10,9 @@ use table_core::store::TableStore;
 
 use crate::requests::{self, CONCURRENCY};
 
-/// The minimum number of ascending keys in one partition for which rows are read in pages.
+/// The minimum number of ascending keys in one partition that are read in pages.
 const SOME: usize = 8;
-/// Limits the number of unneeded rows: a page has at most two rows per requested key, and paging stops after more than two rows per key found.
+/// The limit for rows that are not needed: a page has at most two rows per requested key, and paging stops after more than two rows per key found.
 const AROUND: usize = 2;
 /// The maximum number of rows in a page.
 const PAGE: usize = 1_000;
@@ -59,7 +59,7 @@ pub(crate) async fn rows<S: TableStore, T: Send>(
     Ok(found)
 }
 
-/// Reads ascending keys in one partition by pages. Returns the rows found, and the keys that the pages did not reach.
+/// Reads ascending keys in one partition in pages. Returns the rows found, and the keys that the pages did not reach.
 async fn pages<'k, 'a, S: TableStore, T>(
     (store, table): (&S, &TableName),
     run: &'k [(usize, &'a EntityKey)],
@@ -187,7 +187,7 @@ mod tests {
         };
         assert_eq!(calls((0..100).map(|number| (1, number)).collect()), (1, 0));
         assert_eq!(calls((0..100).rev().map(|number| (1, number)).collect()), (0, 100));
-        // Three other rows are between each two of the forty keys, so a page of 80 rows reaches twenty of them.
+        // Between every two of the forty keys are three other rows, so a page of 80 rows reaches twenty keys.
         assert_eq!(calls((0..40).map(|number| (1, number * 4)).collect()), (1, 20));
         assert_eq!(calls((0..7).map(|number| (1, number)).collect()), (0, 7));
         let store = store.clone().pages_of(30);
@@ -195,7 +195,7 @@ mod tests {
         assert!(
             read(&store, &(0..100).map(|number| (1, number)).collect::<Vec<_>>()).iter().all(Option::is_some)
         );
-        // Three full pages are read, and a fourth page for the last ten keys.
+        // Three full pages are read, and then a fourth page for the last ten keys.
         assert_eq!(store.calls(), [Call::Query; 4]);
     }
 }

@@ -26,13 +26,13 @@
 //!
 //! # Bounds
 //! A delete covers at most 100 rows including the parent (EGT-2); a larger delete is refused before anything is deleted.
-//! It removes each part as a row, without the index rows and the copies that the type of the part declares, and without a check of the stored schema of that type:
-//! the handle of the parent does not know the types of the parts. Delete parts of such types first, each by a handle of its type. A
-//! [`check`](crate::Entities::check) of the type finds index rows that remained, and removes them if it repairs.
-//! The deletes of the parts are recorded in the [feed](crate::feed) if the type of the parent, or a type of its [entity set](trait@crate::EntitySet), declares a
-//! feed. Otherwise, delete parts whose type has a feed first, by a handle of their type.
-//! A delete reads the keys of all parts before it is refused.
-//! Inserts of parts under one parent are serialised.
+//! It removes each part as a plain row. It does not remove the index rows or the copies that the part's type declares, and does not check the stored schema of
+//! that type, because the parent's handle does not know the types of the parts. Delete parts of such types first, through a handle to their type. A
+//! [`check`](crate::Entities::check) of the type finds index rows that remained, and removes them in repair mode.
+//! Deletes of parts are recorded in the [feed](crate::feed) if the parent's type, or a type in its [entity set](trait@crate::EntitySet), declares a
+//! feed. Otherwise, first delete the parts whose type has a feed, through a handle to their type.
+//! A delete of too many rows reads the keys of all parts before it is refused.
+//! Concurrent inserts of parts under one parent are serialised.
 //!
 //! # When not to
 //! For hundreds of parts, or many concurrent writers of parts, omit the check, and delete [in batches](crate::periods), parts first.
@@ -92,20 +92,20 @@ use crate::participant;
 use crate::relation::fault::RelationFault;
 
 impl<P: Entity, S: 'static, O> Entities<P, S, O> {
-    /// Returns `true` if deletes of parts are recorded in the feed: if the parent's type, or a type of its set, declares a feed. The types of the parts are
-    /// not known. Feed readers ignore entries of other types.
+    /// Returns `true` if deletes of parts are recorded in the feed. This is the case if the parent's type, or a type in its entity set, declares a feed. The
+    /// types of the parts are unknown; feed readers ignore entries for other types.
     pub(crate) fn records_parts(&self) -> bool {
         self.records_changes() || P::SET_SCHEMAS.iter().any(|of| of.keeps.contains(&"feed"))
     }
 }
 
 impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> Entities<P, S, O> {
-    /// Inserts a part of an existing entity, in one transaction that also changes the version of the entity. See [the pattern](crate::relation).
+    /// Inserts a part of an existing entity in one transaction, which also changes the version of the entity. See [the pattern](crate::relation).
     ///
     /// # Errors
     /// - `ResourceNotFound`, operation 0, if the entity does not exist.
     /// - `EntityAlreadyExists`, operation 1, if the part exists.
-    /// - `InvalidInput` if the key of the part does not begin with the key of the entity, or its schema names another table.
+    /// - `InvalidInput` if the part's key does not begin with the entity's key, or if the part's schema declares another table.
     pub async fn insert_part<C: PlainEntity + Send + Sync>(
         &self,
         owner: Selection<P, Point>,
@@ -121,7 +121,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
 
     /// Deletes an entity with all its parts in one transaction. Returns the number of deleted rows. See [the pattern](crate::relation).
     ///
-    /// The row key of the entity must not be a prefix of another entity's row key, or the range of its parts would contain the other entity:
+    /// The entity's RowKey must not be a prefix of another entity's RowKey, because the range of its parts would then contain that entity:
     ///
     /// ```compile_fail
     /// use table_patterns::{Engine, Entity, EntityStore};
@@ -129,7 +129,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
     /// #[derive(Entity)]
     /// #[entity(table = "Orders")]
     /// #[partition_key(customer)]
-    /// #[row_key("order_", name)] // 'order_tea' begins 'order_teapot'
+    /// #[row_key("order_", name)] // `order_tea` is a prefix of `order_teapot`
     /// struct Order {
     ///     customer: String,
     ///     name: String,
@@ -196,13 +196,13 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
                 draft.push(EntityWrite::bare(plan), limits)?;
             }
         }
-        // The rows of a participant may be parts themselves.
+        // The rows that a participant writes may be parts themselves.
         alone.retain(|part| !draft.planned().writes(&part.key.row_key));
         alone.into_iter().try_for_each(|part| draft.push(EntityWrite::bare(part), limits))?;
         Ok(draft)
     }
 
-    /// Reads the parent, unless the query of its parts returns it before any of them. That query does so on ordered stores only.
+    /// Reads the parent, unless the query for its parts will return it before the first part, as is the case on ordered stores.
     async fn parent(&self, owner: &EntityKey) -> Result<Option<Parent<P>>> {
         let (store, table) = (self.table().store(), self.table().name()?);
         let found = if !self.is_blind() {
@@ -218,7 +218,7 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
         found.map(Some).ok_or_else(|| self.here(Error::of(RelationFault::NoOwner), owner))
     }
 
-    /// Reads the parent, and then its parts: a part that is inserted after the read of the parent changes the version of the parent.
+    /// Reads the parent, and then its parts. A part that is inserted after the parent was read changes the version of the parent.
     /// The properties of the parts are read only if participants need them.
     async fn group_rows(&self, owner: &EntityKey) -> Result<(Parent<P>, Vec<(RowKey, StoredRow)>)> {
         let (mut own, mut parts) = (self.parent(owner).await?, Vec::new());
@@ -260,16 +260,16 @@ impl<P: Entity + Send + Sync, S: TableStore + Clone + 'static, O: StepRecorder> 
 /// A parent that was read before its parts.
 struct Parent<E> {
     etag: ETag,
-    /// The entity; `None` if its deletion does not depend on its values.
+    /// The entity; `None` if its delete does not depend on its values.
     current: Option<Current<E>>,
 }
 
-/// Selects the keys of rows, without their properties.
+/// Returns the selection of the rows' keys, without their properties.
 fn keys() -> Select {
     Select::names(["PartitionKey", "RowKey"])
 }
 
-/// Returns the range of an entity and its parts.
+/// Returns the key range of an entity and its parts.
 fn range(owner: &EntityKey) -> KeyRange {
     Point::range(KeyRange::point(owner.partition_key.as_str(), owner.row_key.as_str()))
 }

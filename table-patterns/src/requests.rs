@@ -44,7 +44,7 @@ pub(crate) fn in_order<'a, T: Send + 'a>(
     poll_fn(work).boxed()
 }
 
-/// Runs writes concurrently and returns their results in order of completion. A failed write does not cancel the others.
+/// Runs writes concurrently and returns their results in order of completion. A failed write does not cancel the other writes.
 pub(crate) fn all<'a, T: Send + 'a>(
     writes: impl IntoIterator<Item: Future<Output = T> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,
@@ -67,7 +67,7 @@ pub(crate) fn all<'a, T: Send + 'a>(
     .boxed()
 }
 
-/// Runs fallible writes concurrently. Waits until all have completed, then returns their results or one of the errors.
+/// Runs fallible writes concurrently. Waits until all of them have completed, then returns their results or one of the errors.
 pub(crate) async fn all_done<'a, T: Send + 'a>(
     writes: impl IntoIterator<Item: Future<Output = Result<T>> + Send + 'a, IntoIter: Send + 'a>,
     at_once: usize,
@@ -114,7 +114,7 @@ fn drive_in_order(reads: Requests<'_, Result<()>>, at_once: usize) -> BoxFuture<
     stream::iter(reads).buffered(at_once).try_collect().boxed()
 }
 
-/// Polls all writes concurrently until they complete.
+/// Polls all writes concurrently until they have completed.
 fn drive_all(writes: Requests<'_, ()>, at_once: usize) -> BoxFuture<'_, ()> {
     stream::iter(writes).buffer_unordered(at_once).collect().boxed()
 }
@@ -124,7 +124,7 @@ fn lock<T>(results: &Mutex<T>) -> MutexGuard<'_, T> {
     results.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Boxes each future only when it starts, so memory contains no more boxed futures than are in flight.
+/// Boxes each future only when it starts, so that no more boxed futures are in memory than are in flight.
 fn boxed<'a, T>(
     futures: impl IntoIterator<Item: Future<Output = T> + Send + 'a, IntoIter: Send + 'a>,
 ) -> Box<dyn Iterator<Item = BoxFuture<'a, T>> + Send + 'a> {
@@ -145,7 +145,7 @@ mod tests {
         static POLLS: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// A test future that returns `number` and counts the calls. It fails for number 1.
+    /// Returns `number` and counts the calls. Fails for number 1.
     async fn turn(number: usize) -> Result<usize> {
         POLLS.set(POLLS.get() + 1);
         if number == 1 { Err(Error::new(ErrorCode::InvalidInput, "the second")) } else { Ok(number) }
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn pending_reads_run_concurrently_and_return_in_order() {
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        // The first reads complete immediately.
+        // The first four reads complete immediately.
         let reads = (0..20).map(async |number: usize| {
             most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
             for _ in 0..if number < 4 { 0 } else { 2 + number % 3 } {
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(most.load(Ordering::SeqCst), 3);
     }
 
-    /// A future that completes when polled for the second time.
+    /// Returns a future that completes when it is polled for the second time.
     async fn later() {
         let mut polled = false;
         poll_fn(|context| {

@@ -8,7 +8,7 @@
 //! | | [`GaplessSequence`] | [`BlockSequence`] |
 //! |---|---|---|
 //! | allocation | in the unit of work that uses the number | before the number is used |
-//! | gaps | none: a failing unit takes no number | numbers that have been allocated but not used, for example after a crash |
+//! | gaps | none: a unit that fails takes no number | numbers that have been allocated but not used, for example after a crash |
 //! | duplicates | none, unless [`set`](GaplessSequence::set) lowers the next number | the same |
 //! | requests per number | two: a read, and the unit with one more operation | two per block |
 //! | concurrency | one writer after another, limited by the units per second of a partition | unlimited |
@@ -29,11 +29,11 @@
 //! sequence will assign again. This applies to [`set`](GaplessSequence::set), a restore from a backup, an import, the deletion of the table, and the
 //! [erasure](crate::tenant) of a tenant that later returns.
 //!
-//! Numbers start at 1 and end at `i64::MAX - 1`, because the next number is stored as an `Int64`. If the response to the commit of a gapless unit is lost ([`Error::is_ambiguous`]), check whether the entity
-//! exists before writing it again, as for any unit.
+//! Numbers start at 1 and end at `i64::MAX - 1`, because the next number is stored as an `Int64`. If the response to the commit of a gapless unit is lost
+//! ([`Error::is_ambiguous`]), check whether the entity exists before writing it again, as for any unit.
 //!
 //! # When not to
-//! If no user reads the number, use a random identifier, which costs nothing.
+//! If no user reads the number, use a random identifier, which takes no requests.
 //! If the number must represent time, use [`LogStamp`](crate::log_tail::LogStamp).
 //!
 //! ```
@@ -50,7 +50,7 @@
 //! # pollster::block_on(async {
 //! let tickets = Engine::in_memory().entities::<Ticket>().create_if_missing().await?;
 //!
-//! // In the unit that inserts the ticket: without gaps, one ticket after another.
+//! // The unit that inserts the ticket takes the number: no gaps, but tickets are inserted one after another.
 //! let numbers = GaplessSequence::new(&tickets, "ticket")?;
 //! let number = numbers
 //!     .next(Ticket::partition("contoso"), |number, unit| {
@@ -59,7 +59,7 @@
 //!     .await?;
 //! assert_eq!(number, 1);
 //!
-//! // A hundred numbers at once, for writers that do not wait for each other. Unused numbers are gaps.
+//! // A process takes a hundred numbers at once: writers do not wait for each other, but unused numbers become gaps.
 //! let numbers = BlockSequence::new(&tickets, "ticket", 100)?;
 //! let number: u32 = numbers.next(Ticket::partition("contoso")).await?;
 //! assert_eq!(number, 2);

@@ -1,4 +1,4 @@
-//! Settles recorded changes: makes index entries and copies in other partitions consistent with their entity (PAT-INTER-3).
+//! Settles recorded changes: makes index entries and copies in other partitions consistent with their entities (PAT-INTER-3).
 
 use table_core::entity::Entity;
 use table_core::store::TableStore;
@@ -11,7 +11,7 @@ use crate::index::{Derived, RemoteChange};
 use crate::work::handler::Delivery;
 
 impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
-    /// Makes index entries or copies in other partitions or tables consistent with the current state of their entity. Returns the number of rows written.
+    /// Makes index entries or copies in other partitions or tables consistent with the current state of their entity. Returns the number of written rows.
     /// Call this function at least once for each recorded change. It is idempotent.
     ///
     /// `docs/convergence.md` explains why this converges. This function does not know the order of two changes to an index. Each index key therefore has a
@@ -35,7 +35,7 @@ impl<E: Entity, S: TableStore + 'static, O: StepRecorder> Entities<E, S, O> {
     ) -> Result<usize> {
         if let Derived::Index(index) = &change.of {
             let is_genuine = call.is_none_or(|call| call.is_genuine);
-            // IMPORTANT: the version in a record by a foreign writer is not trustworthy, so it is not stored in a guard.
+            // IMPORTANT: the version in a record from a foreign writer cannot be trusted, so it is not stored in a guard.
             let generation = call.filter(|_| is_genuine).and_then(|call| call.version);
             return self.settle_index(index, change, (generation, is_genuine)).await;
         }

@@ -21,7 +21,7 @@
 //! | [`erase`](Tenant::erase) | deletes everything, and verifies that nothing is left |
 //!
 //! # Lines
-//! A line is a JSON object with one member: `Tenant`, the header; `Row`, an entity in the service's JSON format; `Blob`, a part of a blob in base64; `End`,
+//! A line is a JSON object with one member: `Tenant`, the header; `Row`, an entity in the service's JSON format; `Blob`, a part of a blob in base64; or `End`,
 //! the last line. Every value is exact. Timestamps are not exported, because the target store assigns new ones; recorded steps keep their Timestamps as
 //! versions.
 //!
@@ -88,7 +88,7 @@
 //!     numbers.next(Ticket::partition(tenant), insert).await?;
 //! }
 //!
-//! // To another store, where the numbers continue.
+//! // Copy to another store, where the numbers continue.
 //! let copied = other.entities::<Ticket>();
 //! let contoso = Tenant::new().with_entities(&tickets, Ticket::partition("contoso"))?;
 //! contoso.copy_to(&Tenant::new().with_entities(&copied, Ticket::partition("contoso"))?).await?;
@@ -163,10 +163,10 @@ impl Tenant {
         Self::default()
     }
 
-    /// Registers an entity type: its handle, and the partitions that belong to the tenant.
+    /// Registers an entity type with its handle and the partitions that belong to the tenant.
     ///
     /// # Errors
-    /// `InvalidInput` if the selection covers part of a partition, or is a range of partitions that does not consist of all partitions with the same first
+    /// `InvalidInput` if the selection covers only part of a partition, or is a range of partitions other than all partitions with the same first
     /// key levels; `KeyEncoding` if a key cannot contain a value.
     pub fn with_entities<E, S, O, C>(
         self,
@@ -200,7 +200,7 @@ impl Tenant {
         self.with_entities(&Entities::from(table.clone()), selection)
     }
 
-    /// Registers an entity type with one table per period; all existing tables are included. Types that use the same tables and are registered with the same
+    /// Registers an entity type with one table per period. All existing tables are included. Types that use the same tables and are registered with the same
     /// partitions are counted, exported and erased together.
     ///
     /// # Errors
@@ -221,7 +221,7 @@ impl Tenant {
         self.with_member(place, InPeriods(tables.clone()))
     }
 
-    /// Registers an entity type's blobs. The type's table must already be registered. Handles whose blobs are in the same folder must share one `Arc` of the
+    /// Registers the blobs of an entity type, whose table must already be registered. Handles whose blobs are in the same folder must share one `Arc` of the
     /// blob store; otherwise the blobs are counted once for each handle.
     ///
     /// # Errors
@@ -247,8 +247,8 @@ impl Tenant {
         Err(table_core::Error::of(fault).with_table(table.as_str()))
     }
 
-    /// Adds an entity type to the registered place (tables and partitions) that equals `place`, or to a new place if none does. All places in a table have
-    /// the types and the blob folders of all of them, because one type's partitions may contain rows of another type.
+    /// Adds an entity type to the registered place (tables and partitions) that equals `place`, or to a new place if none does. Every place in a table gets
+    /// the types and the blob folders of all places in that table, because one type's partitions may contain rows of another type.
     fn with_member(mut self, place: Place, member: impl Member + 'static) -> Result<Self> {
         #[cfg(feature = "blobs")]
         let mut place = place;
@@ -277,23 +277,26 @@ impl Tenant {
         Ok(self)
     }
 
-    /// Returns an error if a place's data includes an unregistered type that has rows in other partitions or tables.
+    /// Returns an error if an unregistered type in the tables of a place may have rows in other partitions or tables.
     fn check(&self) -> Result<()> {
         self.places.iter().try_for_each(Place::check)
     }
 }
 
-/// Returns `true` if the type of `member` is among `members`.
+/// Returns `true` if `members` contains the entity type of `member`.
 fn has(members: &[Arc<dyn Member>], member: &dyn Member) -> bool {
     members.iter().any(|known| known.schema().entity == member.schema().entity)
 }
 
-/// Returns the complete partitions that a selection covers.
+/// Returns the partitions that a selection consists of.
+///
+/// # Errors
+/// `InvalidInput` if the selection covers only part of a partition.
 fn partitions<E, C: Class>(selection: Selection<E, C>) -> Result<Vec<Partitions>> {
     selection.into_ranges()?.iter().map(Partitions::of).collect()
 }
 
-/// Returns the folder of list blobs if an index in the entities' partitions is a list and its blobs are configured.
+/// Returns the folder that contains the blobs of lists; `None` if no index in the entities' partitions is a list, or if no blobs are configured for lists.
 #[cfg(feature = "blobs")]
 fn lists_of<E, S, O>(entities: &Entities<E, S, O>) -> Result<Option<BlobFolder>>
 where

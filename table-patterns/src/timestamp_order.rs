@@ -16,15 +16,15 @@ struct Unordered {
     step: Duration,
 }
 
-/// Returns `true` if a store's Timestamps are fine enough to determine which of two changes is later.
+/// Returns `true` if a store's Timestamps are precise enough to determine which of two changes is later.
 pub(crate) fn is_known<S: TableStore>(store: &S) -> bool {
     store.capabilities().timestamp_step <= 1
 }
 
-/// Checks that guarded steps without versions are possible: the Timestamps of the store must determine the order of changes.
+/// Checks that guarded steps without versions are possible, which is the case if the Timestamps of the store determine the order of changes.
 ///
 /// # Errors
-/// `Unsupported` (ETAG-6) if the Timestamps of the store are coarse.
+/// `Unsupported` (ETAG-6) if the Timestamps of the store are too coarse.
 pub(crate) fn require<S: TableStore>(store: &S) -> Result<()> {
     if is_known(store) {
         return Ok(());

@@ -25,7 +25,7 @@
 //! - A missing or undeclared part is an error; it never results in default values (PAT-WIDE-4). If the declared number of parts
 //!   has changed, [`resize`](WideTable::resize) converts an entity in one transaction. A program with an older declaration that has fewer parts
 //!   cannot write all parts of a newer entity, so its writes are refused instead of losing data.
-//! - Programs whose declarations assign a property to different parts write it into different parts. If two parts contain different values of a property, a
+//! - Programs whose declarations assign a property to different parts write it into different parts. If two parts contain different values for a property, a
 //!   read fails, because either value may be the later one (PAT-WIDE-4).
 //! - The numbers of a field's slots all have as many digits as the last one, so a longer range can rename its slots: `#[slots("Day", 1..=99)]` stores
 //!   `Day01`, and `1..=366` stores `Day001`. Names that differ only in leading zeros of the number at their end refer to the same property, unless both are
@@ -104,7 +104,7 @@ pub use table::{WideStore, WideTable, WideVersion};
 #[doc = include_str!("wide/derive.md")]
 pub use table_derive::Wide;
 
-/// The property that has the same value in all parts of an entity that were written together.
+/// The property whose value is the same in all parts of an entity that were written together.
 pub const WRITE_ID: &str = "WriteId";
 
 /// The maximum number of parts. Part numbers have two digits, and one transaction writes all parts (EGT-2).
@@ -178,10 +178,10 @@ pub trait Wide: Sized {
     type Header: Entity + FromEntity;
     /// The names of the properties in each part, in order. Reads also find a property that is stored in another part. Before you change the number of parts
     /// or move a property to another part, stop all programs that use the earlier declaration, because they would write the property into its
-    /// old part. Then convert each stored entity with [`WideTable::resize`], before any program sets the property. A read of a property that has different
+    /// old part. Then convert each stored entity with [`WideTable::resize`] before any program sets the property. A read of a property that has different
     /// values in two parts fails.
     const PARTS: &'static [&'static [&'static str]];
-    /// `true` if the derive has checked that the names are distinct. Otherwise, the compiler compares them, which takes too long for thousands of names.
+    /// `true` if the derive macro has checked that the names are distinct. Otherwise, the compiler compares them, which takes too long for thousands of names.
     #[doc(hidden)]
     const ARE_NAMES_CHECKED: bool = false;
 
@@ -194,7 +194,7 @@ pub trait Wide: Sized {
     /// Any error from [`WideWriter::set`] or the type itself.
     fn write(&self, out: &mut WideWriter) -> Result<()>;
 
-    /// Creates the wide entity from its header and properties.
+    /// Creates the wide entity from its header and its properties.
     ///
     /// # Errors
     /// Any error from [`WideReader::get`] or the type itself.

@@ -1,4 +1,4 @@
-//! Tests backups that fail at each request in turn, and restores of damaged backups.
+//! Tests backups in which each request fails in turn, and restores of damaged backups.
 
 use pollster::block_on;
 use table_core::{ErrorCode, TableEntity, TableStoreExt};
@@ -186,7 +186,7 @@ fn a_backup_below_a_longer_prefix_is_another_backup() {
     blobs.damage(&format!("nightly/{lost}{ROWS}"), None);
     assert_eq!(block_on(outer.back_up(&engine)).unwrap().copied_files, 1);
     assert_eq!(restored(&blobs).unwrap(), wanted(0..40));
-    // Obsolete files in the other backup remain, and are not counted.
+    // Obsolete files of the other backup are neither removed nor counted.
     let weekly = files("nightly/weekly/");
     let before: Vec<_> = files("nightly/").into_iter().filter(is_outer).collect();
     block_on(write(&engine, 0..40)).unwrap();
@@ -199,8 +199,8 @@ fn a_backup_below_a_longer_prefix_is_another_backup() {
     assert_eq!(files("nightly/weekly/"), weekly);
 }
 
-/// Backs up after `skipped` requests of a restore, and again after every further `skipped` requests, until 20 + `last` rows are backed up. Each backup adds a
-/// row and removes all files of the previous backup.
+/// Backs up once for each of `rounds`: after the first `skipped` requests of a restore, and then after every further `skipped` requests. Before each backup,
+/// adds a row and compacts the engine. The backup then removes all files of the previous backup.
 fn back_up_meanwhile(blobs: &FaultyBlobs, engine: &Engine, skipped: usize, rounds: std::ops::Range<i32>) {
     if rounds.is_empty() {
         return;
@@ -232,7 +232,7 @@ fn a_restore_beside_backups_returns_one_of_them() {
         assert!((20..=20 + last).contains(&rows) && found == wanted(0..rows), "{skipped} {last}: {rows}");
         seen[usize::try_from(rows - 20).unwrap()] += 1;
     }
-    // The restore continued with no newer backup, with one newer backup, and with the last of three.
+    // Some restores returned the original backup, some the first newer one, and some the third newer one.
     assert!(seen[0] > 0 && seen[1] > 3 && seen[3] > 0, "{seen:?}");
 }
 

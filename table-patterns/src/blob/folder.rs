@@ -20,8 +20,8 @@ pub(crate) struct BlobFolder {
     /// Encodes a PartitionKey as a segment of a blob name.
     pub(crate) encode: fn(&str) -> String,
     pub(crate) decode: fn(&str) -> Option<String>,
-    /// Returns the PartitionKey that a blob's content contains; `None` if this kind of blob contains none. Used if the blob's name contains only a hash of
-    /// the PartitionKey.
+    /// Returns the PartitionKey that is stored in a blob's content; `None` if blobs of this kind do not store it. Used if the blob's name contains only a hash
+    /// of the PartitionKey.
     pub(crate) partition_in: fn(&[u8]) -> Result<Option<String>>,
     /// `true` if each blob's content contains its PartitionKey.
     pub(crate) is_bound: bool,
@@ -34,7 +34,7 @@ impl BlobFolder {
     }
 }
 
-/// Returns a table's blob folders, each paired with the folder that contains its marks. A table can have one folder for each spelling of its name, because
+/// Returns a table's blob folders, each paired with the folder that contains its marks. A table has one folder for each spelling of its name in use, because
 /// each program uses the case that it declares (TBL-2).
 pub(crate) async fn spellings(
     blobs: &dyn ObjectStore,
@@ -52,7 +52,7 @@ pub(crate) async fn spellings(
     Ok(names.iter().map(|name| (folder(values, name), folder(marks, name))).collect())
 }
 
-/// Splits a blob's name into the table's folder and the remaining name; `None` if the blob is not in a folder of the table to which `folder` belongs.
+/// Splits a blob's name into the table's folder and the remaining name. Returns `None` if the blob is not in a folder of the table to which `folder` belongs.
 pub(crate) fn split<'b>(blob: &'b str, folder: &Path) -> Option<(&'b str, &'b str)> {
     let end = blob.match_indices('/').nth(folder.parts_count().checked_sub(1)?)?.0;
     let (own, rest) = blob.split_at_checked(end)?;

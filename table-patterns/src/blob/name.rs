@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 /// The maximum length of a segment in bytes. [`encode_caseless`] truncates longer segments and appends a hash.
 const LONGEST: usize = 120;
-/// The number of bytes of a truncated segment that precede the hash.
+/// The number of bytes before the hash in a truncated segment.
 const READABLE: usize = 48;
 /// The separator between the text and the hash in a truncated segment. Complete segments do not contain it.
 const HASHED: &str = "==";
@@ -73,7 +73,7 @@ pub(crate) fn hashed_beginning(segment: &str) -> Option<&str> {
     segment.split_once(HASHED).map(|(beginning, _)| beginning)
 }
 
-/// Returns `true` if a text begins with `prefix`, given the beginning of the text's segment; `None` if that beginning is too short to decide.
+/// Returns `true` if a string begins with `prefix`, given the beginning of the string's segment. Returns `None` if that beginning is too short to decide.
 pub(crate) fn begins_with(beginning: &str, prefix: &str) -> Option<bool> {
     // Each byte has its own code, and no code is a prefix of another code. Only the empty string is encoded differently.
     let prefix = if prefix.is_empty() { String::new() } else { encode(prefix) };

@@ -1,4 +1,4 @@
-//! The collector for orphans, which are blobs that no entity references. It marks them first, and removes them after a grace period.
+//! The collector for orphaned blobs, which no entity references. It marks them first, and removes them after a grace period.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub struct Collected {
     pub removed: u64,
 }
 
-/// Determines whether a blob is referenced by an entity. Implemented for each kind of blob.
+/// A check that determines whether an entity refers to a blob. Implemented for each kind of blob.
 pub(crate) trait Naming {
     /// The entity that may refer to a blob, according to the blob's name.
     type Of: Send + Sync;
@@ -44,21 +44,21 @@ pub(crate) trait Naming {
     fn is_named(&self, path: &Path, of: &Self::Of) -> impl Future<Output = Result<bool>> + Send;
 }
 
-/// The collector for the blobs in one folder. The last segment of each blob's name begins with the creation time. The grace period of the writer may follow.
+/// The collector for the blobs in one folder. The last segment of each blob's name begins with the creation time, which the writer's grace period may follow.
 pub(crate) struct Orphans<'a, N> {
     pub(crate) blobs: &'a dyn ObjectStore,
     /// The folder that contains the blobs.
     pub(crate) folder: Path,
     /// The folder that contains the marks of orphans.
     pub(crate) marks: Path,
-    /// Returns the current time in ticks.
+    /// Returns the current time, in ticks.
     pub(crate) now: &'a (dyn Fn() -> u64 + Send + Sync),
     /// The minimum grace period. A blob whose name contains a longer one is kept for that time.
     pub(crate) grace: Duration,
     pub(crate) naming: N,
 }
 
-/// The start of a blob's upload, and the period for which the blob is kept without an entity; both in ticks.
+/// The time at which a blob's upload started, and the period for which the blob is kept without an entity. Both are in ticks.
 #[derive(Clone, Copy)]
 struct Claim {
     born: u64,
@@ -76,7 +76,8 @@ impl<N: Naming + Sync> Orphans<'_, N> {
             let marked = marks.remove(&self.mark_of(&meta.location)).unwrap_or_default();
             self.judge(&meta.location, &of, claim, &marked, &mut collected).await?;
         }
-        // The remaining marks belong to blobs that no longer exist, because an earlier run was interrupted after it had deleted the blob.
+        // The remaining marks belong to blobs that no longer exist: an earlier run was interrupted after it had deleted the blob and before it deleted the
+        // marks.
         for marks in marks.into_values() {
             self.unmark(&marks).await?;
         }
@@ -132,7 +133,7 @@ impl<N: Naming + Sync> Orphans<'_, N> {
         Ok(())
     }
 
-    /// Returns the marks of all orphans, with the times at which they were written, grouped by the folder that contains an orphan's marks.
+    /// Returns all marks and the times at which they were written, grouped by the folder that contains the marks of one orphan.
     async fn marks(&self) -> Result<BTreeMap<Path, Vec<(Path, u64)>>> {
         let mut marks: BTreeMap<Path, Vec<(Path, u64)>> = BTreeMap::new();
         let mut listing = self.blobs.list(Some(&self.marks));

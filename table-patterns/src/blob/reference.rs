@@ -7,7 +7,7 @@ use table_core::property::Property;
 use table_core::row::RowWriter;
 use table_core::{EdmType, Error, Fault, Result, ValueRef};
 
-/// The address of a blob: its name, its length and its checksum (PAT-LARGE-1). Uploads create it.
+/// The address of a blob: its name, its length and its checksum (PAT-LARGE-1). An upload creates it.
 ///
 /// Stored as one `Edm.String` that contains the name, the length in bytes, and the CRC-32C in
 /// hexadecimal digits.

@@ -67,7 +67,7 @@ impl BlobWriter {
         match finished.await {
             Ok(_) => Ok(self.written),
             Err(error) => {
-                // If the request fails, the store eventually discards the uploaded parts itself (BLB-5).
+                // If this request fails, the store eventually discards the uploaded parts (BLB-5).
                 let _ = parts.abort().await;
                 Err(error)
             }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::Part;
 
-/// Groups parts into transactions. A row that several parts in a group write counts as one operation.
+/// Groups consecutive parts into transactions with at most `most` operations and `together` parts. A row that several parts write counts as one operation.
+/// A part with more operations is alone in its transaction.
 pub(super) fn of<W>(parts: &[Part<W>], most: usize, together: usize) -> Vec<&[Part<W>]> {
     let (mut packs, mut begin, mut own) = (Vec::new(), 0, 0);
     let mut shared: BTreeSet<&String> = BTreeSet::new();

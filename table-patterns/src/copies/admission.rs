@@ -7,7 +7,7 @@ use table_core::{Result, Table};
 
 use crate::copies::relation::Outgoing;
 
-/// Checks, through the handle of the source (the copied entity), whether this program may write the holders of a relation.
+/// The check that this program may write the holders of a relation. It is made through the handle of the source (the copied entity).
 #[derive(Clone, Debug)]
 pub(super) struct Given<E: 'static, S> {
     pub(super) relation: &'static Outgoing<E>,

@@ -72,7 +72,7 @@ fn read_words(words: &str) -> Position {
 /// [`Entities::backfill_copies`](crate::Entities::backfill_copies).
 ///
 /// Each of the two types in a relation has its own backfill; run both, in any order. The backfill of the sources updates all known holders. The
-/// backfill of the holders records their references and sets their copies. Once both are complete, the copies include every write by an older program.
+/// backfill of the holders records their references and sets their copies. Once both are complete, the copies reflect every write by an older program.
 ///
 /// - Online: writers continue. Up to sixteen entities are processed concurrently. An entity is written only if its version has not changed in the
 ///   meantime.

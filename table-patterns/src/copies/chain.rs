@@ -13,7 +13,7 @@ use crate::index::{Derived, RemoteChange};
 
 /// The maximum number of entities in a recorded path.
 const PATH: usize = 64;
-/// The number of visits to one entity from which a path counts as a cycle. The limit exceeds 1 because entities of several types may have the same key.
+/// The number of visits to one entity at which a path counts as a cycle. The limit exceeds 1 because entities of several types may have the same key.
 const VISITS: usize = 8;
 
 /// Returns the change that makes a worker settle the holders of an entity (update their copies); `None` if no relation copies a value that differs between

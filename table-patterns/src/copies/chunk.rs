@@ -77,7 +77,7 @@ impl HolderStep {
     }
 }
 
-/// Returns a reference's relation, found by its stored name.
+/// Returns the relation that a stored reference names.
 pub(super) fn relation<'a>(relations: &'a [Relation], found: &StoredReference) -> Result<&'a Relation> {
     let name = &found.reference.relation;
     let fault = || Error::of(CopyFault::UnknownRelation(name.clone()));

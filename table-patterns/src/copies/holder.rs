@@ -30,8 +30,8 @@ struct HolderRows {
     /// The versions of the newly referenced sources in the holder's partition. They are conditions: the transaction fails if a source has changed since it
     /// was copied.
     sources: BTreeMap<RowKey, ETag>,
-    /// The sources in the holder's partition, as first read; `None` for a missing source. Each is read only once, so all relations copy the version that the
-    /// transaction requires.
+    /// The sources in the holder's partition that have been read; `None` for a missing source. Each is read only once, so all relations copy the version that
+    /// the transaction requires.
     read: BTreeMap<RowKey, Option<StoredRow>>,
 }
 
@@ -133,7 +133,7 @@ impl<H: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, H,
         if is_new && !is_here {
             self.refer(&link.source_table, source, reference).await?;
         }
-        // If the same unit of work writes the source, its new values are copied. The condition of that write protects these values.
+        // If the same unit of work writes the source, its new values are copied. The condition of the source's own write protects them from concurrent changes.
         let in_unit = is_here.then(|| kept.siblings.get(&source.row_key)).flatten();
         let is_deleted = in_unit.is_some_and(|written| written.row().is_none());
         let found = if let Some(written) = in_unit {

@@ -33,12 +33,12 @@ pub(super) struct CopyPlan {
     pub(super) rows: Vec<Operation>,
     /// Changes that a worker must settle in other partitions.
     pub(super) remote: Vec<RemoteChange>,
-    /// Writes to the entity's holders in the same transaction.
+    /// The writes of the entity's holders, which are part of the same transaction.
     pub(super) others: Vec<EntityPlan>,
 }
 
 impl CopyPlan {
-    /// Creates the plan for a pending write, without copies.
+    /// Creates the plan for a pending write, to which the copies have not been added yet.
     pub(super) fn of(pending: &PendingWrite) -> Result<Self> {
         let PendingWrite { together, siblings, .. } = pending;
         let new = pending.after()?;
@@ -67,7 +67,7 @@ pub(super) struct HolderContext<'a> {
     pub(super) context: &'a WriteContext,
     /// The limits of the store.
     pub(super) limits: &'a Limits,
-    /// The stored schemas, as the handle knows them.
+    /// The stored schemas that the handle has read.
     pub(super) watch: SchemaWatch,
     /// The entities that have passed the change on to the holder; the last one is the holder's source.
     pub(super) path: &'a [EntityKey],

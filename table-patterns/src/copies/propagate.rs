@@ -18,7 +18,7 @@ use crate::entities::{Batch, Entities, EntityPlan, StepRecorder};
 use crate::failure::Failure;
 use crate::work::Delivery;
 
-/// Updates the holders of one source.
+/// The update of the holders of one source.
 pub(super) struct Holders<'a, E, S, O> {
     /// The handle that writes the holders. It belongs to the source's type or to the holders' type.
     pub(super) handle: &'a Entities<E, S, O>,

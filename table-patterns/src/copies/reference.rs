@@ -128,7 +128,8 @@ pub(super) fn of_page(source: &EntityKey, page: &table_core::query::Page) -> Vec
         let (reference, row_key) = (Reference::read(source, entity)?, RowKey::new(entity.row_key).ok()?);
         Some(StoredReference { reference, row_key, etag: Some(entity.etag()) })
     };
-    // If another source's RowKey continues this one with U+FFFC, its references are in the same range. Their keys do not match this source.
+    // If another source's RowKey consists of this RowKey, U+FFFC and more text, its references are in the same range. They are skipped because their keys do
+    // not match this source.
     page.rows.iter().filter_map(read).collect()
 }
 

@@ -40,7 +40,7 @@ impl<E, S: TableStore + Clone> Relations<E, S> {
     }
 }
 
-/// Settles copies (updates them to match their sources) through handles of type `H`. Used as a trait object, so its code is compiled only for
+/// A type that settles copies (updates them to match their sources) through handles of type `H`. Used as a trait object, so its code is compiled only for
 /// entities with relations.
 pub(crate) trait SettleCopies<E, H>: Send + Sync {
     /// Settles the copies affected by a recorded change. Returns the number of entities that were written.
@@ -187,7 +187,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         self.hold(&key, old.as_ref(), &mut kept).await.map_err(|error| handle.in_table(error))?;
         self.give(&key, old.as_ref(), &mut kept).await.map_err(|error| handle.in_table(error))?;
         let new = kept.new.as_ref().map(read).transpose()?;
-        // Holders in the same unit of work have copied the given values, as they were before this entity's copies were set.
+        // Holders in the same unit of work have copied the values that were given for this entity, from before its own copies were set.
         if let (Some(given), Some(new)) = (given, &new) {
             kept.remote.extend(chain::passed_on(&key, (&read(&given)?, new), &[]));
         }
@@ -222,7 +222,7 @@ where
     S: TableStore + Clone + 'static,
     O: StepRecorder,
 {
-    // The decision is made at compile time. A third of the code for an entity is for copies, and this part is omitted for entities without copies.
+    // The decision is made at compile time. The code for copies is a third of the code for an entity, and is omitted for entities without copies.
     if const { E::RELATIONS.is_none() } {
         return handle;
     }

@@ -23,10 +23,10 @@ pub trait Holds<D> {}
     note = "`copied_by` names relations whose `Source` is the entity, `copies_from` relations whose `Holder` it is"
 )]
 pub trait Is<E> {
-    /// Returns the entity unchanged, because both types are the same.
+    /// Returns a reference to the entity as `Self`, which is the same type.
     fn of(entity: &E) -> &Self;
 
-    /// Returns the entity itself, mutably.
+    /// Returns a mutable reference to the entity as `Self`.
     fn of_mut(entity: &mut E) -> &mut Self;
 }
 

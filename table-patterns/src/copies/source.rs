@@ -81,7 +81,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
             let is_here = holder.partition_key == key.partition_key && found.reference.holder_table == *table;
             match kept.siblings.get(&holder.row_key).filter(|_| is_here) {
                 None => {}
-                // This holder is written in the same transaction, with copies of the new values.
+                // The same unit of work deletes this holder, or writes it with copies of the new values.
                 Some(Sibling::Written(_) | Sibling::Deleted) => continue,
                 Some(Sibling::Removed) => {
                     let dropped = group::dropped(found);

@@ -19,7 +19,7 @@ use object_store::{
 pub(crate) struct FaultyBlobs {
     inner: Arc<InMemory>,
     faults: Arc<Mutex<Faults>>,
-    /// The hook, and the number of requests before the request that it precedes.
+    /// The hook, and the number of requests that it skips before it runs.
     hook: Arc<Mutex<Option<(usize, Hook)>>>,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Debug for Hook {
 struct Faults {
     calls: usize,
     fail_at: Option<usize>,
-    /// `true` if the request takes effect and only its response is lost.
+    /// `true` if the failing request takes effect and only its response is lost.
     lost: bool,
     no_attributes: bool,
 }
@@ -109,7 +109,7 @@ impl FaultyBlobs {
         names
     }
 
-    /// Counts the next request. The first flag is `true` if the request fails without effect, the second if it takes effect and
+    /// Counts the next request. Returns two flags: the first is `true` if the request fails without effect, the second if it takes effect and
     /// then fails.
     fn judge(&self) -> (bool, bool) {
         let mut faults = self.faults.lock().unwrap();

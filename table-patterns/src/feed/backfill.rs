@@ -15,7 +15,7 @@ use crate::fence::{self, Fence};
 const FEED: &str = "feed";
 /// The name of the feed in the stored schema's list of pending parts.
 const NOTE: &str = "keeps feed";
-/// The stored position of a backfill that has begun. A feed backfill has no other position, because it does not scan the rows.
+/// The stored position of a feed backfill that has begun. It is the only position, because a feed backfill does not scan the rows.
 const START: &str = "begun";
 
 /// A builder for the backfill of a feed. Created by [`Entities::backfill_feed`](crate::Entities::backfill_feed).
@@ -29,7 +29,7 @@ const START: &str = "begun";
 ///
 /// use table_patterns::{Entities, Entity, Result, TableStore};
 ///
-/// /// Returns the time after which a job calls this function again; `None` once the feed is complete.
+/// /// Returns the delay after which a job calls this function again; `None` once the feed is complete.
 /// async fn complete<E: Entity, S: TableStore, O>(entities: &Entities<E, S, O>) -> Result<Option<Duration>> {
 ///     entities.backfill_feed().run().await
 /// }
@@ -54,8 +54,8 @@ impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
         Self { has_older: false, ..self }
     }
 
-    /// Marks the feed as complete and returns `None`. If programs built from an older release may have requests in
-    /// flight, marks nothing and returns how long to wait before the next attempt.
+    /// Marks the feed as complete and returns `None`. If programs built from an older release may have requests in flight, marks nothing and returns
+    /// the delay before the next attempt.
     ///
     /// # Errors
     /// `ResourceNotFound` if the table was never opened with `create_if_missing`; any error from the store.

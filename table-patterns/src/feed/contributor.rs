@@ -27,14 +27,14 @@ pub(crate) struct FeedRecorder<S> {
 }
 
 impl<S: TableStore + Clone + 'static> FeedRecorder<S> {
-    /// Creates the contributor. It records changes to entities if `records` is `true`.
+    /// Creates the contributor for a feed. It records changes to entities if `records` is `true`.
     pub(crate) fn new(feed: Feed<S>, records: bool) -> Self {
         Self { recorder: Arc::new(feed.clone()), feed, records }
     }
 }
 
 impl<S> FeedRecorder<S> {
-    /// Adds a feed entry for a change to `out`.
+    /// Adds a feed entry of the given kind to `out`, for a change to the row `source`.
     #[expect(clippy::unused_self, reason = "records are added only where a recorder exists")]
     pub(crate) fn record(&self, source: &RowKey, kind: &'static str, out: &mut Contribution) {
         out.records.push(ChangeRecord::plain(source.clone(), kind));
@@ -106,7 +106,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O> Entities<E, S, O> {
 }
 
 impl<E: Entity, S: 'static, O> Entities<E, S, O> {
-    /// Returns the feed of the handle, whether or not it records changes to entities.
+    /// Returns the feed of the handle, even if the feed does not record changes to entities.
     pub(crate) fn feed_recorder(&self) -> Option<&FeedRecorder<S>> {
         self.contributor()
     }

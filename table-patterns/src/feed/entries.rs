@@ -20,10 +20,10 @@ use crate::feed::{Feed, FeedChange};
 /// The maximum number of changes in one row of entries: a row has at most 252 properties, and each change needs three.
 pub(super) const CHANGES: usize = 80;
 
-/// The maximum size in bytes of the changes in one row of entries. A single larger change has a row to itself.
+/// The maximum size in bytes of the changes in one row of entries. A single change that is larger is alone in its row.
 const BYTES: usize = 256 * 1024;
 
-/// A change to record, as collected in a batch of writes.
+/// A change that a batch of writes will record in the feed.
 pub(super) use crate::entities::ChangeRecord as Record;
 
 impl Record {
@@ -64,13 +64,13 @@ fn rows<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Range<usize>> 
     rows
 }
 
-/// Returns the name of the property for the change at position `at` in a row: `property` with the position, or without it for the first change.
+/// Returns the name of `property` for the change at position `at` in a row. The position is appended to the name, except for the first change.
 pub(super) fn name(property: &'static str, at: usize) -> Cow<'static, str> {
     if at == 0 { Cow::Borrowed(property) } else { Cow::Owned(format!("{property}{at}")) }
 }
 
-/// Returns the operation that writes one row of entries. It replaces any existing row with the same key. No feed has committed such a row, because
-/// the commit would also have moved the head past the row's number.
+/// Returns the operation that writes one row of entries. It replaces any existing row with the same key. No commit has added such a row to the feed, because
+/// that commit would have moved the head past the row's number.
 fn entry_row(records: &[Record], last: u64) -> Result<Operation> {
     let mut writer = RowWriter::with_capacity(records.len() * 3);
     for (at, record) in records.iter().enumerate() {
@@ -132,7 +132,7 @@ impl<S: TableStore> Feed<S> {
                         .await?;
                 }
                 Err(error) => {
-                    // If the store refuses an operation of the program, the remembered head is still valid.
+                    // If the store refuses one of the program's operations, the remembered head remains valid.
                     let is_refused = error.is_conflict() && error.operation().is_some();
                     turn.leave(is_refused.then_some(known));
                     return Err(error);

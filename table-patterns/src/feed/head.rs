@@ -1,4 +1,4 @@
-//! The head of a feed: a row that each commit replaces if its `ETag` is current, which puts the commits in order.
+//! The head of a feed: a row that each commit replaces on the condition that its `ETag` is current. This condition orders the commits.
 
 use table_core::etag::{ETag, IfMatch};
 use table_core::key::{EntityKey, PartitionKey, RowKey};
@@ -60,20 +60,20 @@ impl Head {
         cursor.feed == self.id && cursor.number <= self.last
     }
 
-    /// Returns the number of the last change before `from`, or of the last trimmed change if that is later. A cursor that is not a position in this feed
-    /// counts as the beginning.
+    /// Returns the number of the last change before `from`, or of the last trimmed change if that is later. If `from` is not a position in this feed,
+    /// returns the number of the last trimmed change.
     pub(crate) fn passed(&self, from: &Cursor) -> u64 {
         if self.has(from) { from.number.max(self.floor) } else { self.floor }
     }
 
-    /// Returns `true` if a reader at the cursor has missed changes: they were trimmed, or the table was deleted and created again, or restored. A new reader,
+    /// Returns `true` if a reader at the cursor has missed changes: they were trimmed, or the table was restored, or deleted and created again. A new reader,
     /// whose cursor is the default, has missed none.
     pub(crate) fn is_lost_at(&self, cursor: &Cursor) -> bool {
         cursor.feed != 0 && (!self.has(cursor) || cursor.number < self.floor)
     }
 
-    /// Returns `true` if a reader that went from `from` to `reached` and read `entries` has missed changes, because they were trimmed, or because
-    /// the table was deleted and created again, or restored. For a new reader, changes that were trimmed before it started do not count.
+    /// Returns `true` if a reader that moved from `from` to `reached` and read `entries` has missed changes, because they were trimmed, or because
+    /// the table was restored, or deleted and created again. For a new reader, changes that were trimmed before it started do not count.
     ///
     /// Changes are numbered without gaps, so the result also covers a trim between the reads of the head and of the entries.
     pub(crate) fn has_lost(&self, from: &Cursor, entries: &[FeedEntry], reached: &Cursor) -> bool {
@@ -120,7 +120,7 @@ impl Head {
         Ok(Some(Self { id, last, floor, quiet, kept }))
     }
 
-    /// Returns the operation that writes the head: a replacement of the version that was read, or an insert.
+    /// Returns the operation that writes the head: a replace of the version `read`, or an insert if `read` is `None`.
     pub(super) fn write(self, read: Option<ETag>) -> Result<Operation> {
         let kind = match read {
             Some(etag) => OperationKind::Replace(self.row(), IfMatch::ETag(etag)),

@@ -18,7 +18,7 @@ use crate::feed::entries::{CHANGES, name};
 use crate::feed::head::{FEED_PREFIX, HEAD, Head};
 use crate::feed::{Cursor, Feed, FeedEntry};
 
-/// Reads the feed of one partition in order. Created by [`Feed::reader`]. The reader keeps its cursor, but no entries.
+/// A reader of one partition's feed, in order. Created by [`Feed::reader`]. The reader remembers its cursor, but no entries.
 ///
 /// ```
 /// # use table_patterns::{Engine, Entity, PartitionKey, feed::Cursor};
@@ -83,7 +83,7 @@ impl<S: TableStore> FeedReader<'_, S> {
     pub async fn next(&mut self, limit: usize) -> Result<Vec<FeedEntry>> {
         if let Some(head) = self.head.filter(|head| head.passed(&self.at) < head.last) {
             let entries = self.next_before(head, limit).await?;
-            // If the list is empty, the remaining entries before the end in the remembered head may have been trimmed.
+            // If the list is empty, the remaining entries up to the end in the remembered head may have been trimmed.
             if !entries.is_empty() {
                 return Ok(entries);
             }
@@ -94,7 +94,7 @@ impl<S: TableStore> FeedReader<'_, S> {
         }
     }
 
-    /// Reads the next entries before the end in `head`, and remembers the head.
+    /// Reads the next entries up to the end in `head`, and remembers the head.
     async fn next_before(&mut self, head: Head, limit: usize) -> Result<Vec<FeedEntry>> {
         let place = (&self.table, &self.partition_key);
         let (entries, reached) = self.feed.entries(place, &head, &self.at, limit).await?;
@@ -141,7 +141,7 @@ impl<S: TableStore> Feed<S> {
             match continuation {
                 Some(_) if is_ordered && entries.len() >= limit => break,
                 Some(_) => {}
-                // Entries are missing, because another process trimmed them or a foreign program deleted them.
+                // Entries are missing because another process has trimmed them or a foreign program has deleted them.
                 None if entries.len() < limit && upper < head.last => {
                     let is_empty = entries.len() == earlier;
                     lower = upper + 1;
@@ -184,7 +184,7 @@ impl<S: TableStore> Feed<S> {
             let deletions: Vec<_> = deletions.collect::<Result<_>>()?;
             if !deletions.is_empty() {
                 match converge::submit(&self.store, table, partition_key, deletions).await {
-                    // Another process also trims. The next call deletes the remaining rows.
+                    // Another process is trimming the feed at the same time. The next call deletes the remaining rows.
                     Err(error) if error.code() == ErrorCode::ResourceNotFound => break,
                     outcome => drop(outcome?),
                 }
@@ -223,13 +223,13 @@ impl<S: TableStore> Feed<S> {
     }
 }
 
-/// Returns the key range of the rows of entries whose last change has a number from `first` to `last`.
+/// Returns the key range of the rows whose last change has a number from `first` to `last`.
 fn numbers(first: u64, last: u64) -> TextRange {
     let key = |number| Bound::Included(format!("{FEED_PREFIX}{number:020}"));
     TextRange { lower: key(first), upper: key(last) }
 }
 
-/// Returns the number of the last change in a row of entries, from the row's key; `None` for any other key.
+/// Returns the number of the last change in a row of entries, parsed from the row's key; `None` for any other key.
 fn number(row_key: &str) -> Option<u64> {
     let digits = row_key.strip_prefix(FEED_PREFIX)?;
     let is_number = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -249,7 +249,7 @@ fn fault(row: EntityRef<'_>) -> Option<&'static str> {
     (!is_entry).then_some("the row is not an entry of a feed, and readers skip it; delete it")
 }
 
-/// Adds the entries in a row to `entries`. A row that was not written by a feed contains none.
+/// Adds the entries in a row to `entries`. Adds nothing if the row was not written by a feed.
 fn add(row: EntityRef<'_>, (head, last): (&Head, u64), entries: &mut Vec<FeedEntry>) -> Result<()> {
     let (begin, hint) = (entries.len(), &mut 0);
     for at in 0..CHANGES {

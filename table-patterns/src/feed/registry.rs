@@ -27,7 +27,7 @@ pub(crate) struct Listed {
     pub(crate) partition_key: PartitionKey,
     key: EntityKey,
     pub(crate) etag: ETag,
-    /// The end of the feed when a follower marked it as quiet; `None` if it is not marked.
+    /// The end of the feed at the time when a follower marked it as quiet; `None` if the feed is not marked.
     quiet: Option<Cursor>,
 }
 
@@ -67,7 +67,7 @@ fn listing(table: &TableName, quiet: Option<&Cursor>) -> Row {
 }
 
 impl<S: TableStore> Feed<S> {
-    /// Lists a partition in the registry, and removes its mark.
+    /// Lists a partition in the registry, and removes the mark of a quiet feed.
     pub(crate) async fn register(&self, table: &TableName, partition_key: &PartitionKey) -> Result<()> {
         let (store, registry) = (&self.store, TableName::new(FEEDS)?);
         let kind = OperationKind::InsertOrReplace(listing(table, None));
@@ -93,7 +93,7 @@ impl<S: TableStore> Feed<S> {
     }
 
     /// Lists a partition permanently, so that writers need no access to the registry. Call this function before you give a SAS for this partition to a
-    /// writer. Each poll by a follower then also reads the head of this feed, which takes one more request.
+    /// writer. Each poll by a follower then also reads the head of this feed, which takes one additional request.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore, PartitionKey};

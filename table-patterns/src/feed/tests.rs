@@ -1,4 +1,4 @@
-//! Tests of feeds: the order of entries, the number of requests, and tolerance of faults.
+//! Tests feeds: the order of entries, the number of requests, and tolerance of faults.
 
 mod quiet;
 mod requests;
@@ -109,7 +109,7 @@ fn numbers(entries: &[FeedEntry]) -> Vec<usize> {
     entries.iter().map(|entry| entry.source.as_str().parse().unwrap()).collect()
 }
 
-/// Returns the numbers between two positions whose entries were neither read nor trimmed. Panics if `entries` are not in order.
+/// Returns the numbers between two positions whose entries were neither read nor trimmed. Panics if `entries` is not sorted.
 fn skipped(before: u64, entries: &[FeedEntry], after: &Cursor, trimmed: usize) -> Vec<usize> {
     let seen = numbers(entries);
     assert!(seen.is_sorted_by(|one, other| one < other), "{seen:?}");
@@ -130,7 +130,7 @@ fn pat_ec_8_a_cursor_of_a_recreated_table_reads_the_new_feed_from_the_start() {
     block_on(world.store.delete_table(&world.table)).unwrap();
     block_on(world.store.create_table(&world.table)).unwrap();
     assert!(world.read(&feed, &cursor, 100).is_empty());
-    // The handle remembers the head of the old table.
+    // The handle still remembers the head of the old table.
     for number in 20..25 {
         world.write(&feed, &[number]);
     }
@@ -177,7 +177,7 @@ fn pat_ec_8_a_head_that_cannot_be_read_is_named() {
     block_on(world.store.submit(&world.table, transaction)).unwrap();
     let error = block_on(feed.read(&world.table, &world.sales, &Cursor::default(), 1)).unwrap_err();
     assert_eq!((error.code(), error.key()), (ErrorCode::Corrupted, Some(("Sales", HEAD))));
-    // If the head counts missing entries, the read ends.
+    // If the head counts entries that do not exist, a read still ends.
     let key = EntityKey { partition_key: world.sales.clone(), row_key: RowKey::new(HEAD).unwrap() };
     let mut row = RowWriter::new();
     for (name, value) in [("Id", 7), ("Last", i64::MAX), ("Floor", 0)] {

@@ -1,4 +1,4 @@
-//! Turns for the writers in one process: only one writer at a time commits to a partition's feed, starting from the head left by the previous writer.
+//! Turns for the writers in one process. Only one writer at a time commits to a partition's feed; it starts from the head left by the previous writer.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,12 +34,12 @@ struct Line {
     patience: Patience,
 }
 
-/// The turn of one writer, with access to the remembered head; `None` after a time-out.
+/// The turn of one writer, with access to the remembered head; `None` if the writer continues without a turn after a time-out.
 #[derive(Debug)]
 pub(super) struct Turn(Option<OwnedMutexGuard<Known>>);
 
 impl Turns {
-    /// Waits for a turn in a partition.
+    /// Waits for a writer's turn in a partition.
     pub(super) async fn next(&self, table: &TableName, partition_key: &PartitionKey, pace: &Runtime) -> Turn {
         let line = self.line(table, partition_key);
         let guard = match line.head.try_lock_owned() {
@@ -68,7 +68,7 @@ impl Turn {
         self.0.as_mut().and_then(|known| known.take())
     }
 
-    /// Ends the turn, and leaves the head for the next writer.
+    /// Ends the turn, and leaves the given head for the next writer.
     pub(super) fn leave(mut self, head: Known) {
         if let Some(known) = self.0.as_mut() {
             **known = head;

@@ -1,4 +1,4 @@
-//! An entity's blob: the property that stores the blob's address, and new content to upload.
+//! An entity's blob: the property that stores the blob's address, and the new content to upload.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use table_core::Result;
 
 use crate::large::BlobRef;
 
-/// Describes a blob that each entity of a type can have, such as `Employee::PHOTO_BLOB`. Created by [`#[derive(Large)]`](derive@crate::large::Large), or from
+/// A blob that each entity of a type can have, such as `Employee::PHOTO_BLOB`. Created by [`#[derive(Large)]`](derive@crate::large::Large), or from
 /// the name of the property that stores the blob's address and two functions that get and set this address.
 ///
 /// ```
@@ -50,7 +50,7 @@ impl<E> Blob<E> {
         Content { blob: *self, stream: content.boxed() }
     }
 
-    /// Returns the blob's address in an entity; `None` if the entity has no such blob.
+    /// Returns the address of this blob in an entity; `None` if the entity has no such blob.
     #[must_use]
     pub fn address_in<'e>(&self, entity: &'e E) -> Option<&'e BlobRef> {
         (self.get)(entity)

@@ -1,4 +1,4 @@
-//! Large entity errors: contents and addresses that do not match.
+//! Large entity errors: content given twice, slow uploads, and addresses that the entity must not contain.
 
 use table_core::Fault;
 

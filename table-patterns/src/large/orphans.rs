@@ -11,7 +11,7 @@ use crate::entities::StepRecorder;
 use crate::large::{Large, LargeTable};
 
 impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O> {
-    /// Removes blobs that no entity has referred to for a grace period, and marks newly found orphans. Run this function periodically.
+    /// Removes blobs that no entity has referred to for a grace period, and marks newly found orphans. Call this function periodically.
     ///
     /// It is safe to run this function concurrently with writers, readers and other collectors. After an interruption, simply run it again: it uses the
     /// marks that have already been written. A blob is in use if any property of its entity contains its address, so blobs of fields that this program does

@@ -1,4 +1,5 @@
-//! The owner of a blob, according to its name. An entity must not refer to another entity's blob, because writes to the other entity may remove the blob.
+//! The owner of a blob, which the blob's name identifies. An entity must not refer to another entity's blob, because writes to the other entity may remove the
+//! blob.
 
 use std::any::Any;
 
@@ -10,7 +11,7 @@ use crate::entities::{Contribution, Contributor, EntityChange};
 use crate::large::fault::LargeFault;
 use crate::large::{BlobRef, Large};
 
-/// A contributor that refuses an entity with the address of a blob that was uploaded for another entity.
+/// A contributor that refuses an entity if it contains the address of a blob that was uploaded for another entity.
 pub(super) struct OwnBlobs;
 
 impl<E: Large, H> Contributor<E, H> for OwnBlobs {
@@ -42,7 +43,7 @@ pub(super) fn is_of(blob: &BlobRef, key: &EntityKey) -> bool {
     names.next() == Some(row.as_str()) && names.next() == Some(partition.as_str())
 }
 
-/// Returns a key as two segments in a blob name.
+/// Returns a key as the two segments of a blob name that contain it.
 pub(super) fn segments(key: &EntityKey) -> [String; 2] {
     [key.partition_key.as_str(), key.row_key.as_str()].map(encode)
 }

@@ -40,14 +40,14 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
     }
 
     /// Sets the grace period: how long a blob is kept after the last entity has stopped referring to it. The default is one day. An upload may take at most
-    /// half of the grace period. A reader may keep an entity for this time before it opens the value. The names of this handle's blobs contain the period. A
-    /// collector with a shorter one keeps them equally long.
+    /// half of the grace period. A reader may keep an entity for this time before it opens the value. The names of this handle's blobs contain the grace
+    /// period. A collector with a shorter grace period keeps these blobs equally long.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
     }
 
-    /// Sets the size of an upload request in bytes, at least 1. The default is 8 MiB. An upload buffers one request in memory. Some stores require at least
+    /// Sets the size in bytes of each part of an upload, at least 1. The default is 8 MiB. An upload buffers one part in memory. Some stores require at least
     /// 5 MiB.
     #[must_use]
     pub fn part_bytes(self, part: usize) -> Self {
@@ -60,7 +60,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Self { clock, ..self }
     }
 
-    /// Returns the table for reading entities.
+    /// Returns the table, for reading entities.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
         self.table.table()
@@ -81,7 +81,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
             marks,
             encode,
             decode,
-            // The names of these blobs contain complete keys.
+            // The names of these blobs contain complete keys, so their content does not have to.
             partition_in: |_| Ok(None),
             is_bound: false,
         })

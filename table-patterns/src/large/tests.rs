@@ -37,7 +37,7 @@ struct Employee {
     cv: Option<BlobRef>,
 }
 
-/// The entity type as an earlier release declared it.
+/// The entity type as it was declared in an earlier release.
 #[derive(Entity, Large, Clone, Debug, PartialEq)]
 #[entity(table = "Employees")]
 #[partition_key(department)]
@@ -55,7 +55,7 @@ const CV: Blob<Employee> = Employee::CV_BLOB;
 
 type Employees = LargeTable<Employee, FaultyStore<Engine>>;
 
-/// 2014-04-23T12:00:00Z, in ticks.
+/// The time 2014-04-23T12:00:00Z in ticks.
 const NOON: u64 = 635_338_512_000_000_000;
 const GRACE: u64 = 864_000_000_000;
 
@@ -156,7 +156,7 @@ fn pat_large_3_any_length_is_streamed_through_parts() {
             block_on(scene.employees.entities().insert_or_replace(&ada(id))).unwrap();
             scene.blobs.heal();
             block_on(scene.employees.replace(ada(id), IfMatch::Any, photo)).unwrap();
-            // One request; or, for longer content, one for each part of eight bytes, one to begin the upload and one to complete it.
+            // Short content takes one request. Longer content takes one request for each part of eight bytes, one to begin the upload and one to complete it.
             let requests = if length <= 8 { 1 } else { length.div_ceil(8) + 2 };
             assert_eq!(scene.blobs.calls(), requests, "{length} bytes in chunks of {chunk}");
             assert_eq!(scene.read(id).unwrap(), Some(bytes), "in chunks of {chunk}");
@@ -227,7 +227,7 @@ fn pat_large_2_a_reader_has_the_grace_period_after_a_change() {
 #[test]
 fn pat_large_2_a_collection_during_an_upload_spares_it() {
     let scene = scene();
-    // A collector runs when the blob already exists but its entity does not exist yet.
+    // A collector runs when the blob already exists but its entity does not.
     let (other, now) = (scene.employees.clone(), Arc::clone(&scene.now));
     scene.tables.script(move |call, _| match call {
         Call::Submit => {
@@ -329,7 +329,7 @@ fn pat_large_2_an_entity_with_the_blob_of_another_is_refused_by_each_verb() {
         let error = written.expect_err(verb);
         assert_eq!(error.rule(), Some("PAT-LARGE-2"), "{verb}: {error}");
     }
-    // The blob remains with its entity.
+    // The blob is kept as long as its entity refers to it.
     let bob = Employee { photo: None, ..moved };
     block_on(handle.insert(&bob)).unwrap();
     scene.collect_all();
@@ -343,13 +343,13 @@ fn pat_large_2_an_address_that_the_stored_entity_no_longer_has_is_refused_under_
     let other = [PHOTO.content(content(2, 20)), CV.content(content(3, 20))];
     let new = block_on(scene.employees.replace(ada(223), old.etag().clone(), other)).unwrap();
     scene.collect_all();
-    // The entity contains the removed blob's address, and the write requires no version or the stored version.
+    // The entity contains the removed blob's address, and the write requires either any version or the stored version.
     let stale = Employee { photo: old.photo.clone(), ..new.value().clone() };
     for if_match in [IfMatch::Any, IfMatch::ETag(new.etag().clone())] {
         let error = block_on(scene.employees.replace(stale.clone(), if_match, [])).unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-LARGE-2")), "{error}");
     }
-    // The same entity with new content for another blob, written under the current version and under an older one.
+    // The same entity is written with new content for another blob, under the current version and under an older one.
     let cv = || [CV.content(content(4, 20))];
     let error = block_on(scene.employees.replace(stale.clone(), new.etag().clone(), cv())).unwrap_err();
     assert_eq!(error.rule(), Some("PAT-LARGE-2"));
@@ -395,7 +395,7 @@ fn pat_large_2_collectors_whose_clocks_differ_by_less_than_the_grace_period_spar
     {
         assert_eq!(insert_beside_collectors(clocks).unwrap(), Some(vec![7; 20]), "{clocks:?}");
     }
-    // If the clocks are further apart, the collectors remove a blob while its entity is being written.
+    // If the clocks differ by more than that, the collectors remove a blob while its entity is being written.
     let error = insert_beside_collectors([days, 2 * days]).unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::BlobNotFound, Some("PAT-LARGE-2")));
 }

@@ -57,7 +57,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(uploads)
     }
 
-    /// Checks that no blob is given content twice.
+    /// Checks that no blob is given new content twice.
     fn check_contents(&self, contents: &[Content<'_, E>]) -> Result<()> {
         for (at, content) in contents.iter().enumerate() {
             let name = content.blob.property();
@@ -68,7 +68,7 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         Ok(())
     }
 
-    /// Checks that the upload was fast enough. Otherwise, the collector may have removed the uploaded blobs.
+    /// Checks that the uploads took at most half of the grace period. Otherwise, the collector may have removed the uploaded blobs.
     pub(super) fn in_time(&self, uploads: &Uploads<E>) -> Result<()> {
         if self.clock.now().saturating_sub(uploads.born) > self.grace_ticks() / 2 {
             return Err(self.refuse(LargeFault::Slow));
@@ -94,7 +94,8 @@ impl<E: Large, S, O> LargeTable<E, S, O> {
         }
     }
 
-    /// Returns a unique name for the entity's new blob. The name contains the grace period of this handle, so collectors with a shorter one wait equally long.
+    /// Returns a unique name for a new blob of the entity. The name contains the grace period of this handle, so collectors with a shorter one wait equally
+    /// long.
     fn new_name(&self, key: &EntityKey, born: u64) -> Result<Path> {
         let [partition, row] = segments(key);
         let name = format!("{born:019}_{}_{}", self.grace_ticks(), Uuid::new_v4().simple());

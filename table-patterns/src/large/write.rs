@@ -97,7 +97,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         }
     }
 
-    /// Uploads contents. Inserts the entity if `if_match` is `None`; otherwise, replaces the entity.
+    /// Uploads contents, and then inserts the entity if `if_match` is `None`, or replaces it otherwise.
     async fn write(
         &self,
         mut entity: E,
@@ -125,7 +125,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         Ok(Versioned::new(entity, etag, ticks))
     }
 
-    /// Returns the stored entity if the new entity keeps an address without new content; `None` if it keeps none.
+    /// Returns the stored entity if the new entity contains the address of a blob without new content; `None` otherwise.
     async fn stored(
         &self,
         entity: &E,
@@ -136,7 +136,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
         if E::BLOBS.iter().any(is_kept) { self.table.primary(key).await } else { Ok(None) }
     }
 
-    /// Checks that all blobs of the entity exist, and that they cannot be removed while the entity refers to them.
+    /// Checks that all blobs of the entity exist, and that they are not removed while the entity refers to them.
     fn check(
         &self,
         entity: &E,
@@ -154,7 +154,7 @@ impl<E: Large + Send + Sync, S: TableStore, O: StepRecorder> LargeTable<E, S, O>
             if !is_of(address, key) {
                 return Err(self.refuse(LargeFault::OthersBlob).with_property(blob.property()));
             }
-            // The collector may have removed any blob that the stored version does not refer to. If the write requires another version, it
+            // The collector may have removed any blob that the stored version does not refer to. If the write requires a different version, it
             // fails anyway.
             let names = |stored: &Versioned<E>| blob.address_in(stored) == Some(address);
             let is_moved = |stored: &Versioned<E>| if_match.is_some_and(|etag| !etag.accepts(stored.etag()));

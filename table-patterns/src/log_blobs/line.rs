@@ -25,7 +25,7 @@ impl LogKind {
     /// All kinds of operations, in the order in which the metadata property `LogType` lists them.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Delete];
 
-    /// Returns the word for this kind in a line.
+    /// Returns the word that represents this kind in a line.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

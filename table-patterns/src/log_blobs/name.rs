@@ -18,7 +18,7 @@ pub(super) fn check_service(service: &str) -> Result<()> {
 
 /// Returns the start of the hour that contains `instant`.
 pub(super) fn hour(instant: DateTime<Utc>) -> DateTime<Utc> {
-    // The hour is computed from calendar fields, because chrono's rounding uses nanoseconds, which overflow in the year 2262.
+    // The hour is computed from calendar fields. The rounding in chrono uses nanoseconds, which overflow in the year 2262.
     instant.date_naive().and_hms_opt(instant.hour(), 0, 0).map_or(instant, |hour| hour.and_utc())
 }
 
@@ -27,7 +27,7 @@ pub(super) fn folder(service: &str, hour: DateTime<Utc>) -> Path {
     Path::from(format!("{service}/{}", hour.format("%Y/%m/%d/%H00")))
 }
 
-/// Returns the name of the blob with the given counter in a folder. For counter 1, it ends with `000001.log`. Counters of 1,000,000 and above have more
+/// Returns the name of the blob with the given counter in a folder, for example `000001.log` for counter 1. Counters of 1,000,000 and above have more
 /// than six digits.
 pub(super) fn blob(folder: &Path, counter: u64) -> Path {
     folder.clone().join(format!("{counter:06}.log"))

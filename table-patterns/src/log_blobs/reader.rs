@@ -40,7 +40,7 @@ struct Reading {
     hour: Option<DateTime<Utc>>,
     /// The blobs in the current hour that have not yet been read, in reverse order.
     paths: Vec<Path>,
-    /// The ids of the lines in the current hour that have already been returned. If a block was written twice, both of its blobs are in the same hour.
+    /// The ids of the lines in the current hour that have already been returned. If a block was written twice, both copies are in the same hour.
     seen: HashSet<String>,
 }
 
@@ -57,7 +57,7 @@ impl LogReader {
     /// Streams the lines of the given kinds whose time is between `from` (inclusive) and `to` (exclusive), blob by blob. The lines in a blob are in the
     /// order in which they were written. Consecutive blobs may overlap in time by up to an hour.
     ///
-    /// If the last item is an error, the remaining lines are unknown. The error is `Corrupted` if a line is invalid, or any error from the blob store.
+    /// If the last item is an error, the remaining lines are unknown. The error is `Corrupted` if a line is invalid; any other error is from the blob store.
     pub fn stream(
         &self,
         from: DateTime<Utc>,
@@ -96,7 +96,7 @@ impl LogReader {
 }
 
 impl Reading {
-    /// Returns the selected lines in the next blob that may contain any; `None` at the end.
+    /// Returns the selected lines in the next blob that may contain any; `None` after the last blob.
     async fn next(&mut self) -> Result<Option<Vec<LogLine>>> {
         loop {
             if let Some(path) = self.paths.pop() {

@@ -140,8 +140,8 @@ fn log_5_metadata_saves_reading_content() {
     assert_eq!(block_on(reader.collect(from, to, &LogKind::ALL)).unwrap_err().code(), ErrorCode::Corrupted);
 }
 
-/// Tests that the reader finds metadata names in any case. The store returns them in lower case, like all header names (BLB-9). A test with Azurite found
-/// that the reader missed them.
+/// Tests that the reader recognises metadata names in any case. The store returns them in lower case, like all header names (BLB-9). A test with Azurite
+/// revealed that the reader did not recognise them.
 #[test]
 fn log_5_metadata_is_found_regardless_of_the_case_of_its_names() {
     let (clock, _) = clock("2014-07-31T18:05:00Z");
@@ -177,7 +177,7 @@ fn log_3_a_block_is_in_its_completion_hour_and_found_from_the_previous_one() {
     log.append(LogKind::Read, ["first"]).unwrap();
     now.fetch_add(45 * 60 * SECOND, Ordering::SeqCst);
     log.append(LogKind::Read, ["last"]).unwrap();
-    // The flush happens much later.
+    // The block is flushed much later.
     now.fetch_add(5 * 3_600 * SECOND, Ordering::SeqCst);
     assert_eq!(block_on(log.flush()).unwrap(), 1);
     assert_eq!(blobs.names(), ["queue/2014/07/31/1900/000000.log"]);
@@ -185,7 +185,7 @@ fn log_3_a_block_is_in_its_completion_hour_and_found_from_the_previous_one() {
     assert_eq!(read(&blobs, "2014-07-31T19:00:00Z", "2014-07-31T20:00:00Z"), ["last"]);
 }
 
-/// Tests that a writer's random number has 128 bits. Readers skip a line if they have already read its id, so lines would be lost if two writers had the same
+/// Tests that a writer's random number has 128 bits. Readers skip a line whose id they have already read, so lines would be lost if two writers had the same
 /// number.
 #[test]
 fn log_6_the_number_of_a_writer_has_128_bits() {
@@ -230,7 +230,7 @@ fn a_service_name_must_be_plain() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Tests that names sort by hour and counter, because a name's fields have fixed widths.
+    /// Tests that blob names sort by hour and counter, because the parts of a name have fixed widths.
     #[test]
     fn log_7_names_sort_by_time(
         left in (0_i64..4_000_000, 0_u64..1_000_000),
@@ -243,8 +243,8 @@ proptest! {
         prop_assert_eq!(name(left).cmp(&name(right)), left.cmp(&right));
     }
 
-    /// Tests that reads agree with a model, which is a simple list. Requests fail before or after they take effect, and the clock is set back and corrected.
-    /// A read of any time range must return each flushed line in the range once, in chronological order. No line may wait for a flush longer than the
+    /// Tests that reads agree with a model, which is a simple list. Requests fail before or after they take effect, and the clock is set back and corrected
+    /// again. A read of any time range must return each flushed line in the range once, in chronological order. No line may wait for a flush longer than the
     /// configured age.
     #[test]
     fn log_5_and_6_flushed_lines_are_read_once(

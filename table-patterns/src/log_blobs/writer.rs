@@ -26,7 +26,7 @@ struct Block {
     first: DateTime<Utc>,
     last: DateTime<Utc>,
     kinds: [bool; 3],
-    /// `true` if the block may already have been written. It must then be written again unchanged, to the same folder, so readers recognise its lines.
+    /// `true` if the block may already have been written. It must then be written again unchanged and to the same folder, so readers recognise its lines.
     sealed: bool,
 }
 
@@ -41,11 +41,11 @@ pub struct LogWriter {
     bytes: usize,
     age: Duration,
     hold: usize,
-    /// A random number that distinguishes this writer from all others, in any process.
+    /// A random number that distinguishes this writer from all other writers, in any process.
     number: Uuid,
     lines: u64,
     blocks: VecDeque<Block>,
-    /// The folder of the last written blob, with the next counter, which is probably free in that folder.
+    /// The folder of the last written blob, and the counter that follows that blob's. A blob with this counter probably does not exist yet.
     next: Option<(Path, u64)>,
     metadata: bool,
 }
@@ -72,7 +72,7 @@ impl LogWriter {
         })
     }
 
-    /// Sets the block size in bytes that makes a flush due. With a size of 1, each line is written as a separate blob.
+    /// Sets the block size in bytes at which a flush is due. With a size of 1, each line is written as a separate blob.
     #[must_use]
     pub fn flush_at(self, bytes: usize) -> Self {
         Self { bytes: bytes.max(1), ..self }
@@ -85,7 +85,7 @@ impl LogWriter {
         Self { age: age.min(HOUR), ..self }
     }
 
-    /// Sets the maximum buffer size in bytes. The buffer fills up if blobs cannot be written; further lines are then refused.
+    /// Sets the maximum size of the buffer in bytes. The buffer fills up if blobs cannot be written; further lines are then refused.
     #[must_use]
     pub fn hold_at_most(self, bytes: usize) -> Self {
         Self { hold: bytes, ..self }
@@ -120,7 +120,7 @@ impl LogWriter {
         }
         self.lines += 1;
         let age = TimeDelta::from_std(self.age).unwrap_or(TimeDelta::hours(1));
-        // The last line in a block must be the latest. If the clock was set back, a new block begins.
+        // The last line in a block must have the latest time. If the clock was set back, a new block begins.
         let fits = |block: &&mut Block| {
             let is_in_time = block.last <= line.at && line.at - block.first <= age;
             !block.sealed && block.text.len() + text.len() <= self.bytes && is_in_time
@@ -225,7 +225,7 @@ impl Block {
         }
     }
 
-    /// Returns the metadata for the block's blob (LOG-4).
+    /// Returns the metadata for the blob of this block (LOG-4).
     fn attributes(&self) -> Attributes {
         let second = |instant: DateTime<Utc>| instant.to_rfc3339_opts(SecondsFormat::Secs, true);
         let kinds = self.kinds.into_iter().zip(LogKind::ALL).filter(|(has, _)| *has);
@@ -242,7 +242,7 @@ impl Block {
     }
 }
 
-/// Returns `true` if an error means that the store does not support metadata.
+/// Returns `true` if the error means that the store does not support metadata.
 const fn cannot(error: &object_store::Error) -> bool {
     matches!(error, object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. })
 }

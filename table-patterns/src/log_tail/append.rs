@@ -18,7 +18,7 @@ use crate::entities::{StepRecorder, read_as};
 use crate::log_tail::fault::LogFault;
 use crate::log_tail::{LogStamp, LogTail};
 
-/// Generates the stamps for one writer's events.
+/// A generator of the stamps for one writer's events.
 #[derive(Debug)]
 pub(super) struct Writer {
     clock: Clock,
@@ -54,7 +54,7 @@ impl Writer {
         &self.clock
     }
 
-    /// Returns a new stamp with the given time, or with the current time. Stamps with the current time never decrease.
+    /// Returns a new stamp with the given time, or with the current time if `instant` is `None`. Stamps with the current time never decrease.
     fn stamp(&self, instant: Option<u64>) -> LogStamp {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.count = last.count.wrapping_add(1);
@@ -70,8 +70,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     /// Appends an event with the current time. `event` creates the event from its stamp, and may be called again with a different stamp.
     ///
     /// # Errors
-    /// `InvalidInput` if the event does not contain its stamp; an error if the event exceeds a limit. If an error [is ambiguous](Error::is_ambiguous),
-    /// the event may be stored, because the response was lost and the lookup also failed.
+    /// `InvalidInput` if the event does not contain its stamp; an error if the event exceeds a limit. If the error [is ambiguous](Error::is_ambiguous),
+    /// the event may be stored: the response was lost and the lookup also failed.
     pub async fn append(&self, event: impl FnMut(LogStamp) -> E) -> Result<LogStamp> {
         self.insert(None, event).await
     }
@@ -131,7 +131,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         key.row_key.as_str().strip_prefix(&Self::prefix()).unwrap_or_default().parse()
     }
 
-    /// Returns `true` if this event is stored, which means that the insert succeeded (CON-11).
+    /// Returns `true` if this event is stored, which proves that the insert succeeded (CON-11).
     async fn holds(&self, key: &EntityKey, event: &E) -> Result<bool> {
         let table = self.table().name()?;
         let Some(found) = self.table().store().get(table, key, &Select::All).await? else { return Ok(false) };
@@ -141,7 +141,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     }
 }
 
-/// Returns an event's own properties, without the properties that a write copies from other entities.
+/// Returns an event's own properties, without those that a write copies from other entities.
 fn own_values<E: Entity>(key: &EntityKey, row: &Row) -> Result<Row> {
     let mut event = read_as::<E>(key, row)?;
     clear_copies(&mut event);

@@ -1,4 +1,4 @@
-//! Log followers: they return each event after a position once, oldest first.
+//! Log followers. A follower returns each event after its position once, oldest first.
 
 use std::fmt;
 use std::time::Duration;
@@ -51,7 +51,7 @@ pub struct LogFollower<E, S, C, O = NoOutbox> {
     partitions: Selection<E, C>,
     position: LogStamp,
     settle: Duration,
-    /// The latest time up to which the log has been read completely.
+    /// The stamp up to which the log has been read completely.
     horizon: Option<LogStamp>,
     /// Ranges of the log that start at the position and contain too many events for one batch. Each range is part of the previous one.
     ahead: Vec<Ahead>,
@@ -61,9 +61,9 @@ pub struct LogFollower<E, S, C, O = NoOutbox> {
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     upto: LogStamp,
-    /// The stamp of an event in the range other than the oldest one.
+    /// The stamp of some event in the range that is not the oldest one.
     inside: LogStamp,
-    /// `true` if some events in the range may already have been returned since the range was added. The remaining events may then fit into one batch.
+    /// `true` if some events in the range may have been returned since the range was added. The remaining events may then fit into one batch.
     begun: bool,
 }
 
@@ -89,11 +89,11 @@ impl<E: Entity, S: TableStore + Clone, O: StepRecorder> LogTail<E, S, O> {
 
 impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<E, S, C, O> {
     /// Returns the next events after the position, oldest first, at most `most`. Events with equal stamps, which can be in several partitions after an
-    /// import, are returned together, even if there would be more than `most`. The list is empty if all newer events are younger than the settling time.
+    /// import, are returned together, even if this exceeds `most`. The list is empty if all newer events are younger than the settling time.
     ///
     /// The table returns the newest events first. If more than `most` events are pending, the follower halves their time span until the oldest part fits, and
-    /// remembers the intermediate ranges. A follower that is behind therefore needs a few requests per call. The very first call begins in the year 1, and
-    /// needs about twenty more.
+    /// remembers the intermediate ranges. A follower that is behind therefore needs a few requests per call. The very first call starts from the year 1, and
+    /// needs about twenty more requests.
     ///
     /// # Errors
     /// Any error from [`LogTail::newest`]. A later call returns the events that this call did not return.
@@ -114,7 +114,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
                 }
                 Some(ahead) => LogStamp::between(self.position, ahead.inside).map_or_else(
                     || {
-                        // No stamp lies between the two, so the remaining events have the same stamp in several partitions.
+                        // No stamp lies between the two. The remaining events therefore have the same stamp, in several partitions.
                         ahead.begun = true;
                         (ahead.inside, usize::MAX)
                     },
@@ -128,7 +128,8 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
         }
     }
 
-    /// Returns the events from the position to a stamp, and moves the position. If these are more than `most` events, remembers the range and returns none.
+    /// Returns the events from the position to a stamp, and moves the position. If the range contains more than `most` events, remembers it and returns no
+    /// events.
     async fn give(&mut self, upto: LogStamp, most: usize) -> Result<Vec<Versioned<E>>> {
         let slice = match self.log.slice(&self.partitions, Some(self.position), upto, most).await {
             Ok(slice) => slice,
@@ -143,7 +144,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
             return Ok(Vec::new());
         }
         if self.ahead.is_empty() {
-            // No stored event comes after the range. Its end was taken from this follower's clock, which may be wrong, so the position stays at an event.
+            // No event is known after the range. Its end depends on this follower's clock, which may be wrong, so the position moves only to an event.
             let newest = slice.items.first().map(|event| LogTail::<E, S, O>::stamp_in(event)).transpose()?;
             self.position = newest.unwrap_or(self.position);
             self.horizon = Some(upto);
@@ -156,7 +157,7 @@ impl<E: Entity, S: TableStore, C: WholePartitions, O: StepRecorder> LogFollower<
         Ok(slice.items.into_iter().rev().collect())
     }
 
-    /// Returns the position: all events up to and including this stamp have been read. It is an event's stamp, or precedes one.
+    /// Returns the position: all events up to and including this stamp have been returned. The follower never moves it past the newest stored event.
     #[must_use]
     pub const fn position(&self) -> LogStamp {
         self.position

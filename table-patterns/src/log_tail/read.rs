@@ -51,7 +51,7 @@ type Stamped<E> = Vec<(LogStamp, Versioned<E>)>;
 pub struct LogSlice<E> {
     /// The events in the slice, newest first.
     pub items: Vec<Versioned<E>>,
-    /// The stamp of the last item if older events may follow; `None` if the slice is complete, or if no events were requested.
+    /// The stamp of the last item if older events may follow; `None` if the slice is complete, or if no events were requested. Continue before this stamp.
     pub resume_before: Option<LogStamp>,
 }
 
@@ -140,7 +140,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         Ok(LogSlice { items: found.into_iter().map(|(_, item)| item).collect(), resume_before })
     }
 
-    /// Returns the newest events between two stamps, each with its stamp, newest first: at least `most` and one more, unless fewer exist.
+    /// Returns the newest events between two stamps, each with its stamp, newest first. Returns more than `most` events if more exist.
     async fn find<C: WholePartitions>(
         &self,
         log: &Selection<E, C>,
@@ -157,18 +157,18 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
         let asked = stream::iter(queries.into_iter().map(|query| self.first(query, most.saturating_add(1))));
         let mut found: Stamped<E> =
             asked.buffered(CONCURRENCY).try_collect::<Vec<_>>().await?.into_iter().flatten().collect();
-        // The sort is stable. Events in one partition are already in order, and events with the same stamp keep the order of their partitions.
+        // The sort is stable: events in one partition are already in order, and events with the same stamp keep the order of their partitions.
         found.sort_by(|(left, _), (right, _)| right.cmp(left));
         Ok(found)
     }
 
-    /// Returns the first `n` rows of a query, which are the newest. Reads several pages if pages are short or empty (PAGE-4).
+    /// Returns the first `n` events of a query, which are the newest. Reads several pages if pages are short or empty (PAGE-4).
     async fn first(&self, mut query: Query, n: usize) -> Result<Stamped<E>> {
         let (store, table, prefix) = (self.table().store(), self.table().name()?, Self::prefix());
         let is_ordered = store.capabilities().ordered;
         let (mut found, mut from, mut skips) = (Vec::new(), None, false);
         loop {
-            // Rows of other types may fill any number of pages, so after such a row, a full page is requested.
+            // Rows of other types may fill any number of pages. After such a row, a full page is therefore requested.
             query.top = (is_ordered && !skips).then(|| PAGE_ENTITIES.min(n - found.len()).max(1));
             let page = store.query(table, &query, from.as_ref()).await?;
             for entity in page.rows.iter() {
@@ -191,7 +191,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     }
 }
 
-/// Returns the number of events in a slice of about `most` events that contains all events with each of its stamps.
+/// Returns the size of a slice of about `most` events that contains, for each of its stamps, all events with that stamp.
 fn whole_stamps<T>(found: &[(LogStamp, T)], most: usize) -> usize {
     let stamp = |at: usize| found.get(at).map(|(stamp, _)| *stamp);
     let begins_here = |at: &usize| at.checked_sub(1).and_then(stamp) != stamp(*at);

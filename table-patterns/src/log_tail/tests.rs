@@ -38,7 +38,7 @@ const T6: u64 = 635_442_654_321_234_567;
 /// The number of ticks in a day.
 const DAY: u64 = 864_000_000_000;
 
-/// Creates a clock, and a value with which the test sets the clock.
+/// Creates a clock, and the value that the test changes to set the clock.
 fn standing() -> (Clock, Arc<AtomicU64>) {
     let now = Arc::new(AtomicU64::new(T6));
     let hand = Arc::clone(&now);
@@ -195,7 +195,7 @@ fn a_follower_waits_until_events_have_settled() {
     let mut follow = log.follow(Expense::partition(123), LogStamp::FIRST, Duration::from_secs(2));
     block_on(log.append(expense(1))).unwrap();
     assert!(block_on(follow.next_batch(10)).unwrap().is_empty());
-    // An event that is stored only now, with a stamp from a second ago.
+    // An event is stored now with a stamp from a second ago.
     now.fetch_add(10_000_000, Ordering::SeqCst);
     let late = ticks::to_datetime(T6 - 5).unwrap();
     block_on(log.append_at(late, expense(0))).unwrap();
@@ -270,7 +270,7 @@ fn a_lagging_follower_takes_few_requests_per_poll() {
     assert_eq!(store.calls(), [Call::Query]);
 }
 
-/// Tests events with the same stamp in two partitions, as can occur after an import.
+/// Tests events with the same stamp in two partitions, as can exist after an import.
 #[test]
 fn events_of_one_stamp_in_several_partitions_are_returned_together() {
     #[derive(Entity, Clone, Debug, PartialEq)]
@@ -315,7 +315,7 @@ fn events_of_one_stamp_in_several_partitions_are_returned_together() {
     }
 }
 
-/// Two kinds of events in one log.
+/// A log that contains two kinds of events.
 mod kinds {
     use table_core::{EntitySet, TableEntity};
 

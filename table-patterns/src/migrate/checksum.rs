@@ -31,7 +31,7 @@ use crate::paging::each_row;
 /// let before = Checksum::of(&store, &name).await?;
 /// table.replace(&TableEntity::new("Sales", "1")?.with("Age", 34_i64), IfMatch::Any).await?;
 /// let after = Checksum::of(&store, &name).await?;
-/// assert!(before.rows() == after.rows() && before != after); // another type is another value
+/// assert!(before.rows() == after.rows() && before != after); // a different type is a different value
 /// # Ok::<(), table_patterns::Error>(())
 /// # }).unwrap();
 /// ```
@@ -101,7 +101,7 @@ fn value(hash: &mut Sha256, value: ValueRef<'_>) {
         ValueRef::String(text) => bytes(hash, text.as_bytes()),
         ValueRef::Int32(number) => hash.update(number.to_le_bytes()),
         ValueRef::Int64(number) => hash.update(number.to_le_bytes()),
-        // JSON has a single NaN, so a NaN's other bits are not transferred.
+        // JSON has only one NaN, so a copy loses the other bits of a NaN. The checksum therefore ignores them.
         ValueRef::Double(number) if number.is_nan() => hash.update(f64::NAN.to_bits().to_le_bytes()),
         ValueRef::Double(number) => hash.update(number.to_bits().to_le_bytes()),
         ValueRef::Boolean(truth) => hash.update([u8::from(truth)]),

@@ -1,4 +1,4 @@
-//! Protects the sequences and feeds of a target in use: their rows contain the last number that was issued.
+//! Protects the target's sequences and feeds while the target is in use. Their rows contain the last number that was issued.
 
 use table_core::key::EntityKey;
 use table_core::name::TableName;

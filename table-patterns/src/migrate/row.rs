@@ -16,7 +16,7 @@ pub(crate) struct Copied {
 }
 
 impl Copied {
-    /// Creates a row that is written under `key`, without its original Timestamp.
+    /// Creates a row that will be written under `key`, without its original Timestamp.
     pub(crate) fn new(key: EntityKey, row: Row) -> Self {
         Self { key, row: row.with_timestamp(0) }
     }

@@ -84,7 +84,7 @@ fn rows(most: usize) -> impl Strategy<Value = Rows> {
     prop::collection::btree_map(("[ab€]{0,2}", "[a😀\u{FFFC}\u{FFEE}]{0,3}"), properties, 0..most)
 }
 
-/// Copies the table like a program that stores the position after each step. Stops at the first error.
+/// Copies the table as a program does that stores the position after each step. Stops at the first error.
 fn copy(source: &FaultyStore<Engine>, target: &FaultyStore<Engine>, stored: &mut String) -> Result<()> {
     let mut copy = Migration::new(source, target, table()).page(2).resume(stored.parse()?)?;
     loop {
@@ -205,7 +205,7 @@ fn dq_12_a_copy_reads_each_page_once_and_writes_a_hundred_rows_at_once() {
     assert!(!block_on(copy.step()).unwrap());
     assert_eq!(source.calls(), [Call::Query]);
     assert_eq!(target.calls(), [Call::Create, Call::Submit, Call::Submit, Call::Submit]);
-    // At the end, no request is sent.
+    // After the end, no request is sent.
     assert!(!block_on(copy.step()).unwrap());
     assert_eq!((source.calls().len(), copy.position().rows(), copy.position().is_end()), (1, 250, true));
 }
@@ -243,7 +243,7 @@ fn page_9_a_position_in_another_table_is_refused() {
         let refused = Migration::new(&store, &store, table()).resume(text.parse().unwrap()).unwrap_err();
         assert_eq!(refused.code(), ErrorCode::InvalidInput);
     }
-    // A position in this table, but with a token from another query.
+    // The position is in this table, but its token is from another query.
     let query = Query::new(KeyRange::partition("p"));
     let position = table_core::query::Position { partition_key: "p".to_owned(), row_key: None };
     let token = Continuation::new(&table(), &query, position);
@@ -271,7 +271,7 @@ fn pat_ec_8_a_copied_outbox_knows_which_change_was_later() {
         block_on(home.create_table(table)).unwrap();
     }
     let queue = QueueName::new("work").unwrap();
-    // The program's key is the same in both stores.
+    // The outbox key is the same in both stores.
     let outbox =
         Outbox::new(home.clone(), home.clone(), queue.clone()).sealed_by(["a key that is long enough"]);
     let at = |source: u32| EntityKey::new("email", source.to_string()).unwrap();
@@ -280,7 +280,7 @@ fn pat_ec_8_a_copied_outbox_knows_which_change_was_later() {
         writer.property("Age", ValueRef::Int32(age));
         writer.finish()
     };
-    // Two changes to each entity. The keys of their records are random, so about half of the pairs are in reverse
+    // Each entity is changed twice. The keys of the two records are random, so about half of the pairs are in reverse
     // order.
     for source in 0..20 {
         for change in [36, 37] {
@@ -331,7 +331,7 @@ struct Phone {
     number: u32,
 }
 
-/// Takes the next number in a sequence for a ticket.
+/// Issues the next number of a sequence, for a new ticket.
 fn issue(store: &Engine) -> u64 {
     let tickets = block_on(store.entities::<Ticket>().create_if_missing()).unwrap();
     let insert = |number, unit: &mut UnitOfWork<_, _>| {
@@ -344,7 +344,7 @@ fn issue(store: &Engine) -> u64 {
     number.into()
 }
 
-/// Inserts a call, which adds an entry to a feed.
+/// Inserts a phone call, which adds an entry to a feed.
 fn record(store: &Engine, number: u32) {
     let calls = block_on(store.entities::<Phone>().create_if_missing()).unwrap();
     block_on(calls.insert(&Phone { tenant: "contoso".into(), number })).unwrap();
@@ -371,7 +371,7 @@ fn a_second_copy_sets_neither_a_sequence_nor_a_feed_of_the_target_back() {
         };
         write(&home);
         copy(&home, &away).unwrap();
-        // A repeated copy, and a copy of later numbers.
+        // A copy is repeated, and then a copy with later numbers is made.
         copy(&home, &away).unwrap();
         write(&home);
         copy(&home, &away).unwrap();
@@ -381,7 +381,7 @@ fn a_second_copy_sets_neither_a_sequence_nor_a_feed_of_the_target_back() {
         if !is_feed {
             assert_eq!(issue(&away), 4);
         }
-        // A target without the table is not considered to be in use.
+        // A target that does not contain the table is not considered to be in use.
         block_on(away.delete_table(&desk)).unwrap();
         copy(&home, &away).unwrap();
     }

@@ -1,4 +1,4 @@
-//! A store wrapper with participants. Every handle and unit of work on the wrapper calls them.
+//! A store wrapper with participants. Every handle and unit of work that is created from the wrapper calls them.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ trait OfType: Send + Sync {
     /// Returns the entity type's schema.
     fn schema(&self) -> &'static EntitySchema;
 
-    /// Adds the rows and steps for a deleted row. Returns `false` if the row is not an entity of this type.
+    /// Adds the rows and steps for the deletion of a row. Returns `false` if the row is not an entity of this type.
     fn delete(
         &self,
         row: EntityRef<'_>,
@@ -55,7 +55,7 @@ trait OfType: Send + Sync {
 /// #[row_key("ticket_", digits(6, number))]
 /// struct Ticket { tenant: String, number: u32 }
 ///
-/// /// A row that stays after its ticket was deleted.
+/// /// A row that remains after its ticket has been deleted.
 /// #[derive(Entity, Clone, Debug)]
 /// #[entity(table = "Tickets")]
 /// #[partition_key(tenant)]
@@ -120,7 +120,7 @@ impl<S> WithParticipants<S> {
     }
 }
 
-/// Wraps a store, so participants can be attached to it later. Participants that are already attached remain attached.
+/// Wraps a store so that participants can be attached later. Participants that are already attached to the store remain attached.
 impl<S: TableStore> From<S> for WithParticipants<S> {
     fn from(store: S) -> Self {
         Self::new(store)
@@ -132,7 +132,7 @@ impl Attached {
         self.0.get(&TypeId::of::<E>())?.as_any().downcast_ref()
     }
 
-    /// Returns the participants for all entity types in the same table as a schema.
+    /// Returns the participants of every entity type whose table is the table of `schema`.
     fn in_table_of(&self, schema: &EntitySchema) -> impl Iterator<Item = &dyn OfType> {
         let table = schema.table;
         self.0
@@ -146,12 +146,12 @@ impl Attached {
 pub(crate) struct Participants<E>(Vec<Arc<dyn Participant<E>>>);
 
 impl<E: Entity> Participants<E> {
-    /// Returns the participants for this entity type that are attached to a store.
+    /// Returns the participants attached to `store` for this entity type.
     pub(crate) fn of<S: TableStore>(store: &S) -> Option<Self> {
         Self::attached_to(store.attached())
     }
 
-    /// Returns the participants for this entity type from a store's attachments.
+    /// Returns the participants for this entity type in the attachments of a store.
     pub(crate) fn attached_to(attached: Option<&(dyn Any + Send + Sync)>) -> Option<Self> {
         let attached: &Attached = attached?.downcast_ref()?;
         attached.of::<E>().map(|known| Self(known.0.clone()))
@@ -221,7 +221,7 @@ impl<E: Entity, H> Contributor<E, H> for Participants<E> {
     }
 }
 
-/// Returns `true` if a store has a participant for any entity type in the same table as a schema.
+/// Returns `true` if a store has a participant for any entity type whose table is the table of `schema`.
 pub(crate) fn is_attached<S: TableStore>(store: &S, schema: &EntitySchema) -> bool {
     attached(store).is_some_and(|attached| attached.in_table_of(schema).next().is_some())
 }

@@ -35,7 +35,7 @@ struct Agent {
     number: u32,
 }
 
-/// A row for each change that a participant has seen.
+/// A row for each change that was passed to a participant.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Support")]
 #[partition_key(tenant)]
@@ -47,7 +47,7 @@ struct Mark {
     id: String,
 }
 
-/// A participant that adds a row with the participant's name to each write.
+/// A participant that adds a row with the participant's name whenever a ticket is written.
 struct Marks(&'static str);
 
 impl Participant<Ticket> for Marks {
@@ -72,12 +72,12 @@ impl Participant<Agent> for Marks {
     }
 }
 
-/// Attaches a participant in generic code that knows only that `S` is a store.
+/// Attaches a participant in generic code, where `S` is only known to be a store.
 fn attach<S: EntityStore>(store: S, name: &'static str) -> WithParticipants<S> {
     store.with_participant::<Ticket>(Marks(name))
 }
 
-/// Writes tickets with every kind of write. Returns the number of marks from each participant, in the order of their names.
+/// Writes tickets with every kind of write. Returns the number of marks from each participant, sorted by name.
 fn marks<S: TableStore + Clone + 'static>(store: &S) -> Vec<(String, usize)> {
     block_on(async {
         let ticket = |number| Ticket { tenant: "t".into(), number, is_closed: false };
@@ -104,7 +104,7 @@ fn marks<S: TableStore + Clone + 'static>(store: &S) -> Vec<(String, usize)> {
     .unwrap()
 }
 
-/// Checks that a wrapper keeps the wrapped store's participants, and that participants attached to the wrapper are added to these.
+/// Checks that a wrapper keeps the participants of the wrapped store, and that the wrapper's own participants are added to these.
 fn check<S: TableStore + Clone + 'static>(wrapper: &str, wrap: impl Fn(WithParticipants<Engine>) -> S) {
     let inner = || attach(Engine::in_memory(), "inner").with_participant::<Agent>(Marks("agent"));
     let expected = |names: &[&str]| -> Vec<_> {

@@ -23,7 +23,7 @@ use table_core::{Error, ErrorCode, Result, Table, Transaction};
 /// use table_patterns::EntityKey;
 /// use table_patterns::periods::DeleteProgress;
 ///
-/// /// Formats the progress as a line of a log.
+/// /// Formats the progress as a log line.
 /// fn line(progress: &DeleteProgress) -> String {
 ///     let place = progress.position.as_ref().map_or_else(|| "the start".to_owned(), EntityKey::to_string);
 ///     format!("{} deleted, {} left to check again; up to {place}", progress.deleted, progress.changed)
@@ -34,7 +34,7 @@ use table_core::{Error, ErrorCode, Result, Table, Transaction};
 pub struct DeleteProgress {
     /// The number of deleted entities.
     pub deleted: u64,
-    /// The number of entities that matched the condition but were kept, because another writer has changed them in the meantime. To check them again,
+    /// The number of entities that matched the condition but were kept, because another writer changed them in the meantime. To check them again,
     /// run the delete again.
     pub changed: u64,
     /// The key of the last processed entity, for [`BatchedDelete::resume`]. It can be stored. It is always `None` on a store whose pages
@@ -47,7 +47,7 @@ pub struct DeleteProgress {
 /// ```
 /// use table_patterns::periods::BatchedDeleteError;
 ///
-/// /// Returns `true` if it is worth resuming from the position of the error.
+/// /// Returns `true` if another run should resume from the position of the error.
 /// fn goes_on(stopped: &BatchedDeleteError) -> bool {
 ///     stopped.error.is_throttled() && stopped.progress.position.is_some()
 /// }
@@ -56,7 +56,7 @@ pub struct DeleteProgress {
 pub struct BatchedDeleteError {
     /// The reason why the delete stopped.
     pub error: Error,
-    /// The progress before the error.
+    /// The progress before the error occurred.
     pub progress: DeleteProgress,
 }
 
@@ -81,7 +81,7 @@ type Told<'a> = Box<dyn FnMut(&DeleteProgress) + Send + 'a>;
 /// use table_patterns::periods::{BatchedDelete, DeleteProgress};
 /// use table_patterns::{EntityKey, PlainEntity, TableStore};
 ///
-/// /// Resumes an earlier run. If this run stops, the error is logged and the position returned.
+/// /// Resumes an earlier run. If this run stops early, logs the error and returns the position.
 /// async fn go_on<E: PlainEntity, S: TableStore>(delete: BatchedDelete<'_, E, S>, from: Option<EntityKey>) -> DeleteProgress {
 ///     let delete = match from {
 ///         Some(position) => delete.resume(position),
@@ -142,18 +142,18 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         self
     }
 
-    /// Begins after the position that an earlier run with the same selection has reached. Without a position, the result is the same, but the run
+    /// Starts after a position that an earlier run with the same selection has reached. Without the position, the result is the same, but the run
     /// searches the processed rows again.
     pub fn resume(self, position: EntityKey) -> Self {
         Self { position: Some(position), ..self }
     }
 
-    /// Sets a function that is called with the progress after each transaction.
+    /// Sets a function that is called with the current progress after each transaction.
     pub fn on_progress(self, progress: impl FnMut(&DeleteProgress) + Send + 'a) -> Self {
         Self { progress: Some(Box::new(progress)), ..self }
     }
 
-    /// Runs the delete. Sends one request per 100 entities to find them, and one request per partition among them to delete them.
+    /// Runs the delete. Sends one request per 100 entities to find them, and one request per partition with such entities to delete them.
     ///
     /// Safe if other writers delete the same entities: an entity that no longer exists is neither counted nor an error.
     ///
@@ -206,7 +206,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
         Ok(())
     }
 
-    /// Deletes rows in one partition. If a row no longer exists or has changed, submits the transaction again without it.
+    /// Deletes rows in one partition. If a row no longer exists or has changed, submits the transaction without it.
     async fn commit(
         &mut self,
         table: &TableName,
@@ -237,7 +237,7 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
             }
             batch.remove(at);
         }
-        // If pages are not in key order, entities before the last processed key may remain.
+        // If pages are not in key order, entities with smaller keys than the last processed one may remain.
         if store.capabilities().ordered {
             progress.position = last.map(|row_key| EntityKey { partition_key: partition, row_key });
         }
@@ -248,13 +248,13 @@ impl<'a, E: PlainEntity, S: TableStore> BatchedDelete<'a, E, S> {
     }
 }
 
-/// Returns the query that finds the entities. It only selects the property that contains the entity type.
+/// Returns the query that finds the entities. It selects only their keys and the property that contains the entity type.
 fn query(keys: KeyRange, filter: Option<Filter>, top: usize) -> Query {
     let select = Select::names(["PartitionKey", "RowKey", ENTITY_TYPE]);
     Query { filter, select, top: Some(top), ..Query::new(keys) }
 }
 
-/// Returns the part of a key range after a position; `None` if that part is empty.
+/// Returns the part of a key range that follows the position; `None` if that part is empty.
 fn after(mut range: KeyRange, position: Option<&EntityKey>) -> Option<KeyRange> {
     let Some(position) = position else { return Some(range) };
     let reached = position.partition_key.as_str();
@@ -270,7 +270,7 @@ fn after(mut range: KeyRange, position: Option<&EntityKey>) -> Option<KeyRange> 
                 range.row_key.lower = Bound::Excluded(row_key.to_owned());
             }
         }
-        // In a range of partitions, the row range is a condition on each row, so the current partition is searched again.
+        // In a range of partitions, the row range is a condition on each row. The run therefore searches the whole current partition again.
         None if range.partition_key.contains(reached) => {
             range.partition_key.lower = Bound::Included(reached.to_owned());
         }

@@ -1,4 +1,4 @@
-//! Drops the tables of expired periods, and removes rows about them from other tables: stored schemas, and feed registrations.
+//! Drops the tables of expired periods, and removes the rows about them (stored schemas and feed registrations) from other tables.
 
 use std::ops::Bound;
 
@@ -17,7 +17,7 @@ use crate::outbox::rows::alone;
 use crate::paging::each_row;
 use crate::periods::{PeriodTables, Periodic};
 
-/// Rows about dropped tables in another table, with their versions.
+/// Rows in another table that describe dropped tables, with the rows' versions.
 type RowsAbout = Vec<(EntityKey, ETag)>;
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
@@ -53,10 +53,10 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(dropped)
     }
 
-    /// Returns the rows in a table whose partitions are named after tables of periods before `first`, whether or not those tables still exist.
+    /// Returns the rows of `table` that describe tables of periods before `first`, whether or not those tables still exist.
     async fn rows_about_expired(&self, table: &str, first: DateTime<Utc>) -> Result<RowsAbout> {
         let base = E::SCHEMA.table.to_ascii_lowercase();
-        // The names of all periods have the same length, so their text order is chronological.
+        // The names of the tables for all periods have the same length, so their lexical order is chronological.
         let partition_key = match E::PERIOD.suffix(first) {
             Some(suffix) => {
                 let upper = Bound::Excluded(format!("{base}{suffix}").to_ascii_lowercase());
@@ -68,7 +68,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         let query = Query { select: Select::names(["PartitionKey", "RowKey"]), ..Query::new(keys) };
         let mut found = Vec::new();
         let take = |row: EntityRef<'_>| {
-            // A table name contains no `_`, so the first `_` precedes the bucket number.
+            // Table names contain no `_`, so the first `_` precedes the bucket number.
             let name = row.partition_key.split('_').next().unwrap_or_default();
             let start = TableName::new(name).ok().and_then(|name| Self::start_of(&name));
             if start.is_some_and(|start| start < first) {
@@ -83,7 +83,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         }
     }
 
-    /// Deletes rows, unless they have been changed or deleted since they were read.
+    /// Deletes rows. Skips a row that has been changed or deleted since it was read.
     async fn remove(&self, table: &str, rows: RowsAbout) -> Result<()> {
         let (table, limits) = (TableName::new(table)?, self.store().capabilities().limits);
         for (key, etag) in rows {

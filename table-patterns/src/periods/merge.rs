@@ -19,7 +19,7 @@ const CONCURRENCY: usize = 8;
 #[derive(Debug)]
 struct Cursor {
     table: TableName,
-    /// The queries that are not yet complete. The first query is in progress if a continuation exists.
+    /// The queries that are not complete yet. The first query is in progress if a continuation exists.
     queries: VecDeque<Query>,
     from: Option<Continuation>,
     page: Page,
@@ -31,8 +31,8 @@ impl Cursor {
         self.page.rows.get(self.at)
     }
 
-    /// Reads pages until the next entity is available or the table ends. Pages may be empty (PAGE-4). A missing table counts as empty. Only a query's first
-    /// page is as small as the limit allows, because rows of other types may fill any number of pages.
+    /// Reads pages until the next entity is available or the table ends. Pages may be empty (PAGE-4). A missing table counts as empty. Only the first page of a
+    /// query is as small as the limit allows, because rows of other types may fill any number of pages.
     async fn filled<S: TableStore>(mut self, store: &S) -> Result<Self> {
         if !store.capabilities().ordered && self.head().is_none() {
             return self.sorted(store).await;
@@ -56,11 +56,11 @@ impl Cursor {
         Ok(self)
     }
 
-    /// Runs the remaining queries completely and sorts their rows, because the store's pages are not in key order (COS-1).
+    /// Runs the remaining queries completely and sorts their rows. Used for stores whose pages are not in key order (COS-1).
     async fn sorted<S: TableStore>(mut self, store: &S) -> Result<Self> {
         let mut pages = Vec::new();
         while let Some(query) = self.queries.pop_front() {
-            // The first rows in key order may be on the last page.
+            // The rows that are first in key order may be on the last page.
             let (query, mut from) = (Query { top: None, ..query }, None);
             loop {
                 let mut page = match store.query(&self.table, &query, from.as_ref()).await {
@@ -85,7 +85,7 @@ impl Cursor {
     }
 }
 
-/// Merges the entities from several tables in key order, with one cursor for each table.
+/// A merge of the entities from several tables in key order, with one cursor for each table.
 #[derive(Debug)]
 pub(super) struct Merge<S> {
     store: S,

@@ -1,10 +1,10 @@
-//! The lengths of periods: hours, days, months, quarters and years, with each period's start and table name suffix.
+//! The lengths of periods (hours, days, months, quarters and years), the start of each period and its table name suffix.
 
 use std::ops::RangeInclusive;
 
 use chrono::{DateTime, Datelike, Days, Months, NaiveDate, NaiveTime, TimeDelta, Timelike, Utc};
 
-/// The years for whose periods tables can exist.
+/// The years that can have tables.
 const YEARS: RangeInclusive<i32> = 1..=9999;
 /// The number of months in a quarter.
 const QUARTER: u32 = 3;
@@ -55,8 +55,8 @@ impl Period {
         date.and_time(NaiveTime::from_hms_opt(hour, 0, 0).unwrap_or_default()).and_utc()
     }
 
-    /// Returns the start of the period that is `periods` periods after the one that contains `instant`, or before it if `periods` is negative; `None` if it
-    /// is outside the years 1 to 9999.
+    /// Returns the start of the period that is `periods` periods after the one that contains `instant`, or before it if `periods` is negative. Returns `None`
+    /// if that start is outside the years 1 to 9999.
     #[must_use]
     pub fn offset(self, instant: DateTime<Utc>, periods: i32) -> Option<DateTime<Utc>> {
         self.moved(instant, periods).filter(|start| YEARS.contains(&start.year()))
@@ -75,7 +75,7 @@ impl Period {
         }
     }
 
-    /// Returns the number of months in a month, quarter or year; 1 for shorter periods.
+    /// Returns the number of months in a period of this length; 1 for periods shorter than a month.
     const fn months(self) -> u32 {
         match self {
             Self::Hour | Self::Day | Self::Month => 1,
@@ -97,7 +97,7 @@ impl Period {
         })
     }
 
-    /// Returns the start of the period with the given suffix; `None` if no period of this length has that suffix. Case is ignored, as in table names (TBL-2).
+    /// Returns the start of the period with the given suffix; `None` if no period of this length has that suffix. Ignores case, as for table names (TBL-2).
     #[must_use]
     pub fn parse(self, suffix: &str) -> Option<DateTime<Utc>> {
         let number = |from: usize, to: usize| {

@@ -23,7 +23,7 @@ use crate::periods::merge::Merge;
 /// use table_patterns::periods::PeriodQuery;
 /// use table_patterns::{Entity, Result, TableStore};
 ///
-/// /// Returns the first ten entities, and the number of queried tables.
+/// /// Returns the first ten entities, and the number of tables queried.
 /// async fn first<E: Entity, S: TableStore>(query: PeriodQuery<E, S>) -> Result<(usize, usize)> {
 ///     let tables = query.tables().len();
 ///     Ok((query.limit(10).collect().await?.len(), tables))
@@ -45,7 +45,7 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
         Self { store, tables, ranges, filter: None, limit: usize::MAX, of: PhantomData }
     }
 
-    /// Returns only entities that satisfy the condition. If this function is called several times, all conditions must hold.
+    /// Returns only entities that satisfy the condition. If this function is called several times, an entity must satisfy all conditions.
     pub fn filter(mut self, condition: Condition<E>) -> Self {
         let filter = condition.into_filter();
         self.filter = Some(match self.filter.take() {
@@ -60,13 +60,13 @@ impl<E: Entity, S: TableStore> PeriodQuery<E, S> {
         Self { limit: entities, ..self }
     }
 
-    /// Returns the tables that the query will read, with at least one request each. A missing table counts as empty.
+    /// Returns the tables that the query will read. Each takes at least one request. A missing table counts as empty.
     #[must_use]
     pub fn tables(&self) -> &[TableName] {
         &self.tables
     }
 
-    /// Streams the entities from all periods in key order, page by page from each table. If the store does not return pages in key order, reads all tables
+    /// Streams the entities from all periods in key order, page by page from each table. If the store does not return pages in key order, reads every table
     /// completely before it yields the first entity.
     pub fn stream(self) -> impl Stream<Item = Result<Versioned<E>>> + use<E, S> {
         let top = (self.limit < PAGE_ENTITIES).then_some(self.limit.max(1));

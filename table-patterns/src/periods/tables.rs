@@ -1,4 +1,4 @@
-//! The tables of an entity type that has one table per period. They are created in advance, selected by an entity's time, and dropped by age.
+//! The tables of an entity type that has one table per period. Tables are created in advance, selected by the time of an entity, and dropped when they expire.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,14 +18,14 @@ use crate::entity_store::has_remote;
 use crate::periods::of_period::OfPeriod;
 use crate::periods::{Period, PeriodQuery, Periodic};
 
-/// The number of table names per listing request.
+/// The maximum number of table names per listing request.
 const NAMES: usize = 1_000;
-/// The longest time for which an opened table is assumed to exist, in ticks: the same as for its stored schema ([`LEASE`]).
+/// The longest time, in ticks, for which an opened table is assumed to exist. It is the same as for the table's stored schema ([`LEASE`]).
 const LEASE_TICKS: u64 = LEASE.as_secs() * 10_000_000;
 
 /// The tables for entities of type `E`, one for each period. See [the pattern](crate::periods).
 ///
-/// By default, the 30 periods before the current period are retained, and the next period can already be written.
+/// By default, the 30 periods before the current period are retained, and the current and the next period can be written.
 pub struct PeriodTables<E, S> {
     store: S,
     clock: Clock,
@@ -35,10 +35,10 @@ pub struct PeriodTables<E, S> {
     opened: Arc<Mutex<Handles<E, S>>>,
 }
 
-/// The function that configures the handle to each table.
+/// A function that configures the handle to each table.
 type Keeping<E, S> = Arc<dyn Fn(Entities<E, S>) -> Entities<E, S> + Send + Sync>;
 
-/// The handle to a table that has been opened.
+/// A table that has been opened.
 struct Opened<E, S> {
     handle: Entities<E, S>,
     /// The time when the table was last known to exist.
@@ -51,7 +51,7 @@ impl<E, S: Clone> Clone for Opened<E, S> {
     }
 }
 
-/// The handles to all tables that have been opened.
+/// The opened tables, by name.
 type Handles<E, S> = HashMap<TableName, Opened<E, S>>;
 
 impl<E: Periodic, S> PeriodTables<E, S> {
@@ -79,7 +79,7 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         }
     }
 
-    /// Sets a function that configures the handle to each table, for example sets another [retry policy](crate::Entities::with_retry).
+    /// Sets a function that configures the handle to each table, for example to set another [retry policy](crate::Entities::with_retry).
     ///
     /// To attach participants, use [`with_participant`](crate::EntityStore::with_participant) on the store.
     #[must_use]
@@ -90,13 +90,13 @@ impl<E: Periodic, S> PeriodTables<E, S> {
         Self { keeping: Some(Arc::new(keeping)), opened: Arc::default(), ..self }
     }
 
-    /// Sets how many periods before the current period are retained.
+    /// Sets the number of periods before the current period that are retained.
     #[must_use]
     pub fn retain(self, periods: u16) -> Self {
         Self { retain: periods, ..self }
     }
 
-    /// Sets how many periods after the current period can already be written, and for how many periods [`prepare`](Self::prepare) creates tables (PAT-HVD-5).
+    /// Sets the number of periods after the current period that can already be written, and for which [`prepare`](Self::prepare) creates tables (PAT-HVD-5).
     #[must_use]
     pub fn precreate(self, periods: u16) -> Self {
         Self { precreate: periods, ..self }
@@ -142,9 +142,9 @@ impl<E: Periodic, S> PeriodTables<E, S> {
 }
 
 impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
-    /// Returns the table for the period that contains `instant`. Does not open it, so no schema is stored, compared or checked before a write. Sends no
+    /// Returns the table for the period that contains `instant`. Does not open the table, so no schema is stored, compared or checked before a write. Sends no
     /// request, so the table may not exist yet. Use it for reads, and in programs that have no access to the stored schemas. For all other writes, use
-    /// [`entities_of`](Self::entities_of) or [`insert`](Self::insert): the schema that they store informs a later release that this program writes.
+    /// [`entities_of`](Self::entities_of) or [`insert`](Self::insert). They store the schema, which informs a later release that this program writes.
     ///
     /// # Errors
     /// Any error from [`name_of`](Self::name_of).
@@ -204,7 +204,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         self.open_period(name, instant).await
     }
 
-    /// Opens the table `name`, for the period that contains `instant`, and keeps its handle.
+    /// Opens the table `name` for the period that contains `instant`, and remembers its handle.
     async fn open_period(&self, name: TableName, instant: DateTime<Utc>) -> Result<Entities<E, S>> {
         let handle = self.handle(name.clone(), instant).create_if_missing().await?;
         self.keep(name, &handle);
@@ -217,7 +217,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         Ok(page.names.iter().any(|found| found.folded() == name.folded()))
     }
 
-    /// Keeps the handle to a table that has been opened. Removes the handles for periods that are no longer retained, because another process may have
+    /// Remembers the handle to an opened table. Removes the handles for periods that are no longer retained, because another process may have
     /// dropped their tables.
     fn keep(&self, name: TableName, handle: &Entities<E, S>) {
         let (first, checked, mut opened) = (self.first(), self.clock.now(), self.opened());
@@ -225,7 +225,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         opened.insert(name, Opened { handle: handle.clone(), checked });
     }
 
-    /// Removes the handle to a table that has been dropped.
+    /// Forgets the handle to a table that has been dropped.
     pub(super) fn forget_handle(&self, name: &TableName) {
         self.opened().remove(name);
     }
@@ -277,7 +277,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
             None => self.open_period(name.clone(), instant).await?,
         };
         match handle.insert(entity).await {
-            // Another process may have dropped the table since this handle opened it.
+            // Another process may have dropped the table since this process opened it.
             Err(error) if error.is_table_not_found() => {
                 self.open_period(name, instant).await?.insert(entity).await
             }
@@ -285,8 +285,8 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         }
     }
 
-    /// Creates a query for a selection in the periods from the one that contains `from` to the one that contains `to`. It merges the periods in key order
-    /// (PAT-HVD-3).
+    /// Creates a query for a selection in all periods from the one that contains `from` to the one that contains `to`. The query merges the periods in key
+    /// order (PAT-HVD-3).
     ///
     /// # Errors
     /// Any error from [`name_of`](Self::name_of) for either time, because expired periods cannot be read.
@@ -319,7 +319,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         loop {
             let page = self.store.list_tables(base, from.as_deref(), NAMES).await?;
             for name in page.names {
-                // Other tables may have the same prefix, so only names that this period length produces are included.
+                // Other tables may have the same prefix. Only names with a valid suffix for this period length are included.
                 if let Some(start) = Self::start_of(&name) {
                     found.push((name, start));
                 }
@@ -339,13 +339,13 @@ impl<E: Periodic, S: TableStore + Clone + 'static> PeriodTables<E, S> {
         E::PERIOD.parse(name.get(base.len()..).filter(|_| is_ours)?)
     }
 
-    /// Creates a period's table with its schema if it is missing, even if the period is no longer retained.
+    /// Creates the table of a period, with its schema, if the table is missing. This works even if the period is no longer retained.
     pub(crate) async fn open(&self, table: &TableName) -> Result<()> {
         let start = Self::start_of(table).unwrap_or(DateTime::<Utc>::MIN_UTC);
         self.handle(table.clone(), start).create_if_missing().await.map(drop)
     }
 
-    /// Returns the store with the tables.
+    /// Returns the store that contains the tables.
     pub(crate) const fn store(&self) -> &S {
         &self.store
     }

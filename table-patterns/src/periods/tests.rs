@@ -124,7 +124,7 @@ fn pat_hvd_4_an_instant_outside_the_periods_is_refused() {
         assert!(attempts.query(LoginAttempt::partition(1), noon(), at(outside)).is_err());
     }
     assert_eq!(store.calls(), []);
-    // A late write does not recreate an expired table.
+    // A late write does not recreate the expired table.
     pass(&now, 1);
     block_on(attempts.expire()).unwrap();
     assert!(block_on(attempts.insert(&attempt(1, noon() - TimeDelta::days(3)))).is_err());
@@ -138,7 +138,7 @@ fn pat_hvd_1_expiry_is_one_request_per_table_of_any_size() {
         insert(&attempts, user, 3);
     }
     insert(&attempts, 1, 2);
-    // Tables with similar names that do not belong to a period.
+    // These tables have similar names, but do not belong to a period.
     for other in ["LoginAttempts", "LoginAttempts2014", "LoginAttempts20140231", "LoginAttemptsOld20140101"] {
         block_on(store.untyped(other).unwrap().create_if_missing()).unwrap();
     }
@@ -150,7 +150,7 @@ fn pat_hvd_1_expiry_is_one_request_per_table_of_any_size() {
         dropped.iter().map(table_core::TableName::as_str).collect::<Vec<_>>(),
         ["LoginAttempts20140420"]
     );
-    // The stored schemas are read, the table is dropped in one request, its schema is deleted, and the feed registrations are read.
+    // `expire` reads the stored schemas, lists and drops the table, deletes its schema, and reads the feed registrations.
     assert_eq!(store.calls(), [Call::Query, Call::List, Call::Drop, Call::Submit, Call::Query]);
     assert_eq!(names(&attempts), ["LoginAttempts20140421"]);
     let all: Vec<_> = block_on(store.tables("LoginAttempts").try_collect()).unwrap();
@@ -165,7 +165,7 @@ fn pat_hvd_1_a_failed_expiry_is_completed_by_the_next() {
             for days_ago in 0..4 {
                 insert(&attempts, 7, days_ago);
             }
-            // The registry for another type with a feed.
+            // The registry of feeds exists because another type has a feed.
             block_on(store.create_table_if_missing(&table_core::TableName::new(FEEDS).unwrap())).unwrap();
             pass(&now, 2);
             store.script(move |_, at| match (at == number, lost) {
@@ -234,7 +234,7 @@ fn pat_hvd_3_a_failing_table_fails_the_read() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Tests that queries over several periods agree with a model, which is one map in key order.
+    /// Tests that queries over several periods agree with a model, which is a single map in key order.
     #[test]
     fn pat_hvd_3_periods_read_as_one_ordered_table(
         events in prop::collection::vec((0_u32..3, 0_i64..4, 0_i64..5), 0..40),

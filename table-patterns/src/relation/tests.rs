@@ -26,7 +26,7 @@ struct Employee {
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]
-// Names of tables are not case-sensitive.
+// The table names differ in case, but are equal because table names are case-insensitive.
 #[entity(table = "company")]
 #[partition_key(department)]
 #[row_key("empid_", employee, "_", year)]
@@ -140,7 +140,7 @@ fn pat_ck_3_a_concurrently_inserted_part_is_deleted_too() {
     assert_eq!(rows(&employees), [""; 0]);
 }
 
-/// Tests every interruption of a delete, for every position of the new part among the pages.
+/// Tests a part that is inserted before any request of a delete, and that can be anywhere among the pages of parts.
 #[test]
 fn pat_ck_3_a_part_inserted_at_any_request_of_a_delete_never_outlives_its_owner() {
     for (is_ordered, page, year) in [(true, 1), (false, 1), (false, 2)]

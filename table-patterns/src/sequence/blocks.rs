@@ -90,7 +90,7 @@ impl<E: Entity, S: TableStore + Clone, O: Clone> BlockSequence<E, S, O> {
     }
 }
 
-/// Removes and returns the first number that this process has allocated in a partition.
+/// Removes and returns the first number of the blocks that this process has allocated in a partition.
 fn first(in_hand: &mut InHand, partition_key: &PartitionKey) -> Option<u64> {
     let blocks = in_hand.get_mut(partition_key)?;
     while let Some(block) = blocks.front_mut() {

@@ -30,7 +30,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         Ok(Self { entities: entities.clone(), row_key: row::row_key(name)? })
     }
 
-    /// Takes the next number in a partition, and commits a unit of work that uses it, like [`transaction`](Entities::transaction). `uses` may be
+    /// Takes the next number in a partition, and commits a unit of work that uses it. Retries like [`transaction`](Entities::transaction). `uses` may be
     /// called several times, each time with an empty unit and possibly with a different number.
     ///
     /// # Errors
@@ -52,10 +52,10 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         self.decide(partition, 1, uses).await
     }
 
-    /// Takes `count` consecutive numbers, for a unit that inserts several entities.
+    /// Takes `count` consecutive numbers, for a unit of work that inserts several entities.
     ///
     /// # Errors
-    /// `InvalidInput` if `count` is 0, or if an `N` cannot represent the number after the last one, which ends the range; any error from
+    /// `InvalidInput` if `count` is 0, or if an `N` cannot represent the end of the range, which is the number after the last one; any error from
     /// [`next`](Self::next).
     pub async fn take<N: TryFrom<u64> + Copy>(
         &self,
@@ -91,7 +91,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     /// Takes `count` consecutive numbers in an existing unit. A unit can take numbers only once.
     ///
     /// # Errors
-    /// `InvalidInput` if `count` is 0, or if an `N` cannot represent the number after the last one, which ends the range; any error from
+    /// `InvalidInput` if `count` is 0, or if an `N` cannot represent the end of the range, which is the number after the last one; any error from
     /// [`next_in`](Self::next_in).
     pub async fn take_in<N: TryFrom<u64>>(
         &self,
@@ -101,7 +101,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
         self.numbers_in(unit, count, |numbers| Ok(row::fit(numbers.start)?..row::fit(numbers.end)?)).await
     }
 
-    /// Takes numbers and converts them. If the conversion fails, the unit is unchanged.
+    /// Takes numbers and passes them to `convert`. If the conversion fails, the unit is unchanged.
     async fn numbers_in<T>(
         &self,
         unit: &mut UnitOfWork<S, O>,
@@ -117,7 +117,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> GaplessSequenc
     }
 
     /// Sets the next number in a partition, for example after an import. The smallest possible number is 1.
-    /// Afterwards, the sequence belongs to this entity type, even if it belonged to another type before, for example because the type has been renamed.
+    /// The sequence then belongs to this entity type, even if it belonged to another type before, for example because the type has been renamed.
     ///
     /// ```
     /// # use table_patterns::{Engine, Entity, EntityStore};

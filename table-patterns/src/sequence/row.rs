@@ -1,4 +1,4 @@
-//! A sequence's row. It contains the next free number, and the name of the entity type that the sequence belongs to.
+//! The row that stores a sequence: the next free number, and the name of the entity type to which the sequence belongs.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use table_core::{Error, Result, ValueRef};
 
 use crate::sequence::fault::SequenceFault;
 
-/// The prefix of the `RowKey`s of sequences. The name of the sequence follows it.
+/// The prefix of the `RowKey`s of sequences. The sequence's name follows it.
 pub(crate) const PREFIX: &str = "\u{FFFC}sequence_";
 const NEXT: &str = "Next";
 const OWNER: &str = "Owner";
@@ -69,7 +69,7 @@ fn next(found: Option<&StoredRow>) -> Result<i64> {
     }
 }
 
-/// Returns the name of the entity type that the sequence belongs to; `None` if no row is stored, or if an earlier release wrote it without a name.
+/// Returns the name of the entity type to which the sequence belongs; `None` if no row is stored, or if an earlier release wrote it without a name.
 fn owner_of(found: Option<&StoredRow>) -> Result<Option<String>> {
     let Some(found) = found else { return Ok(None) };
     Ok(match found.row.view().find(OWNER, &mut 0)? {
@@ -90,7 +90,7 @@ fn write(found: Option<StoredRow>, (row_key, owner): (&RowKey, &str), next: i64)
     Operation { row_key: row_key.clone(), kind }
 }
 
-/// Returns `true` if `row` belongs to a sequence and has a smaller next number than `stored`.
+/// Returns `true` if `row` belongs to a sequence and contains a smaller next number than `stored`.
 pub(crate) fn sets_sequence_back(row_key: &str, stored: RowView<'_>, row: RowView<'_>) -> Result<bool> {
     let next = |row: RowView<'_>| match row.find(NEXT, &mut 0) {
         Ok(Some(ValueRef::Int64(next))) => Ok(Some(next)),

@@ -1,4 +1,4 @@
-//! Tests that sequences have no unexpected gaps or duplicates, with random writers, faults at each request, and processes that crash after allocating a block.
+//! Tests that sequences have no unexpected gaps or duplicates. Writers are random, each request can fail, and processes can crash after allocating a block.
 
 use std::collections::BTreeSet;
 
@@ -92,7 +92,7 @@ fn the_layout_of_a_sequence() {
     );
 }
 
-/// An entity of a different type in the same table as tickets.
+/// An entity of a different type in the tickets' table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Desk")]
 #[partition_key(tenant)]
@@ -121,7 +121,7 @@ fn pat_inter_3_a_second_type_with_the_name_of_a_sequence_is_refused_with_both_na
         let text = error.to_string();
         assert!(text.contains("`Ticket`") && text.contains("`Visit`"), "{text}");
     }
-    // Both sequences continue. A program can take over a sequence explicitly.
+    // Both sequences continue. A program can explicitly take over a sequence of another entity type.
     let own = GaplessSequence::new(&visits, "visit").unwrap();
     assert_eq!((insert(&tickets, "b").unwrap(), visit(&own).unwrap()), (2, 1));
     block_on(numbers.set(Visit::partition("contoso"), 7)).unwrap();
@@ -266,7 +266,7 @@ fn threads_with_blocks_and_units_never_get_the_same_number() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Tests writers whose submits may fail, before or after they are applied. A writer whose submit fails tries again with a different title.
+    /// Tests writers whose submits may fail, either before or after they take effect. A writer whose submit failed tries again with a different title.
     #[test]
     fn units_leave_no_gaps_and_no_duplicate_numbers_after_any_failure(
         faults in prop::collection::vec(0..4u8, 1..40),
@@ -300,7 +300,7 @@ proptest! {
         if only_units {
             prop_assert_eq!(&stored, &(1..=u32::try_from(stored.len()).unwrap()).collect::<Vec<_>>());
         }
-        // Tickets do not use the numbers from blocks.
+        // Numbers that were taken from blocks are not used for tickets.
         let of_units = stored.iter().copied().collect::<BTreeSet<_>>();
         prop_assert!(given.iter().all(|number| of_units.contains(number) || !only_units));
         let next = insert(&tickets, "the last").unwrap();

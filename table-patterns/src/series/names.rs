@@ -1,6 +1,6 @@
 //! Slot names that are generated at compile time, such as `Hour00` to `Hour23`.
 
-/// Returns the number of decimal digits in a number.
+/// Returns the number of decimal digits in `last`.
 #[doc(hidden)]
 #[must_use]
 pub const fn digits(last: usize) -> usize {
@@ -12,7 +12,7 @@ pub const fn digits(last: usize) -> usize {
     digits
 }
 
-/// Generates consecutive names as byte arrays.
+/// Generates consecutive names, as byte arrays.
 #[doc(hidden)]
 #[must_use]
 #[expect(clippy::indexing_slicing, reason = "runs at compile time: an invalid index does not compile")]

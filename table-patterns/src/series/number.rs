@@ -19,7 +19,7 @@ pub trait SlotNumber: Property + Copy {
     /// The value that an increment assumes for an empty slot.
     const ZERO: Self;
 
-    /// Returns the sum; `None` if the type cannot represent the sum.
+    /// Returns the sum; `None` if the type cannot represent it.
     fn sum(self, other: Self) -> Option<Self>;
 }
 
@@ -41,7 +41,7 @@ impl SlotNumber for i64 {
     }
 }
 
-/// Sums are rounded, and may become infinite, as usual for floating-point numbers.
+/// Sums are rounded and may become infinite, as is usual for floating-point numbers.
 #[diagnostic::do_not_recommend]
 impl SlotNumber for f64 {
     const ZERO: Self = 0.0;

@@ -9,7 +9,7 @@ use table_core::{Error, Result, property};
 use crate::series::fault::SeriesFault;
 use crate::series::{Series, check_slots, is_sorted};
 
-/// An entity with the values of its slots. It is a projection of `E`, so every read of `E` can return it.
+/// An entity with the values of its slots. It is a projection of `E`, so every read of `E` entities can return it.
 ///
 /// ```
 /// use table_patterns::series::{Series, SeriesRow};
@@ -60,14 +60,14 @@ impl<E: Series> SeriesRow<E> {
         self.slots.get_mut(slot).ok_or_else(|| no_slot(slot, E::SLOTS))
     }
 
-    /// Returns the values of all slots, in order.
+    /// Returns the values of all slots, in slot order; `None` for each empty slot.
     #[must_use]
     pub fn slots(&self) -> &[Option<E::Value>] {
         &self.slots
     }
 }
 
-/// Returns the position of the slot with the given name. Checks position `next` first, because properties are usually stored in slot order.
+/// Returns the position of the slot with the given name. Checks the position `next` first, because properties are usually stored in slot order.
 fn slot_of<E: Series>(name: &str, next: usize) -> Option<usize> {
     if E::SLOTS.get(next) == Some(&name) {
         Some(next)
@@ -82,7 +82,7 @@ pub(crate) fn no_slot(slot: usize, slots: &[&str]) -> Error {
     Error::of(SeriesFault::NoSlot { slot, last: slots.len().saturating_sub(1) })
 }
 
-/// Appends all of a row's properties to `writer`.
+/// Appends all properties of `row` to `writer`.
 pub(crate) fn copy(row: &Row, writer: &mut RowWriter) -> Result<()> {
     for property in row.view().properties() {
         let property = property?;
@@ -91,7 +91,7 @@ pub(crate) fn copy(row: &Row, writer: &mut RowWriter) -> Result<()> {
     Ok(())
 }
 
-/// Rows of other types, such as index entries and entries of a feed, do not belong to the series. They are recognized in the same way as for `E`.
+/// Rows of other types, such as index entries and feed entries, do not belong to the series. They are recognised in the same way as for `E`.
 impl<E: Series> FromEntity for SeriesRow<E> {
     const IS_MIXED: bool = E::IS_MIXED;
     const AROUND: Option<Around> = E::AROUND;
@@ -107,7 +107,8 @@ impl<E: Series> FromEntity for SeriesRow<E> {
         }
     }
 
-    /// Reads the properties in their stored order, which may differ from the slot order because slots are stored in the order of their first increments.
+    /// Reads the properties in the order in which they are stored. It may differ from the slot order, because increments store slots in the order of their
+    /// first use.
     fn from_entity(entity: EntityRef<'_>) -> Result<Self> {
         let (mut row, mut next) = (Self::new(E::from_entity(entity)?), 0);
         for property in entity.row.properties() {
@@ -127,7 +128,7 @@ impl<E: Series> FromEntity for SeriesRow<E> {
 impl<E: Series> ProjectionOf<E> for SeriesRow<E> {}
 
 impl<E: Series> SeriesRow<E> {
-    /// Returns a row with the entity's own properties and its slots.
+    /// Returns the row that stores the entity's own properties and its slots.
     pub(crate) fn to_row(&self) -> Result<Row> {
         let mut writer = RowWriter::with_capacity(E::SLOTS.len() + E::SCHEMA.properties.len());
         copy(&self.entity.to_row()?, &mut writer)?;

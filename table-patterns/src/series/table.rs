@@ -1,4 +1,4 @@
-//! The handle to a table of series. It sets individual slots, increments slots on the condition that the entity's `ETag` is unchanged, and writes all slots.
+//! The handle to a table of series. It sets individual slots, increments slots on the condition that the entity's `ETag` is current, and writes all slots.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ impl<E: Series, S, O> SeriesTable<E, S, O> {
         Self { entities: entities.into() }
     }
 
-    /// Sets the retry policy for increments that conflict with those of other writers.
+    /// Sets the retry policy for increments that conflict with other writers.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { entities: self.entities.with_retry(retry) }
@@ -94,7 +94,7 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
         self.entities.put_row(&row.entity, row.to_row()?).await
     }
 
-    /// Sets one slot with a merge, which leaves the other slots and the entity's own properties unchanged (PAT-SER-2). If no entity is stored, inserts one
+    /// Sets one slot with a merge, which leaves the other slots and the entity's own properties unchanged (PAT-SER-2). If no entity is stored yet, inserts one
     /// with the properties of `entity`.
     ///
     /// # Errors
@@ -127,16 +127,16 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
     }
 }
 
-// The bounds are on the methods, because rustc shows the error message of a bound on a method but not of a bound on an `impl`.
+// The bounds are on the methods, because rustc shows the custom error message of a bound on a method, but not of a bound on an `impl`.
 impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
-    /// Adds a value to one slot and returns the sum. An empty slot counts as zero. No update is lost (PAT-SER-3). A stored entity keeps its own properties; if
-    /// no entity is stored, inserts one with the properties of `entity`.
+    /// Adds a value to one slot and returns the sum. An empty slot counts as zero. No update is lost (PAT-SER-3). A stored entity keeps its own properties. If
+    /// no entity is stored yet, inserts one with the properties of `entity`.
     ///
     /// # Errors
     /// - `OutOfRangeInput` if the slot does not exist, or if its type cannot represent the sum.
     /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
     ///
-    /// If an error [is ambiguous](Error::is_ambiguous), the value may have been added; the increment is not repeated.
+    /// If the error [is ambiguous](Error::is_ambiguous), the value may have been added; the increment is not repeated.
     pub async fn increment(&self, entity: &E, slot: usize, by: E::Value) -> Result<E::Value>
     where
         E::Value: SlotNumber,
@@ -208,13 +208,13 @@ impl<E: Series, S: TableStore, O: StepRecorder> SeriesTable<E, S, O> {
 }
 
 impl<E: Series, S: TableStore + Clone, O> SeriesTable<E, S, O> {
-    /// Creates a query for several periods, which returns them in key order, each with its slots. Consecutive days take a single range query.
+    /// Creates a query for several periods. The query returns them in key order, each with its slots. Consecutive days take a single range query.
     pub fn query<C: PagedOf<E>>(&self, periods: impl IntoSelection<E, C>) -> EntityQuery<E, S, SeriesRow<E>> {
         self.table().query(periods).project::<SeriesRow<E>>()
     }
 }
 
-/// Returns a slot's property name.
+/// Returns the property name of a slot.
 ///
 /// # Errors
 /// `OutOfRangeInput` if the slot does not exist.
@@ -228,14 +228,14 @@ pub(crate) fn sum_overflow(name: &str) -> Error {
     Error::of(SeriesFault::Sum).with_property(name)
 }
 
-/// Returns a row for a merge. It contains only the given slots.
+/// Returns a row for a merge, which contains only the given slots.
 pub(crate) fn only_slots<V: Property>(slots: &[(&str, V)]) -> Result<Row> {
     let mut writer = RowWriter::with_capacity(slots.len());
     slots.iter().try_for_each(|(name, value)| value.write_to(name, &mut writer))?;
     Ok(writer.finish())
 }
 
-/// Returns a row for an insert. It contains the entity's own properties and the given slots.
+/// Returns a row for an insert, which contains the entity's own properties and the given slots.
 pub(crate) fn with_slots<E: Series, V: Property>(entity: &E, slots: &[(&str, V)]) -> Result<Row> {
     let mut writer = RowWriter::with_capacity(slots.len() + E::SCHEMA.properties.len());
     copy(&entity.to_merge()?, &mut writer)?;

@@ -159,7 +159,7 @@ fn pat_ser_4_more_slots_than_an_entity_holds_are_refused() {
     assert!(message.downcast_ref::<&str>().unwrap().contains("take a wide entity (PAT-SER-4)"));
 }
 
-/// Entity types that cannot be series with certain slots.
+/// Entity types that, with certain slots, cannot be series.
 mod refused {
     use std::collections::BTreeMap;
 
@@ -212,7 +212,7 @@ fn pat_ser_4_slots_are_told_apart_from_all_other_properties() {
 #[test]
 fn pat_ser_3_a_write_between_read_and_write_is_detected() {
     let (counts, store) = counts();
-    // Between a read and a write, another writer first inserts the entity, later changes it, and finally deletes it.
+    // Between the read and the write of three attempts, another writer first inserts, then changes, and finally deletes the entity.
     let other = counts.clone();
     let table = store.table::<MessageCounts>();
     store.script(move |_, at| {
@@ -270,7 +270,7 @@ fn an_overflowing_sum_is_refused_as_a_whole() {
     assert!(block_on(counts.increment_all(&of(23), &[(1, 1), (1, 1)])).unwrap_err().is_invalid_input());
 }
 
-/// A series whose slots are not declared in the alphabetical order of their names.
+/// A series whose slots are not declared in alphabetical order.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Shifts")]
 #[partition_key(employee)]

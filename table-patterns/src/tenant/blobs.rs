@@ -13,7 +13,7 @@ use crate::blob::{BlobFolder, BlobRef, BlobWriter, InBlobs, begins_with, hashed_
 use crate::tenant::fault::TenantFault;
 use crate::tenant::partitions::Partitions;
 
-/// The maximum number of blobs that are listed at a time before they are deleted.
+/// The maximum number of blobs that are listed at a time to be deleted.
 const LISTED: usize = 1_000;
 /// The part size of an upload. It exceeds 5 MiB, which is the highest minimum part size of any blob store.
 const PART: usize = 8 << 20;
@@ -26,7 +26,7 @@ pub(super) struct BlobCount {
 }
 
 impl BlobFolder {
-    /// Returns `true` if both values are the same folder in the same blob store.
+    /// Returns `true` if both folders have the same location in the same blob store.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let blob = other.values.clone().join("blob");
         Arc::ptr_eq(&self.blobs, &other.blobs) && self.has_name(blob.as_ref())
@@ -37,7 +37,7 @@ impl BlobFolder {
         self.has_name(blob.path())
     }
 
-    /// Returns `true` if the blob's name contains the key of `row`. Index rows also contain the address of the blob, but their keys are different.
+    /// Returns `true` if the blob's name contains the key of `row`. Index rows also contain the blob's address, but have different keys.
     pub(super) fn is_of(&self, blob: &BlobRef, row: EntityRef<'_>) -> bool {
         let [partition, row] = [row.partition_key, row.row_key].map(self.encode);
         split(blob.path(), &self.values)
@@ -55,10 +55,10 @@ impl BlobFolder {
         (self.decode)(rest.split('/').next()?)
     }
 
-    /// Returns a blob's name after its partition has been renamed; `None` if the name has a different format.
+    /// Returns the name of a blob after its partition has been renamed; `None` if the name has a different format.
     ///
     /// # Errors
-    /// `InvalidInput` if the blob's content contains the name of the partition.
+    /// `InvalidInput` if the blob's content contains the partition's name.
     pub(super) fn moved(
         &self,
         blob: &str,
@@ -76,7 +76,7 @@ impl BlobFolder {
         Ok(rest.map(|rest| format!("{folder}/{}/{rest}", segment(to))))
     }
 
-    /// Reads a range of bytes from a blob.
+    /// Reads the given range of bytes from a blob.
     pub(super) async fn read(&self, name: &str, range: std::ops::Range<u64>) -> Result<bytes::Bytes> {
         let path = path(name)?;
         if range.is_empty() {
@@ -105,7 +105,7 @@ impl BlobFolder {
     pub(super) async fn erase(&self, partitions: &[Partitions]) -> Result<u64> {
         let mut erased = 0;
         for (values, marks) in self.spellings().await? {
-            // IMPORTANT: the marks are deleted first, because the content of a blob may be needed to find the partition, and marks have no
+            // IMPORTANT: the marks are deleted first. Finding the partition may require the content of a blob, and marks have no
             // content.
             for folder in self.folders(&values, partitions).await? {
                 if let Some(partition) = folder.filename() {
@@ -163,7 +163,7 @@ impl BlobFolder {
         Ok(folders)
     }
 
-    /// Returns `true` if a subfolder's PartitionKey begins with `prefix`. If the subfolder's name contains only the beginning and a hash of the
+    /// Returns `true` if the PartitionKey of a subfolder begins with `prefix`. If the subfolder's name contains only the beginning and a hash of the
     /// PartitionKey, and the beginning is too short to decide, reads the blobs until one contains the PartitionKey.
     ///
     /// # Errors
@@ -191,7 +191,7 @@ impl BlobFolder {
     }
 }
 
-/// Returns the error for a blob that does not identify its partition, with the code of the cause.
+/// Returns the error for a blob whose partition cannot be determined. The error has the code of the cause.
 fn unknown_partition(path: &Path, cause: Error) -> Error {
     let message = format!(
         "the partition of the blob `{path}` is unknown, so the blob may belong to the tenant; restore it, or read it with a newer program"

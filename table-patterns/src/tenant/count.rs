@@ -8,11 +8,11 @@ use table_core::query::Select;
 use crate::tenant::Tenant;
 use crate::tenant::place::{Place, all_rows};
 
-/// The number of a tenant's rows and blobs.
+/// The numbers of a tenant's rows and blobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Count {
-    /// The number of entities of each registered type, by type name.
+    /// The number of entities of each registered type, keyed by type name.
     pub entities: BTreeMap<&'static str, u64>,
     /// The number of other rows: index rows in the tenant's partitions, and rows of unregistered types.
     pub other: u64,
@@ -33,7 +33,7 @@ impl Count {
 }
 
 impl Tenant {
-    /// Counts the tenant's rows and blobs. Reads its partitions once, and lists its blobs. Remote rows are not counted.
+    /// Counts the tenant's rows and blobs. Reads the tenant's partitions once, and lists its blobs. Remote rows are not counted.
     ///
     /// # Errors
     /// `InvalidInput` if a type with remote rows is not registered; any error from the stores.

@@ -24,7 +24,7 @@ use crate::tenant::fault::TenantFault;
 use crate::tenant::partitions::Partitions;
 use crate::tenant::place::{Place, all_rows, keys};
 
-/// The number of passes after which an erasure fails, because writers are evidently still active.
+/// The maximum number of passes. If rows are left after the last pass, the erasure fails because writers are evidently still active.
 const PASSES: u32 = 3;
 
 /// The report of an erasure.
@@ -39,21 +39,21 @@ pub struct Erased {
     pub registrations: u64,
     /// The number of deleted blobs.
     pub blobs: u64,
-    /// The number of passes. The verification after the last pass found nothing.
+    /// The number of passes. The verification after the last pass found no remaining data.
     pub passes: u32,
 }
 
 impl Tenant {
     /// Erases the tenant: its rows, the remote rows derived from them, its registrations and its blobs. A final pass then reads everything again, including
     /// all remote indexes. Rows can be left because a late writer or worker has added them, or because another tool has deleted entities without their index
-    /// rows. In this case the erasure is repeated, in at most three passes. The repetition also removes remote entries whose entities no longer exist or
+    /// rows. In this case, the erasure is repeated, in at most three passes. The repetition also removes remote entries whose entities no longer exist or
     /// cannot be read.
     ///
     /// Partitions with an outbox remain registered for two hours, marked as erased, because running programs rely on the registrations for an hour, and the
-    /// tenant may return in that time. The registrations contain only the names of the table and of the partition. The first sweep after these two hours
+    /// tenant may return in that time. The registrations contain only the names of the table and of the partition. The first sweep after the two hours
     /// removes them.
     ///
-    /// Stop the tenant's writers first. After an interruption, call this function again: the rows that are left identify the remaining work.
+    /// Stop the tenant's writers first. After an interruption, call this function again: the rows that are left determine the remaining work.
     ///
     /// # Errors
     /// - `InvalidInput` if a type with remote rows is not registered.
@@ -125,8 +125,8 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
         for range in place.ranges() {
             // IMPORTANT: remote rows are erased first. After a crash, the remaining entities still identify them.
             erase_rows(place, &table, &range, false, erased).await?;
-            // Recorded steps and references, which identify remote rows, are erased after the entities, because a reference to a deleted source clears the
-            // copies.
+            // Recorded steps and references also identify remote rows. They are erased after the entities, because a reference to a deleted source is needed to
+            // clear the copies.
             erase_rows(place, &table, &range, true, erased).await?;
         }
         for partition_key in registered(place, FEEDS, &table).await? {
@@ -134,7 +134,7 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
             erased.registrations += delete(place, &TableName::new(FEEDS)?, &[key]).await?;
         }
         delete(place, &TableName::new(REGISTRY)?, &kept_rows(place, &table).await?).await?;
-        // IMPORTANT: the entry remains, because running writers rely on it. A sweep removes it later.
+        // IMPORTANT: the entry remains, because running writers rely on it. A sweep removes the entry later.
         for partition_key in registered(place, REGISTRY, &table).await? {
             let is_marked = registry::mark_erased(&place.store, &table, &partition_key).await?;
             erased.registrations += u64::from(is_marked);
@@ -147,7 +147,7 @@ async fn erase_place(place: &Place, erased: &mut Erased) -> Result<()> {
     Ok(())
 }
 
-/// Removes remote entries that none of the tenant's rows identifies any longer, because a worker wrote them late, or another tool has deleted their entities.
+/// Removes remote entries that no row of the tenant identifies any longer, because a worker wrote them late, or another tool has deleted their entities.
 async fn erase_leftovers(place: &Place, erased: &mut Erased) -> Result<()> {
     let ranges = place.ranges();
     for member in &place.members {
@@ -156,7 +156,7 @@ async fn erase_leftovers(place: &Place, erased: &mut Erased) -> Result<()> {
     Ok(())
 }
 
-/// Erases, page by page, either the reserved rows or all other rows in a range of partitions. First removes the remote rows that they identify.
+/// Erases either the reserved rows or all other rows in a range of partitions, page by page. First removes the remote rows that they identify.
 async fn erase_rows(
     place: &Place,
     table: &TableName,
@@ -186,7 +186,7 @@ async fn erase_rows(
     Ok(())
 }
 
-/// Removes the remote rows derived from the entities on a page.
+/// Removes the remote rows that are derived from the entities on a page.
 async fn erase_derived(place: &Place, page: &Page) -> Result<u64> {
     let mut owned = Vec::new();
     for row in page.rows.iter() {
@@ -198,7 +198,7 @@ async fn erase_derived(place: &Place, page: &Page) -> Result<u64> {
     Ok(requests::in_order(erasing, CONCURRENCY).await?.into_iter().sum())
 }
 
-/// Removes the remote rows that the recorded steps on a page may have written, and clears the copies of deleted entities in the entities that hold them.
+/// Removes the remote rows that the recorded steps on a page may have written. Clears the copies of deleted entities in the entities that hold the copies.
 async fn erase_named(place: &Place, table: &TableName, page: &Page) -> Result<u64> {
     let (mut changed, mut sources) = (0, BTreeSet::new());
     for row in page.rows.iter() {
@@ -218,7 +218,7 @@ async fn erase_named(place: &Place, table: &TableName, page: &Page) -> Result<u6
 }
 
 async fn erase_recorded(place: &Place, table: &TableName, row: EntityRef<'_>) -> Result<u64> {
-    // An unreadable intent refers to no row.
+    // An unreadable intent identifies no row.
     let Ok(intent) = Pending::read(table, row).and_then(|pending| pending.intent()) else { return Ok(0) };
     let mut removed = 0;
     for step in intent.steps() {
@@ -229,7 +229,7 @@ async fn erase_recorded(place: &Place, table: &TableName, row: EntityRef<'_>) ->
     Ok(removed)
 }
 
-/// Returns a place's partitions that are listed in the registry and not marked as erased.
+/// Returns the partitions of a place that are listed in the registry and not marked as erased.
 async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<Vec<PartitionKey>> {
     let (store, registry, mut found) = (&place.store, TableName::new(registry)?, Vec::new());
     for partitions in &place.partitions {
@@ -258,7 +258,7 @@ async fn registered(place: &Place, registry: &str, table: &TableName) -> Result<
     Ok(found)
 }
 
-/// Returns the keys of the rows that make sweeps read a place's partitions for the bearers of grants.
+/// Returns the keys of the registry rows that make sweeps read the place's partitions because grants were issued for them.
 async fn kept_rows(place: &Place, table: &TableName) -> Result<Vec<EntityKey>> {
     let (mut keys, registry) = (Vec::new(), TableName::new(REGISTRY)?);
     for row_key in place.ranges() {
@@ -269,7 +269,7 @@ async fn kept_rows(place: &Place, table: &TableName) -> Result<Vec<EntityKey>> {
     keys.into_iter().collect()
 }
 
-/// Deletes rows in transactions of the store's maximum size. Skips rows that no longer exist. Returns the number of deleted rows.
+/// Deletes rows, with as many rows per transaction as the store allows. Skips rows that no longer exist. Returns the number of deleted rows.
 async fn delete(place: &Place, table: &TableName, keys: &[EntityKey]) -> Result<u64> {
     let (store, mut deleted) = (&place.store, 0);
     let operation = |row_key: &RowKey| (row_key.clone(), OperationKind::Delete(IfMatch::Any));
@@ -280,7 +280,7 @@ async fn delete(place: &Place, table: &TableName, keys: &[EntityKey]) -> Result<
             let operations = some.iter().map(|key| operation(&key.row_key));
             match converge::submit(store, table, partition_key, operations).await {
                 Ok(_) => deleted += u64::try_from(some.len()).unwrap_or(u64::MAX),
-                // A row was deleted in the meantime, so the transaction failed.
+                // The transaction failed because one of its rows has been deleted in the meantime.
                 Err(error) if error.is_not_found() => {
                     for key in some {
                         match converge::submit(store, table, partition_key, [operation(&key.row_key)]).await {

@@ -29,7 +29,7 @@ use blob_parts::Part;
 #[cfg(not(feature = "blobs"))]
 use no_blob_parts::Part;
 
-/// The default number of rows per step.
+/// The default number of rows per page.
 const ROWS: usize = 100;
 
 /// An export in progress. Created by [`Tenant::export`]. Holds no open resources, so it may be dropped after any step.
@@ -41,7 +41,7 @@ const ROWS: usize = 100;
 /// use table_patterns::Result;
 /// use table_patterns::tenant::Tenant;
 ///
-/// /// Returns the whole export as a text.
+/// /// Returns the whole export as a string.
 /// async fn text(tenant: &Tenant) -> Result<String> {
 ///     let (mut export, mut text) = (tenant.export(), String::new());
 ///     while let Some(lines) = export.step().await? {
@@ -55,7 +55,7 @@ pub struct Export<'a> {
     pub(super) tenant: &'a Tenant,
     rows: usize,
     pub(super) position: ExportPosition,
-    /// The blob parts on the last page that have not been exported yet. `next` is the position after them.
+    /// The blob parts for the last page that have not been exported yet. `next` is the position after these parts.
     pub(super) blobs: VecDeque<Part>,
     pub(super) next: Option<ExportPosition>,
 }
@@ -68,8 +68,8 @@ impl Tenant {
         Export { tenant: self, rows: ROWS, position, blobs: VecDeque::new(), next: None }
     }
 
-    /// Returns `true` if an import derives a row, which is then not exported: a reference to the holders of copies, or the guard of an index row. The guard
-    /// of a step's target is exported. Without it, an imported step would overwrite the content of a newer step that is already done.
+    /// Returns `true` if an import derives the row, so it is not exported: a reference to a holder of copies, or the guard of an index row. The guard
+    /// of a step's target is exported. Without it, an imported step would overwrite the content of a newer step that has already been performed.
     fn derives(&self, table: &TableName, row: EntityRef<'_>) -> Result<bool> {
         let Some(target) = row.row_key.strip_prefix(GUARD_PREFIX) else {
             return Ok(row.row_key.starts_with(REFERENCE_PREFIX));
@@ -79,7 +79,7 @@ impl Tenant {
         Ok(members.any(|member| member.has_remote_row(table, &target)))
     }
 
-    /// Returns the tenant's tables and partitions, for the header of an export.
+    /// Returns the tenant's tables and partitions for the header of an export.
     pub(super) fn header(&self) -> Result<Vec<HeaderPlace>> {
         let header = self.places.iter().map(|place| {
             let partitions = place.partitions.clone();
@@ -90,7 +90,7 @@ impl Tenant {
 }
 
 impl Export<'_> {
-    /// Sets the number of rows per step: at least 1, by default 100. A step holds its rows in memory.
+    /// Sets the number of rows per step, at least 1; by default 100. A step holds its rows in memory.
     #[must_use]
     pub fn page(self, rows: usize) -> Self {
         Self { rows: rows.max(1), ..self }
@@ -107,14 +107,14 @@ impl Export<'_> {
         Ok(Self { position, blobs: VecDeque::new(), next: None, ..self })
     }
 
-    /// Returns the position after the last complete page. Store it after writing the lines of that page. A blob's parts belong to the page that contains the
-    /// row with the blob's address.
+    /// Returns the position after the last complete page. Store it after writing the lines of that page. The parts of a blob belong to the page with the
+    /// row that contains the blob's address.
     #[must_use]
     pub const fn position(&self) -> &ExportPosition {
         &self.position
     }
 
-    /// Returns the next lines, each with a line break; `None` at the end of the export. Blobs that do not exist in the blob store are omitted and
+    /// Returns the next lines, each ending with a line break; `None` at the end of the export. Blobs that do not exist in the blob store are omitted and
     /// [listed](ExportPosition::missing).
     ///
     /// # Errors
@@ -144,7 +144,7 @@ impl Export<'_> {
         Ok(Some(self.counted(end)))
     }
 
-    /// Adds the length of `lines` to the position and returns the lines. If no blob parts are left, the position moves past the page.
+    /// Adds the length of `lines` to the position and returns `lines`. If no blob parts are left, the position moves past the page.
     pub(super) fn counted(&mut self, lines: String) -> String {
         let bytes = u64::try_from(lines.len()).unwrap_or(u64::MAX);
         match &mut self.next {
@@ -162,11 +162,11 @@ impl Export<'_> {
     /// Reads the next page of a place and returns its lines. At the end of a partition range, returns no lines.
     async fn page_of(&mut self, place: &Place) -> Result<String> {
         let tables = place.existing().await?;
-        // The tables of one place may have names in different cases.
+        // The names of a place's tables may be spelt in different cases.
         let from = self.position.table.as_deref().map(TableName::new).transpose()?;
         let is_due = |table: &&TableName| from.as_ref().is_none_or(|from| table.folded() >= from.folded());
         let mut tables = tables.iter().filter(is_due);
-        // The table in the position may have been dropped, because its period has expired.
+        // The table in the position may have been dropped because its period has expired.
         let next = tables.next().map(|table| (table, self.position.clone().in_table(table)));
         let found = next.and_then(|(table, next)| Some((table, place.partitions.get(next.range)?, next)));
         let Some((table, partitions, mut next)) = found else {
@@ -206,7 +206,7 @@ impl Export<'_> {
         Ok(lines)
     }
 
-    /// Returns the export line for a row. An intent keeps the time of its change, and its seal if the seal is valid.
+    /// Returns the export line for a row. An intent keeps the time of its change. It also keeps its seal if the seal is valid.
     async fn row(&self, place: &Place, table: &TableName, row: EntityRef<'_>) -> Result<String> {
         let key = Some((row.partition_key, row.row_key));
         let entity = if is_record(row.row_key) {
@@ -221,7 +221,7 @@ impl Export<'_> {
     }
 }
 
-/// Returns `true` if a RowKey is that of a recorded intent.
+/// Returns `true` if a RowKey belongs to a recorded intent.
 fn is_record(row_key: &str) -> bool {
     [OUTBOX_PREFIX, POISON_PREFIX].iter().any(|prefix| row_key.starts_with(prefix))
 }

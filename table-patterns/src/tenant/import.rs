@@ -33,8 +33,8 @@ use crate::tenant::transfer;
 ///
 /// When [`push`](Self::push) returns, the lines passed to it are stored, except for a blob whose last part has not been passed yet. A push writes
 /// consecutive rows of one partition in transactions of up to 100 rows, so pass many lines in each call. To continue after an interruption, push the header
-/// and then the export from any earlier line: rows that are already stored are written again. A blob is continued from its first part: a later part is
-/// refused if the parts before it have not been pushed to the same import.
+/// and then the export from any earlier line: rows that are already stored are written again. A blob is continued from its first part. A later part is
+/// refused if the earlier parts have not been pushed to the same import.
 ///
 /// ```
 /// use table_patterns::Result;
@@ -49,7 +49,7 @@ use crate::tenant::transfer;
 /// ```
 pub struct Import<'a> {
     tenant: &'a Tenant,
-    /// The tables and partitions of the exported tenant, from the header; `None` until the header is pushed.
+    /// The tables and partitions of the exported tenant, from the header; `None` until the header has been pushed.
     from: Option<Vec<HeaderPlace>>,
     resumes: bool,
     line: u64,
@@ -58,7 +58,7 @@ pub struct Import<'a> {
     pushed: u64,
     /// The number of exported rows; `None` until the last line has been pushed.
     exported: Option<u64>,
-    /// The tables that this import has opened: the place's index in the tenant, and the table's name.
+    /// The tables that this import has opened, each with its place's index in the tenant and its name.
     opened: BTreeSet<(usize, String)>,
     /// The partitions that this import has registered for feed followers and for sweeps.
     registered: BTreeSet<(Kind, String, PartitionKey)>,
@@ -81,7 +81,7 @@ pub struct Imported {
 }
 
 impl Tenant {
-    /// Creates an import. Sends no request. The tenant's partitions must be empty. Stop its writers first.
+    /// Creates an import. Sends no request. The tenant's partitions must be empty. Stop their writers first.
     #[must_use]
     pub fn import(&self) -> Import<'_> {
         Import {
@@ -114,7 +114,7 @@ impl Tenant {
 }
 
 impl Import<'_> {
-    /// Allows the tenant's partitions to contain rows, so an interrupted import can be continued.
+    /// Allows the tenant's partitions to contain rows, so that an interrupted import can be continued.
     #[must_use]
     pub fn resume(self) -> Self {
         Self { resumes: true, ..self }
@@ -123,10 +123,10 @@ impl Import<'_> {
     /// Stores the next lines of an export.
     ///
     /// # Errors
-    /// - `EntityAlreadyExists` if the tenant has rows, and the import does not [resume](Self::resume) an earlier import.
-    /// - `InvalidInput` if the text does not consist of lines from an export with the same tables. Also if a partition would get a different name, and a
-    ///   row contains the old name or is a recorded step.
-    /// - `InvalidInput` if a blob part is pushed, but an earlier part has not been pushed to this import; push the export again from the blob's first part.
+    /// - `EntityAlreadyExists` if the tenant already has rows, and the import does not [resume](Self::resume) an earlier import.
+    /// - `InvalidInput` if the text does not consist of lines from an export with the same tables, or if a partition would get a different name and one of its
+    ///   rows contains the old name or is a recorded step.
+    /// - `InvalidInput` if a blob part is pushed before the earlier parts have been pushed to this import; push the export again from the blob's first part.
     /// - `FormatTooNew` if a newer release wrote the export.
     /// - Any error from the stores.
     pub async fn push(&mut self, lines: &str) -> Result<()> {
@@ -162,7 +162,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Checks that the exported tenant has the same tables as this tenant, and the same kind of partitions (single, or by prefix) in each table.
+    /// Checks that the exported tenant has the same tables as this tenant, with the same kind of partitions (single or by prefix) in each table.
     async fn begin(&mut self, header: Header) -> Result<()> {
         let Header { format, places } = header;
         if format > FORMAT {
@@ -189,7 +189,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Returns the tenant's place (tables and partitions) into which a row is imported, and the row's new PartitionKey.
+    /// Returns the place (tables and partitions) in this tenant into which a row is imported, and the row's new PartitionKey.
     pub(super) fn moved(&self, place: usize, partition_key: &str) -> Result<(&Place, PartitionKey)> {
         let from = self.from.as_ref().and_then(|places| places.get(place));
         let (Some(from), Some(to)) = (from, self.tenant.places.get(place)) else {
@@ -201,7 +201,7 @@ impl Import<'_> {
         Ok((to, PartitionKey::new(moved)?))
     }
 
-    /// Returns `true` if a place has the same partitions in the export and in the target.
+    /// Returns `true` if a place has the same partitions in the exported tenant and in this tenant.
     #[cfg(feature = "blobs")]
     pub(super) fn is_same(&self, place: usize) -> bool {
         let from = self.from.as_ref().and_then(|places| places.get(place));
@@ -209,8 +209,8 @@ impl Import<'_> {
         from.zip(to).is_some_and(|(from, to)| from.partitions == to.partitions)
     }
 
-    /// Parses a row line. Returns the row, with the index of the place into which it is imported. Returns `None` for the guard of a row that moves to
-    /// another partition, because a guard protects against steps, which cannot be imported into another partition.
+    /// Parses a row line. Returns the row and the index of the place into which it is imported. Returns `None` for the guard of a row that moves to
+    /// another partition. A guard protects against steps, which cannot be imported into another partition.
     fn incoming(&self, line: &RowLine) -> Result<Option<(usize, Incoming)>> {
         let mut body = read_entity(line.entity.to_string().as_bytes(), Sender::Client)?;
         let from = body.take_key()?;
@@ -231,12 +231,12 @@ impl Import<'_> {
         Ok(Some((line.place, Incoming { row, ..incoming })))
     }
 
-    /// Writes imported rows to one table of the place with index `at`.
+    /// Writes imported rows to a table of the place with the index `at`.
     async fn write(&mut self, at: usize, table: &TableName, rows: Vec<Incoming>) -> Result<()> {
         let Some(place) = self.tenant.places.get(at) else { return Ok(()) };
         let opened = (at, table.folded().to_owned());
         if !self.opened.contains(&opened) {
-            // IMPORTANT: each type stores its schema while the table is empty. Otherwise, its indexes would be considered incomplete.
+            // IMPORTANT: each type stores its schema while the table is empty. Otherwise, the type's indexes would be considered incomplete.
             for member in &place.members {
                 member.open(table).await?;
             }
@@ -259,8 +259,8 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Writes the remote rows derived from the imported entities, and returns the result of the import. May be called again after an error. An error for
-    /// one entity does not affect the remote rows of other entities.
+    /// Writes the remote rows derived from the imported entities, and returns the result of the import. May be called again after an error. An error that
+    /// concerns one entity does not affect the remote rows of other entities.
     ///
     /// # Errors
     /// - `InvalidInput` if the export's last line is missing, or if other lines are missing and the import does not [resume](Self::resume) an earlier
@@ -271,7 +271,7 @@ impl Import<'_> {
     /// - Any error from the stores.
     pub async fn finish(&mut self) -> Result<Imported> {
         let exported = self.exported.ok_or_else(|| Error::of(TenantFault::Incomplete))?;
-        // An import that continues an earlier import does not receive the rows before its position.
+        // An import that resumes an earlier import does not receive the rows before its position.
         if self.pushed < exported && !self.resumes {
             return Err(Error::of(TenantFault::MissingRows { pushed: self.pushed, exported }));
         }
@@ -284,8 +284,8 @@ impl Import<'_> {
     }
 }
 
-/// Writes the remote rows derived from a place's stored entities. Returns the number of rows. Stores the first error that concerns a single entity in
-/// `failed`.
+/// Writes the remote rows derived from the stored entities of a place. Returns the number of written rows. Stores the first error that concerns a single
+/// entity in `failed`.
 ///
 /// # Errors
 /// Any store outage.
@@ -338,7 +338,7 @@ impl fmt::Debug for Import<'_> {
 
 #[cfg(feature = "blobs")]
 impl Import<'_> {
-    /// Appends a part to its blob.
+    /// Appends the part to its blob.
     async fn blob(&mut self, part: BlobLine) -> Result<()> {
         let line = self.line;
         let bytes = STANDARD.decode(&part.bytes).map_err(|_| Error::of(TenantFault::Order { line }))?;

@@ -5,7 +5,7 @@ use table_core::name::TableName;
 
 use crate::tenant::partitions::Partitions;
 
-/// The latest version of the line format that this program can read. This is also the version that it
+/// The latest version of the line format that this program can read. It is also the version that this program
 /// writes.
 pub(super) const FORMAT: u32 = 1;
 
@@ -47,7 +47,7 @@ pub(super) struct RowLine {
     pub(super) entity: serde_json::Value,
 }
 
-/// A part of a blob, in base64. The lines with a blob's parts are consecutive.
+/// A part of a blob, in base64. The lines with the parts of one blob are consecutive.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct BlobLine {

@@ -28,19 +28,19 @@ use crate::tenant::newer;
 
 /// An entity type that is registered for a tenant.
 pub(super) trait Member: Send + Sync {
-    /// Returns the schema of the type.
+    /// Returns the schema of this type.
     fn schema(&self) -> &'static EntitySchema;
 
-    /// Returns the schemas of all types in the type's entity set, whose types share one table.
+    /// Returns the schemas of all types in this type's entity set, which share one table.
     fn others(&self) -> &'static [&'static EntitySchema];
 
     /// Returns `true` if a row is an entity of this type.
     fn owns(&self, row: EntityRef<'_>) -> bool;
 
-    /// Returns `true` if the key has the format of this type's keys.
+    /// Returns `true` if the key has the format of the keys of this type.
     fn owns_key(&self, key: &EntityKey) -> bool;
 
-    /// Returns `true` if the key belongs to one of this type's index rows in another partition or table.
+    /// Returns `true` if the key belongs to an index row of this type in another partition or table.
     fn has_remote_row(&self, _: &TableName, _: &EntityKey) -> bool {
         false
     }
@@ -48,8 +48,8 @@ pub(super) trait Member: Send + Sync {
     /// Creates the table with its stored schema if it is missing.
     fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<()>>;
 
-    /// Checks that an entity may be imported under the PartitionKey `to`, that is, that neither the entity nor its index rows in the same partition contain
-    /// the old PartitionKey as a value.
+    /// Checks that an entity may be imported under the PartitionKey `to`. This is the case if neither the entity nor its index rows in the same partition
+    /// contain the old PartitionKey as a value.
     ///
     /// # Errors
     /// `InvalidInput` if the entity cannot be stored under another PartitionKey without other changes.
@@ -68,39 +68,39 @@ pub(super) trait Member: Send + Sync {
         future::ready(Ok(())).boxed()
     }
 
-    /// Writes the remote rows derived from a stored entity. Returns the number of rows.
+    /// Writes the remote rows derived from a stored entity. Returns the number of written rows.
     fn settle<'a>(&'a self, _: &'a EntityKey, _: &'a Row) -> BoxFuture<'a, Result<u64>> {
         nothing()
     }
 
-    /// Removes the remote rows derived from an entity. Returns the number of rows.
+    /// Removes the remote rows derived from an entity. Returns the number of removed rows.
     fn erase<'a>(&'a self, _: &'a EntityKey, _: &'a Row) -> BoxFuture<'a, Result<u64>> {
         nothing()
     }
 
-    /// Removes the remote rows that a recorded step of this type may have written. Returns the number of rows. Ignores steps for entities outside the
-    /// record's partition, because a foreign writer may have inserted the record and chosen any entity.
+    /// Removes the remote rows that a recorded step for this type may have written. Returns the number of removed rows. Ignores steps for entities outside the
+    /// record's partition, because a foreign writer may have inserted the record with any entity in it.
     fn erase_recorded<'a>(&'a self, _: &'a Step, _: &'a str) -> BoxFuture<'a, Result<u64>> {
         nothing()
     }
 
-    /// Clears the copies of a deleted entity in the entities that hold them. Returns the number of entities that were changed.
+    /// Clears the copies of a deleted entity in the entities that hold them. Returns the number of entities changed.
     fn clear_copies<'a>(&'a self, _: &'a EntityKey) -> BoxFuture<'a, Result<u64>> {
         nothing()
     }
 
-    /// Returns the number of remote index rows that contain entries of entities in these partitions. Reads all remote indexes completely.
+    /// Returns the number of remote index rows with entries for entities in the given partitions. Reads all remote indexes completely.
     fn leftovers<'a>(&'a self, _: &'a [TextRange]) -> BoxFuture<'a, Result<u64>> {
         nothing()
     }
 
-    /// Removes the entries of entities in these partitions from remote indexes, even if the entities no longer exist. Returns the number of removed entries.
-    /// Reads all remote indexes completely.
+    /// Removes the entries for entities in the given partitions from remote indexes, even if the entities no longer exist. Returns the number of removed
+    /// entries. Reads all remote indexes completely.
     fn erase_leftovers<'a>(&'a self, _: &'a [TextRange]) -> BoxFuture<'a, Result<u64>> {
         nothing()
     }
 
-    /// Seals recorded steps with the key of this program's outbox. Returns `None` if the handle has no outbox.
+    /// Seals recorded steps with the outbox key of this program. Returns `None` if the handle has no outbox.
     fn seal<'a>(
         &'a self,
         _: &'a TableName,
@@ -110,7 +110,7 @@ pub(super) trait Member: Send + Sync {
         None
     }
 
-    /// Returns `true` if a record has a valid seal from this program's outbox; `None` if the handle has no outbox.
+    /// Returns `true` if a record has a valid seal from this program's outbox. Returns `None` if the handle has no outbox.
     fn is_sealed<'a>(
         &'a self,
         _: &'a TableName,
@@ -133,21 +133,21 @@ pub(super) fn owns<E: Entity>(row: EntityRef<'_>) -> bool {
     is_visible::<E>(row.partition_key) && matches!(classify_row::<E>(row), Ok(RowOwner::Own))
 }
 
-/// Returns `true` if a key has the format of type `E`'s keys.
+/// Returns `true` if a key has the format of the keys of type `E`.
 pub(super) fn owns_key<E: Entity>(key: &EntityKey) -> bool {
     let partition_key = key.partition_key.as_str();
     is_visible::<E>(partition_key)
         && matches!(classify_key::<E>(partition_key, key.row_key.as_str()), Ok(RowOwner::Own))
 }
 
-/// Returns `false` if a partition belongs to an index of `E`, and rows in it could decode as entities. Scans skip such a partition, and no entity can be
+/// Returns `false` if the partition belongs to an index of `E` and its rows could decode as entities. Scans skip such a partition, and no entity can be
 /// inserted into it.
 fn is_visible<E: Entity>(partition_key: &str) -> bool {
     index_that_hides(E::SCHEMA, partition_key).is_none()
 }
 
-/// Checks that an entity may be imported under the PartitionKey `to`, that is, that neither the entity nor its index rows in the same partition contain the
-/// old PartitionKey as a value.
+/// Checks that an entity may be imported under the PartitionKey `to`. This is the case if neither the entity nor its index rows in the same partition contain
+/// the old PartitionKey as a value.
 pub(super) fn check_moved<E: Entity>(key: &EntityKey, row: &Row, to: &PartitionKey) -> Result<()> {
     let moved = EntityKey { partition_key: to.clone(), row_key: key.row_key.clone() };
     let bound = |name: &str| {
@@ -181,7 +181,7 @@ where
         self.0.contributor::<Copies<E, Entities<E, S, O>>>().map(|copies| &*copies.0)
     }
 
-    /// Deletes a copied entity's reference to an entity that holds its copies. Returns the number of deleted rows.
+    /// Deletes the reference of a copied entity (the source) to an entity that holds its copies. Returns the number of deleted rows.
     async fn forget_holder(&self, relation: &str, holder: &EntityKey, source: &EntityKey) -> Result<u64> {
         let Some(copies) = self.copies() else { return Ok(0) };
         let Some((table, key)) = copies.reference(&self.0, relation, (holder, source))? else { return Ok(0) };
@@ -263,7 +263,7 @@ where
 
     fn erase<'a>(&'a self, key: &'a EntityKey, row: &'a Row) -> BoxFuture<'a, Result<u64>> {
         async move {
-            // An unreadable entity identifies no remote rows. The next pass finds them by their entity's partition.
+            // An unreadable entity does not identify its remote rows. The next pass finds them by the partition of the entity.
             let entity: E = match read_as(key, row) {
                 Err(error) if Failure::of(&error) == Failure::Lasting => return Ok(0),
                 read => read?,

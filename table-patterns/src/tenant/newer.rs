@@ -1,4 +1,4 @@
-//! Finds rows in other partitions and tables that only programs with a newer schema know.
+//! Checks that the stored schema of a type declares no rows in other partitions or tables that this program does not know.
 
 use table_core::entity::Entity;
 use table_core::schema::{StoredIndex, StoredSchema};
@@ -8,7 +8,7 @@ use table_core::{Error, Result};
 
 use crate::tenant::fault::TenantFault;
 
-/// Checks that this program knows all rows in other partitions or tables that a type's stored schema declares.
+/// Checks that this program knows all rows in other partitions or tables that the stored schema of a type declares.
 ///
 /// # Errors
 /// `SchemaMismatch` if this program does not know some of these rows; any error from the store.
@@ -34,7 +34,7 @@ fn unknown_elsewhere(stored: &StoredSchema, own: &StoredSchema) -> Option<String
         .or_else(|| stored.keeps.iter().find(is_unknown).cloned())
 }
 
-/// Returns `true` if two indexes have the same name and rows with the same keys.
+/// Returns `true` if two indexes have the same name and kind, and rows with the same keys.
 fn has_same_rows(one: &StoredIndex, other: &StoredIndex) -> bool {
     (&one.name, one.kind) == (&other.name, other.kind)
         && (&one.table, &one.partition_key, &one.row_key)

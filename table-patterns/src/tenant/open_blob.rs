@@ -13,26 +13,26 @@ pub(super) struct OpenBlob {
     folder: BlobFolder,
     /// The number of bytes written so far.
     written: u64,
-    /// `None` after the last part, or after an error.
+    /// The writer of the blob; `None` after the last part, or after an error.
     writer: Option<BlobWriter>,
 }
 
 impl OpenBlob {
-    /// Begins a blob, given its name in the export and its name in the importing store.
+    /// Begins a blob. `name` is its name in the export, and `target` its name in the importing store.
     pub(super) fn begin(name: String, target: &str, folder: BlobFolder) -> Result<Self> {
         Ok(Self { name, folder, written: 0, writer: Some(begin(target)?) })
     }
 
-    /// Returns `true` if the part of blob `name` at offset `from` continues this blob. If not, the part must be the first part of a blob. An export
+    /// Returns `true` if the part of the blob `name` at offset `from` continues this blob. If not, the part must be the first part of a blob. An export
     /// from an earlier release has no offsets; each part then continues the blob until the last part.
     pub(super) fn continues_with(&self, name: &str, from: Option<u64>) -> bool {
         self.name == name && from.map_or(self.writer.is_some(), |from| from > 0)
     }
 
-    /// Writes a part. Returns `true` if this part completes the blob. Skips a part that has already been written.
+    /// Writes a part. Returns `true` if the blob is then complete. Skips a part that has already been written.
     ///
     /// # Errors
-    /// `InvalidInput` if bytes before the part are missing; any error from the blob store. The blob must then be imported again from its first part.
+    /// `InvalidInput` if the bytes before the part are missing; any error from the blob store. The blob must then be imported again from its first part.
     pub(super) async fn write(&mut self, from: Option<u64>, bytes: &[u8], is_last: bool) -> Result<bool> {
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         let from = from.unwrap_or(self.written);

@@ -17,7 +17,7 @@ impl Partitions {
     /// Returns the partitions that a key range covers.
     ///
     /// # Errors
-    /// `InvalidInput` if the range covers part of a partition, or is neither a single partition nor a prefix.
+    /// `InvalidInput` if the range covers only part of a partition, or is neither a single partition nor a prefix.
     pub(super) fn of(range: &KeyRange) -> Result<Self> {
         let KeyRange { partition_key, row_key } = range;
         let prefix = match &partition_key.lower {
@@ -33,7 +33,7 @@ impl Partitions {
         Err(Error::of(TenantFault::NotWhole))
     }
 
-    /// Returns the range of the partitions' keys.
+    /// Returns the range of the partition keys.
     pub(super) fn range(&self) -> TextRange {
         match self {
             Self::Is(text) => TextRange::exactly(text.as_str()),
@@ -41,7 +41,7 @@ impl Partitions {
         }
     }
 
-    /// Returns the PartitionKey to which an import into the partitions `to` writes the rows of `partition_key`;
+    /// Returns the PartitionKey under which an import into the partitions `to` writes the rows of the partition `partition_key`;
     /// `None` if `partition_key` is not one of these partitions.
     pub(super) fn moved(&self, to: &Self, partition_key: &str) -> Option<String> {
         match (self, to) {

@@ -15,16 +15,16 @@ use crate::tenant::member::{self, Member};
 
 /// The tables of an entity type that has one table per period.
 pub(super) trait PeriodSource: Send + Sync {
-    /// Returns the table name without the period.
+    /// Returns the name of the tables without the period.
     fn base(&self) -> Result<TableName>;
 
     /// Returns the length of the period that one table covers.
     fn period(&self) -> Period;
 
-    /// Returns the type's existing tables.
+    /// Returns the names of the type's existing tables.
     fn existing(&self) -> BoxFuture<'_, Result<Vec<TableName>>>;
 
-    /// Returns `true` if `table` is one of the period tables.
+    /// Returns `true` if `table` is one of the type's tables.
     fn has(&self, table: &TableName) -> bool;
 }
 
@@ -66,7 +66,7 @@ impl<E: Periodic, S: TableStore + Clone + 'static> Member for InPeriods<E, S> {
         member::owns_key::<E>(key)
     }
 
-    /// Creates a period's table, even if the period has expired, because imported rows from expired periods are stored until the tables are
+    /// Creates the table of a period, even if the period has expired: imported rows from expired periods are stored until their tables are
     /// dropped.
     fn open<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, Result<()>> {
         async move { self.0.open(table).await }.boxed()

@@ -23,7 +23,7 @@ pub(super) enum Tables {
 }
 
 impl Tables {
-    /// Returns `true` if both values are the same table, or have the same period length and the same table name without the period.
+    /// Returns `true` if both values are the same table, or if both have the same period length and the same table name without the period.
     ///
     /// # Errors
     /// Any error from [`TableName::new`].
@@ -61,7 +61,7 @@ impl Place {
         }
     }
 
-    /// Adds the folder that contains a table's blobs, unless the place already has it, because several types may use one folder.
+    /// Adds the folder that contains a table's blobs. Does nothing if the place already has this folder, because several types may use one folder.
     #[cfg(feature = "blobs")]
     pub(super) fn add_folder(&mut self, folder: &BlobFolder) {
         if !self.blobs.iter().any(|known| known.is_same(folder)) {
@@ -76,7 +76,7 @@ impl Place {
         self.blobs.iter().for_each(|folder| other.add_folder(folder));
     }
 
-    /// Returns the table's name; for one table per period, the name without the period.
+    /// Returns the table's name. For one table per period, returns the name without the period.
     pub(super) fn name(&self) -> Result<TableName> {
         match &self.tables {
             Tables::One(table) => Ok(table.clone()),
@@ -105,15 +105,15 @@ impl Place {
         self.partitions.iter().map(Partitions::range).collect()
     }
 
-    /// Returns the registered type to which a row belongs; `None` for index rows, reserved rows and rows of unregistered types.
+    /// Returns the registered type to which a row belongs. Returns `None` for index rows, reserved rows and rows of unregistered types.
     pub(super) fn member(&self, row: EntityRef<'_>) -> Option<&Arc<dyn Member>> {
         self.members.iter().find(|member| member.owns(row))
     }
 
-    /// Checks that all types that share the tables are registered, if they may have rows in other partitions or tables.
+    /// Checks that all types in the place's tables that may have rows in other partitions or tables are registered.
     ///
     /// # Errors
-    /// `InvalidInput`, with the name of the first such type, if one is not registered.
+    /// `InvalidInput`, with the type's name, for the first type that is not registered.
     pub(super) fn check(&self) -> Result<()> {
         let is_known = |entity: &str| self.members.iter().any(|member| member.schema().entity == entity);
         for other in self.members.iter().flat_map(|member| member.others()) {
@@ -130,7 +130,7 @@ impl Place {
         Ok(())
     }
 
-    /// Reads one page of the rows in a range of partitions. Returns `None` if the table does not exist.
+    /// Reads one page of rows in a range of partitions. Returns `None` if the table does not exist.
     pub(super) async fn page(
         &self,
         table: &TableName,

@@ -1,4 +1,4 @@
-//! An export's position, which includes the missing blobs found so far.
+//! The position of an export, which includes the missing blobs found so far.
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,23 +26,23 @@ pub struct ExportPosition {
     /// The tables and partitions of the exported tenant; empty before the first step.
     pub(super) places: Vec<HeaderPlace>,
     pub(super) place: usize,
-    /// The current table in the current place; `None` before the place's first table.
+    /// The current table in the current place; `None` before the first table of the place.
     pub(super) table: Option<String>,
     pub(super) range: usize,
     pub(super) from: Option<Continuation>,
     pub(super) end: End,
     pub(super) is_end: bool,
     pub(super) bytes: u64,
-    /// The first missing blobs, at most [`MISSING`](ExportPosition::MISSING).
+    /// The missing blobs that were found first, at most [`MISSING`](ExportPosition::MISSING).
     missing: Vec<MissingBlob>,
 }
 
-/// A blob that a row references but that the blob store does not contain. The export contains the row nevertheless, and continues.
+/// A blob that a row references but that the blob store does not contain. The row is exported nevertheless, and the export continues.
 ///
 /// ```
 /// use table_patterns::tenant::MissingBlob;
 ///
-/// /// Formats a line of a report.
+/// /// Formats a report line.
 /// fn line(blob: &MissingBlob) -> String {
 ///     format!("{} {} of table {}: the blob {} is missing", blob.partition_key, blob.row_key, blob.table, blob.name)
 /// }
@@ -64,19 +64,19 @@ impl ExportPosition {
     /// The maximum number of missing blobs that are listed.
     pub const MISSING: usize = 100;
 
-    /// Returns the first blobs that rows reference but that the blob store does not contain, at most [`MISSING`](Self::MISSING).
+    /// Returns the missing blobs that were found first, at most [`MISSING`](Self::MISSING). A missing blob is referenced by a row, but not in the blob store.
     #[must_use]
     pub fn missing(&self) -> &[MissingBlob] {
         &self.missing
     }
 
-    /// Returns the total number of blobs that rows reference but that the blob store does not contain.
+    /// Returns the total number of missing blobs, which rows reference but which the blob store does not contain.
     #[must_use]
     pub const fn missing_blobs(&self) -> u64 {
         self.end.missing
     }
 
-    /// Records that a blob, which has already been counted as exported, is missing.
+    /// Records that a blob is missing. The blob has already been counted as exported.
     #[cfg_attr(not(feature = "blobs"), expect(dead_code, reason = "only called with blobs"))]
     pub(super) fn miss(&mut self, blob: MissingBlob) {
         (self.end.missing, self.end.blobs) = (self.end.missing + 1, self.end.blobs.saturating_sub(1));
@@ -108,8 +108,8 @@ impl ExportPosition {
         (self.place, self.table, self.range, self.from) = (self.place + 1, None, 0, None);
     }
 
-    /// Moves to a table in the current place. If this is a different table, reading begins at the first row, because the range and the token belong to
-    /// one table.
+    /// Moves to a table in the current place. If this is a different table, reading begins at its first row, because a range and a token belong to
+    /// a single table.
     pub(super) fn in_table(mut self, table: &TableName) -> Self {
         let is_same = self.table.as_deref().is_none_or(|own| own.eq_ignore_ascii_case(table.as_str()));
         if !is_same {

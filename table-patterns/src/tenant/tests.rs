@@ -1,4 +1,4 @@
-//! Tests that an import restores an export exactly, and that an erasure leaves nothing, even if either is interrupted at any
+//! Tests that an import restores an export exactly, and that an erasure leaves no data, even if either is interrupted at any
 //! point.
 
 mod alike;
@@ -45,7 +45,7 @@ fn own_rows(world: &World, tenant: &str) -> Vec<((String, String, String), Strin
     world.dump().into_iter().filter(|(key, _)| is_own(key)).collect()
 }
 
-/// Checks that all of a tenant's data in the store `from` is also in the store `to`.
+/// Checks that all of a tenant's data in the store `from` has been copied to the store `to`.
 fn assert_moved(from: &World, to: &World, tenant: &str) {
     assert_eq!(own_rows(from, tenant), own_rows(to, tenant));
     block_on(from.work()).unwrap();
@@ -57,7 +57,7 @@ fn assert_moved(from: &World, to: &World, tenant: &str) {
     }
 }
 
-/// Checks that no data of `contoso` is left, and that the other tenant's (`adatum`'s) data has not changed since `before`.
+/// Checks that no data of `contoso` is left, and that the data of the other tenant (`adatum`) has not changed since `before`.
 fn assert_erased(world: &World, before: &[(Ticket, Option<usize>)]) {
     let left = || world.dump().into_iter().filter(|row| format!("{row:?}").contains("contoso"));
     let is_mark = |((table, _, row_key), row): &((String, String, String), String)| {
@@ -86,7 +86,7 @@ proptest! {
         let count = block_on(to.tenant("contoso").count()).unwrap();
         prop_assert_eq!(count.blobs, imported.blobs);
         assert_moved(&from, &to, "contoso");
-        // Recorded steps that no worker has performed, and registrations, are also erased.
+        // Recorded steps that no worker has performed are also erased, as are registrations.
         let from = World::after(&steps);
         let before = from.tickets_of("adatum");
         // Another tool has deleted some tickets without their index rows.
@@ -168,7 +168,7 @@ fn an_export_continues_from_any_position() {
             let mut export =
                 tenant.export().page(rows).resume(position.to_string().parse().unwrap()).unwrap();
             text.truncate(usize::try_from(position.bytes()).unwrap());
-            // Each process stores its position once, runs one more step, and dies without storing the position after that step.
+            // Each process stores its position once, runs one more step, and dies before it stores the position after that step.
             let Some(lines) = block_on(export.step()).unwrap() else { break };
             text += &lines;
             while *export.position() == position {

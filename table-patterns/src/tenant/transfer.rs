@@ -17,13 +17,13 @@ use crate::tenant::incoming::{Incoming, entity};
 use crate::tenant::place::Place;
 use crate::unit::RESERVATION_PREFIX;
 
-/// The number of hexadecimal digits in an intent's RowKey that identify the changed entity.
+/// The number of hexadecimal digits that identify the changed entity in an intent's RowKey.
 const SOURCE: usize = 16;
 
 /// Returns a row in the form in which it is stored at its destination. If its PartitionKey changes, the addresses of its blobs also change.
 ///
 /// # Errors
-/// `InvalidInput` if the PartitionKey also occurs where it cannot be replaced: in the row's properties, in its index rows, or in recorded steps.
+/// `InvalidInput` if the old PartitionKey also occurs where it cannot be replaced: in the row's properties, in its index rows, or in recorded steps.
 pub(super) fn moved(place: &Place, incoming: &Incoming) -> Result<Row> {
     let Incoming { from, to, row, .. } = incoming;
     if from == to {
@@ -50,8 +50,8 @@ pub(super) fn moved(place: &Place, incoming: &Incoming) -> Result<Row> {
     with_moved_blobs(place, incoming)
 }
 
-/// Returns the insert operation that recorded the intent in a row, under the key that the seal covers; `None` if the row is not an intent. A
-/// poison intent keeps its original row's seal.
+/// Returns the insert operation that recorded the intent in a row, under the key that the seal covers. Returns `None` if the row is not an intent. A
+/// poison intent keeps the seal of its original row.
 fn record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
     let row_key = match row_key.strip_prefix(POISON_PREFIX) {
         Some(rest) => RowKey::new([OUTBOX_PREFIX, rest].concat())?,
@@ -61,7 +61,7 @@ fn record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
     Ok(Some(Operation { row_key, kind: OperationKind::Insert(row.clone()) }))
 }
 
-/// Returns the insert operation that recorded the intent in a row, if the intent has a seal; `None` for any other row.
+/// Returns the insert operation that recorded the intent in a row if the intent has a seal. Returns `None` for any other row.
 fn sealed_record(row_key: &str, row: &Row) -> Result<Option<Operation>> {
     if seal_in(row.view())?.is_some() { record(row_key, row) } else { Ok(None) }
 }
@@ -71,7 +71,7 @@ fn no_outbox(table: &TableName, key: &EntityKey) -> Error {
     error.with_key(key.partition_key.as_str(), key.row_key.as_str())
 }
 
-/// Converts a poison intent back into a pending intent with no attempts; returns any other row unchanged.
+/// Converts a poison intent back into a pending intent without attempts. Returns any other row unchanged.
 ///
 /// The new key is computed from the old key with SHA-256, so that a foreign writer cannot choose it in order to replace another intent. The
 /// target's poison queue needs no change, because it contains no message for the intent.
@@ -104,7 +104,7 @@ pub(super) async fn exported(place: &Place, table: &TableName, key: &EntityKey, 
     if is_checked { with_seal(&row, "") } else { Err(no_outbox(table, key)) }
 }
 
-/// Replaces the seal of a recorded intent, if it has one, with a seal from this program; returns any other row unchanged.
+/// Replaces the seal of a recorded intent, if it has one, with a seal from this program. Returns any other row unchanged.
 ///
 /// # Errors
 /// `InvalidInput` if no registered type has an outbox; any error from reading the key.
@@ -134,7 +134,7 @@ mod with_blobs {
     use super::{Incoming, Place, Result, Row};
     use crate::blob::BlobRef;
 
-    /// Returns a row with the addresses that its blobs have after the import.
+    /// Returns a row that contains the addresses of its blobs after the import.
     pub(super) fn with_moved_blobs(place: &Place, incoming: &Incoming) -> Result<Row> {
         let Incoming { from, to, row, .. } = incoming;
         let (mut writer, mut has_moved) = (RowWriter::with_capacity(row.view().len()), false);

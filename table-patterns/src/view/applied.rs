@@ -1,4 +1,4 @@
-//! Source entities that are being applied to a view, with the stored rows that are read for them.
+//! Source entities that are being applied to a view, and the stored rows that are read for them.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +13,12 @@ use crate::view::record::{Places, Share};
 #[derive(Clone)]
 pub(crate) struct Applied {
     pub(super) source: EntityKey,
-    /// The view's partitions that contain the entity, as of the last read. If the set is incomplete, applying the entity only takes more requests.
+    /// The view's partitions that contained the entity when it was last read. If the set is incomplete, applying the entity only takes more requests.
     pub(super) places: BTreeSet<String>,
 }
 
 impl From<EntityKey> for Applied {
-    /// Creates an entity whose partitions are not yet known.
+    /// Creates an entity whose partitions in the view are not yet known.
     fn from(source: EntityKey) -> Self {
         Self { source, places: BTreeSet::new() }
     }
@@ -28,12 +28,12 @@ impl From<EntityKey> for Applied {
 pub(crate) struct Known {
     pub(super) item: usize,
     pub(super) source: EntityKey,
-    /// The list as last read, or as written in this round.
+    /// The list as it was last read, or as it was written in this round.
     pub(super) places: Places,
     pub(super) etag: Option<ETag>,
-    /// `false` if the version of the stored list is unknown; in this case no partition is removed from the list.
+    /// `false` if the version of the stored list is unknown. In this case, no partition is removed from the list.
     pub(super) is_current: bool,
-    /// The view's partitions that contain the entity, as of the last read. They are added to the list before the entity is read again.
+    /// The view's partitions that contained the entity when it was last read. They are added to `places` before the entity is read again.
     pub(super) named: BTreeSet<String>,
 }
 
@@ -48,14 +48,14 @@ impl Recorded {
     pub(super) fn has(&self, place: &str) -> bool {
         let share = self.shares.iter().find(|(at, _)| at.as_str() == place);
         let share = share.and_then(|(_, share)| share.as_ref());
-        // A record that cannot be read causes an error when it is written later.
+        // A record that cannot be read causes an error later, when it is written.
         share.is_some_and(|share| Share::read(share.row.view()).map_or(true, |share| !share.is_empty()))
     }
 }
 
 /// A write to one partition of the view's table for one source entity.
 pub(crate) enum Write {
-    /// Writes the entity's rows and record, and adds to sums.
+    /// Writes the rows and the record of the entity, and adds its amounts to sums.
     Change(Box<Change>),
     /// Writes the list of the view's partitions that contain the entity.
     Places(Known),

@@ -94,7 +94,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// - Any error from [`View::project`]. If the error's code denotes an [outage](crate::work::Handler#failures-and-outages), or work for a newer program,
     ///   it is replaced by `InvalidInput`.
     ///
-    /// If one of these errors is returned, all partitions of the view without an error have been written.
+    /// If one of these errors is returned, the writes to all other partitions of the view have been made.
     pub async fn apply(&self, source: &EntityKey) -> Result<()> {
         let failed = self.apply_all([source.clone().into()]).await?;
         failed.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
@@ -110,8 +110,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(converge::settle(self, entities, (&self.retry, limits)).await?.failed)
     }
 
-    /// Adds the writes for one entity. If the projection has rows or amounts in a partition whose record was not read or is empty, adds the entity to the
-    /// next round instead.
+    /// Adds the writes for one entity to `wanted`. If the projection has rows or amounts in a partition whose record was not read or is empty, adds the entity
+    /// to next round instead.
     fn changes(
         &self,
         recorded: Recorded,
@@ -139,8 +139,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             wanted.parts.push(Part { item: known.item, place, own, shared, what });
         }
         if known.is_current && left != known.places.0 {
-            // IMPORTANT: partitions are removed from the list after the records are written. A process that has read one of these records as empty therefore
-            // cannot fill it.
+            // IMPORTANT: partitions are removed from the list after the records are written. A process that has read one of these records as empty can
+            // therefore not fill it.
             known.places.0 = left;
             let partition_key = known.source.partition_key.clone();
             let (item, place) = (known.item, Place { table: table.clone(), partition_key });
@@ -150,7 +150,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 
     async fn recorded(&self, known: Known) -> Result<Recorded> {
-        // An entity's first list is written before its first record.
+        // The first list of an entity is written before its first record.
         let is_first = known.etag.is_none();
         let places: BTreeSet<_> = known.places.0.union(&known.named).collect();
         let mut shares = Vec::with_capacity(places.len());
@@ -187,7 +187,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             && classify_key::<V::Source>(partition_key, row_key).is_ok_and(|owner| owner == RowOwner::Own)
     }
 
-    /// Returns `true` if a partition belongs to an index of the source, and rows in it could decode as source entities. Scans of the source skip such a
+    /// Returns `true` if a partition belongs to an index of the source type, and rows in it could decode as source entities. Scans of the source skip such a
     /// partition, and no entity can be inserted into it.
     pub(super) fn is_hidden(partition_key: &str) -> bool {
         index_that_hides(V::Source::SCHEMA, partition_key).is_some()

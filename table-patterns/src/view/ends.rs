@@ -1,5 +1,5 @@
-//! Records the ends of all feeds when a rebuild of a view starts. The rebuild reads the entities themselves, so it need not apply the changes before these
-//! ends again.
+//! Records the ends of all feeds when a rebuild of a view starts. The rebuild reads the entities themselves, so the changes before these ends do not have
+//! to be applied again.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ use crate::view::fault::ViewFault;
 use crate::view::poison::gap_in;
 use crate::view::table::ViewTable;
 
-/// The maximum number of recorded ends, which keeps the position of a rebuild small enough to be stored. In further partitions, a follower (a process that
-/// applies changes) continues from the old cursors, which takes longer but has the same result, because [`ViewTable::ends`] replaces unusable cursors.
+/// The maximum number of recorded ends. It keeps the position of a rebuild small enough to be stored. In further partitions, a follower (a process that
+/// applies changes) continues from the old cursors. This takes longer but has the same result, because [`ViewTable::ends`] replaces unusable cursors.
 const MOST: usize = 1_000;
 
 /// The ends of the feeds, by source partition.
@@ -25,12 +25,12 @@ const MOST: usize = 1_000;
 pub(super) struct Ends(BTreeMap<String, Cursor>);
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Reads the ends of the feeds of all partitions whose feeds can be read. If the view has missed changes in a partition, reports the gap, and replaces the
-    /// view's cursor by the end, because the old cursor is not a position from which the feed can be followed. If a feed is marked as quiet in the registry, but
+    /// Reads the ends of all partitions' feeds, except feeds that cannot be read. If the view has missed changes in a partition, reports the gap, and replaces
+    /// the view's cursor with the end, because the feed cannot be followed from the old cursor. If a feed is marked as quiet in the registry, but
     /// not in its head, lists the partition without the mark.
     ///
     /// # Errors
-    /// `IndexNotReady` if older programs may write without the feed, because neither the rebuild nor the feed would contain such changes.
+    /// `IndexNotReady` if older programs may write without the feed. Neither the rebuild nor the feed would contain their changes.
     pub(super) async fn ends(&self) -> Result<Ends> {
         if feed::is_announced(&self.source).await? {
             let fault = ViewFault::AnnouncedFeed(V::Source::SCHEMA.entity);
@@ -41,7 +41,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             let end = self.usable_end(&listed).await;
             let Listed { partition_key, .. } = listed;
             match end {
-                // A follower sets this partition aside. Its changes are followed from the old cursor once the feed can be read again.
+                // A follower sets this partition aside. Once the feed can be read again, its changes are followed from the old cursor.
                 Err(error) if Failure::of(&error) == Failure::Lasting => Ok(None),
                 end => Ok::<_, Error>(Some((partition_key.into_string(), end?))),
             }
@@ -50,14 +50,15 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Ends(ends.into_iter().flatten().take(MOST).collect()))
     }
 
-    /// Returns the end of a partition's feed, after replacing a cursor at which the view has missed changes, and removing a quiet mark that the head lacks.
+    /// Returns the end of a partition's feed. First replaces a cursor at which the view has missed changes, and removes a quiet mark that the head does not
+    /// have.
     async fn usable_end(&self, listed: &Listed) -> Result<Cursor> {
         let (table, partition_key) = (self.source.name()?, &listed.partition_key);
         loop {
-            // IMPORTANT: the cursor is read before the head, so a cursor that is beyond the head's end belongs to another state of the table.
+            // IMPORTANT: the cursor is read before the head. A cursor beyond the end in the head therefore belongs to another state of the table.
             let (cursor, etag) = self.stored_position(partition_key).await?;
             let head = self.feed().head(table, partition_key).await?;
-            // A writer lists a partition again only if the mark is in the head. The two differ if they were restored from different moments of a backup.
+            // A writer lists a partition again only if the mark is in the head. The two can differ if they were restored from different moments of a backup.
             if listed.is_quiet() && head.as_ref().is_some_and(|(head, _)| !head.is_quiet()) {
                 self.feed().register(table, partition_key).await?;
             }
@@ -70,7 +71,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if self.has_moved(partition_key, etag.as_ref()).await? {
                 continue;
             }
-            // The report remains if the rebuild does not complete.
+            // The report remains if the rebuild is not completed.
             self.set_aside(&gap_in(partition_key)?, &Error::of(ViewFault::Gap)).await?;
             if self.move_cursor(partition_key, &end, etag).await? {
                 return Ok(end);
@@ -87,7 +88,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             Some(async move {
                 loop {
                     let (cursor, etag) = self.stored_position(&partition_key).await?;
-                    // A cursor in another feed means that the table was deleted and created again during the rebuild. Such a cursor is later than the
+                    // A cursor in another feed shows that the table was deleted and created again during the rebuild. Such a cursor is later than the
                     // recorded end.
                     if cursor != Cursor::default() && !cursor.is_of(end) {
                         let now = self.feed().end(table, &partition_key).await?;

@@ -1,4 +1,4 @@
-//! View errors: refused projections, overflowing sums, and unreadable records.
+//! View errors: refused projections, sums that overflow, and unreadable records.
 
 use table_core::{Error, Fault};
 

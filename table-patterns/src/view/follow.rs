@@ -1,4 +1,4 @@
-//! Follows the feeds: applies their changes to the view, in order.
+//! Follows the feeds and applies their changes to the view, in order.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
@@ -30,7 +30,7 @@ const BUSY: Duration = Duration::from_millis(50);
 pub struct CaughtUp {
     /// The number of changes read from the feeds.
     pub changes: usize,
-    /// The number of entities applied. If one call reads several changes to an entity, it applies the entity once.
+    /// The number of entities applied. An entity with several changes in one call is applied only once.
     pub applied: usize,
     /// The number of entities set aside because they cannot be applied; see [`ViewTable::poison`].
     pub failed: usize,
@@ -44,7 +44,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Applies at most `most` changes from the feeds of all partitions of the source.
     /// An entity that cannot be applied is [set aside](Self::poison) and does not block the other entities.
     ///
-    /// Only one follower (a process that applies changes) works at a time, so followers do not repeat each other's work. A dead follower's lease
+    /// Only one follower (a process that applies changes) works at a time, so followers do not repeat each other's work. The lease of a dead follower
     /// expires after [a period](Self::with_lease) that the other followers measure.
     ///
     /// # Errors
@@ -133,7 +133,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         released.map(|()| outcome)
     }
 
-    /// Applies the changes in one partition's feed. Takes the lease before the first change. Returns `None` if another follower has the lease.
+    /// Applies the changes in one partition's feed. Takes the lease before the first change. Returns `None` if another follower holds the lease.
     async fn follow(
         &self,
         partition_key: &PartitionKey,
@@ -174,7 +174,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 return Ok(None);
             }
             if !is_held {
-                // The previous lease holder may since have moved the cursor to the end of a later head.
+                // The previous lease holder may have moved the cursor to the end of a later head in the meantime.
                 (cursor, etag) = self.stored_position(partition_key).await?;
                 if cursor != Cursor::default()
                     && !head.has(&cursor)
@@ -201,13 +201,14 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 }
                 failed += usize::from(self.report_gap(partition_key, aside).await?);
             }
-            // IMPORTANT: the cursor is moved after the changes are applied, so another process that has moved the cursor has also applied them.
+            // IMPORTANT: the cursor is moved after the changes have been applied. A process that has moved the cursor has therefore also applied the changes
+            // before it.
             self.move_cursor(partition_key, &reached, etag).await?;
         }
         take_out(aside, &feed_of(partition_key)?, self).await?;
         let (is_behind, is_active) = (reached != head.end(), !entries.is_empty());
         let mut found = Found { cursor: reached, was_active: is_active, announced: known.announced };
-        // The next change to a feed removes its quiet mark. If two consecutive calls find changes, another change is likely soon, so the feed is
+        // The next change to a feed removes its quiet mark. If two consecutive calls find changes, another change is likely to follow soon, so the feed is
         // not marked.
         if let Some(listed) = listed.filter(|_| !is_behind && (!is_active || !known.was_active)) {
             if head.is_quiet() {
@@ -221,7 +222,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(Some(CaughtUp { changes: entries.len(), applied, failed, busy: 0, is_behind }))
     }
 
-    /// Applies the entities listed in feed entries. Returns how many entities were applied, and how many were set aside as poison.
+    /// Applies the entities listed in feed entries. Returns the number of entities that were applied, and the number that were set aside as poison.
     async fn apply_entries(
         &self,
         partition_key: &PartitionKey,
@@ -251,9 +252,9 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok((applied, failed))
     }
 
-    /// Sets an entity aside as poison. Returns `false` if it had already been set aside when the call started.
+    /// Sets an entity aside as poison. Returns `false` if the entity had already been set aside when the call started.
     async fn fail(&self, source: &EntityKey, error: &Error, aside: &mut Aside) -> Result<bool> {
-        // IMPORTANT: an existing row is written again. Another process that has applied the entity before this failure then cannot delete the row, and neither
+        // IMPORTANT: an existing row is written again. A process that has applied the entity before this failure can then no longer delete the row, and neither
         // can a rebuild that started before this gap.
         self.set_aside(source, error).await?;
         Ok(aside.remove(source).is_none())
@@ -272,7 +273,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(self.stored_position(partition_key).await?.0)
     }
 
-    /// Returns the view's cursor in a partition's feed, with the stored row's version.
+    /// Returns the view's cursor in a partition's feed, and the version of the row that stores it.
     pub(super) async fn stored_position(
         &self,
         partition_key: &PartitionKey,
@@ -282,14 +283,14 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok((record::read_position(found.row.view()), Some(found.etag)))
     }
 
-    /// Returns `true` if another process has moved the view's cursor in a partition's feed since it was read.
+    /// Returns `true` if another process has moved the view's cursor in a partition's feed since the cursor was read.
     ///
-    /// A trim never passes the cursor. If changes after the cursor are missing and the cursor has not moved since, no process has applied them.
+    /// A trim never passes the cursor. If changes after the cursor are missing and the cursor has not been moved, no process has applied these changes.
     pub(super) async fn has_moved(&self, partition_key: &PartitionKey, etag: Option<&ETag>) -> Result<bool> {
         Ok(self.stored_position(partition_key).await?.1.as_ref() != etag)
     }
 
-    /// Moves the view's cursor in a partition's feed. Returns `false` if another process has moved it since it was read.
+    /// Moves the view's cursor in a partition's feed. Returns `false` if another process has moved the cursor since it was read.
     pub(super) async fn move_cursor(
         &self,
         partition_key: &PartitionKey,
@@ -306,7 +307,7 @@ fn feed_of(partition_key: &PartitionKey) -> Result<EntityKey> {
     EntityKey::new(partition_key.as_str(), FEED_PREFIX)
 }
 
-/// Deletes the row that sets an entity aside, because the entity has since been applied. A row that was written after the start of the call is not deleted.
+/// Deletes the row that sets an entity aside, because the entity has been applied. Does not delete a row that was written after the start of the call.
 async fn take_out<V: View, S: TableStore>(
     aside: &mut Aside,
     source: &EntityKey,

@@ -1,4 +1,4 @@
-//! The information that a follower (a process that applies changes to a view) keeps in memory between its calls.
+//! The information that a follower (a process that applies changes to a view) remembers between its calls.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,26 +13,26 @@ use crate::feed::Cursor;
 /// The maximum number of partitions whose cursors a follower remembers.
 const REMEMBERED: usize = 100_000;
 
-/// The number of calls during which a follower does not mark a feed as quiet, counted from a writer's announcement of a commit. A
-/// mark makes the commit fail. Without this delay, a writer that needs longer than the interval between calls could never commit.
+/// The number of calls after a writer's announcement of a commit during which a follower does not mark the feed as quiet. A
+/// mark makes the commit fail. Without this delay, a writer that needs longer than the interval between two calls could never commit.
 const COMMIT_POLLS: u32 = 100;
 
 /// Another follower's lease, as this follower has seen it.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) etag: ETag,
-    /// The time, in ticks, at which this follower first saw the lease.
+    /// The time in ticks at which this follower first saw the lease.
     pub(super) since: u64,
-    /// The number of calls during which this follower saw the lease.
+    /// The number of calls in which this follower has seen the lease.
     pub(super) times: u32,
 }
 
-/// The information that clones of a follower keep between calls and share with each other.
+/// The information that a follower remembers between calls and shares with its clones.
 #[derive(Debug)]
 pub(super) struct Following {
     /// The follower's identifier, as stored in leases.
     pub(super) id: String,
-    /// The index of the partition with which the next call begins. It rotates, so a busy partition does not starve the others.
+    /// The index of the partition with which the next call begins. It rotates, so a busy partition does not starve the other partitions.
     pub(super) turn: AtomicUsize,
     /// `true` while one of the clones applies changes.
     pub(super) working: Arc<AtomicBool>,
@@ -61,26 +61,26 @@ pub(super) struct Found {
     pub(super) cursor: Cursor,
     /// `true` if the last call found changes in the partition's feed.
     pub(super) was_active: bool,
-    /// The version of the partition's registry row in which a writer announced a commit, and the number of calls that have seen this
+    /// The version of the partition's registry row in which a writer has announced a commit, and the number of calls that have seen this
     /// version.
     pub(super) announced: Option<(ETag, u32)>,
 }
 
 impl Found {
-    /// Records the version of a registry row that announces a commit.
+    /// Records the version of a registry row in which a writer has announced a commit.
     pub(super) fn announce(&mut self, listed: &ETag) {
         let known = self.announced.take().filter(|(etag, _)| etag == listed);
         self.announced = Some((listed.clone(), known.map_or(0, |(_, times)| times.saturating_add(1))));
     }
 
-    /// Returns `true` if the writer that announced a commit may still be committing.
+    /// Returns `true` if a writer that has announced a commit may still be about to commit.
     pub(super) fn awaits_commit(&self) -> bool {
         self.announced.as_ref().is_some_and(|(_, times)| *times < COMMIT_POLLS)
     }
 }
 
 impl Following {
-    /// Returns `true` if this is not the first call. Before its first call, a follower has seen no lease.
+    /// Returns `true` if this is not the first call. Before its first call, a follower has seen no leases.
     pub(super) fn has_called(&self) -> bool {
         self.turn.load(Ordering::Relaxed) > 1
     }
@@ -90,7 +90,7 @@ impl Following {
         self.lease.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the result of the last call for a partition.
+    /// Returns the result of the last call for a partition; the default if there was none.
     pub(super) fn get(&self, partition_key: &PartitionKey) -> Found {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.get(partition_key).cloned().unwrap_or_default()

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::view::View;
 use crate::view::table::ViewTable;
 
-/// How far a view lags behind its source.
+/// The lag of a view behind its source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Freshness {
@@ -29,8 +29,8 @@ impl Freshness {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Measures how far the view lags behind its source, in all partitions. For each partition, reads the cursor, the head of the feed, and
-    /// one more row if changes are pending. A partition whose feed cannot be read is not counted; a follower [sets it aside](Self::poison).
+    /// Measures how far the view lags behind its source in all partitions. For each partition, reads the cursor, the head of the feed, and
+    /// one more row if changes are pending. A partition whose feed cannot be read is not counted, and a follower [sets it aside](Self::poison).
     ///
     /// # Errors
     /// Any error from the store.

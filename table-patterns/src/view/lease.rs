@@ -3,7 +3,7 @@
 //! Changes in different source partitions may add to the same sums. Followers that apply them concurrently make each other's transactions
 //! fail, and repeat the same work. The lease only saves work: without it, the result is the same.
 //!
-//! A dead follower's lease expires after a period that the other followers measure. The dead follower's clock is not used.
+//! The lease of a dead follower expires after a period that the other followers measure. The dead follower's clock is not used.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ use crate::view::following::Seen;
 use crate::view::record;
 use crate::view::table::ViewTable;
 
-/// The number of calls after which an unchanged lease's follower counts as dead, regardless of the clock.
+/// The number of calls without a change to a lease after which the follower that holds it counts as dead, regardless of the clock.
 const POLLS: u32 = 600;
 
 /// A lease that this follower has taken.
@@ -27,7 +27,7 @@ const POLLS: u32 = 600;
 pub(super) struct Lease {
     etag: ETag,
     taken: u64,
-    /// Prevents clones of this follower from applying changes at the same time.
+    /// The mark that prevents clones of this follower from applying changes at the same time.
     _working: Working,
 }
 
@@ -48,7 +48,7 @@ impl Drop for Working {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Takes the lease. Returns `None` if another follower or a clone of this one has it.
+    /// Takes the lease. Returns `None` if another follower or a clone of this follower holds it.
     pub(super) async fn take_lease(&self) -> Result<Option<Lease>> {
         let following = &self.memory.following;
         let Some(working) = Working::begin(&following.working) else { return Ok(None) };
@@ -67,7 +67,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(etag.map(|etag| Lease { etag, taken: self.retry.runtime().now(), _working: working }))
     }
 
-    /// Records that another follower's lease was seen, and since when. If the recorded time is in the future, the clock has been set back.
+    /// Records that another follower's lease was seen. Keeps the time of the first sighting, unless that time is in the future because the clock was set back.
     fn see(&self, etag: ETag) -> Seen {
         let now = self.retry.runtime().now();
         let mut seen = self.memory.following.lease();
@@ -78,7 +78,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         seen.insert(next).clone()
     }
 
-    /// Renews a lease if a quarter of its duration has passed. Returns `None` if another follower has taken it.
+    /// Renews a lease if a quarter of its duration has passed. Returns `None` if another follower has taken the lease.
     pub(super) async fn renewed(&self, lease: Lease) -> Result<Option<Lease>> {
         let now = self.retry.runtime().now();
         if now.abs_diff(lease.taken) < ticks_of(self.lease) / 4 {
@@ -93,7 +93,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.write_lease(None, Some(lease.etag.clone())).await.map(drop)
     }
 
-    /// Writes the lease row with its new holder if the row has the version `etag`. Returns the new version, or `None` if another follower has
+    /// Writes the new holder to the lease row if the row has the version `etag`. Returns the new version, or `None` if another follower has
     /// written the row first.
     async fn write_lease(&self, holder: Option<&str>, etag: Option<ETag>) -> Result<Option<ETag>> {
         let key = record::lease_key()?;

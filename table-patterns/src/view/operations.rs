@@ -6,7 +6,7 @@ use table_core::operation::OperationKind;
 use table_core::row::{RowView, RowWriter};
 use table_core::{EdmType, Result, ValueRef};
 
-/// Returns the sum in a row's property; 0 if the property does not exist.
+/// Returns the sum that a property of a row contains; 0 if the property does not exist.
 pub(super) fn sum_in(row: RowView<'_>, name: &str) -> Result<i64> {
     Ok(match row.find(name, &mut 0)? {
         Some(ValueRef::Int64(sum)) => sum,
@@ -14,8 +14,8 @@ pub(super) fn sum_in(row: RowView<'_>, name: &str) -> Result<i64> {
     })
 }
 
-/// Returns the operation that writes the sums in one row, conditional on the version that was read. A new row also gets 0 in each of its other sum
-/// columns.
+/// Returns the operation that writes the sums in one row, conditional on the version that was read. In a new row, each other sum column is set to
+/// 0.
 pub(super) fn sums_write<R: Entity>(sums: &[(&str, i64)], etag: Option<ETag>) -> OperationKind {
     let mut writer = RowWriter::with_capacity(sums.len());
     for (name, sum) in sums {

@@ -21,7 +21,7 @@ use crate::view::table::ViewTable;
 /// The maximum number of concurrent reads for one transaction.
 const CONCURRENCY: usize = 8;
 
-/// One entity's stored and desired contribution to one partition of the view.
+/// The stored and the desired contribution of one entity to one partition of the view.
 pub(crate) struct Change {
     source: EntityKey,
     etag: Option<ETag>,
@@ -33,7 +33,7 @@ pub(crate) struct Change {
 /// The amounts to add to sums, by row and property.
 type Differences<'a> = BTreeMap<&'a str, BTreeMap<&'a str, i64>>;
 
-/// The stored rows that contain sums; `None` for a row that does not exist.
+/// The stored rows that contain sums, by `RowKey`; `None` for a row that does not exist.
 type Sums<'a> = BTreeMap<&'a str, Option<StoredRow>>;
 
 impl Change {
@@ -44,17 +44,17 @@ impl Change {
         before.iter().filter(|(row, sums)| after.get(*row) != Some(sums)).map(|(row, _)| row).chain(new)
     }
 
-    /// Returns the keys of the rows that the entity contributed until now and no longer contributes.
+    /// Returns the keys of the rows that the entity has contributed so far but no longer contributes.
     fn gone(&self) -> impl Iterator<Item = &String> {
         self.before.rows.difference(&self.after.rows)
     }
 
-    /// Returns the number of operations for this entity, not counting the operations on sums.
+    /// Returns the number of operations for this entity, excluding the operations on sums.
     pub(super) fn operations(&self) -> usize {
         1 + self.rows.len() + self.gone().count()
     }
 
-    /// Returns the record to write. During a recount, the record also keeps the amounts from the recount's start.
+    /// Returns the record to write. During a recount, the record also contains the amounts at the start of the recount.
     fn record(&self, sums: &Sums<'_>) -> Result<Share> {
         let mark = |row: &str| match sums.get(row) {
             Some(Some(sum)) => record::recount_of(sum.row.view()),
@@ -62,8 +62,8 @@ impl Change {
         };
         let mut cuts = BTreeMap::new();
         for (row, cut) in &self.before.cuts {
-            // Amounts of a recount that has ended, or that a later recount of the row has replaced, are dropped. Each recount has its own identifier, so no
-            // recount of this row will need them.
+            // The amounts are dropped if their recount has ended, or if a later recount of the row has replaced it. Each recount has a different identifier, so
+            // no later recount of this row needs them.
             if mark(row)?.as_ref() == Some(&cut.id) {
                 cuts.insert(row.clone(), cut.clone());
             }
@@ -121,7 +121,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let sums: Sums<'_> = sums.into_iter().collect();
         let mut operations = Vec::new();
         for change in changes {
-            // The record is written even if nothing changes. A process that has read an older entity then fails to write.
+            // The record is written even if nothing changes. A write by a process that has read an older state of the entity then fails.
             let own = upsert(change.record(&sums)?.write(&change.source)?, change.etag.clone());
             operations.push((record::share_key(place, &change.source)?.row_key, own));
             let put = |(row_key, row): (&RowKey, &Row)| {
@@ -143,7 +143,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         self.submit(place, operations).await
     }
 
-    /// Adds the amounts by which one change alters sums to `differences`.
+    /// Adds the amounts by which one change alters the sums to `differences`.
     fn add_differences<'a>(
         &self,
         place: &PartitionKey,

@@ -1,4 +1,4 @@
-//! For each source entity, the list of the view's partitions that contain it. `docs/models/places.rs` checks the protocol.
+//! The list of the view's partitions that contain a source entity, for each source entity. `docs/models/places.rs` checks the protocol.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::view::record::{self, Places};
 use crate::view::table::ViewTable;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Reads, for each of the given source entities, the list of the view's partitions in which it has rows.
+    /// Reads the list of the view's partitions that contain it, for each of the given source entities.
     pub(super) async fn known(
         &self,
         items: &[Applied],
@@ -56,7 +56,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(known)
     }
 
-    /// Adds partitions to the lists of entities, and writes the lists. Returns the entities whose lists were written. For the other entities,
+    /// Adds partitions to the lists of entities, and writes these lists. Returns the entities whose lists were written. For each of the other entities,
     /// another writer committed first, or the write failed.
     pub(super) async fn place(
         &self,
@@ -84,7 +84,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             if Failure::of(error) != Failure::Lasting || chunk.len() == 1 {
                 return vec![is_written];
             }
-            // One of the entities would be in too many partitions.
+            // One of the entities would be in too many partitions. With separate transactions, the lists of the other entities are written.
             let mut written = Vec::with_capacity(chunk.len());
             for one in is_written.1 {
                 written.push(self.write_lists(&partition_key, vec![one]).await);
@@ -104,7 +104,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         placed
     }
 
-    /// Writes several entities' lists in one transaction. Records the new versions of the lists in `chunk`.
+    /// Writes the lists of several entities in one transaction. Records the new versions of the lists in `chunk`.
     async fn write_lists(
         &self,
         partition_key: &PartitionKey,
@@ -123,7 +123,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         (Ok(true), chunk)
     }
 
-    /// Writes lists if the stored versions are still those that were read. Returns the new versions, or `None` if another writer committed
+    /// Writes lists on the condition that the stored versions are those that were read. Returns the new versions, or `None` if another writer committed
     /// first.
     pub(super) async fn write_places(
         &self,
@@ -143,7 +143,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         };
         for (one, etag) in known.iter().zip(&mut etags) {
             if etag.is_none() {
-                // The store has returned no versions for the transaction. If another process has since written the list, its content differs.
+                // The store has returned no versions for the transaction. If the stored content differs, another process has written the list since.
                 let stored = store.get(table, &record::places_key(&one.source)?, &Select::All).await?;
                 let is_same =
                     |row: &table_core::row::Row| Places::read(row.view()).is_ok_and(|of| of == one.places);

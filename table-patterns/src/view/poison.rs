@@ -1,4 +1,4 @@
-//! Entities that a view cannot apply. Each is set aside with its error, and does not block other entities.
+//! Entities that a view cannot apply. Each is set aside with its error, and does not block the other entities.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,7 +22,7 @@ use crate::view::table::ViewTable;
 pub struct ViewPoison {
     /// The key of the entity that was set aside.
     pub source: EntityKey,
-    /// The error that occurred when the entity was applied.
+    /// The error from the attempt to apply the entity.
     pub error: String,
 }
 
@@ -53,14 +53,14 @@ struct PoisonRow {
     poison: ViewPoison,
 }
 
-/// The versions of the rows for missed changes, by `RowKey`.
+/// The versions of the rows that record missed changes, by `RowKey`.
 pub(super) type Gaps = BTreeMap<String, String>;
 
 /// The entities that were set aside when a call started, each with the row that records it.
 pub(super) type Aside = HashMap<EntityKey, AsideRow>;
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the entities that are set aside. For each of them, the view contains the rows from before the failure, or none.
+    /// Returns the entities that are set aside. For each of them, the view contains the rows from before the failure, or no rows.
     ///
     /// # Errors
     /// Any error from [`TableStore::query`].
@@ -69,7 +69,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows.into_iter().map(|row| row.poison).collect())
     }
 
-    /// Applies the entities that are set aside again. Returns the number of entities that succeeded. A partition in which the view has missed changes
+    /// Tries again to apply the entities that are set aside. Returns the number of entities that succeeded. A partition in which the view has missed changes
     /// remains set aside until a [`rebuild`](Self::rebuild), and a partition whose feed cannot be read remains set aside until its changes have been read. A
     /// change to an entity that is set aside also causes another attempt.
     ///
@@ -78,7 +78,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     pub async fn retry_poison(&self) -> Result<usize> {
         let mut right = 0;
         for PoisonRow { row, poison } in self.poison_rows(usize::MAX).await? {
-            // This row is for a partition that has missed changes, or whose feed cannot be read.
+            // This row is for a partition in which the view has missed changes, or whose feed cannot be read.
             if poison.source.row_key.is_reserved() {
                 continue;
             }
@@ -96,7 +96,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     /// Reads the entities that are set aside.
     ///
     /// # Errors
-    /// `InvalidInput` if more entities are set aside than the handle's limit.
+    /// `InvalidInput` if more entities are set aside than the handle allows.
     pub(super) async fn aside(&self) -> Result<Aside> {
         let most = self.poison_limit;
         let rows = self.poison_rows(most).await?;
@@ -158,7 +158,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
             .map(drop)
     }
 
-    /// Deletes a row that sets an entity aside, unless it has been written since it was read: the later write records a later failure.
+    /// Deletes a row that sets an entity aside. Does nothing if the row has been written since it was read, because it then records a later failure.
     pub(super) async fn take_back(&self, AsideRow { row_key, etag }: AsideRow) -> Result<()> {
         let partition_key = PartitionKey::new(record::STATE_PARTITION)?;
         let delete = (row_key, OperationKind::Delete(IfMatch::ETag(etag)));

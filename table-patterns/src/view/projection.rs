@@ -12,7 +12,7 @@ use table_core::{Column, Error, Result};
 
 use crate::view::fault::ViewFault;
 
-/// Collects the rows and amounts of one source entity, for a view whose rows have the type `R`.
+/// A collection of the rows and amounts of one source entity, for a view whose rows have the type `R`.
 pub struct Projection<R> {
     pub(super) places: BTreeMap<PartitionKey, Contribution>,
     of: PhantomData<fn() -> R>,
@@ -37,7 +37,7 @@ impl<R: PlainEntity> Projection<R> {
         Self { places: BTreeMap::new(), of: PhantomData }
     }
 
-    /// Puts a row that belongs to this source entity alone.
+    /// Puts a row that belongs only to this source entity.
     ///
     /// # Errors
     /// `InvalidInput` if the row is put twice, or also contains sums; any error from encoding the row.
@@ -52,13 +52,13 @@ impl<R: PlainEntity> Projection<R> {
     }
 
     /// Adds an amount to a sum, which is a number in a row to which many source entities may add. The row is created when the first nonzero amount is
-    /// added; its other `i64` columns start at 0. It has no other properties.
+    /// added. Its other `i64` columns start at 0. It has no other properties.
     ///
     /// # Errors
-    /// `InvalidInput` if the row is also put; `OutOfRangeInput` if the total of the entity's amounts for one sum exceeds an `i64`.
+    /// `InvalidInput` if the row has also been put; `OutOfRangeInput` if the total of the entity's amounts for one sum is outside the range of an `i64`.
     pub fn add(&mut self, row: Selection<R, Point>, column: Column<R, i64>, amount: i64) -> Result<()> {
         let key = row.into_key()?;
-        // Strings are copied only for the first sum in a row, because an entity often adds to several sums in one row.
+        // The strings are copied only for the first sum in a row, because an entity often adds to several sums in the same row.
         let place = match self.places.get_mut(&key.partition_key) {
             Some(place) => place,
             None => self.places.entry(key.partition_key.clone()).or_default(),

@@ -30,7 +30,7 @@ use crate::view::table::ViewTable;
 /// use table_patterns::view::{Rebuild, RebuildPosition, View};
 /// use table_patterns::{Result, TableStore};
 ///
-/// /// Runs one step, and returns the position, which another process can resume.
+/// /// Runs one step. Returns the position, from which another process can resume.
 /// async fn step<V: View, S: TableStore>(rebuild: Rebuild<'_, V, S>, stored: RebuildPosition) -> Result<RebuildPosition> {
 ///     let mut rebuild = rebuild.resume(stored);
 ///     rebuild.step().await?;
@@ -60,10 +60,10 @@ pub struct RebuildPosition {
     phase: Phase,
     from: Option<Continuation>,
     progress: RebuildProgress,
-    /// The partition of the view that was recounted last. The next page may contain more records in this partition.
+    /// The partition of the view that was last recounted. The next page may contain more records in this partition.
     #[serde(default)]
     counted: Option<String>,
-    /// The identifier of the view that the position belongs to; `None` before the first step.
+    /// The identifier of the view to which the position belongs; `None` before the first step.
     #[serde(default)]
     view: Option<String>,
     /// The ends of the feeds when the rebuild started.
@@ -83,7 +83,7 @@ enum Phase {
     Gone,
     /// Recounts the sums from the records.
     Sums,
-    /// Moves the view's cursors to the ends that the feeds had when the rebuild started, and deletes the reports of earlier gaps.
+    /// Moves the view's cursors to the ends of the feeds when the rebuild started, and deletes the reports of earlier gaps.
     Feeds,
     Done,
 }
@@ -118,8 +118,8 @@ impl RebuildPosition {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Creates a rebuild, which builds the view again, in place, from its source rows. Programs may write the source while the rebuild runs. When it
-    /// completes, the view is [ready](crate::view::ViewState::Ready).
+    /// Creates a rebuild, which builds the view again, in place, from the rows of its source. Programs may write to the source during the rebuild. When the
+    /// rebuild is complete, the view is [ready](crate::view::ViewState::Ready).
     pub fn rebuild(&self) -> Rebuild<'_, V, S> {
         Rebuild { view: self, position: RebuildPosition::default(), page: 1_000, is_begun: false }
     }
@@ -156,7 +156,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
     ///
     /// # Errors
     /// - `IndexNotReady` (IMP-6) if older programs may write without the feed; see [`backfill_feed`](crate::Entities::backfill_feed).
-    /// - `SchemaMismatch` (IMP-6) if the position belongs to a deleted view. The new view lacks the rows built before, so start from the beginning.
+    /// - `SchemaMismatch` (IMP-6) if the position belongs to a deleted view. The new view lacks the rows that were built earlier; start from the beginning.
     /// - Any error from [`ViewTable::apply`] or the store. The position is unchanged, and the step can be repeated.
     pub async fn step(&mut self) -> Result<bool> {
         let mut position = self.position.clone();
@@ -220,7 +220,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
                 (None, Phase::Done)
             }
             Phase::Done => {
-                // Another rebuild may complete at the same time, so one more step checks the state.
+                // Another rebuild may have completed at the same time. One more step therefore checks the state.
                 let (standing, etag) = self.stand(&mut position).await?;
                 if !standing.ready && !self.view.set_ready(standing, etag).await? {
                     return Ok(true);
@@ -237,8 +237,8 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok(true)
     }
 
-    /// Reads the view's state, and checks that the position belongs to this view. Called at the start and at the end. If the view is replaced in between,
-    /// the rows that this rebuild has written are also correct in the new view.
+    /// Reads the view's state, and checks that the position belongs to this view. Called at the start and at the end of a rebuild. If the view is replaced in
+    /// between, the rows that this rebuild has written are also correct in the new view.
     async fn stand(&self, position: &mut RebuildPosition) -> Result<(Standing, Option<ETag>)> {
         let (standing, etag) = self.view.standing().await?;
         let id = standing.id.simple().to_string();
@@ -254,7 +254,7 @@ impl<V: View, S: TableStore> Rebuild<'_, V, S> {
         Ok((standing, etag))
     }
 
-    /// Applies entities to the view, and sets aside those that cannot be applied. Returns the number of entities that were set aside.
+    /// Applies entities to the view, and sets aside those that cannot be applied. Returns the number of entities set aside.
     async fn apply(&self, entities: Vec<Applied>) -> Result<u64> {
         let failed = self.view.apply_all(entities).await?;
         for (applied, error) in &failed {
@@ -297,7 +297,7 @@ fn everywhere(prefix: &str) -> KeyRange {
     KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(prefix) }
 }
 
-/// Returns the entities whose list of partitions is nonempty or cannot be read.
+/// Returns the entities whose list of partitions is not empty or cannot be read.
 fn sources_of(page: &Page) -> Result<Vec<EntityKey>> {
     let is_in_some = |row: &EntityRef<'_>| Places::read(row.row).map_or(true, |places| !places.0.is_empty());
     let source = |row_key: &str| row_key.strip_prefix(OF).unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! The bookkeeping rows of a view: its state, the records of entity contributions, the cursors in feeds, and the lease.
+//! The bookkeeping rows of a view: its state, the records of the entities' contributions, the cursors in feeds, and the lease.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,13 +18,13 @@ pub(super) const OF: &str = "\u{FFFC}view_of_";
 pub(super) const BY: &str = "\u{FFFC}view_by_";
 pub(super) const POISON: &str = "\u{FFFC}view_poison_";
 
-/// The partition with the rows about the entire view.
+/// The partition that contains the rows about the view as a whole.
 pub(super) const STATE_PARTITION: &str = "view";
 
 /// The property that marks a row of sums during a recount. Its value is the recount's identifier.
 pub(super) const RECOUNT: &str = "ViewRecount";
 
-/// The amounts for one row, by property name.
+/// The amounts for one row, by property name: either the row's sums, or contributions to them.
 pub(super) type Amounts = BTreeMap<String, i64>;
 
 /// The record of one source entity's contribution to one partition of the view.
@@ -32,13 +32,13 @@ pub(super) type Amounts = BTreeMap<String, i64>;
 pub(super) struct Share {
     /// The keys of the rows that the entity has contributed.
     pub(super) rows: BTreeSet<String>,
-    /// The amounts that the entity has contributed to the view's sums, by row and property. Zeros are omitted.
+    /// The amounts that the entity has contributed to the view's sums, by row and property. Amounts of 0 are omitted.
     pub(super) sums: BTreeMap<String, Amounts>,
-    /// For each row that a recount has marked, the amounts at the time of the mark. Contains only rows whose amounts have changed since.
+    /// For each row that a recount has marked, the amounts at the time of the mark. Contains only rows whose amounts have changed since then.
     pub(super) cuts: BTreeMap<String, Cut>,
 }
 
-/// The amounts that a record contained for one row when a recount marked the row.
+/// The amounts for one row that a record contained when a recount marked the row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     /// The identifier of the recount.
@@ -46,7 +46,7 @@ pub(super) struct Cut {
     pub(super) amounts: Amounts,
 }
 
-/// The JSON of the amounts from the start of a recount, by row.
+/// The JSON representation of the amounts at the start of a recount, by row.
 #[derive(Serialize, Deserialize)]
 struct CutText {
     id: String,
@@ -57,7 +57,7 @@ struct CutText {
 }
 
 impl CutText {
-    /// Groups amounts by recount. Returns `None` if there are none.
+    /// Groups amounts by recount. Returns `None` if `cuts` is empty.
     fn of(cuts: &BTreeMap<String, Cut>) -> Option<Self> {
         let mut by_recount = BTreeMap::<&String, BTreeMap<String, Amounts>>::new();
         for (row, Cut { id, amounts }) in cuts {
@@ -69,7 +69,7 @@ impl CutText {
         Some(Self { others: all.collect(), ..first })
     }
 
-    /// Returns the amounts by row.
+    /// Returns the amounts of all recounts, by row.
     fn cuts(self) -> BTreeMap<String, Cut> {
         let Self { id, sums, others } = self;
         let own = sums.into_iter().map(|(row, amounts)| (row, Cut { id: id.clone(), amounts }));
@@ -77,7 +77,7 @@ impl CutText {
     }
 }
 
-/// The list of the view's partitions in which a source entity has rows or amounts, or may get some from a change in progress.
+/// The list of the view's partitions in which a source entity has rows or amounts, or to which a change in progress may add some.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places(pub(super) BTreeSet<String>);
 
@@ -86,7 +86,7 @@ pub(super) fn state_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}state"))
 }
 
-/// Returns the key of the row that records that an entity is set aside.
+/// Returns the key of the row that sets an entity aside.
 pub(super) fn poison_key(source: &EntityKey) -> Result<EntityKey> {
     let hash = hash(source);
     EntityKey::new(STATE_PARTITION, format!("{POISON}{hash:032x}"))
@@ -102,12 +102,12 @@ pub(super) fn lease_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}lease"))
 }
 
-/// Returns the key of the sighting row, in which followers record the lease that they last saw.
+/// Returns the key of the sighting row, in which followers record the lease that they saw last.
 pub(super) fn sighting_key() -> Result<EntityKey> {
     EntityKey::new(STATE_PARTITION, format!("{VIEW_PREFIX}sighting"))
 }
 
-/// Returns the key of a source entity's list of partitions.
+/// Returns the key of the row that contains a source entity's list of partitions.
 pub(super) fn places_key(source: &EntityKey) -> Result<EntityKey> {
     let row_key = [OF, source.row_key.as_str()].concat();
     if row_key.encode_utf16().count() > limits::KEY_UNITS_PORTABLE {
@@ -125,7 +125,7 @@ pub(super) fn share_key(place: &PartitionKey, source: &EntityKey) -> Result<Enti
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(format!("{BY}{hash:032x}"))? })
 }
 
-/// Returns the key of the view's row `row` in the partition `place`.
+/// Returns the key of the row `row` in the view's partition `place`.
 pub(super) fn row_key(place: &PartitionKey, row: &str) -> Result<EntityKey> {
     Ok(EntityKey { partition_key: place.clone(), row_key: RowKey::new(row)? })
 }
@@ -185,7 +185,7 @@ impl Places {
     }
 }
 
-/// Returns a row with one string property.
+/// Returns a row that contains one string property.
 pub(super) fn one_text(name: &str, text: &str) -> Row {
     let mut writer = RowWriter::with_capacity(1);
     writer.property(name, ValueRef::String(text));

@@ -1,6 +1,6 @@
 //! Recounts the sums in one partition of a view from the entities' records, while other processes change both.
 //!
-//! Sums that agree with the records, and do not change while both are read, are correct and are skipped. For other sums, a *recount* marks each row
+//! Sums that agree with the records and do not change while both are read are correct, and are skipped. For other sums, a *recount* marks each row
 //! that contains them. A writer that changes a marked row stores the earlier amounts for this row in the entity's record, once per mark. The records
 //! therefore determine the correct sums at the time of the mark, regardless of how long reading them takes. The difference between the correct and
 //! the stored sums at that time is then added to the current sums.
@@ -24,11 +24,11 @@ use crate::view::operations::sum_in;
 use crate::view::record::{self, Amounts, BY, RECOUNT, Share};
 use crate::view::table::ViewTable;
 
-/// The name for the sums in errors that report a conflict with another writer.
+/// The name of the sums in errors that report a conflict with another writer.
 const RACE: &str = "the sums";
 
-/// The totals of the records that contribute to a row, by property name. The type is wider than `Int64`, because partial sums may exceed an `Int64`
-/// in the order in which the records are read, although the total does not.
+/// The totals of the records that contribute to a row, by property name. The type is wider than `Int64`, because partial sums may exceed the range of an
+/// `Int64` in the order in which the records are read, although the totals do not.
 type Totals = BTreeMap<String, i128>;
 
 /// The totals of the records in one partition.
@@ -48,7 +48,7 @@ impl Records {
     }
 }
 
-/// A view row as it was read.
+/// A row of the view, as it was read.
 #[derive(Debug)]
 struct Stored {
     amounts: Amounts,
@@ -57,7 +57,7 @@ struct Stored {
     etag: ETag,
 }
 
-/// Returns the keys of the rows that were written between two reads. Ignores rows that only the later read found.
+/// Returns the keys of the rows that were written between two reads. Ignores rows that were only found by the later read.
 fn changed<'a>(
     earlier: &'a BTreeMap<String, Stored>,
     later: &'a BTreeMap<String, Stored>,
@@ -66,7 +66,7 @@ fn changed<'a>(
     earlier.iter().filter(is_written).map(|(row, _)| row)
 }
 
-/// Returns the nonzero amounts.
+/// Returns the amounts that are not 0.
 fn without_zeros(amounts: Option<&Totals>) -> BTreeMap<&String, i128> {
     let amounts = amounts.into_iter().flatten().map(|(name, amount)| (name, *amount));
     amounts.filter(|(_, amount)| *amount != 0).collect()
@@ -91,7 +91,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
                 .filter(|(row, stored)| stored.is_recounted || !records.agree(row, &stored.amounts));
             let mut rows: BTreeSet<_> = wrong.map(|(row, _)| row.clone()).chain(absent.cloned()).collect();
             if stored.keys().any(|row| !records.put.contains(row)) {
-                // IMPORTANT: a change between the two reads can hide a wrong sum, because it can add the sum's surplus to the records.
+                // IMPORTANT: a change between the two reads can hide a wrong sum, because it may add the surplus in the sum to the records.
                 let later = self.sums_of(place).await?;
                 let changed = changed(&stored, &later).filter(|row| !records.put.contains(*row));
                 rows.extend(changed.cloned());
@@ -103,8 +103,8 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Recounts the sums in the given rows. `found_by` contains the records that proved these rows wrong. Returns `false` if another recount
-    /// has marked one of the rows in the meantime, or if a row with sums was deleted; the caller must then start again.
+    /// Recounts the sums in the given rows. `found_by` contains the records with which the rows were compared. Returns `false` if another recount
+    /// has marked one of the rows in the meantime, or if a row with sums was deleted. The caller must then start again.
     async fn recount_rows(
         &self,
         place: &PartitionKey,
@@ -122,7 +122,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         let records = self.records(place, Some(&id)).await?;
         let (mut is_whole, nothing) = (true, Totals::new());
         for (row, began) in &began {
-            // IMPORTANT: the entity that puts a row may have left the partition before the rows were found, and may since have returned.
+            // IMPORTANT: the entity that puts a row may have left the partition before the rows were found, and may have returned since.
             let (began, counted) = match records.sums.get(*row) {
                 _ if records.put.contains(*row) => (&nothing, &nothing),
                 counted => (began, counted.unwrap_or(&nothing)),
@@ -135,7 +135,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(is_whole)
     }
 
-    /// Marks a row for a recount. Returns the row's sums at that time; `None` if the row does not exist and no record contributes to it.
+    /// Marks a row for a recount. Returns the sums in the row at that time; `None` if the row does not exist and no record contributes to it.
     async fn begin(
         &self,
         (place, row): (&PartitionKey, &str),
@@ -161,7 +161,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
     }
 
     /// Removes the mark from a row, and adds the difference between the counted sums and the sums at the time of the mark. Returns `true` if they
-    /// differed; `None` if this recount's mark is missing, although records contribute to the row.
+    /// differ. Returns `None` if this recount's mark is missing although records contribute to the row.
     async fn end(
         &self,
         (place, row): (&PartitionKey, &str),
@@ -211,7 +211,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(rows)
     }
 
-    /// Returns the totals of the records in one partition: the current totals or, with `recount`, those at the start of that recount. Ignores
+    /// Returns the totals of the records in one partition: the current totals or, if `recount` is given, those at the start of that recount. Ignores
     /// unreadable rows; an entity with such a record is set aside when it is applied.
     async fn records(&self, place: &PartitionKey, recount: Option<&String>) -> Result<Records> {
         let query = Query::new(KeyRange::rows(place.as_str(), TextRange::prefix(BY)));
@@ -233,7 +233,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(records)
     }
 
-    /// Calls a function with each row that a query finds in the view's table.
+    /// Calls a function with each row of the view's table that a query finds.
     async fn each(
         &self,
         query: &Query,
@@ -260,7 +260,7 @@ fn amounts<R: Entity>(row: RowView<'_>) -> Result<Amounts> {
     Ok(amounts)
 }
 
-/// Returns a row with 0 in all sum columns. All other properties are unchanged.
+/// Returns the row with 0 in all sum columns. Its other properties are unchanged.
 fn with_zeros<R: Entity>(row: RowView<'_>) -> Result<Row> {
     let mut writer = RowWriter::new();
     for property in row.properties() {
@@ -275,7 +275,7 @@ fn with_zeros<R: Entity>(row: RowView<'_>) -> Result<Row> {
     Ok(writer.finish())
 }
 
-/// Returns a row with the given sums, and without the recount marker.
+/// Returns the row with the given sums, and without the mark of a recount.
 fn with_sums(row: RowView<'_>, sums: &Amounts) -> Result<Row> {
     let mut writer = RowWriter::new();
     for property in row.properties() {

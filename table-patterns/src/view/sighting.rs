@@ -1,4 +1,4 @@
-//! Sightings of leases. A follower that runs only once records in the view's table when it saw another follower's lease. The lease's age can
+//! Sightings of leases. A follower that runs only once records in the view's table that it saw another follower's lease. The age of the lease can
 //! therefore be measured by the store's clock.
 
 use table_core::etag::ETag;
@@ -19,7 +19,7 @@ struct Sighting {
 }
 
 impl Sighting {
-    /// Reads the sighting of a lease. Returns `None` if the row is about a different lease.
+    /// Reads the sighting of a lease. Returns `None` if the row records a sighting of a different lease.
     fn read(row: RowView<'_>, lease: &ETag) -> Result<Option<Self>> {
         if row.find("Lease", &mut 0)? != Some(ValueRef::String(&lease.to_string())) {
             return Ok(None);
@@ -44,7 +44,8 @@ impl Sighting {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Records that a lease was seen. Returns `true` if it has been seen for at least the lease duration, so its follower counts as dead.
+    /// Records that a lease was seen. Returns `true` if the lease has been seen for at least the lease duration; the follower that holds it then counts as
+    /// dead.
     pub(super) async fn is_sighted_long(&self, lease: &ETag) -> Result<bool> {
         let key = record::sighting_key()?;
         let found = self.get(&key).await?;

@@ -1,4 +1,4 @@
-//! The state row of a view: its name, its identifier, its latest version, and whether it is built.
+//! The state row of a view: its name, its identifier, its latest version, and a flag that is set once the view is built.
 
 use table_core::row::{Row, RowView, RowWriter};
 use table_core::{Result, ValueRef};
@@ -17,7 +17,7 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// Creates the state of a new view, which is not built.
+    /// Creates the state of a new view, which has not been built.
     pub(super) fn new(name: &str) -> Self {
         Self { name: name.to_owned(), latest: 0, ready: false, id: Uuid::new_v4() }
     }

@@ -25,7 +25,7 @@ use crate::view::following::Following;
 use crate::view::record;
 use crate::view::state_row::Standing;
 
-/// The duration, in ticks, for which a view is assumed to remain ready after a check: ten seconds.
+/// The time, in ticks, for which a view is assumed to remain ready after a check: ten seconds.
 const KNOWN_TICKS: u64 = 100_000_000;
 /// The default period after which a follower's lease expires.
 const LEASE: Duration = Duration::from_secs(30);
@@ -50,10 +50,10 @@ pub struct ViewTable<V: View, S> {
 /// The information that clones of a handle share.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// The time, in ticks, of the last check that found the view ready; 0 before the first such check. The view counts as ready only for a short
+    /// The time in ticks of the last check that found the view ready; 0 before the first such check. The view counts as ready only for a short
     /// time afterwards, because its table may be deleted and created again, which makes the view not ready.
     ready: AtomicU64,
-    /// The time, in ticks, of the last check that found no later version; 0 before the first such check.
+    /// The time in ticks of the last check that found no later version; 0 before the first such check.
     current: AtomicU64,
     pub(super) following: Following,
 }
@@ -63,7 +63,7 @@ pub(super) struct Memory {
 /// ```
 /// use table_patterns::view::ViewState;
 ///
-/// /// Returns `true` if a page that reads the view can be shown.
+/// /// Returns `true` if a page that shows the view can be displayed.
 /// fn may_be_shown(state: ViewState) -> bool {
 ///     state == ViewState::Ready
 /// }
@@ -85,7 +85,7 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
         let first = store.table::<V::Row>();
         let rows = match first.name().and_then(|first| later(first, V::VERSION)) {
             Ok(name) if V::VERSION > 1 => Table::new(store.clone(), name),
-            // If the name is invalid, each call returns an error.
+            // If the name is invalid, each later call returns an error.
             _ => first.clone(),
         };
         Self {
@@ -126,7 +126,7 @@ impl<V: View, S: TableStore + Clone> ViewTable<V, S> {
 }
 
 impl<V: View, S> ViewTable<V, S> {
-    /// Sets the handle with which the view follows its source's feeds.
+    /// Sets the feed handle with which the view follows the feeds of its source.
     #[must_use]
     pub fn with_feed(self, feed: Feed<S>) -> Self {
         Self { feed, ..self }
@@ -138,7 +138,7 @@ impl<V: View, S> ViewTable<V, S> {
         Self { retry, ..self }
     }
 
-    /// Sets the period after which a dead follower's lease expires and another follower takes over; 30 seconds by default. If it is zero, followers
+    /// Sets the period after which the lease of a dead follower expires and another follower takes over; 30 seconds by default. If it is zero, followers
     /// ignore each other and may repeat work.
     #[must_use]
     pub fn with_lease(self, lease: Duration) -> Self {
@@ -151,7 +151,7 @@ impl<V: View, S> ViewTable<V, S> {
         Self { poison_limit, ..self }
     }
 
-    /// Returns the handle with which the view follows its source's feeds.
+    /// Returns the feed handle with which the view follows the feeds of its source.
     #[must_use]
     pub const fn feed(&self) -> &Feed<S> {
         &self.feed
@@ -159,7 +159,7 @@ impl<V: View, S> ViewTable<V, S> {
 }
 
 impl<V: View, S: TableStore> ViewTable<V, S> {
-    /// Returns the view's table for reading. Checks at most once every ten seconds that the view is ready, because a view is no longer ready after
+    /// Returns the view's table, for reading. Checks at most once every ten seconds that the view is ready, because a view is no longer ready after
     /// its table was deleted and created again.
     ///
     /// # Errors
@@ -171,7 +171,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         Ok(&self.rows)
     }
 
-    /// Reads whether the view is building or ready.
+    /// Returns the state of the view: building or ready. Reads it from the store unless a recent check found the view ready.
     ///
     /// # Errors
     /// Any error from [`TableStore::get`].
@@ -198,7 +198,7 @@ impl<V: View, S: TableStore> ViewTable<V, S> {
         }
     }
 
-    /// Marks the view as ready, unless its state has changed since it was read. Returns `true` if it was marked.
+    /// Marks the view as ready, unless its state has changed since it was read. Returns `true` if the view was marked.
     pub(super) async fn set_ready(&self, standing: Standing, etag: Option<ETag>) -> Result<bool> {
         let (key, ready) = (record::state_key()?, Standing { ready: true, ..standing });
         self.submit(&key.partition_key, vec![(key.row_key, upsert(ready.row(), etag))]).await

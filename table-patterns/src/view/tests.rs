@@ -1,4 +1,4 @@
-//! Tests that compare views with their source after changes in any order, after crashes, and
+//! Tests that compare views with their sources after changes in any order, after crashes, and
 //! after rebuilds.
 
 mod bounds;

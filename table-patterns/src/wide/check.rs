@@ -1,4 +1,4 @@
-//! Compile-time checks of a wide entity's parts.
+//! Compile-time checks of the parts of a wide entity.
 
 use table_core::entity::Entity;
 use table_core::limits;
@@ -28,7 +28,7 @@ pub(super) const fn check_parts<W: Wide>() {
     }
 }
 
-/// Checks at compile time that no name occurs twice in the parts, the header and the `WriteId`.
+/// Checks at compile time that no name occurs more than once in the parts, the header and the `WriteId`.
 pub(super) const fn check_names(parts: &[&[&str]], header: &EntitySchema) {
     assert!(!is_in_parts(WRITE_ID, parts), "`WriteId` is the pattern's own property");
     assert!(
@@ -64,7 +64,7 @@ pub(super) const fn check_names(parts: &[&[&str]], header: &EntitySchema) {
     }
 }
 
-/// Returns `true` if the names in each part are in strictly ascending order, as slot names are.
+/// Returns `true` if the names in each part are in strictly ascending order, as generated slot names are.
 const fn are_sorted(parts: &[&[&str]]) -> bool {
     let mut parts = parts;
     while let [part, rest @ ..] = parts {
@@ -76,7 +76,7 @@ const fn are_sorted(parts: &[&[&str]]) -> bool {
     true
 }
 
-/// Returns `true` if all names in one sorted part precede all names in the other.
+/// Returns `true` if all names in one of two sorted parts precede all names in the other.
 const fn are_apart(left: &[&str], right: &[&str]) -> bool {
     match (left.first(), left.last(), right.first(), right.last()) {
         (Some(first), Some(last), Some(other), Some(other_last)) => {

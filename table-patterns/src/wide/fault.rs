@@ -1,4 +1,4 @@
-//! Wide entity errors: undeclared properties, and parts that do not belong together.
+//! Wide entity errors: undeclared properties, and parts from different writes.
 
 use table_core::Fault;
 

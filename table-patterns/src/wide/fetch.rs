@@ -16,20 +16,20 @@ use crate::paging::each_row;
 use crate::wide::fault::WideFault;
 use crate::wide::{MOST_PARTS, WRITE_ID};
 
-/// A part of a wide entity that has been read.
+/// A part of a wide entity, as read from the store.
 struct Part {
     row: Row,
     etag: ETag,
     write: Option<Uuid>,
 }
 
-/// All parts from one write, with their versions.
+/// All parts from one write, and their versions.
 pub(super) struct Whole {
     pub(super) rows: Vec<Row>,
     pub(super) etags: Vec<ETag>,
 }
 
-/// Returns a part's RowKey. Parts are counted from 0, so part 0 has a RowKey such as `2014_01`.
+/// Returns the RowKey of a part. Parts are counted from 0, so part 0 has a RowKey such as `2014_01`.
 pub(super) fn row_key(key: &EntityKey, part: usize) -> Result<RowKey> {
     RowKey::new(format!("{}_{:02}", key.row_key, part + 1))
 }
@@ -56,8 +56,8 @@ pub(super) async fn fetch<S: TableStore>(
         let writes = found.iter().map(|part| part.as_ref().map(|part| part.write)).collect();
         match judge(found) {
             Ok(whole) => return Ok(Some(whole)),
-            // Two reads found the same parts with the same `WriteId`s. Therefore, the parts are really stored in this state: a write of several parts
-            // would have changed their `WriteId`s. Only merges of single parts keep them.
+            // Two consecutive reads found the same parts with the same `WriteId`s, so this is the stored state: a write of several parts
+            // would have changed the `WriteId`s. Only merges of single parts keep them.
             Err(error) if before.as_ref() == Some(&writes) => return Err(in_place(error)),
             Err(error) => {
                 before = Some(writes);
@@ -88,12 +88,12 @@ async fn read<S: TableStore>(
     select: Select,
 ) -> Result<Vec<Option<Part>>> {
     let bound = |part| row_key(key, part).map(|key| Bound::Included(key.to_string()));
-    // Reads up to the largest possible part number, because an undeclared part must not be silently ignored.
+    // The read includes the largest possible part number, because an undeclared part must not be silently ignored.
     let rows = TextRange { lower: bound(0)?, upper: bound(MOST_PARTS - 1)? };
     let query = Query { select, ..Query::new(KeyRange::rows(key.partition_key.as_str(), rows)) };
     let mut found: Vec<Option<Part>> = (0..parts).map(|_| None).collect();
     each_row(store, table, &query, |entity| {
-        // Unrelated rows can lie between the parts, such as `2014_01_07`.
+        // Rows of other entities, such as `2014_01_07`, can lie between the parts.
         let Some(at) = part_of(key, entity.row_key) else { return Ok(()) };
         let write = property::read::<Option<Uuid>>(entity.row, WRITE_ID, &mut 0).map_err(|error| {
             error.with_table(table.as_str()).with_key(entity.partition_key, entity.row_key)
@@ -113,7 +113,7 @@ async fn read<S: TableStore>(
     Ok(found)
 }
 
-/// Returns the number of the part that a row contains, counted from 0; `None` if the row is not a part.
+/// Returns the number of the part that a row contains, counted from 0. Returns `None` if the row is not a part.
 fn part_of(key: &EntityKey, row_key: &str) -> Option<usize> {
     let number = row_key.strip_prefix(key.row_key.as_str())?.strip_prefix('_')?;
     let is_number = number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -124,7 +124,7 @@ fn surplus(at: usize, parts: usize) -> Error {
     Error::of(WideFault::Surplus { part: at + 1, parts })
 }
 
-/// Checks that all parts exist and belong to the same write.
+/// Checks that all parts exist and belong to the same write. Returns them with their versions.
 fn judge(found: Vec<Option<Part>>) -> Result<Whole> {
     let mut whole = Whole { rows: Vec::with_capacity(found.len()), etags: Vec::with_capacity(found.len()) };
     let mut first = None;

@@ -15,7 +15,7 @@ use crate::wide::table::rows_of;
 use crate::wide::{Wide, WideVersion};
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds all parts of a wide entity, as inserts if `old` is `None` and otherwise as conditional replaces. Each part is one operation. The
+    /// Adds all parts of a wide entity to the unit, as inserts if `old` is `None`, and as conditional replaces otherwise. Each part is one operation. The
     /// commit returns no version for a wide entity, so read the entity before the next replace.
     ///
     /// Indexes, feeds and copies are declared on another entity in the same unit:
@@ -68,7 +68,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.put_parts::<W>(&key, kinds, old.is_some())
     }
 
-    /// Adds a delete of all parts of a wide entity, on the condition that the entity still has the given version.
+    /// Adds a delete of all parts of a wide entity, on the condition that the entity still has the version `version`.
     ///
     /// # Errors
     /// Any error from [`put_wide`](Self::put_wide).

@@ -28,7 +28,7 @@ use crate::wide::{Wide, WideProperty, WideTable, WideWriter};
 /// # let table = Engine::in_memory().wide::<Both>().create_if_missing().await?;
 /// # table.insert(&Both { employee: 123, year: 2014, first: 1, second: 1 }).await?;
 /// let patch: WidePatch<'_, Both, _> = table.patch(Both::key(123, 2014)).set(Both::FIRST, 2).set(Both::SECOND, 2);
-/// patch.send().await?; // two parts, one transaction
+/// patch.send().await?; // writes two parts in one transaction
 /// let both = table.get(Both::key(123, 2014)).await?.map(|(both, _)| (both.first, both.second));
 /// assert_eq!(both, Some((2, 2)));
 /// # Ok::<(), table_patterns::Error>(())
@@ -47,7 +47,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         WidePatch { table: self, key, properties: Ok(WideWriter::new(W::PARTS)) }
     }
 
-    /// Sets one property with one merge of its part.
+    /// Sets one property by merging it into its part.
     ///
     /// # Errors
     /// Any error from [`WidePatch::send`].
@@ -62,7 +62,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
 }
 
 impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
-    /// Sets a property. An invalid value is reported by [`send`](Self::send).
+    /// Sets a property. If the value is invalid, [`send`](Self::send) returns an error.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "consistent with patches of entities, which take values"
@@ -81,12 +81,12 @@ impl<W: Wide, S: TableStore> WidePatch<'_, W, S> {
     }
 
     /// Sends the patch. If all properties are in the same part, the patch is a single merge.
-    /// Otherwise, the versions of the parts are read first, and one transaction writes a new `WriteId` to every part.
+    /// Otherwise, the patch first reads the versions of the parts. One transaction then writes a new `WriteId` to every part.
     ///
     /// # Errors
     /// - `EntityMismatch` if the patch affects several parts, and more parts are stored than declared (PAT-WIDE-4).
     /// - `ResourceNotFound` if the wide entity or a part of it does not exist.
-    /// - `InvalidInput` if a name is not in any part, a property is set twice, or the patch is empty.
+    /// - `InvalidInput` if a name is not in any part, if a property is set twice, or if the patch is empty.
     /// - An error if the entity exceeds a limit (SIZE-6).
     pub async fn send(self) -> Result<()> {
         let Self { table, key, properties } = self;

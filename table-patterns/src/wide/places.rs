@@ -1,4 +1,4 @@
-//! The declared positions of a wide entity's properties.
+//! The positions of a wide entity's properties according to the declaration.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -10,11 +10,11 @@ pub(super) type Names = &'static [&'static [&'static str]];
 #[derive(Debug)]
 pub(super) struct Places {
     names: Vec<&'static str>,
-    /// For each part, the position after its last property.
+    /// The position after the last property of each part.
     ends: Vec<usize>,
-    /// The position of each name. Built when a property is looked up out of order.
+    /// The position of each name. Built when a property is first looked up out of order.
     by_name: OnceLock<HashMap<&'static str, usize>>,
-    /// The position of each name that ends in a number, by its word and its number; `None` if several names differ only in leading zeros.
+    /// The position of each name that ends in a number, keyed by its word and its number; `None` if several names differ only in leading zeros.
     by_number: OnceLock<HashMap<(&'static str, &'static str), Option<usize>>>,
 }
 
@@ -37,7 +37,7 @@ impl Places {
         self.names.len()
     }
 
-    /// Returns the position of a property. Tries the position `next` first, because properties are usually looked up in order.
+    /// Returns the position of a property. Checks the position `next` first, because properties are usually looked up in order.
     pub(super) fn of(&self, name: &str, next: usize) -> Option<usize> {
         if self.names.get(next) == Some(&name) {
             return Some(next);
@@ -48,7 +48,7 @@ impl Places {
             .copied()
     }
 
-    /// Returns the declared position of a slot whose number has a different number of digits in `name`: `Day01` for the declared `Day001`.
+    /// Returns the declared position of a slot whose number has a different number of digits in `name`, such as `Day01` for the declared `Day001`.
     pub(super) fn of_other_width(&self, name: &str) -> Option<usize> {
         let number = numbered(name)?;
         let by_number = self.by_number.get_or_init(|| {
@@ -63,7 +63,7 @@ impl Places {
         by_number.get(&number).copied().flatten()
     }
 
-    /// Returns the part that contains the property at a position, counted from 0.
+    /// Returns the number of the part that contains the property at a position. Parts are counted from 0.
     pub(super) fn part(&self, position: usize) -> usize {
         self.ends.partition_point(|end| *end <= position)
     }
@@ -74,7 +74,7 @@ impl Places {
     }
 }
 
-/// Splits a name that ends in a number into its word and its number, without leading zeros: `Day001` into `Day` and `1`.
+/// Splits a name that ends in a number into its word and its number, without leading zeros. `Day001` is split into `Day` and `1`.
 fn numbered(name: &str) -> Option<(&str, &str)> {
     let word = name.trim_end_matches(|at: char| at.is_ascii_digit());
     let digits = name.strip_prefix(word).filter(|digits| !digits.is_empty())?;
@@ -112,7 +112,7 @@ mod tests {
             ("Day", None),
             ("Day2", None),
             ("Days1", None),
-            // Two declared names differ only in leading zeros.
+            // Two of the declared names differ only in leading zeros.
             ("Note001", None),
         ] {
             assert_eq!(places.of_other_width(name), place, "{name}");

@@ -14,12 +14,12 @@ use crate::wide::fault::WideFault;
 use crate::wide::places::{Names, Places};
 use crate::wide::{WRITE_ID, Wide};
 
-/// Writes each property of a wide entity into the part that it is assigned to.
+/// A writer that puts each property of a wide entity into the part to which it is assigned.
 #[derive(Debug)]
 pub struct WideWriter {
     places: Places,
     parts: Vec<Part>,
-    /// For each property, by position: `true` if it has been written.
+    /// The flags of the properties, by position: `true` if the property has been written.
     written: Vec<bool>,
     /// The position after the last written property. The search for the next property begins here, because properties are usually written in order.
     next: usize,
@@ -63,7 +63,7 @@ impl WideWriter {
         write(&mut part.row)
     }
 
-    /// Appends the header's properties to the first part.
+    /// Appends the properties of the header to the first part.
     pub(super) fn append(&mut self, header: &Row) -> Result<()> {
         for property in header.view().properties() {
             let property = property?;
@@ -84,7 +84,7 @@ impl WideWriter {
         !self.parts.iter().any(|part| part.is_written)
     }
 
-    /// Returns the rows of all parts in order. If `write` is a `WriteId`, each row contains it.
+    /// Returns the rows of all parts, in order. Each row contains the `WriteId` if `write` is given.
     pub(super) fn finish(self, write: Option<Uuid>) -> Result<Vec<Row>> {
         let finish = |mut part: Part| {
             write.map_or(Ok(()), |write| write.write_to(WRITE_ID, &mut part.row))?;
@@ -94,23 +94,23 @@ impl WideWriter {
     }
 }
 
-/// Reads a wide entity's properties, whichever part contains them.
+/// A reader of a wide entity's properties, from the parts that contain them.
 #[derive(Debug)]
 pub struct WideReader<'a> {
     places: Places,
     /// The values that are stored in the declared part under the declared name, by position.
     own: Vec<Option<ValueRef<'a>>>,
-    /// The values of declared properties that are stored in other parts, or under names whose numbers have a different number of digits, by position.
+    /// The values of declared properties that are stored in other parts, or under names with a different number of digits, by position.
     moved: BTreeMap<usize, Vec<Stored<'a>>>,
     /// The properties that neither the wide entity nor its header declares.
     undeclared: Vec<Stored<'a>>,
     /// `true` if the value in the declared part is used when another part contains a different value; `false` if different values are an error.
     is_lenient: bool,
-    /// The position after the last property that was read. The search for the next one begins here, because properties are usually read in order.
+    /// The position after the last property that was read. The search for the next property begins here, because properties are usually read in order.
     next: AtomicUsize,
 }
 
-/// A property as stored.
+/// A property, as stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stored<'a> {
     pub(super) part: usize,
@@ -119,7 +119,7 @@ pub(super) struct Stored<'a> {
 }
 
 impl<'a> WideReader<'a> {
-    /// Creates a reader for the stored parts of a `W`.
+    /// Creates a reader for the stored parts of an entity of type `W`.
     pub(super) fn of<W: Wide>(parts: &'a [Row]) -> Result<Self> {
         let (places, header) = (Places::new(W::PARTS), W::Header::SCHEMA);
         let is_of_header = |name: &str| {
@@ -177,7 +177,7 @@ impl<'a> WideReader<'a> {
         self.take(name, T::from_value)
     }
 
-    /// Reads a property with the given function, from its declared part or from another part that contains it.
+    /// Reads a property with the given function, from its declared part or from another part that contains the property.
     pub(super) fn take<T>(
         &self,
         name: &str,
@@ -188,10 +188,10 @@ impl<'a> WideReader<'a> {
         self.next.store(position + 1, Ordering::Relaxed);
         let own = self.own.get(position).copied().flatten().zip(self.places.name(position));
         let mut found = own.map(|(value, name)| Stored { part: self.places.part(position), name, value });
-        // A program with an earlier declaration may have written the property. Ignoring it would silently lose its value.
+        // A program with an earlier declaration may have written the property. Ignoring the value would silently lose it.
         for other in self.moved.get(&position).into_iter().flatten() {
             match found {
-                // Either value may be the later one, because programs with different declarations write different parts.
+                // Either value may be the later one, because programs with different declarations write to different parts.
                 Some(first) if !self.is_lenient && first.value != other.value => {
                     return Err(Error::of(two(&first, other)).with_property(name));
                 }

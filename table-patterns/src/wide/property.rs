@@ -1,4 +1,4 @@
-//! A wide entity's typed properties, for patches.
+//! The typed properties of a wide entity, for patches.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use table_core::{Error, Result};
 use crate::wide::Slots;
 use crate::wide::fault::WideFault;
 
-/// A property with type `T` of the wide entity `W`: `YearOfCounts::OFFICE`, `YearOfCounts::DAYS.at(200)`. Created by
+/// A property of type `T` in the wide entity `W`, such as `YearOfCounts::OFFICE` or `YearOfCounts::DAYS.at(200)`. Created by
 /// [`#[derive(Wide)]`](derive@crate::wide::Wide), or from its name.
 ///
 /// ```
@@ -22,7 +22,7 @@ use crate::wide::fault::WideFault;
 /// ```
 pub struct WideProperty<W, T> {
     name: Cow<'static, str>,
-    /// The first and the last number of the field's slots, if the property's number is outside of this range.
+    /// The first and the last number of the field's slots if the property's number is outside of this range; otherwise, `None`.
     outside: Option<(usize, usize)>,
     of: PhantomData<fn() -> (W, T)>,
 }
@@ -34,7 +34,7 @@ impl<W, T> WideProperty<W, T> {
         Self { name: Cow::Borrowed(name), outside: None, of: PhantomData }
     }
 
-    /// Returns the property's name in the store.
+    /// Returns the name under which the property is stored.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -54,8 +54,8 @@ impl<W, T> WideProperty<W, T> {
     }
 }
 
-/// The slots of the wide entity `W` in a field of type `F`: `YearOfCounts::DAYS`. Created by [`#[derive(Wide)]`](derive@crate::wide::Wide), or from the word
-/// at the start of their names, the number of digits that follow it, and the range of numbers.
+/// The slots of the wide entity `W` in a field of type `F`, such as `YearOfCounts::DAYS`. Created by [`#[derive(Wide)]`](derive@crate::wide::Wide), or from the
+/// word at the start of their names, the number of digits that follow it, and the range of numbers.
 ///
 /// ```
 /// use table_patterns::wide::WideSlots;
@@ -73,7 +73,7 @@ pub struct WideSlots<W, F> {
 }
 
 impl<W, F> WideSlots<W, F> {
-    /// Creates the slots whose names begin with `word`. `W` must have slots with these names in a field of type `F`.
+    /// Creates the slots whose names begin with `word`. `W` must have slots with these names, in a field of type `F`.
     #[must_use]
     pub const fn new(word: &'static str, digits: usize, numbers: RangeInclusive<usize>) -> Self {
         Self { word, digits, first: *numbers.start(), last: *numbers.end(), of: PhantomData }

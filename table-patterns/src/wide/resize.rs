@@ -1,4 +1,4 @@
-//! Converts wide entities that have been written with a different number of parts.
+//! Converts wide entities that were written with a different number of parts.
 
 use table_core::etag::IfMatch;
 use table_core::key::EntityKey;
@@ -15,11 +15,11 @@ use crate::wide::{MOST_PARTS, Wide, WideTable};
 
 impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// Converts an entity from `stored` parts to the declared number of parts, in one transaction, and moves each property to its declared
-    /// part. Returns `false` if the entity already has the declared parts. If a run is interrupted, simply repeat it.
+    /// part. Returns `false` if the entity already has the declared parts. If a run is interrupted, repeat it.
     ///
     /// The caller must state the stored number of parts, because a lost part must not be mistaken for a part that was never declared (PAT-WIDE-4).
     /// A property that the entity lacks is read as `None`, or is an error, depending on its type.
-    /// An undeclared property is kept, as by [`update`](Self::update), in the part with the same number or in the last part.
+    /// An undeclared property is kept, as in [`update`](Self::update), in the part with the same number or in the last part.
     /// A slot that an earlier declaration stored with a different number of digits, such as `Day01`, is renamed to its declared name, `Day001`.
     /// If two parts contain different values of a property, the value in the declared part is kept.
     ///
@@ -28,7 +28,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// - `EntityMismatch` if the number of parts is neither `stored` nor the declared
     ///   number, or if the parts belong to different writes (PAT-WIDE-4).
     /// - `InvalidInput` if `stored` is 0 or above 99.
-    /// - `TooManyProperties` if a part has no room for the undeclared properties. Remove them with a program that declares them.
+    /// - `TooManyProperties` if a part has no room for the undeclared properties; remove them with a program that declares them.
     /// - `UpdateConditionNotSatisfied` if every attempt conflicted with another writer.
     /// - Any error from [`Wide::read`] or [`insert`](Self::insert).
     ///
@@ -42,7 +42,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// #[row_key(year)]
     /// struct Year { employee: u32, year: u16, #[slots("Day", 1..=200)] days: Vec<Option<i32>> }
     ///
-    /// /// The same entities after hours were added.
+    /// /// The same entities after a later release has added hours.
     /// #[derive(Wide)]
     /// #[entity(table = "Counts")]
     /// #[partition_key(employee)]
@@ -66,7 +66,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     /// let key = || YearOfHours::key(123, 2014);
     /// assert!(new.get(key()).await.is_err()); // its second part is missing
     /// assert!(new.resize(key(), 1).await?);
-    /// assert!(!new.resize(key(), 1).await?); // done before
+    /// assert!(!new.resize(key(), 1).await?); // already converted
     /// let (year, _) = new.get(key()).await?.expect("just there");
     /// assert_eq!((year.days[0], year.hours[0]), (Some(7), None));
     /// # Ok::<(), table_patterns::Error>(())
@@ -100,19 +100,19 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
             let gone = conditions.map(OperationKind::Delete);
             match self.submit(&key, false, written.into_iter().chain(gone).enumerate()).await {
                 Ok(_) => return Ok(true),
-                // Another writer committed first: it has changed a part, deleted the entity, or converted it.
+                // Another writer committed first and has changed a part, deleted the entity, or converted it.
                 Err(error) if error.is_conflict() => race.retry(self.in_place(error, &key)).await?,
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Reads an entity that has `parts` parts, or the declared number of parts, because it may already have been converted.
+    /// Reads an entity with `parts` parts. Also accepts the declared number of parts, because the entity may already have been converted.
     async fn stored_in(&self, key: &EntityKey, parts: usize) -> Result<Whole> {
         let (store, table) = (self.table.store(), self.table.name()?);
         match fetch(store, table, key, parts, &self.retry).await {
             Ok(found) => found.ok_or_else(|| self.in_place(Error::of(WideFault::NothingToResize), key)),
-            // If the entity has not been converted, the first error is the more informative one.
+            // If the entity has not been converted, the first error is more informative.
             Err(error) if error.rule() == Some("PAT-WIDE-4") => {
                 match fetch(store, table, key, W::PARTS.len(), &self.retry).await {
                     Ok(Some(found)) => Ok(found),

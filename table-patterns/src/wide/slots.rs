@@ -20,10 +20,10 @@ use crate::wide::{WideReader, WideWriter};
     note = "slots are the values of a `Vec<T>` or of an array `[T; N]`; `T` is `Option<…>` if a slot can be empty"
 )]
 pub trait Slots: Sized {
-    /// The type of each value.
+    /// The type of a single value.
     type Value: Property;
 
-    /// The number of values, if the type determines it; otherwise, `None`.
+    /// The number of values if the type determines it; otherwise, `None`.
     const COUNT: Option<usize>;
 
     /// Writes the values under the given names, in order.

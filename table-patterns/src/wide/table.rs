@@ -1,4 +1,4 @@
-//! The handle to a table of wide entities. Each entity is written in one transaction and read consistently.
+//! The handle to a table of wide entities. Each entity is written in one transaction, and is read consistently.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -22,7 +22,7 @@ use crate::wide::fetch::{Whole, fetch, row_key, versions};
 use crate::wide::properties::Stored;
 use crate::wide::{Wide, WideReader, WideWriter};
 
-/// The version of a wide entity: the versions of its parts. Any later write to a part makes it stale.
+/// The version of a wide entity, which consists of the versions of its parts. Any later write to a part makes it stale.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WideVersion(pub(super) Vec<ETag>);
 
@@ -41,7 +41,7 @@ impl<W: Wide, S> WideTable<W, S> {
         Self { table, retry: Retry::default(), of: PhantomData }
     }
 
-    /// Sets the retry policy for reads that overlap a write, and for updates that conflict with those of another writer.
+    /// Sets the retry policy for reads that overlap a write, and for updates that conflict with other writers.
     #[must_use]
     pub fn with_retry(self, retry: Retry) -> Self {
         Self { retry, ..self }
@@ -70,7 +70,7 @@ impl<W: Wide, S> WideTable<W, S> {
     }
 }
 
-/// Creates handles to tables of wide entities. Implemented for every [`TableStore`].
+/// A store that creates handles to tables of wide entities. Implemented for every [`TableStore`].
 pub trait WideStore: TableStore + Clone {
     /// Returns a handle to the table that `W` declares. Sends no request.
     ///
@@ -105,7 +105,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         Ok(Self { table: self.table.create_if_missing().await?, ..self })
     }
 
-    /// Inserts the entity: either all its parts or none.
+    /// Inserts the entity, either with all its parts or not at all.
     ///
     /// # Errors
     /// - `EntityAlreadyExists` if any part is already stored.
@@ -117,7 +117,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     }
 
     /// Inserts or replaces the entity without a condition: the last writer wins.
-    /// First reads which parts are stored, because parts that a newer declaration has added would otherwise be lost.
+    /// First reads which parts are stored, because parts that only a newer declaration has would otherwise be lost.
     ///
     /// # Errors
     /// - `EntityMismatch` if more parts are stored than declared (PAT-WIDE-4).
@@ -135,7 +135,8 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         .await
     }
 
-    /// Writes all parts if their versions are current, and retries if another writer committed first. If `inserts` is `true`, missing parts are inserted.
+    /// Writes all parts on the condition that their versions are current, and retries if another writer committed first. Missing parts are inserted if
+    /// `inserts` is `true`.
     pub(super) async fn with_other_writers<T, F: Future<Output = Result<T>>>(
         &self,
         key: &EntityKey,
@@ -147,7 +148,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
             let found = versions(self.table.store(), self.table.name()?, key, W::PARTS.len()).await?;
             let is_whole = found.iter().all(Option::is_some);
             match write(found).await {
-                // The entity was already incomplete before this write.
+                // The entity was already incomplete before this call wrote it.
                 Err(error) if error.is_not_found() && !inserts && !is_whole => return Err(error),
                 Err(error) if error.is_conflict() => race.retry(self.in_place(error, key)).await?,
                 done => return done,
@@ -155,7 +156,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         }
     }
 
-    /// Replaces the entity if none of its parts has been written since it was read.
+    /// Replaces the entity, on the condition that none of its parts has been written since it was read.
     ///
     /// # Errors
     /// - `UpdateConditionNotSatisfied` if a part has been written since it was read.
@@ -171,8 +172,8 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         .await
     }
 
-    /// Returns the entity with its version; `None` if it does not exist.
-    /// Sends one range query, and repeats it if a write was in progress (PAT-WIDE-3).
+    /// Returns the entity and its version; `None` if it does not exist.
+    /// Sends one range query. Repeats it if a write was in progress (PAT-WIDE-3).
     ///
     /// # Errors
     /// - `EntityMismatch` if a part is missing or was written separately (PAT-WIDE-4).
@@ -224,7 +225,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         }
     }
 
-    /// Deletes the entity if none of its parts has been written since it was read.
+    /// Deletes the entity, on the condition that none of its parts has been written since it was read.
     ///
     /// # Errors
     /// - `UpdateConditionNotSatisfied` if a part has been written since it was read.
@@ -245,7 +246,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         Ok(Some((self.decode(key, &found.rows, &properties)?, found)))
     }
 
-    /// Returns a reader for the properties in an entity's parts.
+    /// Returns a reader for the properties in the parts of an entity.
     pub(super) fn properties<'a>(&self, key: &EntityKey, rows: &'a [Row]) -> Result<WideReader<'a>> {
         WideReader::of::<W>(rows).map_err(|error| self.in_place(error, key))
     }
@@ -258,7 +259,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         whole.and_then(|header| W::read(header, properties)).map_err(|error| self.in_place(error, key))
     }
 
-    /// Returns the entity's key, and its parts with a new `WriteId`.
+    /// Returns the key and the parts of an entity. Every part contains the same new `WriteId`.
     pub(super) fn rows(&self, whole: &W) -> Result<(EntityKey, Vec<Row>)> {
         let error = |error: Error| match whole.header().key_of() {
             Ok(key) => self.in_place(error, &key),
@@ -280,7 +281,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
         Ok(WideVersion(etags))
     }
 
-    /// Writes parts in one transaction, unless a program with a newer schema forbids it. `is_whole` is `true` if undeclared properties are removed.
+    /// Writes parts in one transaction, unless a program with a newer schema forbids it. `is_whole` is `true` if the write removes undeclared properties.
     pub(super) async fn submit(
         &self,
         key: &EntityKey,
@@ -303,7 +304,7 @@ impl<W: Wide, S: TableStore> WideTable<W, S> {
     }
 }
 
-/// Returns a wide entity's key, and its parts with a new `WriteId`.
+/// Returns the key and the parts of a wide entity. Every part contains the same new `WriteId`.
 pub(super) fn rows_of<W: Wide>(whole: &W) -> Result<(EntityKey, Vec<Row>)> {
     let header = whole.header();
     let key = header.key_of()?;
@@ -328,10 +329,10 @@ pub(super) fn undeclared<W: Wide>(properties: &WideReader<'_>) -> Vec<Row> {
 }
 
 impl WideVersion {
-    /// Returns the condition for each part of a `W`.
+    /// Returns the conditions for the parts of an entity of type `W`.
     ///
     /// # Errors
-    /// `InvalidInput` if the version belongs to an entity with more or fewer parts, because a write would then miss some of them.
+    /// `InvalidInput` if the version belongs to an entity with a different number of parts. A write would then miss some of the parts.
     pub(super) fn conditions<W: Wide>(&self) -> Result<Vec<IfMatch>> {
         if self.0.len() != W::PARTS.len() {
             return Err(Error::of(WideFault::OtherParts));

@@ -50,7 +50,7 @@ fn counts() -> (Counts, FaultyStore<Engine>) {
     (counts.with_retry(retry), store)
 }
 
-/// Returns a handle to the same table that reads one row per page.
+/// Returns a handle to the same table. It reads one row per page.
 fn in_small_pages(counts: &Counts, store: &FaultyStore<Engine>) -> Counts {
     WideTable::new(store.clone().pages_of(1).table()).with_retry(counts.retry().clone())
 }
@@ -144,7 +144,7 @@ fn pat_wide_3_readers_concurrent_with_a_writer_see_whole_writes() {
         scope.spawn(|| {
             let mut last = 0;
             while !done.load(Ordering::SeqCst) {
-                // A read during the back-off may overlap a write. However, no read may return a partial write.
+                // A read during the back-off may overlap a write, but no read may return a partial write.
                 match block_on(reader.get(key())) {
                     Ok(found) => {
                         let found = found.unwrap().0.days;
@@ -180,7 +180,8 @@ fn pat_wide_4_a_missing_part_is_an_error() {
     }
 }
 
-/// Creates an entity without its second part, and a writer that sets a slot of the first part before each read. Such a write changes only the part's `ETag`.
+/// Creates an entity that lacks its second part, and a store in which another writer sets a slot of the first part before each read. This changes only the
+/// part's `ETag`.
 fn counts_without_a_part() -> (Counts, FaultyStore<Engine>) {
     let (counts, store) = counts();
     block_on(counts.insert(&year_of(7))).unwrap();
@@ -223,7 +224,7 @@ fn pat_wide_4_an_entity_that_has_one_part_is_recognised_while_a_slot_is_written_
         days: Vec<Option<i32>>,
     }
     let (counts, store) = counts_without_a_part();
-    // The caller does not know that the entity has already been converted from two parts to one.
+    // The caller does not know that the entity, which had two parts, has already been converted to one part.
     let first = store.wide::<First>().with_retry(counts.retry().clone());
     assert!(!block_on(first.resize(First::key(123, 2014), 2)).unwrap());
 }
@@ -299,7 +300,7 @@ fn pat_wide_1_misuse_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Tests that a wide entity agrees with a model that is a single array.
+    /// Tests that a wide entity agrees with a model, which is a single array.
     #[test]
     fn pat_wide_2_and_4_a_wide_entity_behaves_like_an_array(
         whole in prop::collection::vec(prop::option::of(any::<i32>()), 366),

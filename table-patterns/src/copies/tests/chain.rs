@@ -178,7 +178,7 @@ async fn apply(forest: &Forest, act: &Act) -> Result<()> {
             let (mut unit, mut is_empty) = (nodes.unit(Node::partition("left"))?, true);
             for (id, value) in changes.iter().filter(|(id, _)| half(*id) == "left") {
                 let Some(old) = nodes.get(key(*id)).await? else { continue };
-                // A second change to a node is refused.
+                // A second change to the same node is refused.
                 is_empty &= unit.update(&old, |node| node.value = format!("value{value}")).is_err();
             }
             if is_empty { Ok(()) } else { unit.commit().await.map(drop) }
@@ -213,7 +213,7 @@ fn pat_den_2_a_bulk_may_contain_a_source_and_its_holders() {
         let nodes = &forest.nodes;
         let value =
             async |id| Ok::<_, Error>(nodes.get(key(id)).await?.and_then(|node| node.root_value.clone()));
-        // One transaction inserts both, in any order.
+        // One transaction inserts the parent and its child; their order in the call does not matter.
         nodes.bulk().insert_all([node(5, Some(4), 0), node(4, None, 1)]).await?;
         assert_eq!(value(5).await?.as_deref(), Some("value1"));
         // A new holder copies from the new source, so no worker needs to correct it.
@@ -275,7 +275,7 @@ impl CopyRelation for Before {
     }
 }
 
-/// Links members into a ring, and lets workers process the changes, with sleeps that return immediately. Each count must be one more than the
+/// Links members into a ring, and lets workers process the changes. The workers' sleeps return immediately. Each count must be one more than the
 /// previous member's count, so the counts never converge.
 fn settle_ring(length: u32) {
     let now = Arc::new(AtomicU64::new(639_307_584_000_000_000));

@@ -1,4 +1,4 @@
-//! Tests copied entities, and entities with copies, that also have indexes, lists and feeds. Every update of a copy must maintain these.
+//! Tests copied entities and entities with copies that also have indexes, lists and feeds. Every update of a copy must also update these.
 
 use pollster::block_on;
 use table_core::embedded::Engine;
@@ -185,7 +185,7 @@ fn pat_den_2_settlement_maintains_the_indexes_of_a_holder() {
     let desk = Desk::new();
     block_on(desk.agents.insert(&agent("contoso", "Ada", "ada@contoso.com"))).unwrap();
     block_on(desk.tickets.insert(&ticket(1, false))).unwrap();
-    // This tool ignores copies.
+    // The tool that makes this change does not maintain copies.
     let rename = |agent: &mut TableEntity| drop(agent.insert("Name", "Nemo"));
     let bag = desk.outbox.store().untyped("Desk").unwrap();
     block_on(bag.update(Selection::point("contoso", "agent_0007"), rename)).unwrap();

@@ -1,4 +1,4 @@
-//! Tests copies when a process dies before or after any request, or is suspended at any request while all other processes continue.
+//! Tests that copies stay correct if a process dies before or after any request, or is suspended at any request while all other processes continue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -91,12 +91,12 @@ fn pat_den_2_every_handle_maintains_the_declared_copies() {
         agents.update(Agent::key("t", 1), |agent| agent.name = "Eve".into()).await.unwrap();
         let found = tickets.query(Ticket::by_name("t", "Eve")).collect().await.unwrap();
         assert_eq!(found.len(), 1);
-        // Two holders of one source are in one transaction, with one condition on the source.
+        // Two holders of one source are in the same transaction, which has only one condition on the source.
         let mut unit = tickets.unit(Ticket::partition("t")).unwrap();
         unit.insert(&other).unwrap().insert(&Ticket { id: 9, ..ticket() }).unwrap();
         unit.commit().await.unwrap();
         assert_eq!(tickets.query(Ticket::by_name("t", "Eve")).collect().await.unwrap().len(), 3);
-        // This unit of work is for another type, without a handle for the holders.
+        // This unit of work was created for another entity type, and has no handle for the holders.
         let mut unit = agents.unit(Agent::partition("t")).unwrap();
         unit.insert(&Ticket { id: 12, ..ticket() }).unwrap();
         unit.commit().await.unwrap();
@@ -113,13 +113,13 @@ fn pat_den_2_every_handle_maintains_the_declared_copies() {
             }
             assert_eq!(unit.commit().await.unwrap().len(), 1);
         }
-        // Repairing an index changes no entity.
+        // Repairing the indexes changes no entity, because their entries are already correct.
         assert!(tickets.check().repair().run().await.unwrap().is_clean());
     });
 }
 
-/// Tests a transaction that writes two holders of one source: if the source changes after it was read for the first holder, it is read again for
-/// both.
+/// Tests a transaction that writes two holders of one source. If the source changes after it was read for the first holder, it is read again for both
+/// holders.
 #[test]
 fn con_3_a_source_that_changes_within_a_transaction_is_read_again() {
     for bulk in [false, true] {
@@ -159,7 +159,7 @@ fn con_3_a_source_that_changes_within_a_transaction_is_read_again() {
     }
 }
 
-/// Tests a unit of work that has read a source before a rival changes it. The source never again has the version that the unit requires, so another
+/// Tests a unit of work that has read a source before another writer changes the source. The source never has the required version again, so another
 /// attempt cannot succeed.
 #[test]
 fn upd_3_a_unit_that_read_an_older_source_of_its_holder_is_refused_at_once() {

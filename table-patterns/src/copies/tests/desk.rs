@@ -77,7 +77,7 @@ impl CopyRelation for Assignee {
     }
 }
 
-/// A second relation of a ticket, to an agent that may be the assignee.
+/// The second relation between a ticket and an agent. The reviewer may be the same agent as the assignee.
 pub(crate) struct Reviewer;
 
 impl CopyRelation for Reviewer {

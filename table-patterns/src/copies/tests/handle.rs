@@ -11,7 +11,7 @@ fn manager(company: &Company) -> Option<String> {
     company.departments().into_iter().next().and_then(|department| department.manager_last_name)
 }
 
-/// Makes another process change Ada's name just before the first transaction.
+/// Makes another process change Ada's last name just before the first transaction.
 fn renamed_meanwhile(
     rival: Company,
     name: &'static str,
@@ -103,7 +103,7 @@ fn pat_den_2_every_verb_on_a_holder_copies_the_values_of_its_sources() {
     });
 }
 
-/// Tests that a unit of work with holders, sources and other entities sets the copies when it is committed (PAT-DEN-2).
+/// Tests that a unit of work that contains holders, sources and other entities sets the copies when it is committed (PAT-DEN-2).
 #[test]
 fn pat_den_2_a_unit_updates_copies() {
     block_on(async {

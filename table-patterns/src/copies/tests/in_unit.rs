@@ -104,7 +104,7 @@ fn pat_den_2_a_source_and_its_holder_are_written_by_one_unit_in_either_order() {
         let title = desk.lines.get(Line::key("t", 1)).await?.unwrap().title.clone();
         assert_eq!(title.as_deref(), Some("It beeps Some(1)"));
 
-        // Both tickets change, and one changes its agent.
+        // Both tickets change, and the first one is assigned to another agent.
         let (first, second) = (desk.ticket(1).await?.unwrap(), desk.ticket(2).await?.unwrap());
         let mut unit = desk.unit();
         unit.update(&first, |ticket| (ticket.agent, ticket.title) = (Some(2), "It hums".into()))?;
@@ -116,7 +116,7 @@ fn pat_den_2_a_source_and_its_holder_are_written_by_one_unit_in_either_order() {
         let title = desk.lines.get(Line::key("t", 1)).await?.unwrap().title.clone();
         assert_eq!(title.as_deref(), Some("It hums"));
 
-        // Deleting a source clears a holder in the same unit, or is refused.
+        // If a source is deleted, a holder in the same unit of work is cleared, or the delete is refused.
         let mut unit = desk.unit();
         unit.delete(&desk.agent(2).await?.unwrap())?;
         unit.update(&desk.ticket(1).await?.unwrap(), |_| {})?;
@@ -134,7 +134,7 @@ fn pat_den_2_a_source_and_its_holder_are_written_by_one_unit_in_either_order() {
         unit.commit().await?;
         desk.check().await?;
 
-        // A holder is not written if it refers to a source that the same unit deletes.
+        // A holder is refused if it refers to a source that the same unit of work deletes.
         let mut unit = desk.unit();
         unit.delete(&desk.agent(1).await?.unwrap())?.insert(&ticket(3, Some(1)))?;
         let error = unit.commit().await.unwrap_err();
@@ -231,7 +231,7 @@ proptest! {
             for acts in &units {
                 let mut unit = desk.unit();
                 for act in acts {
-                    // An entity that is already in the unit keeps its first change.
+                    // An entity that is already in the unit of work keeps its first change; the second one is refused.
                     if let Err(error) = add(&desk, &mut unit, act).await {
                         prop_assert_eq!(error.rule(), Some("EGT-4"), "{}", error);
                     }

@@ -143,7 +143,7 @@ impl CopyRelation for Deputy {
 
 pub(super) type Store = FaultyStore<Engine>;
 
-/// The company, with the handles of one process.
+/// The company, accessed through the handles of one process.
 #[derive(Clone)]
 pub(super) struct Company {
     pub(super) engine: Engine,
@@ -160,7 +160,7 @@ impl Company {
         Self::on(Engine::in_memory(), |store| store)
     }
 
-    /// Returns another process's handles to the company, an hour later, when the claims of dead workers have expired.
+    /// Returns the handles of another process to the company. The process runs an hour later, when the claims of dead workers have expired.
     pub(super) fn again(&self) -> Self {
         Self::at(self.hour + 1, self.engine.clone(), |store| store)
     }
@@ -211,7 +211,7 @@ impl Company {
         .unwrap();
     }
 
-    /// Returns all rows of a table, including reserved rows: their keys, and their properties as text.
+    /// Returns the keys of all rows in a table, including reserved rows, with each row's properties as text.
     pub(super) fn rows(&self, table: &str) -> Vec<(String, String, String)> {
         let (table, query) = (TableName::new(table).unwrap(), Query::new(KeyRange::ALL));
         let (mut rows, mut from) = (Vec::new(), None);

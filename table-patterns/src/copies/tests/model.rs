@@ -20,9 +20,9 @@ enum Act {
     Plan(u16, Option<u32>, Option<u32>),
     Lead(u16, Option<u32>, Option<u32>),
     Drop(u16),
-    /// Receives a pending message and processes it.
+    /// Makes a worker receive a pending message and process it.
     Work,
-    /// Settles an employee's copies, like a repeated or delayed delivery.
+    /// Settles an employee's copies, as a repeated or delayed delivery would.
     Propagate(u32),
     Settle(u16),
     Recover,
@@ -54,7 +54,7 @@ fn act() -> impl Strategy<Value = Act> {
 #[derive(Clone, Debug, Default)]
 struct Model {
     names: BTreeMap<u32, String>,
-    /// The department, if it exists, and its manager, if it has one.
+    /// `None` if the department does not exist. The inner value is its manager's number; `None` if it has no manager.
     #[expect(
         clippy::option_option,
         reason = "the outer option is the department, the inner one its manager"
@@ -77,9 +77,9 @@ fn number(id: Option<u32>) -> Option<i32> {
     id.map(|id| i32::try_from(id).unwrap())
 }
 
-/// Applies an act to both the company and the model, and asserts that both accept it or both reject it.
+/// Applies an action to both the company and the model, and asserts that both accept it or both reject it.
 fn run(company: &Company, model: &mut Model, act: &Act) {
-    // The worker clears the holders of a deleted source. Until then, a project may refer to a missing employee.
+    // The worker clears the holders of a deleted source later. Until then, a project may refer to a missing employee.
     match *act {
         Act::Hire(id) => {
             let done = block_on(company.employees.insert(&Employee { id, ..ada() })).is_ok();
@@ -101,7 +101,7 @@ fn run(company: &Company, model: &mut Model, act: &Act) {
             let done = block_on(company.employees.delete(Employee::key("Sales", id), IfMatch::Any)).is_ok();
             assert_eq!(done, model.names.contains_key(&id) && model.manager.flatten() != Some(id));
             if done {
-                // The pending work is done before the next employee gets the number.
+                // All pending work is completed before the number is given to another employee.
                 company.recover();
                 model.names.remove(&id);
                 for (lead, deputy) in model.projects.values_mut() {
@@ -195,7 +195,7 @@ proptest! {
             (*part, ((number(*lead), model.name(*lead)), (number(*deputy), model.name(*deputy))))
         });
         prop_assert_eq!(projects.collect::<BTreeMap<_, _>>(), expected.collect());
-        // Refused writes have left references, which the next change removes.
+        // Refused writes have left references, which the next change to their source removes.
         for id in 1..4 {
             block_on(company.employees.settle_copies(Employee::key("Sales", id))).unwrap();
         }

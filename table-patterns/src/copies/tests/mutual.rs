@@ -12,7 +12,7 @@ use crate::faults::{Call, Fault, FaultyStore};
 use crate::outbox::Outbox;
 use crate::work::Worker;
 
-/// A person, with a copy of a mentor's name. Two people may be each other's mentors.
+/// A person, with a copy of the mentor's name. Two people may be each other's mentors.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "People", copied_by(Mentor), copies_from(Mentor))]
 #[partition_key(team)]
@@ -124,7 +124,7 @@ fn pat_den_2_other_verbs_and_units_make_two_entities_sources_of_each_other() {
     .unwrap();
 }
 
-/// Tests a person that is read as the source of a copy, and again as a holder, while another writer changes the person between the two
+/// Tests a person who is read as the source of a copy, and again as a holder, while another writer changes the person between the two
 /// reads.
 #[test]
 fn pat_den_2_a_source_that_changes_while_it_becomes_a_holder_is_read_again() {

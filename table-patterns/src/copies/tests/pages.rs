@@ -8,7 +8,7 @@ use table_core::{Entity, TableEntity, TableStoreExt};
 use super::kit::{Company, Employee, Project, ada, bob, project};
 use crate::copies::CopyRelation;
 
-/// Replaces a project's row by a row that the entity type cannot decode.
+/// Replaces a project's row with a row that the entity type cannot decode.
 fn break_row(company: &Company, holder: &Project) {
     let key = holder.key_of().unwrap();
     let row = TableEntity::new(key.partition_key.as_str(), key.row_key.as_str()).unwrap().with("Lead", "Ada");
@@ -85,7 +85,7 @@ fn pat_den_2_a_source_that_cannot_be_read_blocks_no_other_relation_of_the_holder
     })
     .unwrap();
     company.recover();
-    // Another tool writes both the project, without copies, and the lead.
+    // Another tool writes both the project, without its copies, and the lead.
     let key = holder.key_of().unwrap();
     let row = TableEntity::new(key.partition_key.as_str(), key.row_key.as_str()).unwrap();
     let row = row.with("Lead", 223).with("Deputy", 9);

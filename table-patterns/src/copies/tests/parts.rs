@@ -1,4 +1,4 @@
-//! Tests parent entities whose child entities (parts) hold copies of them.
+//! Tests parent entities whose child entities (parts) hold copies of the parent's properties.
 
 use pollster::block_on;
 use table_core::Entity;
@@ -103,7 +103,7 @@ impl CopyRelation for SeenOrder {
     }
 }
 
-/// Tests that holders do not prevent deleting their source if they are its parts, and that all other holders are cleared (PAT-DEN-2, PAT-CK-3).
+/// Tests that holders that are parts of their source do not prevent its deletion, and that all other holders are cleared (PAT-DEN-2, PAT-CK-3).
 #[test]
 fn pat_den_2_an_owner_is_deleted_with_the_parts_that_hold_its_copies() {
     block_on(async {

@@ -1,4 +1,4 @@
-//! Tests a holder with two relations to sources of one type in its partition. A rival changes a source between any two reads of the holder's write.
+//! Tests a holder with two relations to sources of the same type in its partition. Another writer changes a source between any two reads of the holder's write.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::entities::Entities;
 use crate::faults::{Call, Fault, FaultyStore};
 use crate::outbox::Outbox;
 
-/// The ways to write a ticket. Each of them inserts a ticket that does not exist.
+/// The ways to write a ticket. Each one inserts the ticket if it does not exist.
 #[derive(Clone, Copy, Debug)]
 enum Verb {
     Single,
@@ -21,14 +21,14 @@ enum Verb {
     Bulk,
 }
 
-/// A ticket write, with the change that a rival makes before one of the write's reads.
+/// A write of a ticket, and the change that another writer makes before one of its reads.
 #[derive(Clone, Debug)]
 struct Write {
     verb: Verb,
     id: u32,
-    /// The assignee and the reviewer.
+    /// The numbers of the assignee and the reviewer.
     agents: [Option<i32>; 2],
-    /// The number of the read before which the rival acts, and the agent that it renames.
+    /// The number of the read before which the other writer acts, and the number of the agent that it renames.
     rival: Option<(usize, u32)>,
 }
 
@@ -59,7 +59,7 @@ async fn opened() -> Result<(Store, Tickets, Agents)> {
     Ok((store, tickets, rival))
 }
 
-/// Writes the ticket `new`, which may already exist.
+/// Writes the ticket `new`. A ticket with the same key may already exist.
 async fn put(tickets: &Tickets, verb: Verb, new: &Ticket) -> Result<()> {
     match verb {
         Verb::Single => tickets.insert_or_replace(new).await.map(drop),

@@ -1,4 +1,4 @@
-//! Tests of the number of requests and rows that reads, writes and trims of a feed need.
+//! Tests the number of requests and rows that reads, writes and trims of a feed need.
 
 use std::sync::mpsc;
 use std::thread;
@@ -37,7 +37,7 @@ fn pat_ec_8_reading_costs_only_new_rows_and_an_idle_poll_one_request() {
     assert_eq!(world.calls(), [Call::Get]);
 }
 
-/// Tests the number of requests that reading a young feed takes. Each bulk load writes feed rows with many changes; each single write, a row with one change.
+/// Tests the number of requests that reading a short feed takes. Each bulk load writes feed rows with many changes; each single write, a row with one change.
 #[test]
 fn pat_ec_8_a_young_feed_is_read_about_once_per_row_in_any_batch_size() {
     for (changes, writes) in [(1, 600), (80, 40), (7, 200)] {
@@ -83,7 +83,7 @@ fn pat_ec_8_a_write_costs_one_request_once_the_head_is_known() {
     );
     world.write(&feed, &[1]);
     assert_eq!(world.calls(), [Call::Submit]);
-    // Another process.
+    // Another process writes to the feed.
     world.write(&world.feed(0), &[2]);
     assert_eq!(world.calls(), [Call::Get, Call::Submit]);
     world.write(&feed, &[3]);
@@ -107,7 +107,7 @@ fn pat_ec_8_trimming_costs_only_the_trimmed_rows() {
         [10, 11, 12],
         "a reader that was before the floor"
     );
-    // A repeated trim, with a cursor before the floor.
+    // The cursor of a repeated trim may be before the floor.
     assert_eq!(block_on(feed.trim(&world.table, &world.sales, &first[4].cursor)).unwrap(), 0);
 }
 
@@ -144,24 +144,24 @@ fn pat_ec_8_many_changes_of_a_transaction_share_a_row() {
         seen.extend(numbers(&some));
     }
     assert_eq!(seen, (0..98).collect::<Vec<_>>());
-    // A floor within a row keeps the row.
+    // A row is kept if the floor is within it.
     let some = world.read(&feed, &Cursor::default(), 90);
     assert_eq!(block_on(feed.trim(&world.table, &world.sales, &some[89].cursor)).unwrap(), 90);
     assert_eq!(numbers(&world.read(&feed, &Cursor::default(), 100)), (90..98).collect::<Vec<_>>());
 }
 
-/// An act on a feed that a reader follows.
+/// An action of the test on a feed that a reader follows.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     /// Writes `count` changes.
     Write(usize),
     /// Trims the feed to its end.
     Trim,
-    /// Reads with this limit.
+    /// Reads at most the given number of entries.
     Next(usize),
 }
 
-/// Runs acts on a feed. Returns the number of requests that each `next` has sent.
+/// Runs actions on a feed. Returns the number of requests that each [`Act::Next`] has sent.
 fn requests_of_next(acts: &[Act]) -> Vec<usize> {
     let world = World::new(1_000);
     let feed = world.feed(0);
@@ -190,7 +190,7 @@ fn requests_of_next(acts: &[Act]) -> Vec<usize> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Tests that a reader returns after a few requests for every limit, also for 0, and also if others trim the feed. A reader that never returns would
+    /// Tests that a reader returns after a few requests for every limit, including 0, even if other processes trim the feed. A reader that never returns would
     /// stop the test, so the acts run in a thread.
     #[test]
     fn pat_ec_8_a_read_with_any_limit_returns(

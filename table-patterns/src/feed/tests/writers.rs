@@ -1,4 +1,4 @@
-//! Tests of the writers of one feed: some are delayed, some are dropped, and several run in parallel.
+//! Tests the writers of one feed: some are delayed, some are dropped, and several run in parallel.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -55,7 +55,7 @@ fn pat_ec_8_a_writer_that_is_no_longer_polled_blocks_no_other() {
     world.write(&feed, &[0]);
     let source = RowKey::new("1").unwrap();
     let change = [FeedChange { source: &source, kind: "set", payload: b"" }];
-    // The turn is taken, and its owner is never polled again.
+    // The owner of this turn is never polled again.
     let turn = block_on(feed.turns.next(&world.table, &world.sales, &feed.pace));
     block_on(feed.submit(&world.table, world.transaction(), &change)).unwrap();
     world.write(&feed, &[2]);

@@ -37,10 +37,10 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The content of an entity, if it exists: its photo and its CV, if it has them.
+/// The content of an entity: its photo and its CV, each `None` if missing; `None` if the entity does not exist.
 type Held = Option<[Option<u8>; 2]>;
 
-/// Returns the entity's content after a step.
+/// Returns the entity's expected content after a step.
 fn after(step: &Step, held: Held, value: u8) -> Held {
     let with = |photo: bool, value| held.map(|[old, cv]| if photo { [value, cv] } else { [old, value] });
     match *step {
@@ -80,7 +80,7 @@ impl Scene {
         }
     }
 
-    /// Reads an entity, and the complete content of each of its blobs.
+    /// Reads an entity and the complete content of its blobs.
     fn held(&self, id: u32) -> Result<Held> {
         if block_on(self.employees.table().get(Employee::key("Sales", id)))?.is_none() {
             return Ok(None);
@@ -93,14 +93,14 @@ impl Scene {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Tests failing requests to the table and to the blob store. No entity may ever refer to a missing blob, each acknowledged value must be
-    /// readable, and at the end only the blobs in use must exist. Therefore, blobs are written before entities and removed after them (BLB-12).
+    /// Tests that failing requests to the table or to the blob store do no damage. No entity may ever refer to a missing blob, each acknowledged value must be
+    /// readable, and at the end only the blobs in use must exist. For this reason, blobs are written before entities and removed after them (BLB-12).
     #[test]
     fn pat_large_2_no_failure_leaves_a_dangling_name_or_an_orphan(
         steps in prop::collection::vec((step(), prop::option::weighted(0.4, (0_usize..12, any::<bool>(), any::<bool>()))), 1..20),
     ) {
         let scene = scene();
-        // The possible states of each entity. After a lost response, an entity has several possible states.
+        // The possible states of each entity. A lost response leaves several possible states.
         let mut model: BTreeMap<u32, Vec<Held>> = (0..3).map(|id| (id, vec![None])).collect();
         for (value, (step, fault)) in (1_u8..).zip(steps) {
             if let Some((number, lost, in_blobs)) = fault {

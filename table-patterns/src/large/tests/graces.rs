@@ -22,7 +22,7 @@ proptest! {
     ) {
         let scene = scene();
         let hand = Arc::clone(&scene.now);
-        // The clock of the collector is ahead by less than the grace period of the writer.
+        // The collector's clock is ahead of the writer's clock by less than the writer's grace period.
         let ahead = ahead * of_writer * HOUR / 1_000;
         let collector = scene.employees.clone().grace(hours(of_collector));
         let collector = collector.with_clock(Clock::new(move || hand.load(Ordering::SeqCst) + ahead));
@@ -47,7 +47,7 @@ proptest! {
             scene.now.fetch_add(of_writer.max(of_collector) * HOUR, Ordering::SeqCst);
             block_on(collector.collect_orphans()).unwrap();
         }
-        // A write that was refused leaves no blob.
+        // A refused write leaves no blob.
         prop_assert_eq!(scene.blobs.names().len(), if written.is_ok() { 2 } else { 0 });
     }
 

@@ -1,8 +1,8 @@
-//! Tests of slow collections of orphaned blobs.
+//! Tests slow collections of orphaned blobs.
 
 use super::*;
 
-/// Tests collections during which time passes, and an entity that changes before one of their reads. The collections after the first may be faster.
+/// Tests collections during which time passes, while an entity changes before one of the reads. The collections after the first one may be faster.
 #[test]
 fn pat_large_2_a_reader_has_the_grace_period_however_long_a_collection_takes() {
     let paces = [0, 1, 4, 9, 12].into_iter().flat_map(|tenths| [(tenths, tenths), (tenths, 0)]);

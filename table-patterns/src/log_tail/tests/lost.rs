@@ -1,4 +1,4 @@
-//! Tests appends whose response is lost. The store may return rows whose bytes differ from those that were written.
+//! Tests appends whose responses are lost. The store may return rows whose bytes differ from those that were written.
 
 use table_core::queue::QueueName;
 use table_core::selection::Point;
@@ -68,7 +68,7 @@ impl CopyRelation for Name {
     }
 }
 
-/// Makes the first transaction lose its response, and returns this error instead.
+/// Makes the first transaction lose its response and return the given error instead.
 fn lose(store: &FaultyStore<Engine>, code: ErrorCode) {
     let mut is_lost = false;
     store.script(move |call, _| match call {

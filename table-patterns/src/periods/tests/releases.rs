@@ -15,7 +15,7 @@ use crate::feed::{FEEDS, Feed};
 use crate::participant::{Changes, Participant};
 use crate::periods::{Period, PeriodTables, Periodic};
 
-/// The declarations in a release.
+/// Declares the entity type of one release in a module.
 macro_rules! release {
     ($name:ident $(, $declared:meta)*) => {
         mod $name {
@@ -99,7 +99,7 @@ fn every_table_of_a_period_has_a_stored_schema() {
     }
 }
 
-/// A participant that records an entry in the partition's feed. The entity's type does not declare a feed.
+/// A participant that records an entry in the partition's feed, although the entity type does not declare a feed.
 struct Notes;
 
 impl Participant<LoginAttempt> for Notes {
@@ -143,7 +143,7 @@ fn an_expiry_removes_schemas_and_registrations_of_any_type_and_of_tables_that_no
         let (old, kept) = (name(2), name(1));
         assert_eq!((rows(&store, LAYOUTS), rows(&store, FEEDS)), (3, 3));
         if is_dropped {
-            // An expiry was interrupted after it had dropped the table.
+            // An earlier expiry was interrupted after it had dropped the table.
             block_on(store.delete_table(&old)).unwrap();
         }
         pass(&now, 2);

@@ -19,7 +19,7 @@ struct Reading {
     value: i32,
 }
 
-/// A summary of a day's readings: their number and the largest value.
+/// A summary of one day's readings: their number and the largest value.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Readings")]
 #[partition_key(device)]
@@ -51,7 +51,7 @@ impl Periodic for Rollup {
 
 type Types = (Entities<Reading, Engine>, Entities<Rollup, Engine>);
 
-/// Records a reading and updates the summary for its day. Runs `before` before the first commit. Returns how often the transaction closure was called.
+/// Records a reading and updates the summary of its day. Runs `before` before the first commit. Returns the number of calls of the transaction closure.
 async fn record(
     (readings, rollups): &Types,
     reading: &Reading,
@@ -87,7 +87,7 @@ fn a_transaction_over_two_types_of_a_period_runs_again_after_a_conflict() {
     };
     block_on(async {
         let types = of_noon().await?;
-        // These handles belong to another process, which does not share turns with the first.
+        // These handles belong to another process, so they do not share turns with the first handles.
         let others = (Entities::from(types.0.table().clone()), types.1.clone());
         let between = async || assert_eq!(record(&others, &reading(1, 30), async || {}).await.unwrap(), 1);
         assert_eq!(record(&types, &reading(0, 20), between).await?, 2);
@@ -131,7 +131,7 @@ fn egt_1_names_the_handle_that_a_unit_of_a_period_lacks() {
     unit.use_handle(&of_today).insert(&rollup).unwrap();
     block_on(unit.commit()).unwrap();
 
-    // `with` works in the same way for a unit that is moved.
+    // `with` has the same effect, and takes the unit by value.
     let unit = today.unit(Reading::partition("d7")).unwrap().with(&of_today);
     let mut unit = unit;
     unit.insert(&Rollup { day: now, ..rollup }).unwrap();

@@ -42,7 +42,7 @@ proptest! {
     }
 }
 
-/// Tests that a read of several pages is in key order. Each period contains more rows than fit into one page.
+/// Tests that a read of several pages is in key order. Each period has more rows than fit into one page.
 #[test]
 fn cos_1_a_read_of_several_pages_is_in_key_order_too() {
     let scattered = scattered();

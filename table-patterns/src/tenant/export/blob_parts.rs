@@ -16,10 +16,10 @@ use crate::tenant::line::{BlobLine, Line};
 use crate::tenant::place::Place;
 use crate::tenant::position::MissingBlob;
 
-/// The maximum part size in bytes.
+/// The maximum size of a part in bytes.
 const PART: u64 = 1 << 20;
 
-/// A part of a referenced blob that has not been exported yet.
+/// A part of a referenced blob that is still to export.
 #[derive(Debug)]
 pub(in crate::tenant) struct Part {
     place: usize,
@@ -30,7 +30,7 @@ pub(in crate::tenant) struct Part {
 }
 
 impl Export<'_> {
-    /// Adds the parts of all blobs that a row references to `parts`. Returns the number of these blobs.
+    /// Appends the parts of all blobs that a row references to `parts`. Returns the number of these blobs.
     pub(super) fn parts(
         &self,
         (place, table): (&Place, &TableName),
@@ -42,7 +42,7 @@ impl Export<'_> {
             let ValueRef::String(text) = property?.value else { continue };
             let Ok(blob) = text.parse::<BlobRef>() else { continue };
             let Some(folder) = place.blobs.iter().position(|folder| folder.has(&blob)) else {
-                // Text written by a user may look like an address, for example `Meeting 3 20261126`.
+                // User-entered text may look like an address, for example `Meeting 3 20261126`.
                 if !names_row(blob.path(), [row.partition_key, row.row_key]) {
                     continue;
                 }
@@ -73,7 +73,7 @@ impl Export<'_> {
         Ok(blobs)
     }
 
-    /// Returns the export line for the next part; `None` if no parts are left. Records missing blobs in the position.
+    /// Returns the export line for the next blob part; `None` if no parts are left. Records missing blobs in the position.
     pub(super) async fn next_part(&mut self) -> Result<Option<String>> {
         while let Some(part) = self.blobs.front() {
             match self.part(part).await {

@@ -12,7 +12,7 @@ use crate::outbox::Outbox;
 use crate::tenant::Tenant;
 use crate::work::Worker;
 
-/// An employee. The index rows are in other partitions of the same table, and their `RowKey`s have the same format.
+/// An employee. The index rows are in other partitions of the same table, and their `RowKey`s have the same format as the employees' `RowKey`s.
 #[expect(clippy::duplicated_attributes, reason = "each index has separate attributes")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Staff")]
@@ -45,7 +45,7 @@ fn tenant(staff: &Staff) -> Tenant {
     Tenant::new().with_entities(staff, "all employees").unwrap()
 }
 
-/// Copies the employees to another store and erases them. If `is_settled` is `true`, a worker has previously written their index
+/// Copies the employees to another store, and then erases them. If `is_settled` is `true`, a worker has already written their index
 /// rows.
 async fn copied_and_erased(ages: &[i32], is_settled: bool) -> Result<()> {
     let ((from, worker), (to, other)) = (staff().await?, staff().await?);

@@ -1,4 +1,4 @@
-//! Tests with damaged rows: every reserved row of one tenant is replaced with a malformed row. No job for another tenant may be affected.
+//! Tests with damaged rows: every reserved row of one tenant is replaced with a malformed row. No job that processes another tenant may be affected.
 
 use pollster::block_on;
 use table_core::key::text::RESERVED;
@@ -79,7 +79,7 @@ fn run_damaged(seed: usize) {
     faults.end();
 }
 
-/// Replaces a stored row, or inserts it.
+/// Inserts a row, or replaces the stored row.
 fn replace(world: &World, table: &str, partition_key: &str, (row_key, row): (String, Row)) {
     let (engine, table) = (world.store.inner(), TableName::new(table).unwrap());
     let limits = engine.capabilities().limits;

@@ -28,7 +28,7 @@ pub(super) struct Scan {
     parcel: u32,
 }
 
-/// A daily sum. The type declares neither an index nor a feed.
+/// A daily sum. Its type declares neither an index nor a feed.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Scans")]
 #[partition_key(depot)]
@@ -40,7 +40,7 @@ pub(super) struct Sum {
     at: DateTime<Utc>,
 }
 
-/// A remark. The declaration spells the table name in lower case.
+/// A remark. Its declaration spells the table name in lower case.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "scans")]
 #[partition_key(depot)]
@@ -103,7 +103,7 @@ pub(super) const KINDS: [Kind; 3] = [Kind::Scan, Kind::Sum, Kind::Note];
 /// The number of entities of each type in a depot: three on each of three days.
 pub(super) const ENTITIES: u64 = 9;
 
-/// Returns every non-empty selection of the three types, in every order.
+/// Returns every non-empty subset of the three types, in every order.
 pub(super) fn orders() -> Vec<Vec<Kind>> {
     let mut orders: Vec<Vec<Kind>> = KINDS.iter().map(|kind| vec![*kind]).collect();
     for length in 1..KINDS.len() {
@@ -126,7 +126,7 @@ pub(super) struct Depots {
     pub(super) balances: PeriodTables<Balance, Engine>,
 }
 
-/// A store's rows, without stored schemas. The key is the table name in lower case and the row's keys; the value is the row's properties.
+/// The rows of a store, without stored schemas. The key consists of the table name in lower case and the row's keys; the value contains the row's properties.
 pub(super) type Rows = BTreeMap<(String, String, String), String>;
 
 impl Depots {
@@ -168,7 +168,7 @@ impl Depots {
         Ok(())
     }
 
-    /// Returns a tenant that consists of one depot. The types `kinds` are registered for the daily tables.
+    /// Returns a tenant that consists of one depot. The types in `kinds` are registered for the daily tables.
     pub(super) fn tenant(&self, depot: &str, kinds: &[Kind]) -> Tenant {
         kinds.iter().fold(Tenant::new(), |tenant, kind| {
             let tenant = match kind {
@@ -199,7 +199,7 @@ impl Depots {
         rows
     }
 
-    /// Checks that the indexes of every day find the depot's entities, and that its feed has an entry for each scan.
+    /// Checks that each day's indexes find the depot's entities, and that each day's feed has an entry for each scan.
     pub(super) fn assert_readable(&self, depot: &str) {
         for day in 0..3 {
             let at = noon() - TimeDelta::days(day);
@@ -215,7 +215,7 @@ impl Depots {
     }
 }
 
-/// Returns noon of the current day, so no test crosses midnight.
+/// Returns noon of the current day. The fixed hour ensures that no test crosses midnight.
 fn noon() -> DateTime<Utc> {
     Period::Day.start(ticks::now()) + TimeDelta::hours(12)
 }

@@ -1,4 +1,4 @@
-//! Tests exports from daily tables, one of which expires during the export: the rows of all other days are exported exactly once.
+//! Tests exports from daily tables, one of which expires during the export. The rows of all other days must be exported exactly once.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use pollster::block_on;
@@ -9,7 +9,7 @@ use table_core::{Entity, ticks};
 use crate::periods::{Period, PeriodTables, Periodic};
 use crate::tenant::{ExportPosition, Tenant};
 
-/// A login, in one of its tenant's four partitions.
+/// A login. Each tenant's logins are in four partitions.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Logins")]
 #[partition_key(without('_', tenant), "_", bucket(user, 4))]
@@ -75,7 +75,7 @@ fn an_export_during_an_expiry_has_every_row_of_the_other_tables_once() {
                     }
                 }
                 block_on(store.delete_table(&names[dropped])).unwrap();
-                // Another process continues.
+                // Another process continues the export.
                 let position: ExportPosition = export.position().to_string().parse().unwrap();
                 text.truncate(usize::try_from(position.bytes()).unwrap());
                 let mut export = tenant.export().page(page).resume(position).unwrap();

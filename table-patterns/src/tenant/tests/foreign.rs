@@ -25,7 +25,7 @@ fn write_of(row: &str) -> Step {
     Step::insert_or_replace(salaries(), EntityKey::new("a", row).unwrap(), writer.finish())
 }
 
-/// Inserts a step record into the partition of `contoso`, either without a seal or with a seal that is not the program's.
+/// Inserts a step record into the partition of `contoso`, either without a seal or with a seal that is not from this program.
 fn insert(world: &World, prefix: &str, step: Step, seal: Option<&str>) {
     let record = world.outbox.operation(&Intent::of(RowKey::new("x").unwrap()).step(step)).unwrap();
     let row_key = record.row_key.as_str().replacen(OUTBOX_PREFIX, prefix, 1);
@@ -46,7 +46,7 @@ fn put(engine: &Engine, table: &str, row_key: &str, row: Row) {
     block_on(engine.submit(&TableName::new(table).unwrap(), transaction)).unwrap();
 }
 
-/// Returns the keys of the rows in the salaries table, to which only steps from foreign records would write.
+/// Returns the keys of the rows in the salaries table. Only steps from foreign records would write to this table.
 fn paid(world: &World) -> Vec<String> {
     let query = Query { select: Select::names(["Amount"]), ..Query::new(KeyRange::partition("a")) };
     let page = block_on(world.store.inner().query(&salaries(), &query, None)).unwrap();
@@ -68,7 +68,7 @@ fn pat_ec_4_an_import_seals_no_record_of_a_foreign_writer() {
         insert(&from, OUTBOX_PREFIX, write_of(&format!("foreign{number}")), seal);
         insert(&from, POISON_PREFIX, write_of(&format!("poison{number}")), seal);
     }
-    // A step that seems to have been set aside under the genuine step's key does not replace the genuine step.
+    // A foreign record appears to be the genuine step, set aside under the same key. It must not replace the genuine step.
     let record =
         from.outbox.operation(&Intent::of(RowKey::new("y").unwrap()).step(write_of("same"))).unwrap();
     put(
@@ -95,7 +95,7 @@ fn pat_ec_4_an_import_seals_no_record_of_a_foreign_writer() {
     }
 }
 
-/// Tests user-entered text that looks like the address of a blob.
+/// Tests user-entered text that looks like a blob address.
 #[test]
 fn texts_that_look_like_addresses_are_exported() {
     let (world, to) = (World::after(&some_steps()), World::new());
@@ -115,7 +115,7 @@ fn pat_ec_4_an_erasure_follows_no_record_of_a_foreign_writer() {
     block_on(world.work()).unwrap();
     let before = world.tickets_of("adatum");
     let remote = || -> Vec<((String, String, String), String)> {
-        // Both tenants share the lists of topics, which the check covers.
+        // Both tenants share the lists of topics. The check of the indexes covers these lists.
         let is_of_adatum =
             |row: &((String, _, _), _)| row.0.0 != "Topics" && format!("{row:?}").contains("adatum");
         world.dump().into_iter().filter(is_of_adatum).collect()
@@ -126,7 +126,7 @@ fn pat_ec_4_an_erasure_follows_no_record_of_a_foreign_writer() {
             let owner = ticket.key_of().unwrap();
             let typed = Ticket::INDEXES.iter().find(|known| known.schema().name == index.name).unwrap();
             let entry = typed.entry(ticket).unwrap().unwrap();
-            // An entity of another tenant, and an entity of this tenant whose entry belongs to the other tenant's entity.
+            // The first owner is an entity of another tenant. The second is an entity of this tenant, but its entry belongs to the other tenant's entity.
             let own = EntityKey::new("contoso", owner.row_key.as_str()).unwrap();
             for owner in [owner, own] {
                 let change = RemoteChange::of_index(index, owner, vec![entry.key.clone()]);

@@ -23,7 +23,7 @@ use crate::unit::RESERVATION_PREFIX;
 use crate::view::{Projection, VIEW_PREFIX, View, ViewTable};
 use crate::work::Sweep;
 
-/// A row of the test's view: the number of a tenant's tickets.
+/// A row of the test's view: the number of tickets of one tenant.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Totals")]
 #[partition_key(tenant)]
@@ -88,7 +88,7 @@ const NAMES: [&str; 26] = [
     "Holder",
 ];
 
-/// Returns suffixes for test keys: an empty suffix, text, numbers with the width that patterns use, and a suffix of maximum length.
+/// Returns suffixes for test keys: an empty suffix, text, numbers with the width that patterns use, and a suffix of the maximum length.
 fn endings(prefix: &str) -> Vec<String> {
     let longest = "k".repeat(512 - prefix.encode_utf16().count());
     let texts = [
@@ -146,7 +146,7 @@ pub(super) fn bodies() -> Vec<Row> {
     rows
 }
 
-/// Inserts rows into a partition, and skips keys that exist. Returns the number of inserted rows.
+/// Inserts rows into a partition, skipping keys that exist. Returns the number of inserted rows.
 fn insert(world: &World, table: &str, partition_key: &str, rows: Vec<(String, Row)>) -> usize {
     let (engine, table) = (world.store.inner(), TableName::new(table).unwrap());
     let mut inserted = 0;
@@ -161,7 +161,7 @@ fn insert(world: &World, table: &str, partition_key: &str, rows: Vec<(String, Ro
     inserted
 }
 
-/// Returns malformed rows whose keys begin with `prefix`: one row for each suffix, with content chosen by `seed`.
+/// Returns malformed rows whose keys begin with `prefix`: one row for each suffix, with a content that `seed` determines.
 fn odd_rows(prefix: &str, seed: usize) -> Vec<(String, Row)> {
     let bodies = bodies();
     let endings = endings(prefix).into_iter().enumerate();
@@ -169,7 +169,7 @@ fn odd_rows(prefix: &str, seed: usize) -> Vec<(String, Row)> {
     endings.map(|(at, ending)| (format!("{prefix}{ending}"), pick(at))).collect()
 }
 
-/// The jobs that failed in a test.
+/// The failed jobs of a test.
 pub(super) struct Faults {
     pub(super) context: String,
     pub(super) found: Vec<String>,
@@ -201,7 +201,7 @@ pub(super) fn work(world: &World, faults: &mut Faults) {
     }
 }
 
-/// Writes through the handles, in units of work and with a sequence.
+/// Writes through the handles, in units of work, and with a sequence.
 pub(super) fn write(world: &World, tenant: &str, faults: &mut Faults) {
     let insert = Step::Insert { title: 1, topic: 0, agent: Some(1), file: Some(9) };
     faults.of("insert", block_on(world.act(tenant, &insert)));
@@ -214,14 +214,14 @@ pub(super) fn write(world: &World, tenant: &str, faults: &mut Faults) {
     faults.expect("sequence", next == Some(1));
 }
 
-/// Returns `true` if a finding reports a malformed row under `prefix`, with the reason.
+/// Returns `true` if a finding reports a malformed row under `prefix` and gives the reason.
 fn is_odd(prefix: &str, finding: &Finding) -> bool {
     finding.kind == FindingKind::OddRow
         && finding.at.row_key.as_str().starts_with(prefix)
         && finding.reason.is_some()
 }
 
-/// Rebuilds indexes and copies, and reads the feed and a view.
+/// Checks and rebuilds the derived rows, and reads the feed and a view.
 fn derive(world: &World, view: &ViewTable<Totals, Store>, prefix: &str, faults: &mut Faults) {
     let (desk, contoso) = (TableName::new("Desk").unwrap(), PartitionKey::new("contoso").unwrap());
     faults.expect("check", world.findings() == 0);
@@ -298,7 +298,7 @@ fn run_all(prefix: &str, seed: usize) {
     }
     work(&world, &mut faults);
     let poison = faults.of("poison", block_on(world.outbox.poison(32))).unwrap_or_default();
-    // If no worker can perform a record, the record is reported.
+    // A record that no worker can perform must be reported as poison.
     faults.expect("poison", prefix != OUTBOX_PREFIX || !poison.is_empty());
     derive(&world, &view, prefix, &mut faults);
     transfer(&world, &mut faults);

@@ -1,4 +1,4 @@
-//! A fixture for the tenant tests: a help desk that uses every pattern: indexes in the same and in other partitions, shared lists, copies, a feed, a
+//! A fixture for the tenant tests. It is a help desk that uses every pattern: indexes in the same and in other partitions, shared lists, copies, a feed, a
 //! sequence, blobs, an outbox, and one audit table per year.
 
 use std::collections::BTreeMap;
@@ -134,7 +134,7 @@ pub(super) struct World {
     pub(super) agents: Entities<Agent, Store, Out>,
     pub(super) blobs: FaultyBlobs,
     pub(super) large: LargeTable<Ticket, Store, Out>,
-    /// The same table in a program that spells the table's name differently.
+    /// A handle to the same table in a program that spells the table's name differently.
     large_of_other: LargeTable<Ticket, Store, Out>,
     pub(super) audit: PeriodTables<Audit, Store>,
     /// The number of ticks by which the clock of the store and the programs is ahead of the system clock.
@@ -164,7 +164,7 @@ pub(super) fn steps(most: usize) -> impl Strategy<Value = Vec<(bool, Step)>> {
     prop::collection::vec((any::<bool>(), step), 1..most)
 }
 
-/// Returns a fixed list of actions that create rows of every kind. Workers have not yet performed the steps recorded by the last actions. The first file
+/// Returns a fixed list of actions that create rows of every kind. No worker has performed the steps that the last actions recorded. The first file
 /// has `bytes` bytes.
 pub(super) fn steps_with_file(bytes: u32) -> Vec<(bool, Step)> {
     let insert = |title, topic, agent, file| Step::Insert { title, topic, agent, file };
@@ -234,7 +234,7 @@ impl World {
         block_on(sweep.sweep_registered()).unwrap()
     }
 
-    /// Returns a store after two tenants' `steps`. `true` means `contoso`, `false` means `adatum`.
+    /// Returns a store in which two tenants have performed `steps`. `true` means `contoso`, `false` means `adatum`.
     pub(super) fn after(steps: &[(bool, Step)]) -> Self {
         let world = Self::new();
         for is_contoso in [true, false] {
@@ -301,7 +301,7 @@ impl World {
         }
     }
 
-    /// Deletes a row, but not the rows derived from it, if the row exists.
+    /// Deletes a row if it exists. Does not delete the rows derived from it.
     pub(super) fn delete_row(&self, table: &str, partition_key: &str, row_key: &str) {
         let (engine, table) = (self.store.inner(), TableName::new(table).unwrap());
         let key = EntityKey::new(partition_key, row_key).unwrap();
@@ -312,7 +312,7 @@ impl World {
         }
     }
 
-    /// Performs all recorded steps, like a worker.
+    /// Performs all recorded steps, as a worker does.
     pub(super) async fn work(&self) -> Result<()> {
         let worker = Worker::new(self.outbox.clone());
         worker
@@ -323,7 +323,7 @@ impl World {
             .map(drop)
     }
 
-    /// Returns a tenant for which all of the help desk's entity types are registered.
+    /// Returns a tenant for which all entity types of the help desk are registered.
     pub(super) fn tenant(&self, name: &str) -> Tenant {
         let tenant = Tenant::new().with_entities(&self.tickets, Ticket::partition(name)).unwrap();
         let tenant = tenant.with_entities(&self.agents, Agent::partition(name)).unwrap();
@@ -343,7 +343,7 @@ impl World {
         found.into_iter().map(with_file).collect()
     }
 
-    /// Returns the keys and properties of all rows in all tables, without stored schemas. Omits guards, because the guard of a removed row remains until
+    /// Returns the keys and properties of all rows in all tables, except stored schemas. Omits guards, because the guard of a removed row remains until
     /// it is collected.
     pub(super) fn dump(&self) -> BTreeMap<(String, String, String), String> {
         let engine = self.store.inner();
@@ -386,7 +386,7 @@ impl World {
         report.findings.iter().filter(|finding| finding.kind != FindingKind::OddRow).count()
     }
 
-    /// Returns how many of a tenant's tickets are in the topic's list, which all tenants share.
+    /// Returns the number of a tenant's tickets in the topic's list, which all tenants share.
     pub(super) fn in_topic(&self, tenant: &str, topic: u8) -> usize {
         let found =
             block_on(self.tickets.get_by_index_eventual(Ticket::topics(format!("topic{topic}")))).unwrap();
@@ -394,7 +394,7 @@ impl World {
     }
 }
 
-/// Returns the complete export of a tenant as text.
+/// Returns the complete export of a tenant as a string.
 pub(super) fn export(tenant: &Tenant) -> String {
     let (mut export, mut text) = (tenant.export(), String::new());
     while let Some(lines) = block_on(export.step()).unwrap() {

@@ -90,7 +90,7 @@ fn an_erasure_never_ignores_blobs_whose_partition_is_unknown() {
         assert_eq!(refused.code(), code, "{refused}");
         assert!(refused.message().contains("may belong to the tenant"), "{refused}");
     }
-    // One readable blob is enough to identify the partition of all.
+    // One readable blob is enough to identify the partition of all blobs in the folder.
     block_on(blobs.put(&paths[1].location, contents[1].clone().into())).unwrap();
     assert_eq!(block_on(data.count()).unwrap().blobs, 2);
     block_on(blobs.put(&paths[0].location, contents[0].clone().into())).unwrap();

@@ -1,4 +1,4 @@
-//! Tests that an import that is interrupted within a blob never stores a truncated blob.
+//! Tests that an import never stores a truncated blob, even if it is interrupted within a blob.
 
 use pollster::block_on;
 use table_core::ErrorCode;
@@ -7,7 +7,7 @@ use super::assert_moved;
 use super::kit::{World, steps_with_file};
 use crate::tenant::Import;
 
-/// Exports `contoso`, whose first file has `bytes` bytes. Returns the lines from each export step.
+/// Exports `contoso`, whose first file has `bytes` bytes. Returns the lines of each export step.
 fn exported(bytes: u32) -> (World, Vec<String>) {
     let world = World::after(&steps_with_file(bytes));
     let (tenant, mut steps) = (world.tenant("contoso"), Vec::new());
@@ -22,7 +22,7 @@ fn is_first_part(lines: &str) -> bool {
     lines.starts_with("{\"Blob\"") && lines.contains("\"From\":0,")
 }
 
-/// Pushes the steps of an export, starting with step `from`. If a step is refused because it begins within a blob, goes back to the blob's first part.
+/// Pushes the steps of an export, starting with the step `from`. If a step is refused because it begins within a blob, goes back to the blob's first part.
 /// Returns `true` if a step was refused.
 fn push_from(import: &mut Import<'_>, steps: &[String], from: usize) -> bool {
     let (mut at, mut has_refused) = (from, false);
@@ -53,7 +53,7 @@ fn an_import_that_continues_within_a_blob_stores_the_whole_blob() {
             for lines in &steps[..cut] {
                 block_on(import.push(lines)).unwrap();
             }
-            // The process ends, and another process continues.
+            // The process ends, and another process continues the import.
             let mut import = tenant.import().resume();
             block_on(import.push(&steps[0])).unwrap();
             refused += usize::from(push_from(&mut import, &steps, again));
@@ -80,7 +80,7 @@ fn a_part_of_a_blob_that_is_pushed_twice_is_stored_once() {
     assert_moved(&from, &to, "contoso");
 }
 
-/// Tests that a program can repeat a push that failed within a blob, like a push that contains only rows.
+/// Tests that a program can repeat a push that failed within a blob, in the same way as a push that contains only rows.
 #[test]
 fn a_push_that_is_repeated_after_a_failure_stores_the_whole_blob() {
     // The file is larger than one upload part.
@@ -112,7 +112,7 @@ fn an_export_without_offsets_is_imported() {
     let tenant = to.tenant("contoso");
     let mut import = tenant.import();
     for lines in &steps {
-        // A step with several rows has more than one line.
+        // A step with several rows has more than one line, so it is not a single JSON value.
         let Ok(mut line) = serde_json::from_str::<serde_json::Value>(lines) else {
             block_on(import.push(lines)).unwrap();
             continue;

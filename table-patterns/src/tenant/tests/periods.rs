@@ -1,4 +1,4 @@
-//! Tests tenants with several types that share one table per period: every row is counted, exported, imported and erased exactly
+//! Tests tenants with several types that share one table per period. Every row must be counted, exported, imported and erased exactly
 //! once.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Tests a tenant that returns after its erasure: running programs rely on its earlier registrations, and sweeps must find its recorded
+//! Tests a tenant that returns after its erasure. Running programs rely on its earlier registrations, and sweeps must find its recorded
 //! steps.
 
 use std::time::Duration;
@@ -26,7 +26,7 @@ fn a_sweep_finds_the_steps_of_a_tenant_that_returned_after_its_erasure() {
             world.sweep();
         }
         world.pass(pause % 5 * MINUTE);
-        // The process dies after the commit and before it sends the message.
+        // The process dies after the commit, before it sends the message.
         let insert = Step::Insert { title: 1, topic: 1, agent: None, file: None };
         block_on(world.act("contoso", &insert)).unwrap();
         block_on(world.outbox.queues().clear(world.outbox.queue())).unwrap();
@@ -34,7 +34,7 @@ fn a_sweep_finds_the_steps_of_a_tenant_that_returned_after_its_erasure() {
         assert_eq!(world.sweep().pending, 1, "{pause} minutes after the erasure");
         block_on(world.work()).unwrap();
         assert_eq!((world.findings(), world.in_topic("contoso", 1)), (0, 1), "{pause} minutes");
-        // The returned tenant's registration remains.
+        // The registration of the returned tenant remains.
         for _ in 0..60 {
             world.pass(5 * MINUTE);
             world.sweep();
@@ -53,7 +53,7 @@ fn a_sweep_finds_the_steps_of_a_bearer_whose_grant_was_issued_after_an_erasure()
         block_on(world.work()).unwrap();
         block_on(world.tenant("contoso").erase()).unwrap();
         world.pass(pause * MINUTE);
-        // The process that issues the grant registered the partition before the erasure.
+        // The process that issues the grant had already registered the partition before the erasure.
         let expiry = Utc::now() + 2 * 24 * 60 * MINUTE;
         let contoso = PartitionKey::new("contoso").unwrap();
         let grant = block_on(world.tickets.grant(&contoso, expiry)).unwrap();
@@ -61,7 +61,7 @@ fn a_sweep_finds_the_steps_of_a_bearer_whose_grant_was_issued_after_an_erasure()
             world.pass(5 * MINUTE);
             world.sweep();
         }
-        // The bearer cannot write to the queue.
+        // The bearer of the grant cannot write to the queue.
         let (queue, runtime) = (world.outbox.queue().clone(), world.outbox.runtime().clone());
         let own = Outbox::with_runtime(world.store.clone(), Engine::in_memory(), queue, runtime);
         let tickets = world.store.entities_with_outbox::<Ticket, _>(own).with_grant(&grant).unwrap();

@@ -1,4 +1,4 @@
-//! Tests exported steps with seals: either an import performs each step, including steps that were set aside, or the export is
+//! Tests exported steps that have seals. Either an import performs each step, including steps that were set aside, or the export is
 //! refused.
 
 use std::time::Duration;
@@ -39,7 +39,7 @@ struct Room {
     number: u32,
 }
 
-/// A directory row, which steps write.
+/// A row of the directory, to which the steps write.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Directory")]
 #[partition_key(book)]
@@ -80,7 +80,7 @@ fn record(outbox: &Out, row: &str) {
     record_phone(outbox, row, Some(7));
 }
 
-/// Records a step that writes the phone number in the row `row` of the directory, or deletes the row.
+/// Records a step that writes `phone` to the row `row` of the directory, or that deletes the row if `phone` is `None`.
 fn record_phone(outbox: &Out, row: &str, phone: Option<i32>) {
     let (table, key) = (TableName::new("Directory").unwrap(), EntityKey::new("phones", row).unwrap());
     let step = match phone {
@@ -132,7 +132,7 @@ fn steps_that_were_set_aside_are_performed_after_an_import() {
 
 #[test]
 fn pat_ec_8_a_step_that_was_set_aside_overwrites_no_newer_step_after_an_import() {
-    // The phone numbers that two steps of one change write. The first step is set aside, and the second is done before the export.
+    // The phone numbers that the two steps of one change write. The first step is set aside, and the second is performed before the export.
     for (first, second) in [(Some(7), Some(8)), (Some(7), None), (None, Some(8))] {
         let (from, to) = (store(false), store(true));
         let (source, target) = (outbox(&from, "work", None), outbox(&to, "work", None));
@@ -170,7 +170,7 @@ fn pat_ec_4_an_export_without_an_outbox_is_refused_if_steps_are_recorded() {
     let error = block_on(plain(&from).copy_to(&with_outbox(&target))).unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::InvalidInput, Some("PAT-EC-4")), "{error}");
     assert!(error.message().contains("`EntityStore::entities_with_outbox`"), "{error}");
-    // An import without an outbox cannot seal the step.
+    // An import into a tenant without an outbox cannot seal the step.
     let mut export = String::new();
     let tenant = with_outbox(&source);
     let mut exporting = tenant.export();
@@ -182,7 +182,7 @@ fn pat_ec_4_an_export_without_an_outbox_is_refused_if_steps_are_recorded() {
     block_on(tenant.copy_to(&with_outbox(&target))).unwrap();
     work(&target);
     assert_eq!((directory(&to), block_on(target.backlog()).unwrap().poison), (vec!["1".to_owned()], 0));
-    // Without recorded steps, no outbox is needed.
+    // If no steps are recorded, no outbox is needed.
     work(&source);
     block_on(plain(&from).copy_to(&plain(&store(true)))).unwrap();
 }

@@ -64,7 +64,7 @@ impl World {
         .unwrap()
     }
 
-    /// Inserts a ticket and an agent of a tenant.
+    /// Inserts a ticket and an agent for a tenant.
     fn insert(&self, tenant: &str) {
         let agent = Agent { tenant: tenant.into(), id: 1, mail: "ada".into() };
         block_on(async {
@@ -81,7 +81,7 @@ impl World {
         if is_reversed { tickets(agents(Tenant::new())) } else { agents(tickets(Tenant::new())) }
     }
 
-    /// Returns the tenants of the agents that have the mail address used by all agents.
+    /// Returns the tenants of the agents that have the e-mail address `ada`, which all agents have.
     fn by_mail(&self) -> Vec<String> {
         let found = block_on(self.agents.query_eventual(Agent::by_mail("ada")).collect()).unwrap();
         found.into_iter().map(|agent| agent.possibly_stale().tenant.clone()).collect()

@@ -1,4 +1,4 @@
-//! Tests of types that keep lists in the same folder or in two folders of a blob store, and of lists in a partition that is registered for another type.
+//! Tests types that keep their lists in one folder or in two folders of a blob store, and lists in a partition that is registered for another type.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ struct World {
 }
 
 impl World {
-    /// Creates a store whose lists are all stored in blobs. The tickets and the agents each have a folder for their lists, which may be the same.
+    /// Creates a store whose lists are all stored in blobs. The tickets and the agents each have a folder for their lists; it may be the same folder.
     async fn new([of_tickets, of_agents]: [&str; 2]) -> Result<Self> {
         let (store, blobs) = (Engine::in_memory(), Arc::new(InMemory::new()));
         let lists = |folder| ListBlobs::new(blobs.clone(), folder).spill_above(0);
@@ -74,10 +74,10 @@ impl World {
     }
 }
 
-/// Registers the types of a world for the tenant `contoso`.
+/// A function that registers the types of a world for the tenant `contoso`.
 type Register = fn(&World) -> Tenant;
 
-/// All registrations that contain the agents' partition once.
+/// All ways to register the types so that the agents' partition is contained exactly once.
 const REGISTRATIONS: [Register; 5] = [
     |world| world.with_agents(world.with_tickets(Tenant::new(), "agents_contoso"), "contoso"),
     |world| world.with_tickets(world.with_agents(Tenant::new(), "contoso"), "agents_contoso"),
@@ -85,7 +85,7 @@ const REGISTRATIONS: [Register; 5] = [
         let twice = world.with_agents(world.with_agents(Tenant::new(), "contoso"), "contoso");
         world.with_tickets(twice, "agents_contoso")
     },
-    // The other selection is empty.
+    // The selection of the other type is empty.
     |world| world.with_agents(world.with_tickets(Tenant::new(), "agents_contoso"), "none"),
     |world| world.with_tickets(world.with_agents(Tenant::new(), "contoso"), "none"),
 ];

@@ -1,4 +1,4 @@
-//! Tests tenants with an unreadable entity: another tool wrote one of its properties with another type.
+//! Tests tenants with an unreadable entity. Another tool has written one of its properties with a different type.
 
 use pollster::block_on;
 use table_core::ErrorCode;
@@ -13,7 +13,7 @@ use super::assert_erased;
 use super::kit::{World, export, some_steps};
 use crate::converge;
 
-/// Merges one property into a stored ticket, and leaves its index rows unchanged.
+/// Merges one property into a stored ticket. Does not change its index rows.
 fn merge(world: &World, row_key: &str, (name, value): (&str, ValueRef<'_>)) {
     let mut row = RowWriter::new();
     row.property(name, value);

@@ -1,4 +1,4 @@
-//! Tests that costs are bounded: for an entity that moves between partitions again and again, and for a rebuild with concurrent writers.
+//! Tests that costs are bounded, both for an entity that moves repeatedly between partitions and for a rebuild with concurrent writers.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use super::kit::{Company, Headcount};
 use crate::faults::{Call, Fault};
 use crate::view::record::{BY, OF, Places, Share};
 
-/// Returns, for each employee, the list of the view's partitions that contain the employee.
+/// Returns each employee's list of the view's partitions that contain the employee.
 fn lists(company: &Company) -> Vec<Places> {
     let query = Query::new(KeyRange { partition_key: TextRange::ALL, row_key: TextRange::prefix(OF) });
     let page = block_on(company.engine.query(company.view.rows.name().unwrap(), &query, None)).unwrap();
@@ -45,7 +45,7 @@ fn imp_6_an_entity_moved_a_thousand_times_costs_no_more_than_after_a_few() {
     company.assert_right("moved");
 }
 
-/// Runs a rebuild of a view in which one sum is wrong by `drift`. Before each of the rebuild's first `changes` queries, an employee changes and another
+/// Runs a rebuild of a view in which one sum is wrong by `drift`. Before each of the rebuild's first `changes` queries, an employee is changed and another
 /// follower applies the change. Returns the numbers of requests and of corrected rows.
 fn rebuild_during(changes: usize, drift: i64) -> (usize, u64) {
     let company = Company::on(table_core::Engine::in_memory(), |store| store.pages_of(5));
@@ -74,7 +74,7 @@ fn rebuild_during(changes: usize, drift: i64) -> (usize, u64) {
     let progress = block_on(company.view.rebuild().page(10).run()).unwrap();
     let calls = company.store.calls().len();
     company.assert_right("rebuilt");
-    // No row is still marked by a recount.
+    // No row has a mark of a recount.
     let query = Query::new(KeyRange::rows("London", TextRange::ALL));
     let page = block_on(company.engine.query(company.view.rows.name().unwrap(), &query, None)).unwrap();
     for row in page.rows.iter().filter(|row| !row.row_key.starts_with(BY)) {
@@ -113,7 +113,7 @@ proptest! {
         block_on(rows.update(Headcount::key("London", "all"), |row| row.years += drift)).unwrap();
         company.store.heal();
         let others = company.again();
-        // If every attempt to apply a change is overtaken by another change, it never completes, so the other changes eventually stop.
+        // Applying a change never completes if other changes overtake every attempt. The other changes therefore stop eventually.
         let mut left = 50;
         company.store.script(move |_, call| {
             let (others, moves) = (others.clone(), moves.clone());
@@ -144,7 +144,7 @@ proptest! {
 }
 
 impl Company {
-    /// Returns the records of all entities in the view's partition `place`.
+    /// Returns each entity's record in the view's partition `place`.
     fn shares(&self, place: &str) -> Vec<Share> {
         let query = Query::new(KeyRange::rows(place, TextRange::prefix(BY)));
         let page = block_on(self.engine.query(self.view.rows.name().unwrap(), &query, None)).unwrap();

@@ -1,4 +1,4 @@
-//! Tests views with processes that die before or after any request, or are suspended at any request while other processes
+//! Tests that views stay correct if a process dies before or after any request, or is suspended at any request while other processes
 //! complete all pending work.
 
 use pollster::block_on;
@@ -9,7 +9,7 @@ use table_core::store::TableStore;
 use super::kit::Company;
 use crate::faults::Fault;
 
-/// Creates a company with three employees. The view contains two of them, one in an outdated state. Then creates `more`
+/// Creates a company with three employees. The view contains two of them, one of these in an outdated state. Then creates `more`
 /// further employees, which the view does not contain.
 fn company_of(more: u32) -> Company {
     let company = Company::new();
@@ -43,7 +43,7 @@ const SCENES: [(&str, u32, Scene); 3] = [
     ("rebuilds", 0, |company| {
         let _ = block_on(company.view.rebuild().page(2).run());
     }),
-    // With eight further employees, the rebuild has enough keys to read them in pages instead of by point queries.
+    // With eight additional employees, the rebuild has enough keys to read them in pages instead of by point queries.
     ("rebuilds many", 8, |company| {
         let _ = block_on(company.view.rebuild().run());
     }),
@@ -167,7 +167,7 @@ fn imp_6_a_delayed_process_undoes_nothing() {
     }
 }
 
-/// Tests the same scenarios, but the suspended process dies at its first write after it resumes, so it cannot read again.
+/// Tests the same scenarios, but the suspended process dies at its first write after it resumes, and therefore cannot read again.
 #[test]
 fn imp_6_a_delayed_process_that_crashes_undoes_nothing() {
     let (name, more, scene) = SCENES[0];

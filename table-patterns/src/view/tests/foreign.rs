@@ -32,7 +32,7 @@ struct Line {
     number: u16,
 }
 
-/// An entity with a feed in the same table as the orders.
+/// An entity in the orders' table. Its type declares a feed.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Orders", feed)]
 #[partition_key(customer)]
@@ -52,7 +52,7 @@ struct Sum {
     orders: i64,
 }
 
-/// The number of a customer's orders.
+/// A view with the number of each customer's orders.
 struct Sums;
 
 impl View for Sums {
@@ -91,7 +91,7 @@ impl World {
         .unwrap();
     }
 
-    /// Returns the number of orders in the view.
+    /// Returns the number of orders according to the view.
     fn sum(&self) -> i64 {
         let row = block_on(block_on(self.view.table()).unwrap().get(Sum::key("ada"))).unwrap();
         row.map_or(0, |row| row.orders)
@@ -113,7 +113,7 @@ fn imp_6_parts_of_an_entity_are_ignored_by_its_view() {
     world.order(3, 3);
     world.catch_up();
     assert_eq!(world.sum(), 3);
-    // The orders' feed records that the parts are deleted.
+    // The feed of the orders records that the parts are deleted.
     block_on(world.orders.delete_with_parts(Order::key("ada", 1))).unwrap();
     world.catch_up();
     assert_eq!(world.sum(), 2);

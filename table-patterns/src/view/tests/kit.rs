@@ -46,7 +46,7 @@ pub(super) struct Department {
     pub(super) floor: i32,
 }
 
-/// A row for a city or department. The row `all` contains the sums, and a row `name_…` belongs to one employee.
+/// A row for a city or a department. The row `all` contains the sums; each row `name_…` belongs to one employee.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Headcounts")]
 #[partition_key(of)]
@@ -85,7 +85,7 @@ impl View for Headcounts {
 pub(super) type Store = FaultyStore<Engine>;
 pub(super) type Rows = BTreeMap<(String, String), (i64, i64)>;
 
-/// The company, with the handles of one process.
+/// The company, accessed through the handles of one process.
 #[derive(Clone)]
 pub(super) struct Company {
     pub(super) engine: Engine,
@@ -131,7 +131,7 @@ impl Company {
         block_on(self.employees.update(Employee::key(department, id), change)).unwrap();
     }
 
-    /// Returns all rows in the source.
+    /// Returns all rows of the source.
     pub(super) fn backup(&self) -> Vec<(EntityKey, Row)> {
         let table = self.employees.table().name().unwrap();
         let page = block_on(self.engine.query(table, &Query::new(KeyRange::ALL), None)).unwrap();
@@ -140,7 +140,7 @@ impl Company {
         rows.map(|row| (EntityKey::new(row.partition_key, row.row_key).unwrap(), row.row.to_row())).collect()
     }
 
-    /// Replaces all rows in the source.
+    /// Replaces all rows of the source.
     pub(super) fn restore(&self, backup: &[(EntityKey, Row)]) {
         let table = self.employees.table().name().unwrap();
         let gone = self.backup().into_iter().map(|(key, _)| (key, OperationKind::Delete(IfMatch::Any)));
@@ -171,7 +171,7 @@ impl Company {
             .collect()
     }
 
-    /// Returns the records in one partition of a view's table, as text.
+    /// Returns the records in one partition of a view's table as text.
     pub(super) fn records(&self, table: &str, place: &str) -> Vec<String> {
         let rows = TextRange::prefix(crate::view::record::BY);
         let query = Query::new(KeyRange::rows(place, rows));

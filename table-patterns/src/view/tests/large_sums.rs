@@ -1,4 +1,4 @@
-//! Tests sums near the limits of their type.
+//! Tests sums near the limits of `i64`.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ impl View for Balances {
     }
 }
 
-/// Returns any, large or small amounts.
+/// Generates arbitrary, large and small amounts.
 fn amount() -> impl Strategy<Value = i64> {
     prop_oneof![any::<i64>(), Just(i64::MAX), Just(-i64::MAX), Just(6 << 60), Just(-(6 << 60)), -3_i64..3]
 }
@@ -49,7 +49,7 @@ fn amount() -> impl Strategy<Value = i64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// The postings are applied in an order in which no sum overflows. In the order in which a recount
+    /// Tests postings that are applied in an order in which no sum overflows. In the order in which a recount
     /// reads them, a sum may overflow.
     #[test]
     fn imp_6_a_rebuild_recounts_sums_whose_parts_exceed_their_type(

@@ -43,7 +43,7 @@ struct Headcount {
     years: i64,
 }
 
-/// The number of employees in a department, and the sum of their ages.
+/// A view with the number of employees in each department, and the sum of their ages.
 struct Headcounts;
 
 impl View for Headcounts {
@@ -172,7 +172,7 @@ proptest! {
     }
 }
 
-/// The employee, read by a program that does not know the indexes.
+/// An employee, as declared by a program that does not know the indexes.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Staff")]
 #[partition_key(department)]
@@ -184,7 +184,7 @@ struct Unindexed {
     age: Option<i32>,
 }
 
-/// The view of the program that does not know the indexes. It counts index rows as employees.
+/// The view of a program that does not know the indexes. It counts index rows as employees.
 struct WithIndexRows;
 
 impl View for WithIndexRows {

@@ -1,4 +1,4 @@
-//! Tests views that have missed changes, because the feed was trimmed, or the table was deleted and created again or restored.
+//! Tests views that have missed changes because the feed was trimmed, or because the table was restored, or deleted and created again.
 
 use pollster::block_on;
 use proptest::prelude::*;
@@ -105,7 +105,7 @@ fn imp_6_a_trim_at_any_request_of_a_follower_is_reported_if_changes_were_missed(
 fn imp_6_a_partition_of_a_recreated_table_is_reported_without_a_new_change() {
     let company = Company::new();
     let table = company.employees.table().name().unwrap().clone();
-    // A feed that has changes in two consecutive calls is not marked as quiet.
+    // A feed with changes in two consecutive calls is not marked as quiet.
     for id in 0..2 {
         company.hire("Sales", id, "Ada", "London", 36);
         assert_eq!(block_on(company.view.catch_up(100)).unwrap().changes, 1);
@@ -143,7 +143,7 @@ fn imp_6_a_rebuild_ends_only_the_reports_from_before_its_start() {
     lose(0);
     let mut rebuild = company.view.rebuild();
     assert!(block_on(rebuild.step()).unwrap());
-    // The rebuild has already read this partition. Another process then continues it.
+    // The rebuild has already read this partition. Another process then resumes the rebuild.
     lose(2);
     let stored = serde_json::to_string(rebuild.position()).unwrap();
     let stored = serde_json::from_str(&stored).unwrap();
@@ -157,18 +157,18 @@ fn imp_6_a_rebuild_ends_only_the_reports_from_before_its_start() {
 /// The order of the events after a restore.
 #[derive(Clone, Copy, Debug)]
 enum Order {
-    /// The view is rebuilt before a follower has seen the restored feed.
+    /// The view is rebuilt before a follower has read the restored feed.
     Rebuild,
-    /// A follower sees the restored feed, and the view is then rebuilt.
+    /// A follower reads the restored feed, and the view is then rebuilt.
     FollowAndRebuild,
-    /// A follower sees the restored feed, and the view is not rebuilt.
+    /// A follower reads the restored feed, and the view is not rebuilt.
     Follow,
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Tests a table that was restored from a backup, so that its feed ends before the view's cursor or at it.
+    /// Tests a table that was restored from a backup. Its feed therefore ends before the view's cursor or at the cursor.
     #[test]
     fn imp_6_a_view_of_a_restored_table_is_right_after_a_rebuild_or_reported(
         order in prop_oneof![Just(Order::Rebuild), Just(Order::FollowAndRebuild), Just(Order::Follow)],
@@ -200,7 +200,7 @@ proptest! {
         prop_assert!(!is_reported || matches!(order, Order::Follow));
     }
 
-    /// Tests rebuilds that stop after a few steps, before any follower has seen the restored feed.
+    /// Tests rebuilds that stop after a few steps, before any follower has read the restored feed.
     #[test]
     fn imp_6_an_unfinished_rebuild_hides_no_missed_change(lost in 0..4_u32, changes in 0..6_u32, steps in 1..4_usize) {
         let company = Company::new();
@@ -230,7 +230,7 @@ proptest! {
     }
 }
 
-/// The rebuild keeps the ends of the first 1,000 feeds in its position.
+/// Tests more partitions than the number of feed ends that a rebuild stores in its position, which is 1,000.
 #[test]
 fn imp_6_one_rebuild_repairs_the_missed_changes_of_more_than_a_thousand_partitions() {
     let company = Company::new();

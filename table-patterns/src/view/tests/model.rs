@@ -13,10 +13,10 @@ use super::kit::{Company, Employee};
 enum Act {
     Put(u8, u8, u8),
     Fire(u8),
-    /// Applies an employee to the view out of order, as if a change had been delivered early, late or again.
+    /// Applies an employee to the view out of order, as if a change had been delivered early, late or repeatedly.
     Apply(u8),
     CatchUp(usize),
-    /// Deletes the view's cursors, so that all changes are delivered again.
+    /// Deletes the view's cursors. All changes are then delivered again.
     Forget,
     Rebuild,
 }

@@ -1,4 +1,4 @@
-//! Tests recounts during which entities leave the recounted partition of the view and return.
+//! Tests recounts during which entities leave the recounted partition of the view and return to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use table_core::{Result, TableStoreExt};
 use super::kit::{Company, Headcount};
 use crate::faults::Fault;
 
-/// An upper limit for the number of requests in a recount. In the tests, an entity moves before some of these requests.
+/// An upper limit for the number of requests in a recount. In each test, an entity moves before some of these requests.
 const REQUESTS: usize = 14;
 
 /// The damage that the recount must repair.
@@ -24,9 +24,9 @@ enum Damage {
     StrayRow,
 }
 
-/// Creates a company with two employees: Bob in London, and Ada in London (if `starts_here`) or in Paris.
+/// Creates a company with two employees: Bob in London, and Ada in London if `starts_here` is `true`, or else in Paris.
 fn company(damage: Damage, starts_here: bool) -> Company {
-    // With two rows per page, Ada also moves between the pages.
+    // Each page has two rows, so Ada also moves between pages.
     let company = Company::on(Engine::in_memory(), |store| store.pages_of(2));
     company.hire("Sales", 1, "Ada", if starts_here { "London" } else { "Paris" }, 36);
     company.hire("Sales", 2, "Bob", "London", 20);
@@ -45,7 +45,7 @@ fn company(damage: Damage, starts_here: bool) -> Company {
     company
 }
 
-/// Returns the property names in those rows of London that are visible to readers.
+/// Returns the names of the properties in each row of London that is visible to readers.
 fn properties(company: &Company) -> BTreeMap<String, BTreeSet<String>> {
     let query = Query::new(KeyRange::rows("London", TextRange::ALL));
     let page = block_on(company.engine.query(&TableName::new("Headcounts").unwrap(), &query, None)).unwrap();

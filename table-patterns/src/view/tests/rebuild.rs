@@ -1,4 +1,4 @@
-//! Tests rebuilds: the damage that they repair, the changes that they leave to the feeds, and how another process resumes them.
+//! Tests rebuilds: the damage that they repair, the changes that they leave to the feeds, and how another process resumes a rebuild.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,7 +32,8 @@ fn shares_are_read_only_for_entities_that_have_some() {
         block_on(company.view.apply_all([Applied { source, places }])).unwrap();
         company.store.calls().into_iter().filter(|call| matches!(call, Call::Get)).count()
     };
-    // Reads the list of partitions, the entity, and the sums of London and of Sales; then the records in both partitions instead of the sums.
+    // The first apply reads the list of partitions, the entity, and the sums of London and of Sales. The second reads the records in both partitions instead of
+    // the sums.
     assert_eq!((gets(), gets()), (4, 4));
 }
 
@@ -55,7 +56,7 @@ fn a_rebuild_requests_many_entities_at_once() {
         is(Call::Query)
     );
     company.assert_right("rebuilt");
-    // Another tool makes these writes without the feed.
+    // Another tool makes these writes, which are not recorded in the feed.
     for id in (0..500).step_by(9) {
         block_on(table.delete(Employee::key("Sales", id), IfMatch::Any)).unwrap();
     }
@@ -67,7 +68,7 @@ fn a_rebuild_requests_many_entities_at_once() {
 #[test]
 fn imp_6_a_new_view_over_old_rows_refuses_queries_until_it_is_built() {
     let company = Company::new();
-    // These rows are older than the feed.
+    // These rows were written before the feed existed.
     let table = company.engine.table::<Employee>();
     for id in 0..25 {
         let old =
@@ -84,7 +85,7 @@ fn imp_6_a_new_view_over_old_rows_refuses_queries_until_it_is_built() {
     let error = block_on(company.view.table()).unwrap_err();
     assert_eq!((error.code(), error.table()), (ErrorCode::IndexNotReady, Some("Headcounts")));
 
-    // Each step runs in a new process, which knows only the stored position.
+    // Each step runs in a new process, which only knows the stored position.
     let (mut stored, mut steps) = (serde_json::to_string(&RebuildPosition::default()).unwrap(), 0);
     loop {
         let other = company.again();
@@ -111,7 +112,7 @@ fn imp_6_a_rebuild_repairs_errors_left_by_others() {
         company.hire("Sales", id, "Ada", "London", 36);
     }
     company.catch_up();
-    // A sum that was set manually, entities that were inserted and deleted without a feed entry, and an entity whose change was trimmed from the
+    // The damage is a sum that was set manually, entities that were inserted and deleted without a feed entry, and an entity whose change was trimmed from the
     // feed.
     block_on(
         company.engine.table::<Headcount>().update(Headcount::key("London", "all"), |row| row.years = 7),
@@ -166,17 +167,17 @@ fn imp_6_a_rebuild_counts_partitions_once_and_clears_unexplained_sums() {
     company.store.heal();
     let progress = block_on(rebuild.run()).unwrap();
     assert_eq!((progress.applied, progress.corrected), (60, 1), "{progress:?}");
-    // Six pages each of entities, of their sources and of records, the rows and the records of the only partition twice, and the registry.
+    // The queries read six pages each of entities, of their sources and of records, the rows and the records of the only partition twice, and the registry.
     let calls = company.store.calls();
     let queries = calls.iter().filter(|call| **call == Call::Query).count();
     assert_eq!(queries, 23);
-    // The only point reads are the wrong row at the start and the end of its recount, the feed's cursor, and the state.
+    // The only point queries read the wrong row at the start and at the end of its recount, the cursor in the feed, and the state.
     assert_eq!(calls.iter().filter(|call| **call == Call::Get).count(), 4);
     assert!(!company.stored().contains_key(&("ages".to_owned(), "stray".to_owned())));
     assert_eq!(company.stored().len(), 60);
 }
 
-/// Reads the names in one city in pages, and runs a function after the first page.
+/// Reads the employees' names in one city page by page, and runs a function after the first page.
 fn names_around(company: &Company, between: impl FnOnce()) -> Vec<String> {
     let rows = block_on(company.view.table()).unwrap();
     let page = |from: Option<&_>| {
@@ -262,7 +263,7 @@ fn imp_6_changes_during_a_rebuild_are_followed_after_it() {
     let mut rebuild = company.view.rebuild().page(4);
     let (mut changes, mut steps) = (0, 0);
     while block_on(rebuild.step()).unwrap() {
-        // One entity changes after it has been read, one is deleted, and new entities are inserted into a partition that had no feed at the start.
+        // One entity changes after it has been read, another is deleted, and new entities are inserted into a partition that had no feed at the start.
         company.change("Sales", 1, |ada| ada.age += 1);
         company.hire("Marketing", steps, "Cy", "Paris", 30);
         (changes, steps) = (changes + 2, steps + 1);
@@ -292,7 +293,7 @@ fn imp_6_a_rebuild_moves_no_cursor_back_and_none_before_its_end() {
     assert_eq!(position(&company, "Sales"), caught_up);
     company.assert_right("built");
 
-    // The table is deleted and created again before the last step of another rebuild, and a follower reads its new feed.
+    // The table is deleted and created again before the last step of another rebuild, and a follower reads the new table's feed.
     let mut rebuild = company.view.rebuild().page(4);
     while !serde_json::to_string(rebuild.position()).unwrap().contains("\"Feeds\"") {
         block_on(rebuild.step()).unwrap();

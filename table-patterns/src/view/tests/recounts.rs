@@ -36,7 +36,7 @@ struct Total {
     years: i64,
 }
 
-/// The rows of sums to which the member `id` adds.
+/// Returns the rows of sums to which the member `id` adds.
 fn rows(id: u32) -> [String; 3] {
     ["all".to_owned(), format!("half_{}", id % 2), format!("third_{}", id % 3)]
 }

@@ -1,4 +1,4 @@
-//! Tests views in a store that was restored from a backup whose tables were read at different moments.
+//! Tests views in a store that was restored from a backup that read each table at a different moment.
 
 use std::collections::BTreeSet;
 
@@ -17,12 +17,12 @@ use crate::converge;
 use crate::feed::FEEDS;
 use crate::outbox::rows::fresh;
 
-/// An act in the store while it is backed up.
+/// An action in the store while it is being backed up.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Hire,
     CatchUp,
-    /// The next table, in the order of the names, is read.
+    /// The backup reads the next table, in the order of the names.
     Capture,
 }
 
@@ -31,7 +31,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 3..14)
 }
 
-/// Returns all rows in a table.
+/// Returns a table's name and all its rows.
 fn captured(engine: &Engine, table: &str) -> (TableName, Vec<(EntityKey, Row)>) {
     let table = TableName::new(table).unwrap();
     let rows = match block_on(engine.query(&table, &Query::new(KeyRange::ALL), None)) {
@@ -115,7 +115,7 @@ proptest! {
     }
 }
 
-/// Tests a head that was read before the feed was marked as quiet, in a store whose registry was read afterwards, under a process that runs on.
+/// Tests a table that is restored with a head from before the feed was marked as quiet, while the registry keeps the mark. The follower keeps running.
 #[test]
 fn imp_6_a_rebuild_lists_a_partition_whose_quiet_mark_does_not_match_its_head() {
     let company = Company::new();

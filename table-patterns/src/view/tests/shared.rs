@@ -1,4 +1,4 @@
-//! Tests entities that cannot be applied to a view, views with the same row type, view versions, and followers that share the work.
+//! Tests entities that cannot be applied to a view, views with the same row type, view versions, and followers that share work.
 
 mod followers;
 mod poison;
@@ -47,7 +47,7 @@ struct Years {
     years: i64,
 }
 
-/// A view with the number of members and the sum of their years, by department.
+/// A view with the number of members in each department, and the sum of their years.
 struct ByDepartment;
 
 impl View for ByDepartment {
@@ -110,12 +110,12 @@ impl World {
         Self { engine, members, time: Arc::new(AtomicU64::new(639_307_584_000_000_000)) }
     }
 
-    /// Returns the same world with handles of another process.
+    /// Returns the same world, accessed through the handles of another process.
     fn again(&self) -> Self {
         Self { time: Arc::clone(&self.time), ..Self::over(self.engine.clone()) }
     }
 
-    /// Creates a view handle as in a separate process, with a clock that the test controls. Returns the handle and its store.
+    /// Creates a view handle as if in a separate process, with a clock that the test controls. Returns the handle and its store.
     fn follower<V: View>(&self) -> (ViewTable<V, Store>, Store) {
         let (store, time) = (FaultyStore::new(self.engine.clone()), Arc::clone(&self.time));
         let clock = Clock::new(move || time.load(Ordering::SeqCst));
@@ -128,7 +128,7 @@ impl World {
         block_on(self.members.insert(&Member { department: department.into(), id, age })).unwrap();
     }
 
-    /// Writes a member's age with a wrong type, as another program might.
+    /// Writes a member's age with a wrong type, as another program might do.
     fn garble(&self, department: &str, id: u32) {
         block_on(self.members.update(Member::key(department, id), |member| member.age += 1)).unwrap();
         let mut row = RowWriter::new();
@@ -155,7 +155,7 @@ fn imp_6_an_entity_that_cannot_be_applied_stops_no_other_and_is_retried() {
         (0..10).for_each(|id| world.hire(department, id, 30));
     }
     block_on(view.catch_up(1_000)).unwrap();
-    // A sum that overflows, and a property with a wrong type.
+    // The age of one member makes the sum overflow. Another member has a property with a wrong type.
     block_on(world.members.update(Member::key("B", 3), |member| member.age = i64::MAX)).unwrap();
     world.garble("B", 4);
     for department in ["A", "B", "C"] {
@@ -178,12 +178,12 @@ fn imp_6_an_entity_that_cannot_be_applied_stops_no_other_and_is_retried() {
     assert_eq!(block_on(view.retry_poison()).unwrap(), 0);
     assert_eq!(block_on(view.catch_up(1_000)).unwrap(), CaughtUp::default());
 
-    // A rebuild nevertheless completes.
+    // A rebuild completes nevertheless.
     let progress = block_on(view.rebuild().run()).unwrap();
     assert_eq!((progress.failed, block_on(view.state()).unwrap()), (2, ViewState::Ready));
     assert_eq!(members(&view, "C"), (20, 600));
 
-    // The next change to an entity applies it, and so does a retry on request.
+    // An entity that was set aside is applied by its next change, or by a retry on request.
     block_on(world.members.update(Member::key("B", 3), |member| member.age = 40)).unwrap();
     block_on(view.catch_up(1_000)).unwrap();
     assert_eq!((members(&view, "B"), block_on(view.poison()).unwrap().len()), ((20, 610), 1));
@@ -191,7 +191,7 @@ fn imp_6_an_entity_that_cannot_be_applied_stops_no_other_and_is_retried() {
     assert_eq!(block_on(view.retry_poison()).unwrap(), 1);
     assert_eq!((members(&view, "B"), block_on(view.poison()).unwrap().len()), ((20, 611), 0));
 
-    // The caller sets the limit.
+    // The caller determines the limit.
     world.garble("A", 1);
     world.garble("A", 2);
     let limited = view.clone().with_poison_limit(1);

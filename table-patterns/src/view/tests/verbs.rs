@@ -40,7 +40,7 @@ fn imp_6_the_layout_of_a_view() {
             for property in entity.row.properties() {
                 let property = property.unwrap();
                 let value = match property.value {
-                    // The cursor begins with the feed's identifier, which differs in each run.
+                    // The cursor begins with the feed's identifier, which is different in each run.
                     ValueRef::String(cursor) if ["Cursor", "Quiet"].contains(&property.name) => {
                         format!("{{\"feed\":…,{}", cursor.split_once(',').unwrap().1)
                     }
@@ -83,7 +83,7 @@ fn pat_ec_8_catching_up_is_bounded_and_resumes_at_its_position() {
         company.hire("Marketing", id, "Ada", "London", 36);
     }
     let mut calls = Vec::new();
-    // Each call runs in a separate process.
+    // Each call runs in a new process.
     while calls.last().is_none_or(|last: &CaughtUp| last.is_behind) {
         calls.push(block_on(company.again().view.catch_up(6)).unwrap());
     }
@@ -92,7 +92,7 @@ fn pat_ec_8_catching_up_is_bounded_and_resumes_at_its_position() {
     company.assert_right("caught up");
     assert_eq!(block_on(company.view.catch_up(6)).unwrap(), CaughtUp::default());
 
-    // A partition that changes continuously does not delay the other partitions.
+    // A partition that keeps changing does not delay the other partitions.
     for age in 0..20 {
         company.change("Marketing", 1, |one| one.age = age);
     }
@@ -101,7 +101,7 @@ fn pat_ec_8_catching_up_is_bounded_and_resumes_at_its_position() {
     assert_eq!(caught.map(|caught| caught.is_behind), [true; 2]);
     let sales = PartitionKey::new("Sales").unwrap();
     assert_eq!(block_on(company.view.catch_up_partition(&sales, 3)).unwrap().changes, 0, "{caught:?}");
-    // If one call reads several changes to an entity, it applies the entity once.
+    // An entity with several changes in one call is applied only once.
     let marketing = PartitionKey::new("Marketing").unwrap();
     let caught = block_on(company.view.catch_up_partition(&marketing, 100)).unwrap();
     assert_eq!((caught.applied, caught.is_behind), (1, false));
@@ -126,7 +126,7 @@ fn imp_6_the_lag_of_a_view_can_be_read() {
     assert_eq!(block_on(company.view.freshness()).unwrap(), crate::view::Freshness::default());
 }
 
-/// A view with a sum for each age. If an employee's age changes, the employee moves between rows in one partition.
+/// A view with a sum for each age. If an employee's age changes, the employee moves to another row in the same partition.
 pub(super) struct Ages;
 
 impl View for Ages {
@@ -236,7 +236,7 @@ fn imp_6_an_entity_keeps_records_only_of_its_current_sums() {
     let company = Company::new();
     let view = ViewTable::<Ages, _>::new(company.engine.clone());
     company.hire("Sales", 1, "Ada", "London", 0);
-    // These are far more zeros than one property could hold.
+    // One property could not hold nearly as many zeros.
     for age in 1..=1_700 {
         company.change("Sales", 1, |ada| ada.age = age);
         block_on(view.apply(&EntityKey::new("Sales", "empid_000001").unwrap())).unwrap();
@@ -292,7 +292,7 @@ fn invalid_input_is_refused_and_nothing_is_partially_written() {
         company.fire("Sales", 1);
     }
     block_on(view.catch_up(10)).unwrap();
-    // Two entities for which the sum overflows: the second is set aside until it is corrected.
+    // The sum overflows for two entities. The second is set aside until it is corrected.
     company.hire("Sales", 2, "Ada", "London", 5);
     company.hire("Sales", 3, "Ada", "London", 5);
     assert_eq!(block_on(view.catch_up(10)).unwrap().failed, 1);
@@ -368,8 +368,8 @@ fn imp_6_entities_that_changed_together_share_transactions() {
     company.store.heal();
     assert_eq!(block_on(company.view.catch_up(100)).unwrap().applied, 100);
     let submits = company.store.calls().into_iter().filter(|call| *call == Call::Submit).count();
-    // The lists of partitions; at most 99 records with the sum, twice each for city and department; the lease, the
-    // cursor, and the release of the lease; two marks for the quiet feed.
+    // One transaction writes the lists of partitions. The city and the department need two transactions each, because one holds at most 99
+    // records and the sum. Three writes are for the lease, the cursor, and the release of the lease, and two for the marks of the quiet feed.
     assert_eq!(submits, 1 + 2 * 2 + 3 + 2);
     company.assert_right("caught up");
     let before = company.stored();

@@ -1,8 +1,8 @@
-//! Tests of wide declarations, and of rows that a program with a different declaration has written.
+//! Tests wide declarations, and rows that were written by a program with a different declaration.
 
 use super::*;
 
-/// Tests a declaration with different part boundaries: properties stored under the old declaration are found, and are then written into their new parts.
+/// Tests a declaration with different part boundaries. Properties stored under the old declaration are found, and are then written into their new parts.
 #[test]
 fn pat_wide_4_a_property_that_was_moved_to_another_part_is_found() {
     #[derive(Wide, Debug)]
@@ -27,7 +27,7 @@ fn pat_wide_4_a_property_that_was_moved_to_another_part_is_found() {
     let key = || Moved::key(123, 2014);
     let (found, _) = block_on(moved.get(key())).unwrap().unwrap();
     assert_eq!((found.first, found.second), (vec![Some(1); 183], [Some(1); 183]));
-    // The old part keeps its value, and a program with the old declaration may change it later.
+    // The old part keeps its value. A program with the old declaration may change that value later.
     block_on(moved.set(key(), Moved::SECOND.at(200), 2)).unwrap();
     let error = block_on(moved.get(key())).unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
@@ -87,7 +87,7 @@ fn pat_wide_4_a_value_that_an_older_program_writes_into_the_old_part_is_reported
     assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
     assert_eq!(error.key(), Some(("0000000001", "02014")), "{error}");
     assert!(block_on(newer.update(key(), |whole| whole.a = Some(2))).is_err());
-    // The call states the same number of parts as the first conversion.
+    // This call states the same number of stored parts as the first conversion.
     assert!(block_on(newer.resize(key(), 1)).unwrap());
     let (found, _) = block_on(newer.get(key())).unwrap().unwrap();
     assert_eq!([found.a, found.b, found.c], [a, b, c]);
@@ -112,7 +112,7 @@ fn pat_wide_4_a_part_that_the_declaration_does_not_have_is_an_error() {
     let error = block_on(store.wide::<Shorter>().get(Shorter::key(123, 2014))).unwrap_err();
     assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")));
     assert!(error.to_string().contains("part 02") && error.key() == Some(("000123", "2014")), "{error}");
-    // An unrelated row whose name looks like that of a part is not a part.
+    // An unrelated row is not a part, even if its name looks like that of a part.
     let raw = store.untyped("MessageCounts").unwrap();
     block_on(raw.insert(&TableEntity::new("000123", "2014_03").unwrap().with("Day001", 1))).unwrap();
     assert_eq!(days(&counts), vec![Some(1); 366]);
@@ -205,7 +205,7 @@ fn pat_wide_2_a_manual_implementation_is_written_and_read() {
     assert_eq!(block_on(table.get(Counted::key(1, 2014))).unwrap().unwrap().0, whole);
 }
 
-/// A declaration of a year that had two parts, extended by a third part for counts that were added later.
+/// A declaration of a year. It had two parts, and has been extended by a third part for counts that were added later.
 #[derive(Wide, Debug)]
 #[entity(table = "MessageCounts")]
 #[partition_key(employee)]
@@ -237,13 +237,13 @@ fn pat_wide_4_entities_are_resized_to_more_parts_and_back() {
         assert!(block_on(grown.resize(grown_key(), stored)).unwrap_err().is_invalid_input());
     }
     block_on(counts.insert(&year_of(1))).unwrap();
-    // Two parts are stored, not one or four. The conversion must not mistake a lost part for one that was never declared.
+    // Two parts are stored, neither one nor four. The conversion must not mistake a lost part for a part that was never declared.
     for stored in [1, 4] {
         let error = block_on(grown.resize(grown_key(), stored)).unwrap_err();
         assert_eq!((error.code(), error.rule()), (ErrorCode::EntityMismatch, Some("PAT-WIDE-4")), "{stored}");
     }
     assert_eq!(days(&counts), vec![Some(1); 366]);
-    // Another writer commits first, once.
+    // Another writer commits first in one attempt.
     store.heal();
     store.script(|call, at| match (call, at) {
         (Call::Submit, 1) => Fault::Before(ErrorCode::UpdateConditionNotSatisfied),
@@ -278,7 +278,7 @@ fn pat_wide_2_a_resize_that_fails_changes_nothing() {
     });
     let grown = store.wide::<Grown>().with_retry(counts.retry().clone());
     assert!(block_on(grown.resize(Grown::key(123, 2014), 2)).is_err());
-    // If reading the entity with the declared number of parts fails, the error of this read is returned.
+    // If the read with the declared number of parts fails, its error is returned.
     store.script(|_, at| if at == 1 { Fault::Before(ErrorCode::ServerBusy) } else { Fault::None });
     let error = block_on(grown.resize(Grown::key(123, 2014), 1)).unwrap_err();
     assert_eq!(error.code(), ErrorCode::ServerBusy);

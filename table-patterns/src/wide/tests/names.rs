@@ -1,4 +1,4 @@
-//! Tests of the property names in the parts: thousands of slots, and names that occur twice.
+//! Tests the property names in the parts: thousands of slots, and names that occur more than once.
 
 use super::*;
 use crate::wide::check::{check_names, check_parts};
@@ -39,7 +39,7 @@ proptest! {
     }
 }
 
-/// An entity with a key field that is also stored as a property, because the field's value cannot be computed from its bucket in the key.
+/// An entity with a key field that is also stored as a property, because the field's value cannot be computed from the bucket in the key.
 #[derive(Entity, Clone)]
 #[entity(table = "Counted", kind = "Counted")]
 #[partition_key("bucket_", bucket(day1, 4))]
@@ -68,7 +68,7 @@ impl Wide for Full {
     }
 }
 
-/// Returns the message with which a check refuses a declaration; an empty text if it accepts the declaration.
+/// Returns the message with which a check refuses a declaration, or an empty string if it accepts the declaration.
 fn refusal(check: fn()) -> String {
     let refused = std::panic::catch_unwind(check).err();
     refused

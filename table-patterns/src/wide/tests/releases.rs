@@ -1,4 +1,4 @@
-//! Tests that no value is lost if releases with different slot ranges, part counts and slot fields write the same entity.
+//! Tests that no value is lost if releases with different slot ranges, numbers of parts and slot fields write the same entity.
 
 mod declarations;
 
@@ -11,15 +11,15 @@ use declarations::{DAYS, HOURS, Release, Values, halves, hundred, nine, twelve};
 
 #[derive(Clone, Debug)]
 enum Act {
-    /// Sets values with a patch. Values with numbers that the release does not declare are omitted.
+    /// Sets values with a patch. Omits values whose numbers the release does not declare.
     Set(Values),
-    /// Sets a slot whose number its field does not declare.
+    /// Sets a slot whose number is not declared for its field.
     SetOutside,
     Update(usize, i32),
     InsertOrReplace(Values),
-    /// Replaces the entity, alone or in a unit, on the condition that it has the version that another release has read.
+    /// Replaces the entity, alone or in a unit of work, on the condition that it has the version that another release has read.
     Replace(usize, Way, Values),
-    /// Deletes the entity, alone or in a unit, on the condition that it has the version that another release has read. Then inserts it.
+    /// Deletes the entity, alone or in a unit of work, on the condition that it has the version that another release has read. Then inserts it again.
     Delete(usize, Way, Values),
     Resize(usize),
 }
@@ -30,7 +30,7 @@ enum Way {
     Unit,
 }
 
-/// An entity type in the table and the partitions of the wide entities, so a unit can be created.
+/// An entity type in the same table and partitions as the wide entities. It makes it possible to create a unit of work.
 #[derive(Entity, Clone, Debug)]
 #[entity(table = "Counts")]
 #[partition_key(employee)]
@@ -113,7 +113,7 @@ fn program<R: Release>() -> Program {
     }
 }
 
-/// Returns the stored values for each number, under all names and in all parts.
+/// Returns all stored values of each number, under any name and in any part.
 fn stored(store: &Engine) -> BTreeMap<usize, BTreeSet<i32>> {
     let rows = block_on(store.untyped("Counts").unwrap().query(Selection::partition("0000000001")).collect());
     let mut found: BTreeMap<usize, BTreeSet<i32>> = BTreeMap::new();
@@ -130,7 +130,7 @@ fn stored(store: &Engine) -> BTreeMap<usize, BTreeSet<i32>> {
     found
 }
 
-/// Returns only the values that a release declares.
+/// Returns only those values whose numbers a release declares.
 fn declared(program: &Program, values: &Values) -> Values {
     values
         .iter()
@@ -142,7 +142,7 @@ fn declared(program: &Program, values: &Values) -> Values {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Tests that only replacements remove values, and that each read returns the last value or an error.
+    /// Tests that only replacements remove values, and that each read returns the last value or fails.
     #[test]
     fn pat_wide_4_releases_with_other_slots_and_parts_lose_no_value(
         first in 0_usize..4,
@@ -179,7 +179,7 @@ proptest! {
                     prop_assert!(other.is_none_or(|(parts, _)| parts == program.parts), "{:?}", act);
                     model = declared(program, values);
                 }
-                // A conversion keeps the value under the declared name. If two names have different values, this may be the earlier one.
+                // A conversion keeps the value under the declared name. If two names have different values, the kept value may be the earlier one.
                 (Ok(()), Act::Resize(_)) => {
                     let (found, _) = (program.read)(&store).unwrap().unwrap();
                     for (number, value) in found {

@@ -59,7 +59,7 @@ fn key_8_a_source_that_leaves_no_space_for_reference_keys_is_refused() {
 #[test]
 fn pat_den_2_more_copies_than_a_transaction_allows_are_written_in_batches() {
     let company = company();
-    // 250 holders in three partitions.
+    // The source has 250 holders in three partitions.
     for part in 0..250 {
         let name = ["Engine", "Loom", "Mill"][usize::from(part) % 3];
         block_on(company.projects.insert(&Project { part, ..project(name, Some(223)) })).unwrap();
@@ -75,7 +75,7 @@ fn pat_den_2_more_copies_than_a_transaction_allows_are_written_in_batches() {
     company.recover();
     company.assert_agreement("batches");
 
-    // Rows are read in pages of seven. One reference is removed, and one holder changes between its read and its write.
+    // Rows are read in pages of seven. One reference is removed, and one holder is changed between its read and its write.
     let pages = Company::on(company.engine.clone(), |store| store.pages_of(7));
     assert_eq!(block_on(pages.employees.settle_copies(Employee::key("Sales", 223))).unwrap(), 250);
     let mut rival = Some(company.again());
@@ -95,7 +95,7 @@ fn pat_den_2_more_copies_than_a_transaction_allows_are_written_in_batches() {
     company.assert_agreement("one between");
 }
 
-/// Tests that, if a source has more holders in its partition than fit into its transaction, the outbox updates the remaining holders.
+/// Tests that, if a source has more holders in its partition than fit into one transaction, the outbox updates the holders.
 #[test]
 fn egt_2_copies_beyond_the_transaction_limit_follow_by_the_outbox() {
     use table_core::selection::{Point, Selection};
@@ -173,7 +173,7 @@ fn egt_2_copies_beyond_the_transaction_limit_follow_by_the_outbox() {
     assert_eq!(company.pending(), 0);
 }
 
-/// Tests a source whose references fill more than one page. Most of them belong to a relation that the change does not affect.
+/// Tests a source whose references fill more than one page. Most of the references belong to a relation that the change does not affect.
 #[test]
 fn pat_den_2_holders_on_later_pages_of_references_follow_by_the_outbox() {
     use table_core::selection::{Point, Selection};

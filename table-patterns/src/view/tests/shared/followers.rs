@@ -1,4 +1,4 @@
-//! Tests of several followers of one view: crashes, delays, and the number of requests.
+//! Tests several followers of one view: crashes, delays, and the number of requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ fn imp_6_a_crashed_follower_is_replaced_with_any_clock() {
         let (dead, store) = world.follower::<ByDepartment>();
         block_on(dead.rebuild().run()).unwrap();
         (0..50).for_each(|id| world.hire("A", id, 30));
-        // The follower dies while it holds the lease: after the write that takes it.
+        // The follower takes the lease with its first write, and dies at its second write.
         let mut writes = 0;
         store.script(move |call, _| {
             writes += usize::from(call == Call::Submit);
@@ -62,7 +62,7 @@ fn imp_6_programs_that_call_once_replace_a_crashed_follower() {
         if writes < 2 { Fault::None } else { Fault::Before(ErrorCode::EngineClosed) }
     });
     block_on(dead.catch_up(100)).unwrap_err();
-    // Each call uses a new follower without memory, whose own clock is stopped.
+    // Each call uses a new follower, which remembers nothing and whose own clock is stopped.
     let once = || block_on(world.follower::<ByDepartment>().0.catch_up(100)).unwrap();
     for seconds in [0, 29, 2] {
         store_time.fetch_add(seconds * 10_000_000, Ordering::SeqCst);
@@ -71,7 +71,7 @@ fn imp_6_programs_that_call_once_replace_a_crashed_follower() {
     assert_eq!((once().changes, members(&world.follower::<ByDepartment>().0, "A").0), (50, 50));
 }
 
-/// Tests followers that call ten times during each commit of a writer. The writer is a new process each time, so it remembers no heads.
+/// Tests followers that call ten times during each commit of a writer. Each commit is made by a new process, which remembers no heads.
 #[test]
 fn imp_6_followers_that_call_during_each_commit_delay_no_writer() {
     let world = World::new();
@@ -99,7 +99,7 @@ fn imp_6_followers_that_call_during_each_commit_delay_no_writer() {
     assert_eq!(members(&view, "A").0, 30);
 }
 
-/// Tests that each call sends three more requests for a while, if a follower died while it marked a feed as quiet, or a writer died before its commit.
+/// Tests that, after a follower died while it marked a feed as quiet, or a writer died before its commit, each call sends three more requests for a while.
 #[test]
 fn imp_6_a_feed_whose_writer_crashed_before_its_commit_becomes_quiet() {
     let world = World::new();
@@ -122,7 +122,7 @@ fn imp_6_a_feed_whose_writer_crashed_before_its_commit_becomes_quiet() {
         }
         store.calls().len()
     };
-    // The list of partitions, the entities that are set aside, the cursor, and the head; for a hundred calls.
+    // For a hundred calls, each call reads the list of partitions, the entities that are set aside, the cursor, and the head.
     assert_eq!((calls(1), calls(200), calls(1)), (4, 99 * 4 + 6 + 100, 1));
 }
 
@@ -191,7 +191,7 @@ fn imp_6_an_idle_poll_of_three_thousand_quiet_partitions_is_a_few_requests() {
     store.heal();
     assert_eq!(block_on(view.catch_up(100)).unwrap(), CaughtUp::default());
     assert!(store.calls().len() <= 10, "{} requests", store.calls().len());
-    // One of them changes.
+    // One of the departments changes.
     world.hire("d7", 9_000, 1);
     store.heal();
     assert_eq!(block_on(view.catch_up(100)).unwrap().changes, 1);

@@ -1,4 +1,4 @@
-//! Tests entities that are corrected, retried and spoiled again while a follower works.
+//! Tests entities that are corrected, retried and damaged again while a follower works.
 
 use pollster::block_on;
 
@@ -23,8 +23,8 @@ fn correct(world: &World) {
     block_on(world.members.insert_or_replace(&member)).unwrap();
 }
 
-/// Runs `work` with a new follower. Other processes run `meanwhile` before the follower's request `number`, and leave the member spoiled. Returns `false` if
-/// the follower sent fewer requests.
+/// Runs a new follower after `prepare`. Other processes run `meanwhile` before the follower's request `number`, and leave the member damaged. Returns `false`
+/// if the follower sent fewer requests.
 fn is_interrupted(number: usize, prepare: fn(&World), meanwhile: fn(&World), retries: bool) -> bool {
     let world = world();
     prepare(&world);

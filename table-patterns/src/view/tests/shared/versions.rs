@@ -1,4 +1,4 @@
-//! Tests of views with several versions.
+//! Tests views with several versions.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The declarations of four releases, which store the same values in other parts, in other fields, and under names with other numbers of digits.
+//! The declarations of four releases, which store the same values in different parts, in different fields, and under names with different numbers of digits.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -7,13 +7,13 @@ use table_core::selection::Point;
 
 use super::*;
 
-/// The number of days and of hours in the longest declaration. Each value has a number: first the days, counted from 1, and then the hours.
+/// The numbers of days and hours in the longest declaration. Each value is identified by a number: first the days are counted, from 1, and then the hours.
 pub(super) const DAYS: usize = 100;
 pub(super) const HOURS: usize = 3;
 
 pub(super) type Values = BTreeMap<usize, i32>;
 
-/// One release's declaration of the wide entities that all releases share.
+/// The declaration of one release, for the wide entities that all releases share.
 pub(super) trait Release: Wide + Clone {
     /// The numbers of the values that the release declares.
     const NUMBERS: RangeInclusive<usize>;
@@ -22,13 +22,13 @@ pub(super) trait Release: Wide + Clone {
 
     fn new() -> Self;
 
-    /// Returns the value that has a declared number.
+    /// Returns the value with the given number, which must be declared.
     fn value(&mut self, number: usize) -> &mut Option<i32>;
 
-    /// Returns the slot that has a declared number.
+    /// Returns the slot with the given number, which must be declared.
     fn slot(number: usize) -> WideProperty<Self, Option<i32>>;
 
-    /// Returns a slot whose number its field does not declare.
+    /// Returns a slot whose number is not declared for its field.
     fn outside() -> WideProperty<Self, Option<i32>>;
 
     fn of(values: &Values) -> Self {
@@ -87,7 +87,7 @@ macro_rules! release {
 release!(nine, 9);
 release!(twelve, 12);
 
-/// A release that adds days and hours. The hours are in a second part.
+/// A release that adds days and hours. The hours are stored in a second part.
 pub(super) mod hundred {
     #[derive(super::Wide, Clone, Debug)]
     #[entity(table = "Counts")]
@@ -128,7 +128,7 @@ impl Release for hundred::Counts {
     }
 }
 
-/// A release whose days are the slots of two fields, each in its own part.
+/// A release whose days are the slots of two fields, each in a separate part.
 pub(super) mod halves {
     #[derive(super::Wide, Clone, Debug)]
     #[entity(table = "Counts")]
