@@ -7,10 +7,10 @@
 //!
 //! # Guarantee
 //! - [`Entities::grant`] lists the partition permanently, so followers read its feed and sweeps read its outbox, regardless of the writer. Until the
-//! grant expires, each sweep reads the outbox. After that, a sweep that finds no steps marks the partition as quiet, and each later sweep reads only some
+//!   grant expires, each sweep reads the outbox. After that, a sweep that finds no steps marks the partition as quiet, and each later sweep reads only some
 //!   of the quiet partitions, chosen at random.
 //! - A backfill of an index, of copies or of a feed begins only an hour after the last grant to a program with another schema has expired. It therefore
-//! finds the entities that the bearer wrote without the new index, copies or feed. The service checks the expiry of the SAS; the bearer's clock is not
+//!   finds the entities that the bearer wrote without the new index, copies or feed. The service checks the expiry of the SAS; the bearer's clock is not
 //!   involved.
 //! - A handle accepts only a grant for its own table and schema.
 //!

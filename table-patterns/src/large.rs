@@ -16,7 +16,7 @@
 //!
 //! # Guarantee
 //! - An entity that this library has written refers only to existing blobs (PAT-LARGE-2, BLB-12). A blob is complete before the entity is written. It is
-//! removed only when a [grace period](LargeTable::grace) has passed since the last entity stopped referring to it.
+//!   removed only when a [grace period](LargeTable::grace) has passed since the last entity stopped referring to it.
 //! - A reader sees either the complete old value or the complete new value. One write changes the entity's addresses
 //!   for all blobs that one call uploads. A reader that has an older version of the entity can open its blob
 //!   within the grace period, and receives `BlobNotFound` afterwards.

@@ -16,8 +16,8 @@
 //! - Each flushed line is read exactly once. If the response to a flush was lost, the identical block is written again, and readers recognise its lines by
 //!   their ids (LOG-6). Several processes can log for the same service, because blobs are only created and never overwritten.
 //! - Unflushed lines are in memory, and are lost if the process ends.
-//! [The caller determines](LogWriter::flush_at) the size of a block: with smaller blocks, writes cost more requests; with larger blocks, a crash loses more
-//! lines.
+//!   [The caller determines](LogWriter::flush_at) the size of a block: with smaller blocks, writes cost more requests; with larger blocks, a crash loses more
+//!   lines.
 //! - A line is in the folder of its hour or of the next hour, because a block spans at most an hour and is stored under the hour of its last line (LOG-3),
 //!   regardless of the time of the flush. Reading an interval therefore includes one more hour (LOG-5) and misses no line.
 //!

@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(most.load(Ordering::SeqCst), 3);
     }
 
-    /// Returns a future that completes when it is polled for the second time.
+    /// Completes when it is polled for the second time.
     async fn later() {
         let mut polled = false;
         poll_fn(|context| {

@@ -32,7 +32,7 @@
 //! - The changes in a partition are applied in order, each at least once. The [cursor](crate::feed::Cursor) then moves past them, and never moves
 //!   back. Partitions are neither ordered nor isolated: a reader can see an entity in one partition of the view and not yet in another (PAT-EC-6).
 //! - A new view is [building](ViewState::Building) and refuses reads until it is [built](ViewTable::rebuild). A rebuild processes every row as if it had
-//! changed. It can be resumed, and other programs can read and write in the meantime. Changes made before the rebuild started are not applied again from the
+//!   changed. It can be resumed, and other programs can read and write in the meantime. Changes made before the rebuild started are not applied again from the
 //!   feeds. A rebuild corrects damage caused by a trimmed feed, a changed projection or another tool, including wrong sums. In each partition of the view
 //!   that contains an entity's record, it sets sums to 0 if no entity contributes to their row. It does not remove rows that another tool has added.
 //! - Continuation tokens contain keys, so they remain valid after a rebuild. If a view's table is deleted and created again, the view is building. Handles
