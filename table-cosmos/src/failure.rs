@@ -55,7 +55,7 @@ pub(crate) const fn reports_state(status: u16) -> bool {
     matches!(status, 404 | 409 | 410 | 412)
 }
 
-/// Returns `true` if the status of a response describes such a state although the response came from a gateway or a proxy.
+/// Returns `true` if a response came from a gateway or a proxy instead of the service, although its status describes the state of an item or a container.
 fn is_page(error: &CosmosError) -> bool {
     let (status, sub) = status(error);
     sub == 0 && reports_state(status) && !is_from_service(error)

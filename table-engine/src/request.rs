@@ -76,7 +76,7 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// Returns `true` if this is the response to a decision that has added data.
+    /// Returns `true` if the operation that this response answers has added data.
     pub(crate) fn grows(&self) -> bool {
         matches!(self, Self::Decided(decision) if decision.grows())
     }

@@ -74,7 +74,7 @@ struct Progress {
 #[derive(Debug)]
 struct Advance {
     now: u64,
-    /// The last counted reading. If the engine's clock showed the maximum time, `instant` is taken from an earlier reading.
+    /// The last reading that was used. While the clock shows the latest possible time, `instant` remains that of an earlier reading.
     last: Reading,
 }
 

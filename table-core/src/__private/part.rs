@@ -96,8 +96,8 @@ pub(super) fn prefix(
     Ok(TextRange::prefix(&begin))
 }
 
-/// Returns the lower bound of a key range. If the part is the last piece of its key, a value matches exactly one string. Otherwise it matches all keys that
-/// start with the encoded value.
+/// Returns the lower bound of a key range. If the part is the last one of its key, a value of the part matches exactly one key. Otherwise, the
+/// value matches all keys that start with its encoding.
 fn lower_bound(bound: Bound<String>, all: Bound<String>, place: Place) -> Bound<String> {
     match bound {
         Bound::Excluded(text) if !place.end => {

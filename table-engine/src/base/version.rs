@@ -80,7 +80,7 @@ pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<
 #[derive(Debug)]
 struct Stretch {
     blocks: Range<usize>,
-    /// `true` for blocks that consist mostly of tombstones; `false` for blocks that lie between the rows of the base.
+    /// `true` if the blocks consist mostly of tombstones; `false` if no row of the base has a key between their first and last keys.
     deletes: bool,
 }
 

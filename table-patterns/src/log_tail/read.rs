@@ -124,7 +124,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> LogTail<E, S, O> {
     }
 
     /// Returns the newest `most` events whose stamps are later than `after` and not later than `upto`. Events with equal stamps are always in one slice,
-    /// because the next slice begins before a stamp. A slice therefore contains fewer events, or more if all its events have the same stamp.
+    /// because the next slice begins with the events before a stamp. A slice can therefore contain fewer than `most` events, or more if all its events have
+    /// the same stamp.
     pub(super) async fn slice<C: WholePartitions>(
         &self,
         log: &Selection<E, C>,

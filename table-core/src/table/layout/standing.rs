@@ -73,8 +73,8 @@ impl Standing {
         }
     }
 
-    /// Updates the state after a comparison with the stored schema, and returns it. If this schema lacks announced parts, the first write reads the stored
-    /// schema again and records a sighting.
+    /// Updates the state after a comparison with the stored schema, and returns it. If this schema lacks parts that another program has announced, the
+    /// first write reads the stored schema again, and records that a program without these parts may write.
     pub(super) fn opened(self, now: u64, stored: Stored) -> Self {
         self.asked.store(if stored.unknown.announced { 0 } else { now }, Ordering::Relaxed);
         self.learn(stored.unknown.properties);
