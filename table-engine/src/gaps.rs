@@ -34,7 +34,7 @@ pub(crate) struct Gaps {
 #[derive(Debug)]
 pub(crate) struct FoundGap {
     span: Span,
-    /// The number of rows written up to the state that the scan read.
+    /// The number of rows that had been written before the state that the scan read.
     writes: u64,
 }
 
@@ -136,7 +136,7 @@ impl WrittenKeys {
         self.0.clear();
     }
 
-    /// Returns `true` if certainly no row was written into a gap after it was found, given the current number of writes.
+    /// Returns `true` if it is certain that no row was written into a gap after the gap was found. `writes` is the current number of writes.
     fn none_in(&self, found: &FoundGap, writes: u64) -> bool {
         let since = writes.checked_sub(found.writes).and_then(|since| usize::try_from(since).ok());
         let Some(since) = since.filter(|since| *since <= self.0.len()) else { return false };

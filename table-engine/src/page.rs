@@ -17,7 +17,7 @@ use crate::state::State;
 
 /// The number of rows used to estimate the size of a page.
 const SAMPLE: usize = 8;
-/// The number of comparisons that take about as long as visiting an entry.
+/// The number of comparisons that together take about as long as visiting one entry.
 const COMPARISONS: u64 = 16;
 
 /// The bounds of a page in addition to `$top`: the engine's equivalent of the service's five-second limit (PAGE-1, PAGE-11).
@@ -110,7 +110,7 @@ pub(crate) fn read(
     Ok((page, gap))
 }
 
-/// Returns an empty page whose token is the start of the page (ENG-14), or `None` if the page may not have a token (PAGE-10, ENG-5) or no token can
+/// Returns an empty page whose token points to the start of the page (ENG-14), or `None` if the page may not have a token (PAGE-10, ENG-5) or no token can
 /// represent its start.
 pub(crate) fn empty_page(
     (id, name): (u32, &TableName),
@@ -207,8 +207,8 @@ impl<'q> Pager<'q> {
                 self.rows_read += 1;
                 return Ok(ControlFlow::Continue(()));
             }
-            // A full page searches for the next match, because the last page must not have a token (PAGE-5), and a token is the key of
-            // the next entity (PAGE-6).
+            // Once the page is full, the scan continues to the next match, because the last page must not have a token (PAGE-5), and a token is the key of the
+            // next entity (PAGE-6).
             let bytes = row.bytes();
             let full = self.rows.len() >= self.top
                 || (!self.rows.is_empty() && self.bytes + bytes > self.bounds.bytes);

@@ -81,7 +81,7 @@ impl Answer {
         matches!(self, Self::Decided(decision) if decision.grows())
     }
 
-    /// Sends the response, or the failure of the group. It is not an error if the caller no longer waits.
+    /// Sends the response, or the failure of the group. It is not an error if the caller is no longer waiting.
     pub(crate) fn send(self, failure: Option<&Error>) {
         match self {
             Self::Committed(to, outcome) => {

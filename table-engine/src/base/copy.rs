@@ -32,7 +32,7 @@ pub struct CopyReport {
     pub removed_files: u64,
 }
 
-/// A backup's file that contains rows.
+/// A file of a backup that contains rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackupFile {
@@ -51,7 +51,7 @@ impl BackupFile {
     }
 }
 
-/// The runs in a folder's earlier backup: the identity and length of each, by run number.
+/// The runs of the earlier backup in a folder: the identity and length of each run, keyed by run number.
 type Earlier = HashMap<u64, (Uuid, u64)>;
 
 impl BaseView {

@@ -1,4 +1,4 @@
-//! The lineage of a version: each opening of the folder, with the last version that it recorded.
+//! The lineage of a version: the times that the folder was opened, each with the last version that was recorded while it was open.
 //!
 //! If another program copies the folder, the copy has the same engine identity. The lineages of the two folders differ as soon as a version is recorded
 //! in either of them.
