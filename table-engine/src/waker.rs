@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 
-/// A caller's waker, wrapped so that panics are caught. Waking or dropping the waker runs the caller's code on an engine thread.
+/// A caller's waker in a wrapper that catches panics. Waking or dropping the waker runs the caller's code on an engine thread.
 struct Contained(Option<Waker>);
 
 /// Runs a caller's code. A panic is reported by the panic hook and affects no other caller.

@@ -267,7 +267,7 @@ pub(crate) mod tests {
             .collect()
     }
 
-    /// Generates rows from few different property names, so that many rows have the same shape.
+    /// Generates rows from few different property names, so many rows have the same shape.
     fn row() -> impl Strategy<Value = Vec<u8>> {
         prop::collection::btree_map("[A-C_é]{1,2}", "\\PC{0,12}", 0..8).prop_map(|properties| {
             let mut writer = RowWriter::new();

@@ -91,7 +91,7 @@ impl Default for TimeToLive {
 pub struct PutMessage {
     /// The text of the message: at most 64 KiB of UTF-8 (QUE-6).
     pub text: String,
-    /// The duration for which a new message is hidden: 0 to 7 days, in whole seconds, less than the time to live (QUE-8).
+    /// The duration for which a new message is hidden: 0 to 7 days, in whole seconds, and less than the time to live (QUE-8).
     pub hidden: Duration,
     /// The time after which the message is deleted.
     pub time_to_live: TimeToLive,
