@@ -192,7 +192,7 @@ impl Base {
         if self.stop.load(Ordering::Relaxed) { Err(stopped()) } else { Ok(()) }
     }
 
-    /// Returns a predicate that matches the names of files not needed by the version.
+    /// Returns a predicate that matches the names of files that the version does not need.
     pub(crate) fn left_over(&self) -> impl Fn(&str) -> bool + use<> {
         let runs: HashSet<u64> = self.version.runs().iter().map(|run| run.number).collect();
         let is_incomplete = self.is_incomplete;

@@ -175,12 +175,12 @@ impl Catalog {
         self.next_id = self.next_id.max(next_id);
     }
 
-    /// Returns the tables whose ids are in a range, in the order of their ids.
+    /// Returns the tables whose ids are in a range, sorted by id.
     pub(crate) fn within(&self, ids: RangeInclusive<u32>) -> impl Iterator<Item = &TableEntry> {
         self.names.range(ids).filter_map(|(_, folded)| self.tables.get(folded))
     }
 
-    /// Returns all tables in the order of their folded names.
+    /// Returns all tables, sorted by their folded names.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &TableEntry> {
         self.tables.values()
     }

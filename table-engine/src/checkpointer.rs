@@ -44,11 +44,11 @@ pub(crate) struct Checkpoint {
 pub(crate) enum Done {
     /// The frozen rows are now in the base. The `Tail` is the next journal file, if an obsolete file has been reused for it.
     Checkpointed(BaseView, Option<Tail>),
-    /// The frozen rows could not be written for lack of disk space or file descriptors. The thread will retry.
+    /// The frozen rows could not be written because disk space or file descriptors ran out. The thread will retry.
     NoRoom(Error),
     /// The base contains the same rows in other runs.
     Merged(BaseView),
-    /// The compaction has ended, with an error if a part of the base could not be merged.
+    /// The compaction has ended. The result is an error if a part of the base could not be merged.
     Compacted(Result<()>),
     /// The base can no longer be written to.
     Failed(Error),
@@ -69,7 +69,7 @@ pub(crate) struct Checkpointer {
     pub(crate) wake: Wake,
     /// `true` if the last merge failed, for example on a full disk. In this case, no merge starts before the next checkpoint.
     pub(crate) resting: bool,
-    /// `true` if the last flush failed for lack of disk space or file descriptors.
+    /// `true` if the last flush failed because disk space or file descriptors ran out.
     pub(crate) no_room: bool,
     /// The error that prevented the current compaction from merging a part of the base.
     pub(crate) unmerged: Option<Error>,
@@ -196,7 +196,7 @@ impl Checkpointer {
         // IMPORTANT: the journal is released only after the checkpoint has been recorded, because a journal file may be released only when the base contains
         // its rows.
         let next = self.release_covered().unwrap_or_else(|error| {
-            // A failure is harmless, because the next checkpoint or the next open releases the file.
+            // This failure is harmless, because the next checkpoint or the next open releases the file.
             tracing::warn!(target: "table_core::engine", %error, "a covered journal file was not released");
             None
         });

@@ -59,7 +59,7 @@ pub(crate) struct Committer {
     timestamps: Timestamps,
     /// The clock that measures leases and waiting times.
     steady: SteadyClock,
-    /// The journal and the base; `None` for an in-memory engine.
+    /// The journal and the base, or `None` for an in-memory engine.
     disk: Option<OnDisk>,
     /// The number of requests expected in the next group.
     expected: usize,

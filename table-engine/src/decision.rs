@@ -64,7 +64,7 @@ impl<'a> Ground<'a> {
         self.changes.push(Change { key, row: Some(row.with_timestamp(self.ticks)) });
     }
 
-    /// Deletes the row with a key.
+    /// Deletes the row with the given key.
     pub(crate) fn delete(&mut self, key: Key) {
         self.changes.push(Change { key, row: None });
     }

@@ -82,7 +82,7 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
     /// Makes all written bytes and the length of the file durable.
     fn sync_data(&self) -> io::Result<()>;
 
-    /// Returns `true` if the file has other hard links, so a write to it also changes the file under those names. The default is `false`.
+    /// Returns `true` if the file has other hard links, so a write to the file also changes the content under those names. The default is `false`.
     fn has_other_names(&self) -> io::Result<bool> {
         Ok(false)
     }

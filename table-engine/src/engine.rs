@@ -70,7 +70,7 @@ pub(crate) struct Inner {
     folder: Option<PathBuf>,
     /// The committer of an in-memory engine, which callers can run on their own threads.
     pub(crate) direct: Option<Arc<Direct>>,
-    /// The committer's thread; `None` for an engine that was opened for reading only.
+    /// The committer's thread, or `None` for an engine that was opened for reading only.
     committer: Option<Thread>,
     /// The id of the process in which the engine's threads run. A fork of that process does not have these threads.
     pub(crate) process: u32,

@@ -24,7 +24,7 @@ const REMEMBERED: usize = 2_048;
 /// The gaps of a state. Cloning is O(1).
 #[derive(Clone, Default)]
 pub(crate) struct Gaps {
-    /// The end of each gap, by its start. Gaps neither overlap nor touch.
+    /// The end of each gap, keyed by the gap's start. Gaps neither overlap nor touch.
     ends: OrdMap<Key, Key>,
     /// The number of rows written since the engine was opened, up to this state.
     writes: u64,
@@ -43,7 +43,7 @@ pub(crate) struct FoundGap {
 pub(crate) struct WrittenKeys(VecDeque<Key>);
 
 impl Gaps {
-    /// Returns the first gap that contains keys of a span.
+    /// Returns the first gap that overlaps a span.
     pub(super) fn first_in(&self, span: &Span) -> Option<(&Key, &Key)> {
         if self.ends.is_empty() {
             return None;

@@ -54,7 +54,7 @@ impl Tail {
     }
 }
 
-/// The writer of the journal. Used only by the committer.
+/// The writer of the journal. Only the committer uses it.
 #[derive(Debug)]
 pub(crate) struct Journal {
     disk: Arc<dyn Disk>,

@@ -31,7 +31,7 @@ pub(crate) struct PageBounds {
     pub(crate) examined: u64,
     /// The maximum number of bytes of entries examined.
     pub(crate) examined_bytes: usize,
-    /// `true` if a page ends at the end of its partition.
+    /// `true` if each page must end at the end of its partition.
     pub(crate) partition: bool,
 }
 
@@ -140,7 +140,7 @@ struct Pager<'q> {
     matcher: Option<Matcher>,
     /// `true` if the range includes several partitions, so the bounds on rows must be checked for each entity.
     check_row_key: bool,
-    /// `true` if a condition compares a key.
+    /// `true` if a condition of the filter compares a key.
     looks_at_keys: bool,
     top: usize,
     bounds: PageBounds,

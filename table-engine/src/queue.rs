@@ -139,7 +139,7 @@ impl Engine {
         Ok(count)
     }
 
-    /// Finds the first remaining message, skipping tombstones of received messages. The search runs on the caller's thread and delays no writer.
+    /// Finds the first remaining message, and skips the tombstones of received messages. The search runs on the caller's thread and delays no writer.
     ///
     /// The result stays valid, because later decisions insert messages only after it: at their own time or later, which is never before the last decision in
     /// the state, and with a later Timestamp.

@@ -67,7 +67,7 @@ impl Write {
     }
 }
 
-/// A response that is sent once its group is durable. Refusals also wait, because they may depend on other writes in the group.
+/// A response that is sent once its group is durable. Refusals wait as well, because they may depend on other writes in the group.
 #[derive(Debug)]
 pub(crate) enum Answer {
     Committed(Sender<Result<Committed>>, Result<Committed>),

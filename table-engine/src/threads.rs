@@ -41,7 +41,7 @@ pub(crate) struct Threads(Option<Arc<dyn Scheduler>>);
 #[derive(Debug)]
 pub(crate) struct Thread {
     id: ThreadId,
-    /// The system's handle; `None` after a thread has joined it.
+    /// The system's handle to the thread, or `None` after the thread has been joined.
     handle: Mutex<Option<JoinHandle<()>>>,
     ended: Arc<OnceLock<()>>,
 }

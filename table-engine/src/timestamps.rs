@@ -116,7 +116,7 @@ impl SteadyClock {
 /// A reading of the engine's clock: the current time and the elapsed time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
-    /// The current time; `None` if the clock shows the maximum time.
+    /// The current time, or `None` if the clock shows the maximum time.
     instant: Option<u64>,
     elapsed: Option<Duration>,
     /// The number of readings that had been counted when this one began.
@@ -128,7 +128,7 @@ impl Reading {
         Self { instant: Some(clock.now()).filter(|now| *now < ticks::MAX), elapsed: clock.elapsed(), earlier }
     }
 
-    /// Returns how far a steady clock that is ahead of the engine's clock advances between an earlier reading and this one, in ticks.
+    /// Returns how far a steady clock that is ahead of the engine's clock advances between an earlier reading and this one. The result is in ticks.
     fn since(self, earlier: Self) -> u64 {
         if let (Some(earlier), Some(later)) = (earlier.elapsed, self.elapsed) {
             let passed = u64::try_from(later.saturating_sub(earlier).as_nanos() / 100).unwrap_or(u64::MAX);

@@ -44,7 +44,7 @@ impl Engine {
     /// Copies all rows that can be read into a folder that is empty or missing, and lists the rows that cannot be read.
     ///
     /// [`backup`](Self::backup) fails if a part of the base cannot be read, because a partial backup must not replace a complete
-    /// earlier one. Use this function for an engine without another backup. It also starts with a checkpoint, and its result is
+    /// earlier one. Use this function for an engine without another backup. Like `backup`, it starts with a checkpoint, and its result is
     /// restored in the same way.
     ///
     /// ```

@@ -211,7 +211,7 @@ pub(super) fn pool_in(disk: &Arc<dyn Disk>, folder: &Path) -> Arc<Pool> {
     Arc::new(Pool::new(Arc::clone(disk), folder.to_owned(), 0))
 }
 
-/// Reads a copy and checks it. If both the copy and the original are broken, the original's error is returned.
+/// Reads the copy of a run and checks it. If both the copy and the original are broken, the error of the original is returned.
 pub(super) fn check_copy(run: &Run, copy: &Run) -> Result<()> {
     check(copy).or_else(|error| check(run).and(Err(error)))
 }

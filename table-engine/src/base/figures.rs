@@ -45,7 +45,7 @@ impl Base {
         self.version.segments().iter().enumerate().map(figures_of).collect()
     }
 
-    /// Returns `true` if the base may contain rows of a table.
+    /// Returns `true` if the base may contain rows of the given table.
     pub(super) fn has_rows_of(&self, table: u32) -> bool {
         self.holding(&Span::table(table)).next().is_some()
     }

@@ -56,7 +56,7 @@ pub(super) fn build(hashes: &[u64]) -> Vec<u8> {
     bytes
 }
 
-/// Returns `true` if a run with this filter may contain a key with this hash.
+/// Returns `true` if a run with the given filter may contain a key with the given hash.
 pub(super) fn may_hold(filter: &[u8], hash: u64) -> bool {
     let (start, mut bits) = places(hash, filter.len() / BUCKET);
     let Some(bucket) = filter.get(start..start + BUCKET) else { return true };

@@ -25,7 +25,7 @@ impl BaseView {
         stored::read_bytes(&*place.disk, &place.folder.join(BASE))
     }
 
-    /// Opens the base of a folder and all of its files, which remain readable even if a writer removes them later. `also` opens other resources of
+    /// Opens the base of a folder and all files of the base, which remain readable even if a writer removes them later. `also` opens other resources of
     /// the same version.
     pub(crate) fn open_during_writes<T>(
         place: &Place,

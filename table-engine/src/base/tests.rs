@@ -152,7 +152,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let mut base = base(folder.path());
         let (mut table, mut model, mut ticks) = (1, Model::new(), 0);
-        // The view of an earlier version, with its expected content.
+        // The view of an earlier version, and the content that it must have.
         let mut before: Option<(BaseView, u32, Model)> = None;
         for act in acts {
             match act {

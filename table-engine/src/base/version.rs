@@ -132,7 +132,7 @@ impl Version {
         self.segments.get(index + 1).map(|next| &*next.start)
     }
 
-    /// Returns all runs without duplicates, ordered by number.
+    /// Returns all runs, without duplicates and sorted by number.
     pub(super) fn runs(&self) -> Vec<Arc<Run>> {
         let layers = self.segments.iter().flat_map(|segment| &segment.layers);
         let mut runs: Vec<Arc<Run>> = layers.map(|layer| Arc::clone(&layer.run)).collect();

@@ -34,7 +34,7 @@ impl BaseView {
         self.stored.lineage.is_empty() && meta.journal == 1 && meta.sequence == 1
     }
 
-    /// Looks up the row with a key.
+    /// Looks up the row with the given key.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
         let Some(segment) = self.stored.version.segments().get(self.stored.version.find(key)) else {
             return Ok(None);

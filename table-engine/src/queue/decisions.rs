@@ -27,7 +27,7 @@ const DAMAGED: usize = 16;
 /// The maximum number of tombstones that one decision skips. Callers skip longer sequences on their own threads.
 pub(super) const TRACES: usize = 256;
 
-/// Returns the time that is `time` after `now`, in ticks.
+/// Returns the sum of `now` and `time`, in ticks.
 fn after(now: u64, time: Duration) -> u64 {
     let more = u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
     now.saturating_add(more).min(ticks::MAX)

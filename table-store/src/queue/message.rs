@@ -136,7 +136,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// Creates a message. Called by backends.
+    /// Creates a message. Backends call this function.
     #[must_use]
     pub const fn new(
         id: MessageId,
@@ -162,7 +162,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Creates a lease. Called by backends.
+    /// Creates a lease. Backends call this function.
     #[must_use]
     pub const fn new(message: Message, receipt: PopReceipt, visible: DateTime<Utc>) -> Self {
         Self { message, receipt, visible }

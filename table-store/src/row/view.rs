@@ -60,7 +60,7 @@ const fn last_entry(bytes: &[u8], header: usize, count: u16) -> Option<u32> {
     }
 }
 
-/// Returns the number of properties and the length of the shape at the start of `bytes`, if the version is supported.
+/// Returns the number of properties and the length of the shape at the start of `bytes`. Returns `None` if the version is not supported.
 const fn shape_of(bytes: &[u8]) -> Option<(u16, usize)> {
     let [VERSION, 0, low, high, ..] = bytes else { return None };
     let count = u16::from_le_bytes([*low, *high]);
@@ -336,7 +336,7 @@ impl<'a> RowView<'a> {
         Ok(None)
     }
 
-    /// Iterates over all properties in stored order. Yields one error if the bytes are not a row.
+    /// Iterates over all properties in stored order. If the bytes are not a row, the iterator yields a single error.
     pub fn properties(&self) -> impl Iterator<Item = Result<Property<'a>>> + use<'a> {
         let view = *self;
         let items = if view.count.is_none() { 1 } else { view.len() };

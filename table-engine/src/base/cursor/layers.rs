@@ -18,7 +18,7 @@ pub(in super::super) struct Layers {
     oldest: Option<RunCursor>,
     /// The newer layers that have remaining entries, each with its age. The layer with the smallest next key is the last in the list.
     newer: Vec<(RunCursor, usize)>,
-    /// The tally (number and checksum) of the entries hidden by newer entries; `None` if it is not needed.
+    /// The tally (number and checksum) of the entries hidden by newer entries, or `None` if it is not needed.
     shadowed: Option<Tally>,
 }
 
