@@ -1,7 +1,7 @@
 //! Validates a transaction against the latest state: the existence and `ETag`s of entities, the limits of merged entities, and required row states.
 //!
-//! This module validates but applies nothing, so a failed transaction has no effect (EGT-9). Each operation is checked against the state before the
-//! transaction. This is sufficient because a transaction writes each entity at most once (EGT-4).
+//! This module only validates a transaction and applies nothing, so a failed transaction has no effect (EGT-9). Each operation is checked against the state
+//! before the transaction. This is sufficient because a transaction writes each entity at most once (EGT-4).
 
 mod fault;
 
@@ -26,11 +26,12 @@ pub(crate) struct Writes {
     pub(crate) operations: Vec<(Key, Operation)>,
 }
 
-/// Returns the row changes that the writes make, if all of them can be applied. `ticks` becomes the entities' Timestamp.
+/// Returns the changes that the writes make to rows, if every write can be applied. `ticks` becomes the Timestamp of the written entities.
 ///
 /// # Errors
-/// The error of the first operation that fails, with its position (EGT-33, EGT-34). `RequestBodyTooLarge`, with the position of the operation, if the changes
-/// up to this operation do not fit into one journal frame. Only merges and [`TransactionMeasure::Unmeasured`] can exceed the frame's size.
+/// The error of the first operation that fails, with the operation's position (EGT-33, EGT-34). `RequestBodyTooLarge` if the changes up to and including an
+/// operation do not fit into one journal frame; the error contains the position of that operation. Only merges and [`TransactionMeasure::Unmeasured`] can
+/// exceed the frame's size.
 ///
 /// [`TransactionMeasure::Unmeasured`]: table_store::limits::TransactionMeasure::Unmeasured
 pub(crate) fn changes(
@@ -116,7 +117,7 @@ fn result(
     }
 }
 
-/// Returns the existing entity for a conditional write. Its existence is checked before its version (DEL-3, IFM-1).
+/// Returns the existing entity to which a conditional write applies. The entity's existence is checked before its version (DEL-3, IFM-1).
 fn existing(
     state: &State,
     key: &[u8],

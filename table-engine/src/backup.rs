@@ -22,8 +22,8 @@ pub use image::{BackupImage, Restoration};
 pub use readable::{LostRows, PartialBackup};
 
 impl Engine {
-    /// Copies everything that was acknowledged before the call into a folder that is empty or missing, or contains an earlier backup of this engine.
-    /// If the folder contains an earlier backup, only new data is copied, and data that is no longer needed is removed.
+    /// Copies all data that was acknowledged before the call to a folder. The folder must be empty or missing, or contain an earlier backup of this engine. In
+    /// the last case, only new data is copied, and data that is no longer needed is removed.
     ///
     /// The backup starts with a checkpoint; readers and writers continue during the copy. All copied data is read back and checked; data from an
     /// earlier backup is read again only when it is restored or verified. If a backup is interrupted, either the earlier one or the new one is complete. The
@@ -124,7 +124,7 @@ fn make_empty(disk: &Arc<dyn Disk>, folder: &Path) -> Result<(Arc<dyn Disk>, Box
     Ok((disk, lock))
 }
 
-/// Completes a restored folder that has a base.
+/// Completes a restored folder to which the base has already been copied.
 fn end_restore(disk: &dyn Disk, folder: &Path, base: &BaseView) -> Result<()> {
     let meta = base.meta();
     Journal::create(disk, folder, meta.journal, meta.sequence)?;

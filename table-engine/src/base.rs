@@ -67,7 +67,7 @@ pub(crate) struct Place {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) folder: Arc<Path>,
     pub(crate) cache_bytes: usize,
-    /// The size in bytes at which a flush ends a run. One merge step reads about twice as many bytes.
+    /// The size in bytes at which a flush completes a run. One merge step reads about twice as many bytes.
     pub(crate) run_bytes: u64,
     pub(crate) hook: Option<Hook>,
 }
@@ -86,7 +86,7 @@ pub(crate) struct Base {
     stored: Stored,
     version: Arc<Version>,
     merges: Merges,
-    /// A random identifier of this opening of the folder.
+    /// A random identifier, generated each time the folder is opened.
     opening: Uuid,
     /// `true` if a file of the version is missing. Files that the version does not need are then kept, because `BASE` may be outdated.
     is_incomplete: bool,
@@ -128,7 +128,7 @@ impl Base {
         Ok(Self::of(pool, place, stored))
     }
 
-    /// Checks that the folder contains all files of the version. If a run is missing, this opening neither deletes nor overwrites any other file.
+    /// Checks that the folder contains all files of the version. If a run is missing, files that the version does not need are neither deleted nor overwritten.
     pub(crate) fn check_files(&mut self, names: &[String]) {
         let present: HashSet<u64> = names.iter().filter_map(|name| pool::number(name)).collect();
         self.is_incomplete = self.version.runs().iter().any(|run| !present.contains(&run.number));
@@ -139,7 +139,7 @@ impl Base {
     }
 
     /// Records that the folder is complete, if no version has been recorded since it was created. From then on, a missing journal is treated as data loss.
-    /// If disk space or file descriptors run out, this is left to the next recorded version.
+    /// If disk space or file descriptors run out, the next recorded version does this instead.
     ///
     /// # Errors
     /// Any disk error except a shortage of space, file descriptors or memory.
@@ -192,7 +192,7 @@ impl Base {
         if self.stop.load(Ordering::Relaxed) { Err(stopped()) } else { Ok(()) }
     }
 
-    /// Returns a predicate that matches the names of files not needed by the version.
+    /// Returns a predicate that matches the names of files that the version does not need.
     pub(crate) fn left_over(&self) -> impl Fn(&str) -> bool + use<> {
         let runs: HashSet<u64> = self.version.runs().iter().map(|run| run.number).collect();
         let is_incomplete = self.is_incomplete;
@@ -257,7 +257,7 @@ impl Base {
     /// Records a version without the given tables and without new rows. Returns `false` if the base contains none of these tables. On a full disk, this
     /// frees the space that a flush needs.
     ///
-    /// The start of the journal does not change. Replaying the journal cannot bring a dropped table back, because the record of the drop is replayed, too. That
+    /// The start of the journal does not change. Replaying the journal cannot restore a dropped table, because the record of the drop is also replayed. That
     /// record must therefore be durable.
     pub(crate) fn forget_tables(&mut self, dropped: &[u32]) -> Result<bool> {
         let mut meta = self.stored.meta.clone();

@@ -20,18 +20,19 @@ pub(crate) struct TableEntry {
     pub(crate) id: u32,
     /// The name in its original case (TBL-2).
     pub(crate) name: TableName,
-    /// The time when the table was created, in ticks. A table that replaces another one has the time of the replaced table, because programs see one table.
+    /// The time when the table was created, in ticks. A table that replaces another keeps the creation time of the replaced table, because programs see both as
+    /// the same table.
     pub(crate) created: u64,
 }
 
-/// The tables by folded (lower-case) name. Cloning is O(1).
+/// The tables, keyed by folded (lower-case) name. Cloning is O(1).
 #[derive(Clone, Debug)]
 pub(crate) struct Catalog {
     tables: OrdMap<Arc<str>, TableEntry>,
     names: OrdMap<u32, Arc<str>>,
     /// The names of tables that are being deleted, each with the time when the deletion completes, in ticks (OPT-4, ENG-9).
     leaving: OrdMap<Arc<str>, u64>,
-    /// The same names, sorted by the time when their deletion completes. Expired names are removed from the front.
+    /// The names in `leaving`, sorted by the time when their deletion completes. Expired names are removed from the front.
     leaving_until: OrdSet<(u64, Arc<str>)>,
     next_id: u32,
 }
@@ -131,7 +132,7 @@ impl Catalog {
         self.take(id);
     }
 
-    /// Removes a table. Between `now` and `until`, requests for its name return `TableBeingDeleted`.
+    /// Removes a table. Between `now` and `until`, requests for the table's name return `TableBeingDeleted`.
     pub(crate) fn remove_slowly(&mut self, id: u32, now: u64, until: u64) {
         while let Some((end, name)) = self.leaving_until.get_min().filter(|(end, _)| *end <= now).cloned() {
             self.leaving.remove(&name);
@@ -174,12 +175,12 @@ impl Catalog {
         self.next_id = self.next_id.max(next_id);
     }
 
-    /// Returns the tables whose ids are in a range, in the order of their ids.
+    /// Returns the tables whose ids are in a range, sorted by id.
     pub(crate) fn within(&self, ids: RangeInclusive<u32>) -> impl Iterator<Item = &TableEntry> {
         self.names.range(ids).filter_map(|(_, folded)| self.tables.get(folded))
     }
 
-    /// Returns all tables in the order of their folded names.
+    /// Returns all tables, sorted by their folded names.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &TableEntry> {
         self.tables.values()
     }

@@ -44,11 +44,11 @@ pub(crate) struct Checkpoint {
 pub(crate) enum Done {
     /// The frozen rows are now in the base. The `Tail` is the next journal file, if an obsolete file has been reused for it.
     Checkpointed(BaseView, Option<Tail>),
-    /// The frozen rows could not be written for lack of disk space or file descriptors. The thread will retry.
+    /// The frozen rows could not be written because disk space or file descriptors ran out. The thread will retry.
     NoRoom(Error),
     /// The base contains the same rows in other runs.
     Merged(BaseView),
-    /// The compaction has ended, with an error if a part of the base could not be merged.
+    /// The compaction has ended. The result is an error if a part of the base could not be merged.
     Compacted(Result<()>),
     /// The base can no longer be written to.
     Failed(Error),
@@ -60,22 +60,22 @@ pub(crate) struct Checkpointer {
     pub(crate) folder: PathBuf,
     pub(crate) hook: Option<Hook>,
     pub(crate) threads: Threads,
-    /// The maximum size in bytes of a journal file that is reused.
+    /// The size in bytes to which a longer journal file is truncated when it is reused.
     pub(crate) room: u64,
     pub(crate) reserve: Arc<Reserve>,
     pub(crate) base: Base,
     pub(crate) jobs: Receiver<Job>,
     pub(crate) done: Sender<Done>,
     pub(crate) wake: Wake,
-    /// `true` if the last merge failed, for example on a full disk. No merge starts before the next checkpoint.
+    /// `true` if the last merge failed, for example on a full disk. In this case, no merge starts before the next checkpoint.
     pub(crate) resting: bool,
-    /// `true` if the last flush failed for lack of disk space or file descriptors.
+    /// `true` if the last flush failed because disk space or file descriptors ran out.
     pub(crate) no_room: bool,
     /// The error that prevented the current compaction from merging a part of the base.
     pub(crate) unmerged: Option<Error>,
 }
 
-/// A guard that wakes the committer when it is dropped, which also happens when the thread ends or panics.
+/// A guard that wakes the committer when the guard is dropped, including when the thread ends or panics.
 pub(crate) struct Wake(pub(crate) async_channel::Sender<Request>);
 
 impl Wake {
@@ -196,11 +196,11 @@ impl Checkpointer {
         // IMPORTANT: the journal is released only after the checkpoint has been recorded, because a journal file may be released only when the base contains
         // its rows.
         let next = self.release_covered().unwrap_or_else(|error| {
-            // A failure is harmless, because the next checkpoint or the next open releases the file.
+            // This failure is harmless, because the next checkpoint or the next open releases the file.
             tracing::warn!(target: "table_core::engine", %error, "a covered journal file was not released");
             None
         });
-        // The committer must find the reserve returned when it accepts the next write.
+        // The reserve must be returned before the committer accepts the next write.
         drop(loan);
         self.tell(Done::Checkpointed(self.base.view(), next));
         Ok(None)
@@ -209,7 +209,7 @@ impl Checkpointer {
     /// Frees the space of dropped tables before the checkpoint that waits for space is retried.
     fn forget_tables(&mut self, dropped: &[u32]) -> Result<()> {
         match self.base.forget_tables(dropped) {
-            // The committer drops its view, which releases the files of the tables.
+            // The committer drops its view, which releases the files of the dropped tables.
             Ok(true) => self.tell(Done::Merged(self.base.view())),
             Err(error) if !is_shortage(&error) => return Err(error),
             Ok(false) | Err(_) => {}
@@ -217,8 +217,8 @@ impl Checkpointer {
         Ok(())
     }
 
-    /// Turns the last journal file whose rows are all in the base into the next journal file, and deletes all other such files. If the disk has no space for
-    /// the complete reserve, deletes all of them, which frees space for it.
+    /// Turns the last of the journal files whose rows are all in the base into the next journal file, and deletes the others. If the disk has no space for the
+    /// complete reserve, deletes all of these files to free space for the reserve.
     fn release_covered(&self) -> Result<Option<Tail>> {
         reach(self.hook.as_ref(), Step::JournalDelete)?;
         let (disk, folder) = (&*self.disk, &*self.folder);

@@ -57,9 +57,9 @@ pub(crate) struct Committer {
     /// Determines when the state is published to readers.
     publication: Publication,
     timestamps: Timestamps,
-    /// The clock that measures leases and waits.
+    /// The clock that measures leases and waiting times.
     steady: SteadyClock,
-    /// The journal and the base; `None` for an in-memory engine.
+    /// The journal and the base, or `None` for an in-memory engine.
     disk: Option<OnDisk>,
     /// The number of requests expected in the next group.
     expected: usize,
@@ -133,7 +133,7 @@ impl Committer {
             }
             if self.has_to_reclaim() {
                 self.reclaim_and_publish();
-                // While no request is waiting, the next step follows. Without the rows, a checkpoint may be due.
+                // As long as no request is waiting, the loop performs the next step immediately. Removing the rows may have made a checkpoint due.
                 if self.requests.is_empty() && !self.requests.is_closed() {
                     self.threads.yield_now();
                     continue;

@@ -45,7 +45,7 @@ impl<'a> Ground<'a> {
         Self { state, table, now, ticks, front, changes: Vec::new(), refusal, grows: false }
     }
 
-    /// Declares that the decision adds data: it does not only delete rows, or replace them with rows that are not larger.
+    /// Declares that the decision adds data, which means that it does more than delete rows or replace rows with rows that are not larger.
     ///
     /// # Errors
     /// `DiskFull` if such decisions are refused.
@@ -64,7 +64,7 @@ impl<'a> Ground<'a> {
         self.changes.push(Change { key, row: Some(row.with_timestamp(self.ticks)) });
     }
 
-    /// Deletes the row with a key.
+    /// Deletes the row with the given key.
     pub(crate) fn delete(&mut self, key: Key) {
         self.changes.push(Change { key, row: None });
     }
@@ -136,7 +136,7 @@ impl<T: Send, F: FnOnce(&mut Ground<'_>) -> Result<T> + Send> Decision for Decid
 
     fn answer(self: Box<Self>, failure: Option<&Error>) {
         let outcome = failure.map(|error| Err(error.clone())).or(self.outcome);
-        // It is not an error if the caller no longer waits. A caller that gets no result sees a closed channel.
+        // It is not an error if the caller is no longer waiting. A caller that receives no result sees a closed channel.
         if let Some(outcome) = outcome {
             let _ = self.to.send(outcome);
         }

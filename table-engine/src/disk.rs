@@ -26,8 +26,8 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Returns the names of the files in a folder, in any order.
     fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
 
-    /// Opens a file for reading and writing. If `create` is `true`, creates an empty file. A file that already has this
-    /// name loses the name, but its content does not change, because it may have other names: snapshots are often folders of hard links.
+    /// Opens a file for reading and writing. If `create` is `true`, creates an empty file. A file that already has this name loses the name, but its content
+    /// does not change, because the file may have other names: snapshots are often folders of hard links.
     fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>>;
 
     /// Opens a file for reading only. No write permission is needed.
@@ -82,7 +82,7 @@ pub trait DiskFile: Debug + Send + Sync + 'static {
     /// Makes all written bytes and the length of the file durable.
     fn sync_data(&self) -> io::Result<()>;
 
-    /// Returns `true` if the file has other hard links, so a write to it also changes the file under those names. The default is `false`.
+    /// Returns `true` if the file has other hard links, so a write to the file also changes the content under those names. The default is `false`.
     fn has_other_names(&self) -> io::Result<bool> {
         Ok(false)
     }

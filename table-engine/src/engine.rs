@@ -64,19 +64,19 @@ pub(crate) struct Inner {
     pub(crate) requests: Sender<Request>,
     pub(crate) capabilities: Capabilities,
     pub(crate) options: EngineOptions,
-    /// The clock that measures leases and waits.
+    /// The clock that measures leases and waiting times.
     pub(crate) steady: SteadyClock,
     pub(crate) calls: Calls,
     folder: Option<PathBuf>,
-    /// The committer of an in-memory engine, which callers can run themselves.
+    /// The committer of an in-memory engine, which callers can run on their own threads.
     pub(crate) direct: Option<Arc<Direct>>,
-    /// The committer's thread; `None` for an engine that was opened for reading only.
+    /// The committer's thread, or `None` for an engine that was opened for reading only.
     committer: Option<Thread>,
-    /// The id of the process that runs the engine's threads. A fork of that process does not run them.
+    /// The id of the process in which the engine's threads run. A fork of that process does not have these threads.
     pub(crate) process: u32,
 }
 
-/// Call counters, for faults injected into every n-th call.
+/// Counters of calls, used to inject a fault into every n-th call.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     pub(crate) all: AtomicU32,
@@ -157,7 +157,7 @@ impl Engine {
     }
 
     /// Reads the entire base from the disk and checks every checksum, the order of keys, and every row. Readers and writers continue meanwhile. The call blocks
-    /// until the folder has been read. It does not check the journal, which is checked by each open.
+    /// until the folder has been read. The journal is not checked here, because it is checked each time the folder is opened.
     ///
     /// ```
     /// use table_core::embedded::Engine;

@@ -86,7 +86,7 @@ impl fmt::Debug for Hook {
     }
 }
 
-/// The error at a step that a test caused to fail.
+/// The error returned by a step that a test made fail.
 #[derive(Debug, thiserror::Error, Fault)]
 #[error("failpoint at {0:?}")]
 #[fault(Io)]

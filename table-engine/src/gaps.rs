@@ -24,7 +24,7 @@ const REMEMBERED: usize = 2_048;
 /// The gaps of a state. Cloning is O(1).
 #[derive(Clone, Default)]
 pub(crate) struct Gaps {
-    /// The end of each gap, by its start. Gaps neither overlap nor touch.
+    /// The end of each gap, keyed by the gap's start. Gaps neither overlap nor touch.
     ends: OrdMap<Key, Key>,
     /// The number of rows written since the engine was opened, up to this state.
     writes: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Gaps {
 #[derive(Debug)]
 pub(crate) struct FoundGap {
     span: Span,
-    /// The number of rows written up to the state that the scan read.
+    /// The number of rows that had been written before the state that the scan read.
     writes: u64,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct FoundGap {
 pub(crate) struct WrittenKeys(VecDeque<Key>);
 
 impl Gaps {
-    /// Returns the first gap that contains keys of a span.
+    /// Returns the first gap that overlaps a span.
     pub(super) fn first_in(&self, span: &Span) -> Option<(&Key, &Key)> {
         if self.ends.is_empty() {
             return None;
@@ -136,7 +136,7 @@ impl WrittenKeys {
         self.0.clear();
     }
 
-    /// Returns `true` if certainly no row was written into a gap after it was found, given the current number of writes.
+    /// Returns `true` if it is certain that no row was written into a gap after the gap was found. `writes` is the current number of writes.
     fn none_in(&self, found: &FoundGap, writes: u64) -> bool {
         let since = writes.checked_sub(found.writes).and_then(|since| usize::try_from(since).ok());
         let Some(since) = since.filter(|since| *since <= self.0.len()) else { return false };

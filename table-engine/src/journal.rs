@@ -54,7 +54,7 @@ impl Tail {
     }
 }
 
-/// The writer of the journal. Used only by the committer.
+/// The writer of the journal. Only the committer uses it.
 #[derive(Debug)]
 pub(crate) struct Journal {
     disk: Arc<dyn Disk>,
@@ -149,8 +149,8 @@ impl Journal {
 
     fn write(&mut self, frees: bool) -> io::Result<()> {
         let end = self.tail.end + self.group.as_bytes().len() as u64;
-        // IMPORTANT: the reserve must suffice to checkpoint all frames, also those of groups that free space. It grows in steps, because each step is a call to
-        // the disk.
+        // IMPORTANT: the reserve must suffice to checkpoint all frames, including those of groups that free space. The reserve grows in steps, because each
+        // step is a call to the disk.
         self.reserve.raise_for(end.next_multiple_of(AHEAD as u64));
         if !frees {
             self.reserve.restore()?;

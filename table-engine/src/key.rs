@@ -97,7 +97,7 @@ impl Span {
             bytes.extend_from_slice(tail);
             bytes
         };
-        // The row is the last part of a key, so its bytes compare like the string for every bound, including one with U+0000.
+        // The row is the last part of a key, so its bytes are ordered like the string relative to every bound, even a bound that contains U+0000.
         let start = match &rows.lower {
             Bound::Included(text) => bound(text, &[]),
             Bound::Excluded(text) => bound(text, &[0]),
@@ -124,7 +124,7 @@ impl Span {
             bytes.extend_from_slice(tail);
             bytes
         };
-        // A bound may contain characters that no stored key contains. With `t = u ‖ c ‖ …` and c below U+0020, a stored p is below t if and only if p
+        // A bound may contain characters that no stored key contains. With `t = u ‖ c ‖ …` and c below U+0020, a stored partition p is below t if and only if p
         // ≤ u. Therefore, the bound is shortened to u, and placed before or after all keys of the partition u.
         let start = match &partitions.lower {
             Bound::Included(text) => match cut(text) {

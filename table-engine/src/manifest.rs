@@ -1,4 +1,4 @@
-//! The manifest: identifies a folder as an engine's or as a backup, with its format version (`docs/format.md`, "Folder").
+//! The manifest: a file that identifies a folder as an engine's folder or as a backup, and contains its format version (`docs/format.md`, "Folder").
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub(crate) const FORMAT: &str = "FORMAT";
 pub(crate) const BACKUP: &str = "BACKUP";
 /// The name of the lock file in an engine's folder.
 pub(crate) const LOCK: &str = "LOCK";
-/// The name of an engine's manifest while it is written.
+/// The temporary name of an engine's manifest while it is being written.
 const FORMAT_NEW: &str = "FORMAT.new";
 const BACKUP_NEW: &str = "BACKUP.new";
 /// The name of an empty file that marks a folder as the destination of a restore.

@@ -8,7 +8,7 @@ use crate::key::{Key, Span};
 /// The approximate number of bytes that an entry needs in addition to its key and row: two shared allocations and a slot in the map.
 const ENTRY_BYTES: usize = 96;
 
-/// Rows by key. `None` is a tombstone, which hides a row of the base. Cloning is O(1).
+/// The rows, sorted by key. `None` is a tombstone, which hides a row of the base. Cloning is O(1).
 #[derive(Clone, Default)]
 pub(crate) struct Memtable {
     rows: OrdMap<Key, Option<Row>>,

@@ -17,7 +17,7 @@ use crate::state::State;
 
 /// The number of rows used to estimate the size of a page.
 const SAMPLE: usize = 8;
-/// The number of comparisons that take about as long as visiting an entry.
+/// The number of comparisons that together take about as long as visiting one entry.
 const COMPARISONS: u64 = 16;
 
 /// The bounds of a page in addition to `$top`: the engine's equivalent of the service's five-second limit (PAGE-1, PAGE-11).
@@ -31,7 +31,7 @@ pub(crate) struct PageBounds {
     pub(crate) examined: u64,
     /// The maximum number of bytes of entries examined.
     pub(crate) examined_bytes: usize,
-    /// `true` if a page ends at the end of its partition.
+    /// `true` if each page must end at the end of its partition.
     pub(crate) partition: bool,
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn read(
     Ok((page, gap))
 }
 
-/// Returns an empty page whose token is the start of the page (ENG-14), or `None` if the page may not have a token (PAGE-10, ENG-5) or no token can
+/// Returns an empty page whose token points to the start of the page (ENG-14), or `None` if the page may not have a token (PAGE-10, ENG-5) or no token can
 /// represent its start.
 pub(crate) fn empty_page(
     (id, name): (u32, &TableName),
@@ -140,7 +140,7 @@ struct Pager<'q> {
     matcher: Option<Matcher>,
     /// `true` if the range includes several partitions, so the bounds on rows must be checked for each entity.
     check_row_key: bool,
-    /// `true` if a condition compares a key.
+    /// `true` if a condition of the filter compares a key.
     looks_at_keys: bool,
     top: usize,
     bounds: PageBounds,
@@ -207,8 +207,8 @@ impl<'q> Pager<'q> {
                 self.rows_read += 1;
                 return Ok(ControlFlow::Continue(()));
             }
-            // A full page searches for the next match, because the last page must not have a token (PAGE-5), and a token is the key of
-            // the next entity (PAGE-6).
+            // Once the page is full, the scan continues to the next match, because the last page must not have a token (PAGE-5), and a token is the key of the
+            // next entity (PAGE-6).
             let bytes = row.bytes();
             let full = self.rows.len() >= self.top
                 || (!self.rows.is_empty() && self.bytes + bytes > self.bounds.bytes);

@@ -7,9 +7,8 @@
 //! - Times come from a steady clock over the engine's [clock](crate::EngineOptions::clock), which tests can set. Leases end on time even after that clock has
 //!   jumped forward and back, and no message expires before a correct clock reaches its expiry.
 //! - A message with a row in a damaged block of the base is neither received nor peeked, and blocks no other message. If only its text is in the block, it
-//!   counts as a message until it expires. If its visibility row is in the block, it does not count; a receive passes the block, and the block is read again
-//!   after the folder is reopened.
-//! - A visibility row that cannot be read does not block other messages: `receive` reports it, and moves its bytes to another key with the reason.
+//!   counts as a message until it expires. If its visibility row is in the block, it does not count. A receive skips the block, which is read again after the
+//!   folder is reopened.
 
 mod decisions;
 mod fault;
@@ -100,7 +99,7 @@ impl Engine {
         TableName::internal(&format!("private-{name}"))
     }
 
-    /// Returns an error, with the name of the queue, if the [`FaultInjection`](crate::FaultInjection) injects it into this call.
+    /// Returns the error that [`FaultInjection`](crate::FaultInjection) injects into this call, if any, with the name of the queue.
     fn check_queue_busy(&self, queue: &QueueName) -> Result<()> {
         self.check_busy().map_err(|error| in_queue(queue, error))
     }
@@ -140,7 +139,7 @@ impl Engine {
         Ok(count)
     }
 
-    /// Finds the first remaining message, skipping tombstones of received messages. The search runs on the caller's thread and delays no writer.
+    /// Finds the first remaining message, and skips the tombstones of received messages. The search runs on the caller's thread and delays no writer.
     ///
     /// The result stays valid, because later decisions insert messages only after it: at their own time or later, which is never before the last decision in
     /// the state, and with a later Timestamp.

@@ -89,7 +89,7 @@ impl EngineOptions {
     }
 }
 
-/// Returns the numbers of the journal files.
+/// Returns the numbers of the journal files in a folder, sorted.
 fn journal(disk: &dyn Disk, path: &Path) -> Result<Vec<u64>> {
     let mut numbers: Vec<u64> = list(disk, path)?.iter().filter_map(|name| file::number(name)).collect();
     numbers.sort_unstable();

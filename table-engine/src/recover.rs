@@ -25,7 +25,7 @@ use crate::state::State;
 /// The number of rows of a dropped table that are removed from memory at a time.
 const REMOVED: usize = 1_000;
 
-/// The recovered content of a folder, and the handles that the engine continues with.
+/// The recovered content of a folder, and the handles with which the engine continues.
 pub(crate) struct Recovered {
     pub(crate) state: State,
     /// The largest Timestamp that has been issued.
@@ -134,7 +134,7 @@ fn check(disk: &dyn Disk, path: &Path) -> Result<Option<Version>> {
     }
 }
 
-/// Returns `true` if a folder contains neither `BASE` nor a file that an engine creates after `BASE`: the engine that created the folder was interrupted.
+/// Returns `true` if a folder contains neither `BASE` nor any file that is created after `BASE`. An engine was then interrupted while it created the folder.
 pub(crate) fn is_new(names: &[String]) -> bool {
     let is_later = |name: &str| {
         file::number(name).is_some()

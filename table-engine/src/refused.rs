@@ -2,8 +2,8 @@
 
 use crate::Engine;
 
-/// A storage location other than a folder. No type implements it: the functions that require it exist only for their error messages. The trait has a lifetime
-/// parameter, because rustc rejects a bound without parameters that no type satisfies.
+/// A storage location other than a folder. No type implements this trait: the functions that require it exist only for their error messages. The trait has a
+/// lifetime parameter because rustc rejects a bound that has no generic parameters and can never be satisfied.
 #[diagnostic::on_unimplemented(
     message = "[T212] an engine has no constructor of this name: its tables are in a folder or in memory",
     label = "write `Engine::open(\"folder\")?` or `Engine::in_memory()`",
@@ -11,7 +11,8 @@ use crate::Engine;
 )]
 pub trait IsPlace<'a> {}
 
-/// Declares constructors of other clients. The bound of the `impl` is checked before the arguments, so rustc shows its message for any arguments.
+/// Declares constructors that other clients have. The bound of the `impl` is checked before the arguments, so rustc shows the bound's message for any
+/// arguments.
 macro_rules! refused_constructors {
     ($($name:ident)*) => {$(
         #[doc(hidden)]

@@ -67,7 +67,7 @@ impl Write {
     }
 }
 
-/// A response that is sent once its group is durable. Refusals also wait, because they may depend on other writes in the group.
+/// A response that is sent once its group is durable. Refusals wait as well, because they may depend on other writes in the group.
 #[derive(Debug)]
 pub(crate) enum Answer {
     Committed(Sender<Result<Committed>>, Result<Committed>),
@@ -81,7 +81,7 @@ impl Answer {
         matches!(self, Self::Decided(decision) if decision.grows())
     }
 
-    /// Sends the response, or the failure of the group. It is not an error if the caller no longer waits.
+    /// Sends the response, or the failure of the group. It is not an error if the caller is no longer waiting.
     pub(crate) fn send(self, failure: Option<&Error>) {
         match self {
             Self::Committed(to, outcome) => {

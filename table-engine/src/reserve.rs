@@ -1,7 +1,7 @@
 //! The reserve: disk space kept for operations that free space (`docs/format.md`, "Folder").
 //!
-//! Deletions, checkpoints and merges need space before they free more. Without a reserve, the engine could never free space on a full disk. A file of
-//! zeros holds the space. Writes that add data are refused while the reserve is incomplete.
+//! Deletions, checkpoints and merges need disk space before they can free more of it. Without a reserve, the engine could never free space on a full disk. The
+//! reserve is a file of zeros. Writes that add data are refused while the reserve is incomplete.
 //!
 //! The file is replaced each time the folder is opened. The length of an earlier file does not prove that the file holds space: a copied folder may
 //! contain a sparse file, or one that shares its space with the original.
@@ -69,7 +69,7 @@ impl Reserve {
         Arc::new(reserve)
     }
 
-    /// Creates the file if it could not be created earlier. Called by one thread.
+    /// Creates the file if it could not be created earlier. Only one thread calls this function.
     pub(crate) fn create(&self) {
         if self.file.get().is_none()
             && let Ok(file) = self.disk.open(&self.path, true)
@@ -134,7 +134,7 @@ impl Reserve {
     pub(crate) fn restore(&self) -> io::Result<()> {
         let mut room = self.room();
         let Some(file) = self.file.get().filter(|_| room.held < room.wanted) else { return Ok(()) };
-        // IMPORTANT: the lent space is left to the borrower, which may not have used it yet.
+        // IMPORTANT: the lent space is left to the borrower, which may not have used all of it yet.
         if room.is_lent {
             return Err(ErrorKind::StorageFull.into());
         }

@@ -52,7 +52,7 @@ impl Shared {
         if state.is_closed { Err(closed()) } else { Ok(Some(state).filter(|state| !state.is_withdrawn)) }
     }
 
-    /// Publishes a state to readers. Called only by the committer.
+    /// Publishes a state to readers. Only the committer calls this function.
     pub(crate) fn publish(&self, state: impl Into<Arc<State>>) {
         self.state.store(state.into());
     }
@@ -114,7 +114,7 @@ impl Shared {
     }
 }
 
-/// Logs the error that stopped an engine's writes. Called without any lock, because a log subscriber is application code.
+/// Logs the error that stopped an engine's writes. The caller must hold no lock, because a log subscriber is application code.
 pub(crate) fn log_poison(cause: &Error) {
     tracing::error!(target: "table_core::engine", error = %cause, "engine poisoned");
 }

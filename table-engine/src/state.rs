@@ -29,7 +29,7 @@ pub(crate) struct State {
     pub(crate) base: Option<BaseView>,
     /// For each queue's table, a position before which no message remains.
     pub(crate) fronts: OrdMap<u32, Front>,
-    /// Ranges of keys without rows, which scans skip.
+    /// The key ranges without rows that scans skip.
     pub(crate) gaps: Gaps,
     /// The time of the last decision (a transaction computed by the committer) in this state.
     pub(crate) decided: u64,
@@ -105,7 +105,7 @@ impl State {
         self.scan_around_gaps(span, BaseView::range, visit)
     }
 
-    /// Visits the keys of a span like [`scan`](Self::scan), and continues after the parts of the base that cannot be read. A key whose row may be in such a part
+    /// Visits the keys of a span like [`scan`](Self::scan), and skips the parts of the base that cannot be read. A key whose row may be in such a part
     /// is visited as a tombstone if [`get`](Self::get) cannot read the row.
     pub(crate) fn scan_readable(
         &self,

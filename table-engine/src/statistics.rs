@@ -30,7 +30,7 @@ pub struct Statistics {
     pub memtable_rows: usize,
     /// The approximate memory use of the memtable in bytes.
     pub memtable_bytes: usize,
-    /// The time since the last checkpoint; `None` before the first checkpoint since the engine was opened.
+    /// The time since the last checkpoint, or `None` if no checkpoint has been completed since the engine was opened.
     pub checkpoint_age: Option<Duration>,
     /// The number of files in the base.
     pub runs: usize,

@@ -1,4 +1,4 @@
-//! Tests of the complete engine, with one file per topic, and their shared functions.
+//! Tests of the complete engine, with one file per topic, and the functions that these files share.
 
 mod answers;
 mod backup;
@@ -119,7 +119,7 @@ fn number_of(row: &Row) -> i32 {
     }
 }
 
-/// Returns all keys of the table with their values of `N`.
+/// Returns the keys of all entities in the table, each with its value of `N`.
 fn all(engine: &Engine) -> Vec<(String, String, i32)> {
     let query = Query::new(KeyRange::ALL);
     let (mut found, mut from) = (Vec::new(), None);
@@ -164,7 +164,8 @@ fn with_table(engine: Engine) -> Engine {
     }
 }
 
-/// Waits until `holds` returns `true`. The time limit is far longer than any real wait, so a condition that does not hold by then never will.
+/// Waits until `holds` returns `true`. The time limit is far longer than any real wait, so a condition that is still `false` at that point will never be
+/// `true`.
 fn eventually(what: &str, holds: impl Fn() -> bool) {
     const BOUND: Duration = Duration::from_secs(10 * 60);
     let began = Instant::now();

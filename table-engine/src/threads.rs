@@ -29,11 +29,11 @@ pub trait Scheduler: Debug + Send + Sync + 'static {
     /// Suspends the current thread for `time`.
     fn sleep(&self, time: Duration);
 
-    /// Waits until `ready` returns `true`, for at most the given time. Other threads of the engine or its callers change the condition.
+    /// Waits until `ready` returns `true`, for at most the given time. The condition is changed by other threads of the engine or of its callers.
     fn wait(&self, at_most: Option<Duration>, ready: &mut dyn FnMut() -> bool);
 }
 
-/// System threads, or the threads of a test's scheduler.
+/// The system's threads, or the threads of a test's scheduler.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Threads(Option<Arc<dyn Scheduler>>);
 
@@ -41,7 +41,7 @@ pub(crate) struct Threads(Option<Arc<dyn Scheduler>>);
 #[derive(Debug)]
 pub(crate) struct Thread {
     id: ThreadId,
-    /// The system's handle; `None` after a thread has joined it.
+    /// The system's handle to the thread, or `None` after the thread has been joined.
     handle: Mutex<Option<JoinHandle<()>>>,
     ended: Arc<OnceLock<()>>,
 }
@@ -142,7 +142,7 @@ impl Threads {
         })
     }
 
-    /// Waits for a message from a caller; `None` if all callers are gone.
+    /// Waits for a message from a caller. Returns `None` if all callers are gone.
     pub(crate) fn receive_from_callers<T>(&self, queue: &async_channel::Receiver<T>) -> Option<T> {
         let Some(scheduler) = &self.0 else { return queue.recv_blocking().ok() };
         let mut received = Err(async_channel::TryRecvError::Empty);

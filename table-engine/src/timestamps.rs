@@ -1,4 +1,4 @@
-//! Timestamps that strictly increase regardless of the clock (ENG-8, CON-10, CON-12), and a steady clock for waits and leases.
+//! Timestamps that strictly increase regardless of the clock (ENG-8, CON-10, CON-12), and a steady clock for leases and waiting times.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,8 +47,8 @@ impl Timestamps {
     }
 }
 
-/// The maximum part of one clock step, in ticks, that is counted if the clock does not measure elapsed time. A longer step may be the correction of a wrong
-/// time.
+/// The longest part of one clock step, in ticks, that counts as elapsed time if the clock does not measure elapsed time. A longer step may be the correction of
+/// a wrong time.
 const LONGEST_STEP: u64 = 10 * 60 * 10_000_000;
 
 /// A clock that never decreases. It starts at a given time, or at the time of the engine's clock if that is later. It shows the time of the engine's clock
@@ -87,7 +87,7 @@ impl SteadyClock {
         Self { clock, progress: Arc::new(progress) }
     }
 
-    /// Reads the engine's clock. No lock is held meanwhile, because the clock is application code.
+    /// Reads the engine's clock. No lock is held during the call, because the clock is application code.
     pub(crate) fn read(&self) -> Reading {
         Reading::of(&self.clock, self.progress.counted.load(Ordering::Acquire))
     }
@@ -96,8 +96,8 @@ impl SteadyClock {
     pub(crate) fn at(&self, reading: Reading) -> u64 {
         let Progress { counted, advance } = &*self.progress;
         let advance = &mut *advance.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have counted a reading since this one began. The order of the two is then unknown, so this one is not counted: if an earlier
-        // reading replaced a later one, the time between them would be counted twice.
+        // Another thread may have counted a reading since this reading began. The order of the two readings is then unknown, so this one is not counted: if an
+        // earlier reading replaced a later one, the time between them would be counted twice.
         if reading.earlier == counted.load(Ordering::Relaxed) {
             advance.now = advance.now.saturating_add(reading.since(advance.last));
             advance.last = Reading { instant: reading.instant.or(advance.last.instant), ..reading };
@@ -113,10 +113,10 @@ impl SteadyClock {
     }
 }
 
-/// A reading of the engine's clock: its time and its elapsed time.
+/// A reading of the engine's clock: the current time and the elapsed time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
-    /// The current time; `None` if the clock shows the maximum time.
+    /// The current time, or `None` if the clock shows the maximum time.
     instant: Option<u64>,
     elapsed: Option<Duration>,
     /// The number of readings that had been counted when this one began.
@@ -128,7 +128,7 @@ impl Reading {
         Self { instant: Some(clock.now()).filter(|now| *now < ticks::MAX), elapsed: clock.elapsed(), earlier }
     }
 
-    /// Returns how far, in ticks, a steady clock that is ahead advances between an earlier reading and this one.
+    /// Returns how far a steady clock that is ahead of the engine's clock advances between an earlier reading and this one. The result is in ticks.
     fn since(self, earlier: Self) -> u64 {
         if let (Some(earlier), Some(later)) = (earlier.elapsed, self.elapsed) {
             let passed = u64::try_from(later.saturating_sub(earlier).as_nanos() / 100).unwrap_or(u64::MAX);
@@ -206,16 +206,16 @@ mod tests {
         }
     }
 
-    /// Elapsed time that advances while the clock is being read.
+    /// A source of elapsed time that advances while the clock is being read.
     struct Overlapping {
         /// The elapsed seconds.
         now: u64,
-        /// The seconds that pass during the next readings.
+        /// The seconds that pass during each of the next readings.
         passes: Vec<u64>,
     }
 
     proptest! {
-        /// Tests that time is counted once even if a thread is suspended while it reads the clock.
+        /// Tests that time is counted only once even if a thread is suspended while it is reading the clock.
         #[test]
         fn overlapping_readings_count_no_time_twice(passes in prop::collection::vec(0_u64..1_000, 1..40)) {
             const SECOND: u64 = 10_000_000;

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 
-/// A caller's waker. Waking or dropping it runs the caller's code on an engine thread.
+/// A caller's waker in a wrapper that catches panics. Waking or dropping the waker runs the caller's code on an engine thread.
 struct Contained(Option<Waker>);
 
 /// Runs a caller's code. A panic is reported by the panic hook and affects no other caller.
@@ -32,7 +32,7 @@ impl Drop for Contained {
     }
 }
 
-/// Polls a future with contained wakers, so the engine never holds a caller's waker directly.
+/// Polls a future with wrapped wakers that catch panics. The engine never holds a caller's waker directly.
 pub(crate) async fn contained<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     std::future::poll_fn(|context| {

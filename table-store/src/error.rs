@@ -50,7 +50,7 @@ pub struct Error(Arc<Inner>);
 struct Inner {
     code: ErrorCode,
     fault: Arc<dyn Fault>,
-    /// The text printed before the message, such as the name of the property.
+    /// The text before the message, such as the name of the property.
     context: String,
     rule: Option<&'static str>,
     table: Option<String>,
@@ -111,7 +111,7 @@ impl Error {
         self.edit(|inner| inner.context.insert_str(0, &format!("property `{}`: ", quoted(name))))
     }
 
-    /// Prefixes the message with a text, such as the action that failed and the name of its queue.
+    /// Prefixes the message with text, such as the action that failed and the name of its queue.
     #[must_use]
     pub fn with_context(self, what: &str) -> Self {
         self.edit(|inner| inner.context.insert_str(0, &format!("{what}: ")))
@@ -129,7 +129,7 @@ impl Error {
         self.edit(|inner| inner.source = Some(Arc::new(source)))
     }
 
-    /// Returns the code, which is the service's code if the service has one for this error (ERR-3).
+    /// Returns the code. It is the service's own code if the service has one for this error (ERR-3).
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         self.0.code
@@ -246,8 +246,8 @@ impl Error {
         matches!(self.0.code, ErrorCode::OperationTimedOut | ErrorCode::EnginePoisoned)
     }
 
-    /// Returns the error from the last attempt if this error [is ambiguous](Self::is_ambiguous). If that attempt was rejected, its error describes the state at
-    /// that time. An earlier attempt at the same write may have caused that state.
+    /// Returns the error of the last attempt if this error [is ambiguous](Self::is_ambiguous). If that attempt was rejected, its error describes the state at
+    /// that time, which may have been caused by an earlier attempt at the same write.
     ///
     /// ```
     /// use table_core::{Error, ErrorCode};
@@ -260,12 +260,12 @@ impl Error {
     #[must_use]
     pub fn last_response(&self) -> Option<&Self> {
         let first = self.source().filter(|_| self.is_ambiguous());
-        // The innermost source is the response; the errors around it only add context.
+        // The innermost source is the response. The errors that wrap it only add context.
         std::iter::successors(first, |&cause| cause.source()).filter_map(|cause| cause.downcast_ref()).last()
     }
 
-    /// Marks a failed write as possibly applied, either by this attempt or by an earlier attempt whose response was lost (CON-11). The returned error
-    /// is ambiguous and has this error as its source.
+    /// Marks a failed write as possibly applied, either by this attempt or by an earlier attempt whose response was lost (CON-11). The returned error is
+    /// ambiguous, and its source is this error.
     #[must_use]
     pub fn into_ambiguous(self) -> Self {
         let doubt = Self::of(InDoubt(self.message())).edit(|inner| {

@@ -139,8 +139,8 @@ impl IfMatch {
     }
 }
 
-/// The type of constants such as `ETag::ALL`, which mean any version in other libraries. It does not implement [`IntoIfMatch`], so a program that passes such a
-/// constant does not compile, and the compiler suggests [`IfMatch::Any`].
+/// The type of constants such as `ETag::ALL`, which mean any version in other libraries. This type does not implement [`IntoIfMatch`]. A program that passes
+/// such a constant therefore does not compile, and the compiler suggests [`IfMatch::Any`].
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct AnyETag;

@@ -60,7 +60,7 @@ impl Comparison {
         }
     }
 
-    /// Returns the operator with the same meaning for swapped operands: `30 lt Age` is `Age gt 30` (FIL-3).
+    /// Returns the operator with the same meaning for swapped operands: `30 lt Age` means `Age gt 30` (FIL-3).
     #[must_use]
     pub const fn reversed(self) -> Self {
         match self {
@@ -131,8 +131,8 @@ pub struct Filter {
 impl Filter {
     /// Creates a filter that compares a property, `PartitionKey`, `RowKey` or `Timestamp` with a constant. An instant is truncated to a whole tick (TICK-6).
     ///
-    /// This function does not check names and constants. Every query calls [`check`](Self::check), which rejects names and constants that the grammar
-    /// cannot express.
+    /// This function checks neither names nor constants. Every query calls [`check`](Self::check), which rejects names and constants that the grammar cannot
+    /// express.
     pub fn compare(
         name: impl Into<Cow<'static, str>>,
         operator: Comparison,
@@ -185,7 +185,7 @@ impl Filter {
         self.terms.last() == Some(&Term::Or)
     }
 
-    /// Splits the filter into the conditions that its outermost `and` operators join, in order (CLS-3).
+    /// Splits the filter into the conditions joined by its outermost `and` operators, in order (CLS-3).
     pub(crate) fn into_conjuncts(self) -> Vec<Self> {
         let starts = starts(&self.terms);
         let mut open = vec![self.terms.len().saturating_sub(1)];
@@ -218,7 +218,7 @@ impl std::ops::Not for Filter {
     }
 }
 
-/// Returns, for each term, the start of the condition that ends with this term, as a position in `terms`.
+/// Returns the start of each condition, as a position in `terms`. The entry for each term is the start of the condition that ends with this term.
 fn starts(terms: &[Term]) -> Vec<usize> {
     let mut starts: Vec<usize> = Vec::with_capacity(terms.len());
     for (at, term) in terms.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! Keys: the two strings that identify an entity, and their order.
 //!
-//! [`PartitionKey`] and [`RowKey`] are validated strings. [`order`] defines how keys compare and how they are encoded as bytes in the same order.
+//! [`PartitionKey`] and [`RowKey`] are validated strings. [`order`] defines how keys are compared, and how they are encoded as bytes that sort in the same
+//! order.
 
 mod entity_key;
 mod fault;

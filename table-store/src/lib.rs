@@ -30,7 +30,7 @@
 //! Items that are hidden from this documentation are shared only with `table-core` and `table-engine`. They are not part of the API and may change in
 //! any release.
 
-// `#[derive(Fault)]` refers to the crate by this name, and this crate uses the derive, too.
+// `#[derive(Fault)]` refers to the crate by this name, and this crate uses the derive as well.
 extern crate self as table_store;
 
 pub mod clock;

@@ -57,9 +57,9 @@ pub struct Limits {
     pub entity_bytes: usize,
     /// The maximum number of operations in a transaction.
     pub operations: usize,
-    /// The maximum size of a transaction, in bytes, as `measure` defines it.
+    /// The maximum size of a transaction, in bytes, measured with the method in `measure`.
     pub transaction_bytes: usize,
-    /// The method of measuring a transaction's size.
+    /// The method of measuring the size of a transaction.
     pub measure: TransactionMeasure,
 }
 
@@ -75,10 +75,10 @@ pub struct Limits {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionMeasure {
-    /// The total size of the entities, calculated with the published formula. It counts two bytes for each UTF-16 code unit of a string.
+    /// The total size of the entities, calculated with the published formula, which counts two bytes for each UTF-16 code unit of a string.
     Entities,
-    /// The size is not measured, because the sender has already limited it, as a server limits the bodies of its requests. The engine then does not measure it
-    /// either, even if its own limits define another method.
+    /// The size is not measured, because the sender has already limited it, just as a server limits the bodies of its requests. The engine then does not
+    /// measure the size either, even if its own limits define another method.
     Unmeasured,
     /// The size of the request body, as the service measures it.
     Body {

@@ -91,7 +91,7 @@ impl TableName {
         Self { folded: text.to_ascii_lowercase().into(), text }
     }
 
-    /// Validates a name that was read from storage. It belongs to a program's table or to an internal table.
+    /// Validates a name that was read from storage. The table may belong to a program or be an internal table.
     ///
     /// # Errors
     /// Any error from [`new`](Self::new).
@@ -106,7 +106,7 @@ impl TableName {
         &self.text
     }
 
-    /// Returns the name in lower case, which is used to compare tables (TBL-2).
+    /// Returns the name in lower case. Tables are compared by this name (TBL-2).
     #[must_use]
     pub fn folded(&self) -> &str {
         &self.folded

@@ -5,7 +5,7 @@ use crate::etag::IfMatch;
 use crate::key::RowKey;
 use crate::row::Row;
 
-/// A write to an entity, or a check of its state, in the partition of a transaction.
+/// A write to an entity, or a check of an entity's state, within the partition of a transaction.
 ///
 /// ```
 /// use table_core::{IfMatch, Operation, OperationKind, RowKey};

@@ -41,7 +41,7 @@ pub struct Query {
     pub filter: Option<Filter>,
     /// The properties to return.
     pub select: Select,
-    /// The maximum number of entities in one page (TOP-1); `None` means the service's default of 1,000.
+    /// The maximum number of entities in one page (TOP-1), or `None` for the service's default of 1,000.
     pub top: Option<usize>,
 }
 

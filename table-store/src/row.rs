@@ -1,8 +1,8 @@
 //! Encoded rows: the Timestamp and properties of an entity as a sequence of bytes (`docs/format.md`, "Row").
 //!
-//! A [`Row`] owns the bytes, a [`RowView`] reads them, a [`RowWriter`] creates them, and [`merge`] combines two rows. Directories (lists of the ends of names
-//! and values) allow filters, projections and lookups to read single properties without decoding the others. The *shape* of a row (the names and types) is
-//! stored separately from its *body* (the Timestamp and values), and all rows of the same type can share one shape.
+//! A [`Row`] owns the bytes, a [`RowView`] reads them, a [`RowWriter`] creates them, and [`merge`] combines two rows. Directories (lists of the positions at
+//! which names and values end) allow filters, projections and lookups to read single properties without decoding the others. The *shape* of a row (the names
+//! and types) is stored separately from its *body* (the Timestamp and values), and all rows of the same type can share one shape.
 
 mod check;
 mod duplicate;
@@ -28,11 +28,11 @@ pub use writer::RowWriter;
 
 /// The version of the row format that this program writes.
 pub const VERSION: u8 = 1;
-/// The version that marks a row with more than 65,535 properties. Every store rejects this version and the next two.
+/// The version byte that marks a row with more than 65,535 properties. Every store rejects this version and the next two.
 pub(crate) const TOO_MANY: u8 = 0xFD;
-/// The version that marks a row with more than 16 MiB of names.
+/// The version byte that marks a row whose names take up more than 16 MiB.
 pub(crate) const NAME_TOO_LONG: u8 = 0xFE;
-/// The version that marks a row of more than 4 GiB.
+/// The version byte that marks a row of more than 4 GiB.
 pub(crate) const TOO_LARGE: u8 = 0xFF;
 /// The size of the header before a shape's directory: the version, a zero byte, and the number of properties.
 pub(crate) const SHAPE_HEADER: usize = 4;
@@ -40,7 +40,7 @@ pub(crate) const SHAPE_HEADER: usize = 4;
 pub(crate) const BODY_HEADER: usize = 8;
 /// The size of a directory entry.
 pub(crate) const ENTRY: usize = 4;
-/// The maximum total size of a row's names: the largest number that fits into the 24 bits of an entry.
+/// The maximum total size of a row's names: the largest number that fits into the 24 bits of a directory entry.
 pub(crate) const NAMES: u32 = (1 << 24) - 1;
 
 /// An encoded row that owns its bytes. Clones share the bytes.
@@ -98,7 +98,7 @@ impl Row {
         self.0
     }
 
-    /// Returns the row with a different Timestamp, in [ticks](crate::ticks). Does not change bytes that are too short to be a row.
+    /// Returns the row with a different Timestamp, in [ticks](crate::ticks). Bytes that are too short to be a row are returned unchanged.
     #[must_use]
     pub fn with_timestamp(self, ticks: u64) -> Self {
         let at = self.view().parts().0.len();

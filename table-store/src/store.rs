@@ -39,8 +39,8 @@ pub struct Capabilities {
     /// `true` if transactions can contain [checks](crate::operation::OperationKind::Check) (ENG-21). `false` for the service, whose protocol has
     /// no checks.
     pub checks: bool,
-    /// The state shared by the store's handles if only this process can use the store, such as a folder that it has locked. `None` for the service, to which
-    /// programs built with other releases of this crate may write at the same time.
+    /// The state shared by the store's handles if only this process can use the store, for example because the store is a folder that the process has locked.
+    /// `None` for the service, to which programs built with other releases of this crate may write at the same time.
     pub exclusive: Option<Exclusive>,
 }
 
@@ -79,7 +79,7 @@ pub struct StoredRow {
     pub etag: ETag,
 }
 
-/// The `ETag`s that a transaction assigned, in the order of its operations. Deletes have `None` (ETAG-3, DEL-2).
+/// The `ETag`s that a transaction assigned, in the order of its operations. The entry for a delete is `None` (ETAG-3, DEL-2).
 ///
 /// ```
 /// use table_core::ETag;
@@ -93,7 +93,7 @@ pub struct StoredRow {
 /// ```
 pub type Committed = Vec<Option<ETag>>;
 
-/// Returns the version that an acknowledged write to one entity assigned (ETAG-3).
+/// Returns the version assigned by an acknowledged write to one entity (ETAG-3).
 ///
 /// # Errors
 /// `InternalError` if the `ETag` is missing. In this case, the write has succeeded, but the new version is unknown.
@@ -161,7 +161,7 @@ pub trait TableStore: Debug + Display + Send + Sync {
     fn capabilities(&self) -> &Capabilities;
 
     /// Returns the extensions that a higher layer has attached to this store, such as the participants (functions that write extra rows) in `table-patterns`. A
-    /// store that wraps another store must forward the call; otherwise, handles to it lack the extensions.
+    /// store that wraps another store must forward the call. Otherwise, handles to the wrapper lack the extensions.
     fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
         None
     }
@@ -212,8 +212,8 @@ pub trait TableStore: Debug + Display + Send + Sync {
     /// Applies a transaction. A single write is a transaction with one operation.
     ///
     /// # Errors
-    /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound` or `UpdateConditionNotSatisfied` if an operation fails, with its position (EGT-34);
-    /// `EntityTooLarge` or `TooManyProperties` if the result of a merge exceeds a limit (SIZE-6). After an error that [is
+    /// `TableNotFound`, `EntityAlreadyExists`, `ResourceNotFound` or `UpdateConditionNotSatisfied` if an operation fails, with the operation's position
+    /// (EGT-34); `EntityTooLarge` or `TooManyProperties` if the result of a merge exceeds a limit (SIZE-6). After an error that [is
     /// ambiguous](Error::is_ambiguous), the transaction may have been applied. After any other error, it was not applied and never will be (CON-11).
     fn submit(
         &self,

@@ -1,4 +1,4 @@
-//! A store for tests, which reports fewer capabilities than the store that it wraps.
+//! A store for tests that reports fewer capabilities than the store that it wraps.
 
 use std::any::Any;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::query::{Continuation, EntityRef, Page, Position, Query, Rows, Select}
 use crate::store::{Capabilities, Committed, StoredRow, TablePage, TableStore};
 use crate::transaction::Transaction;
 
-/// A store wrapper that changes the reported capabilities. It can also return rows in arbitrary order, like Cosmos DB for Table (COS-1, ENG-21).
+/// A store wrapper that changes the reported capabilities. The wrapper can also return rows in arbitrary order, like Cosmos DB for Table (COS-1, ENG-21).
 ///
 /// A transaction with a check is rejected if the capabilities exclude checks. All other capabilities are only reported, not enforced.
 ///
@@ -29,7 +29,7 @@ use crate::transaction::Transaction;
 pub struct LimitedStore<S> {
     store: S,
     capabilities: Capabilities,
-    /// The maximum number of rows in a page, if rows are returned in arbitrary order.
+    /// The maximum number of rows in a page if rows are returned in arbitrary order, or `None` if the order is unchanged.
     shuffled: Option<usize>,
 }
 
@@ -47,7 +47,7 @@ impl<S: TableStore> LimitedStore<S> {
         Self { shuffled: Some(page_rows), ..self }
     }
 
-    /// Reads all rows of a query, and returns one page of them, sorted by the hashes of their keys.
+    /// Reads all rows of a query, sorts them by the hashes of their keys, and returns one page of them.
     async fn shuffled_page(
         &self,
         table: &TableName,

@@ -40,7 +40,7 @@ pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
     if ticks > MAX {
         return None;
     }
-    // The date is computed from the days since the year 1, as in chrono. A conversion through the seconds since 1970 would need twice as
+    // The date is computed from the number of days since the year 1, as in chrono. A conversion through the number of seconds since 1970 would need twice as
     // many divisions.
     let (days, of_day) = (i32::try_from(ticks / PER_DAY).ok()?, ticks % PER_DAY);
     let seconds = u32::try_from(of_day / PER_SECOND).ok()?;
@@ -51,9 +51,9 @@ pub fn to_datetime(ticks: u64) -> Option<DateTime<Utc>> {
 
 /// Parses an instant in any format that the service accepts, with a resolution of one tick.
 ///
-/// The format is a date (`2026-11-20`), a time to the minute (`2026-11-20T08:00Z`), or a time to the second with or without a fraction
-/// (`2026-11-20T08:00:00.1234567Z`). The time zone is `Z` or an offset such as `+01:00`, which is converted to UTC (TYPE-7); a missing time zone
-/// means UTC. Fractional digits below 100 ns are truncated (TICK-6).
+/// The text contains only a date (`2026-11-20`), a time to the minute (`2026-11-20T08:00Z`), or a time to the second with or without a fraction
+/// (`2026-11-20T08:00:00.1234567Z`). The time zone is `Z` or an offset such as `+01:00`, which is converted to UTC (TYPE-7); a missing time zone means UTC.
+/// Fractional digits below 100 ns are truncated (TICK-6).
 ///
 /// Returns `None` for any other string, and for an instant outside the years 1 to 9999.
 ///
@@ -120,7 +120,7 @@ pub fn write(ticks: u64) -> Option<String> {
     print(ticks, ":").map(|printed| printed.as_str().to_owned())
 }
 
-/// Parses `yyyy-mm-ddThh:mm:ss`, at most seven fractional digits, and `Z`: the format that the service prints, with or without trailing zeros (TYPE-5). `colon`
+/// Parses the format that the service prints: `yyyy-mm-ddThh:mm:ss`, at most seven fractional digits with or without trailing zeros, and `Z` (TYPE-5). `colon`
 /// is the text that represents a colon, because colons are encoded in an `ETag` (ETAG-1).
 pub(crate) fn parse(text: &str, colon: &str) -> Option<u64> {
     let (front, rest) = text.as_bytes().split_first_chunk::<13>()?;
@@ -265,7 +265,7 @@ mod tests {
         }
     }
 
-    /// Tests that the keys for the instants T9, T10 and T11 sort from the newest to the oldest.
+    /// Tests that the keys for the instants T9, T10 and T11 sort from newest to oldest.
     #[test]
     fn tick_9_inverted_ticks_sort_newest_first() {
         let mut instants = [&VECTORS[8], &VECTORS[9], &VECTORS[10]]
@@ -390,7 +390,7 @@ mod tests {
     }
 
     proptest! {
-        /// Tests that all formats of an instant are parsed as the same ticks.
+        /// Tests that every format of an instant is parsed to the same ticks.
         #[test]
         fn every_form_of_an_instant_is_the_same_instant(ticks in EDM_MIN..MAX - PER_DAY, offset in -840..=840_i64, digits in 0..=9_usize) {
             let unit = 10_u64.pow(7 - u32::try_from(digits.min(7)).unwrap());

@@ -10,7 +10,7 @@ use crate::limits::{Limits, TransactionMeasure};
 use crate::operation::Operation;
 use crate::row::entity_bytes;
 
-/// The largest number of operations for which comparing row keys is faster than hashing them.
+/// The largest number of operations at which comparing row keys is faster than hashing them.
 const FEW: usize = 16;
 
 /// Writes to entities in one partition, applied atomically (EGT-9). The constructor sets the partition (EGT-1).
@@ -36,7 +36,7 @@ const FEW: usize = 16;
 pub struct Transaction {
     partition_key: PartitionKey,
     operations: Vec<Operation>,
-    /// The hashes of the row keys. Empty if the transaction has at most [`FEW`] operations.
+    /// The hashes of the row keys. The set is empty if the transaction has at most [`FEW`] operations.
     hashes: HashSet<u64>,
     bytes: usize,
     /// The size of the property names in the last operation's row.
@@ -55,7 +55,7 @@ impl Transaction {
         Ok(Self { partition_key, operations, hashes, bytes: 0, names: 0, limits, identified: false })
     }
 
-    /// Requests that the transaction's identifier is stored with each entity. A backend that can lose responses can then determine whether the transaction was
+    /// Requests that the transaction's identifier be stored with each entity. A backend that can lose responses can then determine whether the transaction was
     /// applied (CON-11). All other backends ignore the request.
     #[must_use]
     pub fn identified(self) -> Self {
@@ -72,7 +72,7 @@ impl Transaction {
     ///
     /// # Errors
     /// `InvalidInput` if the transaction would have more than 100 operations (EGT-2); `RequestBodyTooLarge` if it would exceed 4 MiB (EGT-3);
-    /// `InvalidDuplicateRow` if it already writes the entity (EGT-4); a validation error if the entity exceeds the limits. An error leaves the transaction
+    /// `InvalidDuplicateRow` if it already writes the entity (EGT-4); a validation error if the entity exceeds the limits. After an error, the transaction is
     /// unchanged.
     pub fn push(&mut self, operation: Operation) -> Result<()> {
         let index = self.operations.len();
@@ -94,7 +94,7 @@ impl Transaction {
         may_hold && self.operations.iter().any(|earlier| earlier.row_key == *row_key)
     }
 
-    /// Returns the size of the transaction including this operation, and the size of the property names in the operation's row.
+    /// Returns the size of the transaction with this operation added, and the size of the property names in the operation's row.
     fn check(&self, operation: &Operation) -> Result<(usize, usize)> {
         if self.operations.len() >= self.limits.operations {
             return Err(Error::of(LimitFault::Operations(self.limits.operations)));
@@ -103,7 +103,7 @@ impl Transaction {
             let message = "an entity may occur only once in a transaction";
             return Err(Error::new(ErrorCode::InvalidDuplicateRow, message).with_rule("EGT-4"));
         }
-        // An entity whose key is too long cannot exist, so the store responds as for a missing entity (KEY-9).
+        // An entity whose key is too long cannot exist, so the store responds as it does for a missing entity (KEY-9).
         if operation.kind.may_create() {
             self.limits.check_key("PartitionKey", self.partition_key.as_str())?;
             self.limits.check_key("RowKey", operation.row_key.as_str())?;
@@ -124,7 +124,7 @@ impl Transaction {
         }
         let (sum, most) = (self.bytes.saturating_add(bytes), self.limits.transaction_bytes);
         if sum > most && self.limits.measure != TransactionMeasure::Unmeasured {
-            // If the entity exceeds the limit by itself, it does not fit into any other transaction either.
+            // An entity that exceeds the limit by itself does not fit into any other transaction either.
             let fault = if self.operations.is_empty() {
                 LimitFault::Alone { bytes, most }
             } else {
@@ -153,8 +153,8 @@ impl Transaction {
         (self.partition_key, self.operations)
     }
 
-    /// Returns the size of the transaction, measured as its limits define. By default, this is the sum of the entities' sizes, calculated with the service's
-    /// published formula (SIZE-2, ENG-17).
+    /// Returns the size of the transaction, measured with the method that its limits define. By default, this is the sum of the entities' sizes, calculated
+    /// with the service's published formula (SIZE-2, ENG-17).
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.bytes

@@ -62,7 +62,7 @@ impl EdmType {
         }
     }
 
-    /// Returns the type with this name in JSON, or `None` if the name is unknown (ENG-10).
+    /// Returns the type with the given name in JSON, or `None` if the name is unknown (ENG-10).
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -148,7 +148,7 @@ pub enum ValueRef<'a> {
     Binary(&'a [u8]),
 }
 
-/// Implements `edm_type` for owned and borrowed values. The variants have the same names as the types.
+/// Implements `edm_type` for owned and borrowed values. The variants of both have the same names as the types.
 macro_rules! edm_type {
     ($value:expr) => {
         match $value {
@@ -230,7 +230,8 @@ pub(crate) fn datetime_ticks(instant: DateTime<Utc>) -> u64 {
     ticks::from_datetime(instant).unwrap_or(if instant.timestamp() > 0 { u64::MAX } else { 0 })
 }
 
-/// Returns the ticks of `instant` if it is within the range of `Edm.DateTime` and not a leap second. The error contains the name of the property (TYPE-6).
+/// Returns the ticks of `instant` if it is within the range of `Edm.DateTime` and not a leap second. Otherwise, the error contains the name of the property
+/// (TYPE-6).
 ///
 /// A leap second would be stored as a time in the next second (TICK-1). The stored value could then belong to a different hour or week than the original.
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! Backups that are not stored in a folder, such as backups in an object store: lists their files, and restores them to a folder.
+//! Backups that are not stored in a folder, such as backups in an object store: lists their files, and restores such backups to a folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::folder;
 use crate::manifest;
 use crate::options::EngineOptions;
 
-/// The files of an engine at one point in time, for a backup that is not a folder, such as one in an object store (`docs/format.md`, "Backup").
-/// The files stay readable until the image is dropped, or the engine is closed. The engine keeps running while an image exists.
+/// The files of an engine at one point in time, for a backup that is not stored in a folder, such as one in an object store (`docs/format.md`, "Backup"). The
+/// files stay readable until the image is dropped or the engine is closed. The engine keeps running while an image exists.
 ///
 /// First store [`manifest`](Self::manifest) as `BACKUP`, then every file in [`files`](Self::files) whose `kept` is `false`. Finally store
 /// [`base`](Self::base) as `BASE`, which completes the backup. Files that are not part of this backup may then be deleted.
@@ -41,7 +41,7 @@ impl std::fmt::Debug for BackupImage {
 }
 
 impl Engine {
-    /// Starts with a checkpoint, then returns the files for a backup of everything that was acknowledged before the call.
+    /// Runs a checkpoint, then returns the files for a backup of all data that was acknowledged before the call.
     ///
     /// # Errors
     /// `InvalidInput` if the engine is in memory; any error from [`checkpoint`](Self::checkpoint).
@@ -63,7 +63,8 @@ impl BackupImage {
         self.base.base_bytes()
     }
 
-    /// Returns the files that contain rows. `earlier` is the `BASE` of the backup already at the destination. `place` is the destination's name in errors.
+    /// Returns the files that contain rows. `earlier` is the `BASE` of the backup that already exists at the destination. Errors refer to the destination as
+    /// `place`.
     ///
     /// # Errors
     /// `FolderNotOurs` if the destination contains a backup of another engine, such as the one that this engine's folder was restored from;
@@ -95,8 +96,8 @@ impl BackupImage {
     }
 }
 
-/// An engine's folder that is being restored from a backup that is not a folder. `Engine::open` refuses the folder until [`finish`](Self::finish) has
-/// succeeded.
+/// An engine folder that is being restored from a backup outside a folder, such as one in an object store. `Engine::open` refuses the folder until
+/// [`finish`](Self::finish) has succeeded.
 ///
 /// ```
 /// use table_core::BlockOn;
@@ -133,7 +134,7 @@ impl std::fmt::Debug for Restoration {
 }
 
 impl EngineOptions {
-    /// Starts restoring a backup that is not a folder, given its `BACKUP` and `BASE`, to a folder that is empty or missing.
+    /// Starts to restore a backup, given its `BACKUP` and `BASE`, to a folder that is empty or missing. The backup itself need not be stored in a folder.
     ///
     /// # Errors
     /// `FolderNotOurs` if `to` is not empty, or the bytes are not a backup; `FormatTooNew` or `FormatTooOld` if this library cannot read the format;
@@ -164,7 +165,7 @@ impl Restoration {
     }
 
     /// Continues with a newer `BASE` of the same backup, if a later backup has replaced the one that is being restored. Files that both versions list need not
-    /// be written again. Opening the restored folder removes the files that only the older one lists.
+    /// be written again. Files that only the older version lists are removed when the restored folder is opened.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are damaged; `FormatTooNew` or `FormatTooOld` if this library cannot read the format. After an error, the restore can

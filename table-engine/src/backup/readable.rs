@@ -32,11 +32,11 @@ pub struct PartialBackup {
 pub struct LostRows {
     /// The name of the table.
     pub table: TableName,
-    /// The first key of the range; `None` if the range starts with the first row of the table.
+    /// The first key of the range, or `None` if the range starts with the first row of the table.
     pub first: Option<EntityKey>,
-    /// The last key of the range; `None` if the range ends with the last row of the table.
+    /// The last key of the range, or `None` if the range ends with the last row of the table.
     pub last: Option<EntityKey>,
-    /// The cause, with the file and the offset.
+    /// The cause of the loss, with the file and the offset.
     pub cause: Error,
 }
 
@@ -44,7 +44,7 @@ impl Engine {
     /// Copies all rows that can be read into a folder that is empty or missing, and lists the rows that cannot be read.
     ///
     /// [`backup`](Self::backup) fails if a part of the base cannot be read, because a partial backup must not replace a complete
-    /// earlier one. Use this function for an engine without another backup. It also starts with a checkpoint, and its result is
+    /// earlier one. Use this function for an engine without another backup. Like `backup`, it starts with a checkpoint, and its result is
     /// restored in the same way.
     ///
     /// ```
@@ -90,7 +90,7 @@ impl Engine {
     }
 }
 
-/// Returns the lost rows of each table in a range of keys. The rows of deleted tables are not lost.
+/// Returns the lost rows of each table in the unreadable ranges of keys. Rows of deleted tables do not count as lost.
 fn lost_rows<'a>(
     catalog: &'a Catalog,
     unreadable: &'a Unreadable,
@@ -108,7 +108,7 @@ fn lost_rows<'a>(
     })
 }
 
-/// Returns the key of a row; `None` if the bytes are not a key.
+/// Returns the key of a row, or `None` if the bytes are not a key.
 fn key_of(bytes: &[u8]) -> Option<EntityKey> {
     let mut reader = key::KeyReader::default();
     let (partition_key, row_key) = reader.read(bytes).ok()?;

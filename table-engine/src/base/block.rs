@@ -1,7 +1,7 @@
 //! Blocks: neighbouring rows of a run, encoded as bytes (`docs/format.md`, "Runs").
 //!
-//! A block stores the common prefix of all keys once, and each shape of rows (their property names and types) once, because property names make up half of a
-//! row. A tombstone (the entry of a deleted row) has no shape.
+//! A block stores the common prefix of all keys once, and each row shape (the names and types of a row's properties) once, because property names make up half
+//! of a row. A tombstone (the entry of a deleted row) has no shape.
 
 mod entries;
 mod writer;
@@ -15,22 +15,22 @@ use crate::base::fault::BaseFault;
 pub(crate) use writer::BlockWriter;
 
 const COUNTS: usize = 4;
-/// The number of bytes that encode the end of a key.
+/// The number of bytes in which the end of a key is encoded.
 const KEY_END: usize = 2;
-/// The number of bytes that encode the end of a row's body.
+/// The number of bytes in which the end of a row's body is encoded.
 const ROW_END: usize = 4;
-/// The number of bytes that encode the number of a row's shape.
+/// The number of bytes in which the number of a row's shape is encoded.
 const ROW_SHAPE: usize = 2;
 const ROW: usize = ROW_END + ROW_SHAPE;
-/// The number of bytes that encode the number of shapes.
+/// The number of bytes in which the number of shapes is encoded.
 const SHAPES: usize = 2;
-/// The number of bytes that encode the end of a shape.
+/// The number of bytes in which the end of a shape is encoded.
 const SHAPE_END: usize = 4;
 
 /// The shape number of a tombstone.
 const DELETED: usize = 0xFFFF;
 
-/// The positions of a block's parts. They are computed once, after which looking up a row takes only a few additions.
+/// The positions of a block's parts. They are computed only once. Looking up a row then takes only a few additions.
 ///
 /// All keys are stored together, so a search reads few cache lines and no rows.
 #[derive(Clone, Copy, Debug)]
@@ -39,13 +39,13 @@ pub(crate) struct Layout {
     prefix: usize,
     /// The start of the keys, without their common prefix.
     keys: usize,
-    /// The start of the rows' end positions.
+    /// The start of the list of the rows' end positions.
     row_ends: usize,
-    /// The start of the shapes' end positions.
+    /// The start of the list of the shapes' end positions.
     shape_ends: usize,
-    /// The offset of the list of shapes.
+    /// The start of the list of shapes.
     shapes: usize,
-    /// The offset of the rows' bodies.
+    /// The start of the rows' bodies.
     bodies: usize,
 }
 
@@ -60,11 +60,11 @@ pub(crate) enum Found {
     Row(Row),
 }
 
-/// The names and types of a row's properties, stored once for all rows of the block that have the same ones. A tombstone has an empty shape.
+/// The names and types of a row's properties, stored only once for all rows of the block with the same names and types. A tombstone has an empty shape.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shape<'b> {
     bytes: &'b [u8],
-    /// The number of properties; `None` if the bytes are not a valid shape.
+    /// The number of properties, or `None` if the bytes are not a valid shape.
     count: Option<u16>,
     deleted: bool,
 }
@@ -139,7 +139,7 @@ impl Layout {
         number::<SHAPE_END>(block, self.shape_ends + shape * SHAPE_END)
     }
 
-    /// Returns the key of an entry without the block's common prefix.
+    /// Returns the key of an entry, without the common prefix of the block's keys.
     #[inline]
     pub(crate) fn key(self, block: &[u8], index: usize) -> Result<&[u8]> {
         let start = index.checked_sub(1).map_or(Some(0), |before| self.key_end(block, before));
@@ -183,8 +183,8 @@ impl Layout {
         }
     }
 
-    /// Returns the position of the first entry at or after `from` whose key is not less than the given key. The search begins at
-    /// `from`, so an entry close to it is found in a few steps.
+    /// Returns the position of the first entry at or after `from` whose key is not less than the given key. The search begins at `from`, so an entry close to
+    /// `from` is found in a few steps.
     pub(crate) fn search_from(self, block: &[u8], key: &[u8], from: usize) -> Result<usize> {
         let prefix = self.prefix(block)?;
         let Some(rest) = key.strip_prefix(prefix) else {
@@ -198,7 +198,7 @@ impl Layout {
         Ok(self.search_within(block, rest, from..self.count.min(from + step - 1))?.0)
     }
 
-    /// Reads one byte of each cache line that precedes the rows. The following search then waits once for all lines instead of once per line.
+    /// Reads one byte of each cache line that precedes the rows, so the search that follows waits once for all lines instead of once per line.
     #[inline]
     fn touch(self, block: &[u8]) {
         let lines = block.get(..self.bodies).unwrap_or_default().iter().step_by(LINE);
@@ -267,7 +267,7 @@ pub(crate) mod tests {
             .collect()
     }
 
-    /// Generates rows with few different property names, which makes rows share shapes.
+    /// Generates rows from few different property names, so many rows have the same shape.
     fn row() -> impl Strategy<Value = Vec<u8>> {
         prop::collection::btree_map("[A-C_é]{1,2}", "\\PC{0,12}", 0..8).prop_map(|properties| {
             let mut writer = RowWriter::new();

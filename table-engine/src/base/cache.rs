@@ -15,7 +15,7 @@ use table_store::row::RowView;
 use crate::base::block::Layout;
 use crate::key::SplitKey;
 
-/// The number of shards with separate locks. Several shards keep readers from waiting for each other.
+/// The number of shards, each with its own lock. With several shards, readers rarely wait for each other.
 const SHARDS: usize = 16;
 /// The estimated memory overhead of a cache entry in bytes.
 const ENTRY_BYTES: usize = 160;
@@ -48,10 +48,10 @@ impl Block {
     }
 }
 
-/// The number of a run, and the position of a block in it.
+/// The position of a block: the number of its run, and its index in the run.
 type Place = (u64, u32);
 
-/// A hasher that mixes the two numbers of a [`Place`]. Callers cannot choose these numbers, so the hasher does not have to resist attacks.
+/// A hasher that mixes the two numbers of a [`Place`]. Callers cannot choose these numbers, so the hasher need not resist attacks.
 #[derive(Default)]
 struct PlaceHasher(u64);
 
@@ -76,14 +76,14 @@ impl Hasher for PlaceHasher {
     }
 }
 
-/// A cached block, with a flag that is set when it is used and cleared when it is considered for eviction.
+/// A cached block, with a flag that is set when the block is used and cleared when the block is considered for eviction.
 #[derive(Debug)]
 struct Kept {
     block: Arc<Block>,
     used: AtomicBool,
 }
 
-/// Blocks in insertion order. When space is needed, the first block is evicted, unless it has been used since its insertion. In that case it moves to the end.
+/// Blocks in insertion order. When space is needed, the first block is evicted if it has not been used since its insertion; otherwise it moves to the end.
 #[derive(Debug, Default)]
 struct Queue {
     blocks: HashMap<Place, Kept, BuildHasherDefault<PlaceHasher>>,
@@ -128,7 +128,7 @@ impl Cache {
             shard.misses.fetch_add(1, Ordering::Relaxed);
             return None;
         };
-        // Readers write to a cached block's cache line once per round of evictions, not on every lookup.
+        // Readers write to a block's cache line once per round of evictions, not on every lookup.
         if !used.load(Ordering::Relaxed) {
             used.store(true, Ordering::Relaxed);
         }
@@ -154,7 +154,7 @@ impl Cache {
 impl Queue {
     fn add(&mut self, place: Place, block: Arc<Block>, most: usize) {
         self.bytes += bytes_of(&block);
-        // Two readers that miss the same block both insert it.
+        // If two readers miss the same block, both insert it.
         match self.blocks.insert(place, Kept { block, used: AtomicBool::new(false) }) {
             Some(earlier) => self.bytes -= bytes_of(&earlier.block),
             None => self.order.push_back(place),
@@ -222,7 +222,8 @@ mod tests {
         assert_eq!((held(&none), none.hits_and_misses()), (0, (0, 0)));
     }
 
-    /// Tests that random reads of twice as many blocks as fit into the cache hit nearly half of the time, which shows that no space is left unused.
+    /// Tests that about half of random reads hit the cache if the number of blocks is twice the number that fits into the cache. This shows that the cache uses
+    /// all of its space.
     #[test]
     fn random_reads_hit_nearly_in_proportion_to_the_cache_size() {
         let (room, blocks) = (SHARDS * 64, SHARDS as u64 * 128);

@@ -32,7 +32,7 @@ pub struct CopyReport {
     pub removed_files: u64,
 }
 
-/// A backup's file that contains rows.
+/// A file of a backup that contains rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackupFile {
@@ -51,7 +51,7 @@ impl BackupFile {
     }
 }
 
-/// The runs in a folder's earlier backup: the identity and length of each, by run number.
+/// The runs of the earlier backup in a folder: the identity and length of each run, keyed by run number.
 type Earlier = HashMap<u64, (Uuid, u64)>;
 
 impl BaseView {
@@ -211,7 +211,7 @@ pub(super) fn pool_in(disk: &Arc<dyn Disk>, folder: &Path) -> Arc<Pool> {
     Arc::new(Pool::new(Arc::clone(disk), folder.to_owned(), 0))
 }
 
-/// Reads a copy and checks it. If both the copy and the original are broken, the original's error is returned.
+/// Reads the copy of a run and checks it. If both the copy and the original are broken, the error of the original is returned.
 pub(super) fn check_copy(run: &Run, copy: &Run) -> Result<()> {
     check(copy).or_else(|error| check(run).and(Err(error)))
 }

@@ -39,8 +39,8 @@ impl BaseCursor {
         Ok(Self { version: Arc::clone(version), index, layers, end: span.end.clone(), reading })
     }
 
-    /// Visits the entries before a key and moves the cursor to that key. A tombstone is visited as `None`. If the visitor stops early, the cursor cannot be
-    /// used again.
+    /// Visits the entries before a key and moves the cursor to that key. Tombstones are passed to the visitor as `None`. If the visitor stops early, the cursor
+    /// cannot be used again.
     pub(crate) fn visit(
         &mut self,
         end: Option<&[u8]>,
@@ -56,7 +56,7 @@ impl BaseCursor {
         }
     }
 
-    /// Skips the next entry, if it has this key.
+    /// Skips the next entry if its key equals the given key.
     pub(crate) fn pass(&mut self, key: &[u8]) -> Result<()> {
         self.layers.pass(key)
     }

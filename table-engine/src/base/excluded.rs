@@ -1,4 +1,4 @@
-//! Tracks segments that are excluded from ordinary merges because a layer cannot be read or a merge was refused.
+//! Tracks segments that are excluded from ordinary merges, because a layer cannot be read or a merge was refused.
 //!
 //! The key range of a damaged block becomes a separate segment. In this segment, the layer with the block and all older layers are *sealed*: merges
 //! leave them unchanged. The newer layers are still merged with each other, which bounds their number.
@@ -30,7 +30,7 @@ impl Apart {
         self.0.contains_key(&*segment.start)
     }
 
-    /// Returns the number of a segment's newest layers that are not sealed. A layer has a larger run number than all older layers.
+    /// Returns how many of a segment's layers, counted from the newest, are not sealed. A layer has a larger run number than all older layers.
     fn newer(&self, segment: &Segment) -> usize {
         match self.0.get(&*segment.start) {
             Some(sealed) => segment.layers.iter().take_while(|layer| layer.run.number > *sealed).count(),
@@ -53,11 +53,11 @@ pub(super) struct Broken {
     keys: Keys,
 }
 
-/// The keys that cannot be read in a segment.
+/// The keys in a segment that cannot be read.
 enum Keys {
     /// All keys in the segment, because the run's index cannot be read.
     All,
-    /// The keys in a block, from the first to the last.
+    /// The keys in one block, from the first to the last.
     Block(Vec<u8>, Vec<u8>),
 }
 
@@ -82,7 +82,8 @@ impl Base {
         })
     }
 
-    /// Treats the newest layer of the first segment in `choice` as broken, if a merge of that segment was refused or has failed before.
+    /// Returns the newest layer of the first segment in `choice` as if it were broken. Returns `None` unless a merge was refused or the segment already has
+    /// sealed layers.
     pub(super) fn as_broken(&self, choice: &Choice, is_refused: bool) -> Option<Broken> {
         let index = choice.segments.start;
         let segment = self.version.segments().get(index)?;
@@ -99,7 +100,7 @@ impl Base {
             let behind = successor(&last);
             let inside = end.is_none_or(|end| behind.as_slice() < end);
             let cut = version.cut(&first).and_then(|()| if inside { version.cut(&behind) } else { Ok(()) });
-            // If the index of another run cannot be read, the segment is not cut.
+            // The segment is not split if the index of another run cannot be read.
             match cut {
                 Ok(()) => start = first,
                 Err(_) => version = Version::clone(&self.version),

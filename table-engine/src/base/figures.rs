@@ -1,4 +1,4 @@
-//! Computes the figures of all segments, such as sizes and counts. The [policy](super::policy) uses them to choose the next merge.
+//! Computes the figures of all segments, such as sizes and counts. The [policy](super::policy) chooses the next merge from these figures.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -45,12 +45,13 @@ impl Base {
         self.version.segments().iter().enumerate().map(figures_of).collect()
     }
 
-    /// Returns `true` if the base may contain rows of a table.
+    /// Returns `true` if the base may contain rows of the given table.
     pub(super) fn has_rows_of(&self, table: u32) -> bool {
         self.holding(&Span::table(table)).next().is_some()
     }
 
-    /// Returns the segments that may contain keys of a span, according to their indexes. A segment whose index cannot be read may contain any key.
+    /// Returns the positions of the segments that may contain keys of a span, according to the indexes of their runs. If an index cannot be read, the segment
+    /// may contain any key.
     fn holding(&self, span: &Span) -> impl Iterator<Item = usize> {
         let from = self.version.find(&span.start);
         let segments = self.version.segments().iter().enumerate().skip(from);

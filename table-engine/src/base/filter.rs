@@ -1,12 +1,12 @@
-//! The key filter of a run, which lets most lookups of absent keys skip reading a block (`docs/format.md`, "Runs").
+//! The key filter of a run. With the filter, most lookups of absent keys need not read a block (`docs/format.md`, "Runs").
 //!
-//! It is a Bloom filter whose buckets are single cache lines, so a lookup waits for memory only once.
+//! The filter is a Bloom filter in which each bucket is a single cache line, so a lookup waits for memory only once.
 
 /// The number of bytes in a bucket.
 const BUCKET: usize = 64;
-/// The number of bits for each key. About one in eighty lookups of missing keys is a false positive.
+/// The number of bits for each key. About one in eighty lookups of absent keys is a false positive.
 const BITS: usize = 10;
-/// The number of bits that one key sets.
+/// The number of bits that are set for one key.
 const PROBES: u32 = 6;
 /// The multiplier of the hash, an odd number with well-mixed bits.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -29,7 +29,7 @@ pub(super) fn hash(key: &[u8]) -> u64 {
     hash
 }
 
-/// Returns the bucket for a hash, and the bits within it.
+/// Returns the bucket for a hash, and the positions of its bits within the bucket.
 fn places(hash: u64, buckets: usize) -> (usize, impl Iterator<Item = (usize, u8)>) {
     // The upper half of the hash selects the bucket, and the lower half selects the bits.
     let bucket = ((hash >> 32) * buckets as u64) >> 32;
@@ -56,7 +56,7 @@ pub(super) fn build(hashes: &[u64]) -> Vec<u8> {
     bytes
 }
 
-/// Returns `true` if a run with this filter may contain a key with this hash.
+/// Returns `true` if a run with the given filter may contain a key with the given hash.
 pub(super) fn may_hold(filter: &[u8], hash: u64) -> bool {
     let (start, mut bits) = places(hash, filter.len() / BUCKET);
     let Some(bucket) = filter.get(start..start + BUCKET) else { return true };

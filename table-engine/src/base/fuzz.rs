@@ -12,8 +12,7 @@ use crate::base::version::stored::Stored;
 use crate::disk::RealDisk;
 use crate::key::SplitKey;
 
-/// Reads a block, as if its checksum were correct, by position and by iteration, which must return the same rows. Also
-/// looks up each key.
+/// Reads a block as if its checksum were correct. Reading by position and by iteration must return the same rows. Each key is then looked up.
 ///
 /// # Panics
 /// Panics if the results differ.
@@ -78,7 +77,7 @@ pub fn version(bytes: &[u8]) -> bool {
     true
 }
 
-/// Returns a block with these rows, in key order. Every third row is followed by a tombstone.
+/// Returns a block with the given rows, in key order. A tombstone follows every third row.
 #[must_use]
 pub fn block_of(rows: &[(Vec<u8>, Row)]) -> Vec<u8> {
     let (mut writer, mut block) = (BlockWriter::default(), Vec::new());

@@ -1,4 +1,4 @@
-//! The lineage of a version: each opening of the folder, with the last version that it recorded.
+//! The lineage of a version: the times that the folder was opened, each with the last version that was recorded while it was open.
 //!
 //! If another program copies the folder, the copy has the same engine identity. The lineages of the two folders differ as soon as a version is recorded
 //! in either of them.
@@ -10,7 +10,7 @@ use crate::bytes::{Reader, Writer};
 /// The maximum number of openings in a lineage. Older openings are omitted.
 const MOST: usize = 256;
 
-/// An opening of a folder, and the last version that it recorded.
+/// One opening of a folder, and the last version that was recorded while the folder was open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Opening {
     /// A random identifier of the opening.
@@ -21,7 +21,7 @@ struct Opening {
     next: u64,
 }
 
-/// The openings of a folder that recorded a version, in order. Empty in a new or restored folder, and in folders in earlier formats.
+/// The openings of a folder during which a version was recorded, in order. The list is empty in a new or restored folder, and in folders in earlier formats.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lineage(Vec<Opening>);
 
@@ -44,9 +44,9 @@ impl Lineage {
         Self(openings)
     }
 
-    /// Returns `true` if the version with this lineage is an earlier state of the version with the lineage `later`. Also returns `true` if the relation is
-    /// unknown: if this lineage has no openings, or if `later` is full and shares no opening with it. A lineage that contains an opening also contains all
-    /// later openings of the same folder. If only earlier openings are shared, this lineage therefore belongs to a copy of the folder.
+    /// Returns `true` if the version with this lineage is an earlier state of the version with the lineage `later`. The function also returns `true` if the
+    /// relation is unknown: if this lineage has no openings, or if `later` is full and shares no opening with it. A lineage that contains an opening also
+    /// contains all later openings of the same folder. If only earlier openings are shared, this lineage therefore belongs to a copy of the folder.
     pub(super) fn is_continued_by(&self, later: &Self) -> bool {
         let Some(last) = self.0.last() else { return true };
         match later.find(last) {

@@ -23,10 +23,10 @@ use crate::disk::fault::is_shortage;
 use crate::failpoint::{Step, reach};
 use crate::key;
 
-/// The state of merging that versions do not record.
+/// The state of merges that is not recorded in versions.
 #[derive(Debug, Default)]
 pub(super) struct Merges {
-    /// The number of the first run that the compaction in progress need not merge, or `None` if none is in progress.
+    /// The number of the first run that the current compaction need not merge, or `None` if no compaction is in progress.
     pub(super) compact: Option<u64>,
     /// The layers that are excluded from merges.
     pub(super) apart: Apart,
@@ -78,7 +78,7 @@ impl Base {
         self.merges.compact.take().is_some()
     }
 
-    /// Performs the most urgent merge, or one step of it.
+    /// Performs the most urgent merge, or one step of that merge.
     ///
     /// # Errors
     /// Any disk error while a new version is being recorded, except a lack of space or file descriptors. After an error, the base must not be written to.
@@ -121,7 +121,7 @@ impl Base {
         );
     }
 
-    /// Handles a merge step that failed. Layers that cannot be read are excluded from merges, and the remaining layers can still be merged.
+    /// Handles a failed merge step. Layers that cannot be read are excluded from merges, and the remaining layers can still be merged.
     fn fail(&mut self, choice: &Choice, error: Error) -> Result<Merged> {
         if is_shortage(&error) || error.code() == ErrorCode::EngineClosed {
             return Ok(Merged::Failed(error));
@@ -137,7 +137,7 @@ impl Base {
         }
     }
 
-    /// Returns the part of a choice that one step merges. A segment larger than two runs is merged in parts that are each about as large as one run.
+    /// Returns the part of a choice that one step merges. If a segment is larger than two runs, each step merges a part that is about as large as one run.
     pub(super) fn part(&self, choice: &Choice) -> Result<Option<Part>> {
         let version = &self.version;
         let segments = version.segments().get(choice.segments.clone()).unwrap_or_default();
@@ -151,12 +151,12 @@ impl Base {
         let end = version.end(choice.segments.end - 1);
         let part = Part { start: Arc::clone(&first.start), end: end.map(<[u8]>::to_vec), runs };
         let bytes: u64 = layers.iter().map(|layer| layer.weight.bytes).sum();
-        // A cut reads the indexes of all layers, which may be impossible for a sealed layer.
+        // Finding a split point reads the indexes of all layers, which may be impossible for a sealed layer.
         let is_whole = segments.len() > 1 || bytes <= 2 * self.run_bytes || self.merges.apart.contains(first);
         if is_whole {
             return Ok(Some(part));
         }
-        // The last keys of each layer's first blocks, up to the size of a run.
+        // For each layer, the last key and the size of each of its first blocks, up to the size of a run in total.
         let mut ends = Vec::new();
         for layer in &layers {
             let directory = layer.run.directory()?;

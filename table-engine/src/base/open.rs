@@ -9,11 +9,11 @@ use crate::base::fault::BaseFault;
 use crate::base::version::stored::{self, BASE, Stored};
 use crate::base::{BaseView, Place};
 
-/// The maximum number of attempts to open a base that a writer keeps replacing.
+/// The maximum number of attempts to open a base while a writer keeps replacing it.
 const ATTEMPTS: usize = 1_000;
 
 impl BaseView {
-    /// Opens the base of a folder that no writer changes. Files are opened on demand, so a base of any size can be read with few file descriptors.
+    /// Opens the base of a folder that no writer is changing. Files are opened on demand, so few file descriptors suffice for a base of any size.
     pub(crate) fn open_alone(place: &Place) -> Result<Self> {
         let pool = Arc::new(place.new_pool());
         let stored = Stored::read(&pool)?;
@@ -25,7 +25,7 @@ impl BaseView {
         stored::read_bytes(&*place.disk, &place.folder.join(BASE))
     }
 
-    /// Opens the base of a folder and all of its files, which remain readable even if a writer removes them later. `also` opens other resources of
+    /// Opens the base of a folder and all files of the base, which remain readable even if a writer removes them later. `also` opens other resources of
     /// the same version.
     pub(crate) fn open_during_writes<T>(
         place: &Place,

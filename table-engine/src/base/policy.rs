@@ -20,12 +20,12 @@
 
 use std::ops::Range;
 
-/// The maximum number of layers in a segment that rule 2 does not merge. A lookup checks the filter of each layer.
+/// The maximum number of layers in a segment before rule 2 merges it. A lookup checks the filter of each layer.
 pub(super) const LAYERS: usize = 11;
 /// The number of layers in a segment at which flushes wait for merges. A flush adds at most one layer to a segment, so only segments with sealed layers can
 /// have more.
 pub(super) const MOST_LAYERS: usize = 16;
-/// The permitted waste is the size of the oldest layers divided by this number.
+/// The divisor that determines the permitted waste from the size of the oldest layers.
 const WASTE_SHARE: u64 = 5;
 /// The number of neighbouring segments that are merged if they fit into one run.
 pub(super) const NEIGHBOURS: usize = 8;
@@ -51,7 +51,7 @@ impl std::iter::Sum for Weight {
     }
 }
 
-/// Requirements and restrictions for merging a segment, regardless of its sizes.
+/// The requirements and restrictions for merging a segment, regardless of its layers' sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Condition {
     #[default]
@@ -121,7 +121,7 @@ impl Figures {
         deletions >= DELETIONS && 2 * deletions >= entries.saturating_sub(deletions)
     }
 
-    /// Returns the number of newest layers that may be merged.
+    /// Returns how many of the layers, counted from the newest, may be merged.
     fn mergeable(&self) -> usize {
         match self.condition {
             Condition::SetApart { newer } => newer.min(self.layers.len()),
@@ -129,12 +129,12 @@ impl Figures {
         }
     }
 
-    /// Returns the number of layers, or 0 if a merge cannot reduce it.
+    /// Returns the number of layers, or 0 if a merge cannot reduce that number.
     fn depth(&self) -> usize {
         if self.mergeable() < 2 { 0 } else { self.layers.len() }
     }
 
-    /// Returns the number of newest layers to merge if the segment has too many layers.
+    /// Returns how many layers, counted from the newest, are merged if the segment has too many layers.
     fn top(&self) -> usize {
         let mergeable = self.mergeable();
         if mergeable == self.layers.len() && 4 * self.newer() >= self.total().bytes {
@@ -158,14 +158,14 @@ fn readable(segments: &[Figures]) -> impl Iterator<Item = (usize, &Figures)> {
         .filter(|(_, segment)| !matches!(segment.condition, Condition::SetApart { .. }))
 }
 
-/// Returns the number of wasted bytes, and the permitted number.
+/// Returns the number of wasted bytes and the permitted number of wasted bytes.
 fn waste(segments: &[Figures], run_bytes: u64) -> (u64, u64) {
     let sum =
         |bytes: fn(&Figures) -> u64| -> u64 { readable(segments).map(|(_, segment)| bytes(segment)).sum() };
     (sum(Figures::waste), sum(Figures::oldest) / WASTE_SHARE + run_bytes)
 }
 
-/// Returns the urgency of merges, assuming that a merge is due.
+/// Returns the urgency of pending merges. At least one merge must be due.
 pub(super) fn urgency(segments: &[Figures], run_bytes: u64) -> Debt {
     let (waste, allowed) = waste(segments, run_bytes);
     let deepest = segments.iter().map(Figures::depth).max();
@@ -192,7 +192,7 @@ pub(super) fn choose(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
     let wasteful = || {
         let (waste, allowed) = waste(segments, run_bytes);
         let share = |segment: &Figures| {
-            // A few wasted bytes do not make a small segment wasteful.
+            // A small segment does not count as wasteful because of a few wasted bytes.
             u128::from(segment.waste()) * 1_000_000 / u128::from(segment.oldest() + run_bytes / 64 + 1)
         };
         let unsettled = readable(segments).filter(|(_, segment)| segment.waste() > 0);
@@ -206,7 +206,8 @@ pub(super) fn choose(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
         .or_else(|| small(segments, run_bytes))
 }
 
-/// Chooses neighbours that fit into one run. The merged segment is at least twice as large as each of them, so a row is rarely rewritten.
+/// Chooses neighbouring segments that fit into one run. The merged segment is at least twice as large as each of them, so each row is rewritten only a few
+/// times.
 fn small(segments: &[Figures], run_bytes: u64) -> Option<Choice> {
     let mut start = 0;
     for (index, segment) in segments.iter().enumerate() {
@@ -283,7 +284,7 @@ mod tests {
         (entries, segments.iter().map(|segment| segment.layers.len() + 1).sum())
     }
 
-    /// Performs a merge in the model that keeps only a share of the entries.
+    /// Performs a merge in the model. Only a share of the entries is kept.
     fn merge(segments: &mut Vec<Figures>, Choice { segments: range, layers }: Choice, kept: u64) {
         let all = range.len() > 1 || layers >= segments[range.start].layers.len();
         let of = |segment: &Figures| -> Weight { segment.layers.iter().take(layers).copied().sum() };

@@ -13,7 +13,7 @@ use crate::statistics::Counters;
 const MOST_OPEN: usize = 256;
 /// The minimum number of files that a pool keeps open, even if the process may open only a few.
 const LEAST_OPEN: usize = 4;
-/// A pool may use this fraction of the process's file descriptors: one in four. The program and other engines may use the others.
+/// The divisor of the process's limit on file descriptors: a pool may use one in four. The program and other engines may use the others.
 const SHARE: usize = 4;
 
 /// The resources of all runs of a base.
@@ -23,7 +23,7 @@ pub(super) struct Pool {
     pub(super) folder: PathBuf,
     pub(super) cache: Cache,
     pub(super) counters: Counters,
-    /// The maximum number of files that are kept open; `None` for no maximum.
+    /// The maximum number of files that are kept open, or `None` if the number is unlimited.
     most_open: Option<usize>,
     open: Mutex<Open>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Pool {
 #[derive(Debug, Default)]
 struct Open {
     files: HashMap<u64, (Arc<dyn DiskFile>, u64)>,
-    /// A counter that serves as the clock for the times of last use.
+    /// A counter that serves as the clock for the time of the last use.
     now: u64,
 }
 
@@ -49,7 +49,7 @@ impl Open {
     }
 }
 
-/// Returns the maximum number of files that a pool keeps open, given the process's limit.
+/// Returns the maximum number of files that a pool keeps open, based on the process's limit.
 fn most_open() -> usize {
     #[cfg(unix)]
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
@@ -142,7 +142,7 @@ impl Pool {
         Ok(file)
     }
 
-    /// Closes the file of a run, because its number may be given to a new file.
+    /// Closes the file of a run, because a new file may be given the same number.
     fn forget(&self, number: u64) {
         self.open().files.remove(&number);
     }

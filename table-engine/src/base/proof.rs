@@ -8,8 +8,8 @@ use crate::base::merge::{Outcome, Part};
 use crate::base::version::Version;
 
 impl Base {
-    /// Verifies that a merge loses nothing. Within the merged key range, each entry of the merged layers is in the new layer or was omitted for a reason, and
-    /// the older layers are unchanged. Outside this range, all layers are unchanged. Only the indexes of the merged layers are read.
+    /// Verifies that a merge loses nothing. Within the merged key range, each entry of the merged layers must be in the new layer or have been omitted for a
+    /// reason, and the older layers must be unchanged. Outside this range, all layers must be unchanged. Only the indexes of the merged layers are read.
     ///
     /// # Errors
     /// `InternalError` if the tallies or the layers differ.

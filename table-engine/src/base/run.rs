@@ -30,10 +30,10 @@ const VERSION: u32 = 2;
 const WITHOUT_TALLIES: u32 = 1;
 /// The size of the header without its checksum.
 const HEADER: usize = 20;
-/// The size of the footer without its checksum. In version 1, its size is `FIRST_FOOTER`.
+/// The size of the footer without its checksum. In version 1 of the format, the size is `FIRST_FOOTER`.
 const FOOTER: usize = 40;
 const FIRST_FOOTER: usize = 24;
-/// The number of bytes that a copy processes at a time.
+/// The number of bytes that are copied at a time.
 const COPIED: u64 = 1 << 20;
 /// The size of a checksum in bytes.
 const SUM: usize = 4;
@@ -117,7 +117,7 @@ impl Run {
         Self { pool: Arc::clone(pool), number, identity, length, first, last, directory: OnceLock::new() }
     }
 
-    /// Returns the error for damage at an offset in the file.
+    /// Returns the error for damage to the file at the given offset.
     pub(super) fn corrupted(&self, offset: u64, damage: Damage) -> Error {
         let (run, folder) = (pool::name(self.number), self.pool.folder.clone());
         Error::of(BaseFault::BrokenRun { run, folder, offset, damage })
@@ -207,8 +207,8 @@ impl Run {
         Ok(directory)
     }
 
-    /// Returns the tally of the entries from `start` (inclusive) to `end` (exclusive). Tallies of blocks within these bounds are taken
-    /// from the directory. A block that extends beyond the bounds, or that has no tally, is read.
+    /// Returns the tally of the entries from `start` (inclusive) to `end` (exclusive). For a block within these bounds, the tally is taken from the directory.
+    /// A block that extends beyond the bounds or has no tally is read.
     pub(super) fn tally(&self, start: &[u8], end: Option<&[u8]>) -> Result<Tally> {
         if !self.may_hold(start, end) {
             return Ok(Tally::default());
@@ -250,7 +250,7 @@ impl Run {
         Block::read(part.into()).map_err(|error| self.broken_rows(offset, error))
     }
 
-    /// Returns a block. If `keep` is `true`, it is read through the cache.
+    /// Returns a block. If `keep` is `true`, the block is read through the cache.
     pub(super) fn block(&self, index: usize, keep: bool) -> Result<Arc<Block>> {
         let place = (self.number, u32::try_from(index).unwrap_or(u32::MAX));
         if !keep {
@@ -264,7 +264,7 @@ impl Run {
         Ok(block)
     }
 
-    /// Looks up a key, given its hash.
+    /// Looks up a key whose hash is `hash`.
     pub(super) fn get(&self, key: &[u8], hash: u64) -> Result<Found> {
         if key < &*self.first || key > &*self.last {
             return Ok(Found::Nothing);

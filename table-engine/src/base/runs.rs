@@ -12,7 +12,7 @@ use crate::key;
 /// A writer of consecutive runs.
 pub(super) struct RunsWriter<'p> {
     pool: &'p Arc<Pool>,
-    /// The numbers given to runs so far. The end of the range is the number of the next run.
+    /// The numbers that have been given to runs so far. The end of the range is the number of the next run.
     numbers: std::ops::Range<u64>,
     /// The maximum size of a run in bytes.
     most: u64,
@@ -36,7 +36,7 @@ impl<'p> RunsWriter<'p> {
         }
     }
 
-    /// Returns the size in bytes of the unfinished run.
+    /// Returns the current size in bytes of the unfinished run.
     pub(super) fn bytes(&self) -> u64 {
         self.current.as_ref().map_or(0, RunWriter::bytes)
     }
@@ -71,7 +71,7 @@ impl<'p> RunsWriter<'p> {
         Ok(())
     }
 
-    /// Finishes the last run. Returns all runs, and the number for the next run.
+    /// Finishes the last run. Returns all runs, and the number of the next run.
     pub(super) fn finish(mut self) -> Result<(Vec<Arc<Run>>, u64)> {
         self.end_run()?;
         self.finished = true;
@@ -80,7 +80,7 @@ impl<'p> RunsWriter<'p> {
 }
 
 impl Drop for RunsWriter<'_> {
-    /// Removes the files of unfinished runs.
+    /// Removes the files of all runs if the writer was not finished.
     fn drop(&mut self) {
         if !self.finished {
             for number in self.numbers.clone() {

@@ -23,7 +23,7 @@ pub(crate) struct Unreadable {
     pub(crate) cause: Error,
 }
 
-/// The copies that replace damaged runs, by run number; `None` if no part of the run can be read.
+/// The copies that replace damaged runs, keyed by run number. The value is `None` if no part of the run can be read.
 type Replaced = HashMap<u64, Option<Arc<Run>>>;
 
 impl BaseView {
@@ -41,7 +41,7 @@ impl BaseView {
             let copy = run.in_pool(&pool);
             let length = match run.copy_to(&pool).and_then(|()| check_copy(&run, &copy)) {
                 Err(error) if error.code() == ErrorCode::Corrupted => {
-                    // The file may remain, because the copy of the base does not refer to it.
+                    // It is harmless if the file remains, because the copy of the base does not refer to it.
                     let _ = copy.remove();
                     let found = lost.len();
                     let part = rewrite(&run, RunWriter::create(&pool, next)?, &mut lost)?;
@@ -49,7 +49,7 @@ impl BaseView {
                         let _ = pool.remove(next);
                     }
                     if lost.len() == found {
-                        // The second attempt read the complete run.
+                        // The second attempt was able to read the complete run.
                         tracing::debug!(target: "table_core::engine", %error, "a damaged run was read in a second attempt");
                     }
                     next += 1;

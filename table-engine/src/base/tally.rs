@@ -1,7 +1,7 @@
-//! Tallies: the number of entries, and a sum over them that is independent of their order.
+//! Tallies: the number of entries in a set, and a checksum of the entries that does not depend on their order.
 //!
-//! Each block of a run records its tally when it is written. A merge compares the tallies of the blocks it read with those of the blocks it wrote, and so
-//! detects a lost, added or changed row before the result is published.
+//! The tally of each block is recorded when the block is written. A merge compares the tallies of the blocks that it read with those of the blocks that it
+//! wrote. It thereby detects a lost, added or changed row before the result is published.
 
 use table_store::row::RowView;
 
@@ -9,7 +9,7 @@ use crate::base::filter;
 
 /// The multiplier of the checksum, an odd number with well-mixed bits.
 const MULTIPLIER: u64 = 0xD6E8_FEB8_6659_FD93;
-/// The number hashed for a tombstone instead of a Timestamp. No row has this Timestamp.
+/// The number that is hashed for a tombstone instead of a Timestamp. No row has this Timestamp.
 const DELETION: u64 = u64::MAX;
 
 /// The number of entries and tombstones, and a commutative checksum over the entries' keys and versions.
@@ -29,12 +29,12 @@ fn mix(word: u64) -> u64 {
 }
 
 impl Tally {
-    /// Counts an entry, given its key.
+    /// Adds an entry with the given key to the tally.
     pub(super) fn add(&mut self, key: &[u8], row: Option<RowView<'_>>) {
         self.add_hashed(filter::hash(key), row);
     }
 
-    /// Counts an entry, given the hash of its key.
+    /// Adds an entry to the tally, given the hash of its key.
     pub(super) fn add_hashed(&mut self, hash: u64, row: Option<RowView<'_>>) {
         let version = row.map_or(DELETION, |row| row.timestamp() ^ (row.bytes() as u64).rotate_left(40));
         self.entries += 1;

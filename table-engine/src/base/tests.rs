@@ -27,7 +27,7 @@ pub(crate) fn place(folder: &Path) -> Place {
     }
 }
 
-/// Returns the metadata of a base whose tables have these ids.
+/// Returns the metadata of a base with one table for each of the given ids.
 pub(crate) fn meta(tables: &[u32]) -> Meta {
     let mut catalog = Catalog::default();
     for id in tables {
@@ -41,7 +41,7 @@ pub(crate) fn base(folder: &Path) -> Base {
     Base::create(&place(folder), meta(&[1])).unwrap()
 }
 
-/// A place in the file of a run, and the keys that cannot be read if it is damaged, from the first to the last.
+/// A part of a run's file, and the range of keys that cannot be read if the part is damaged.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) file: String,
@@ -49,7 +49,7 @@ pub(crate) struct Part {
     pub(crate) keys: RangeInclusive<Vec<u8>>,
 }
 
-/// Returns the blocks and the indexes of all runs.
+/// Returns the block parts and the index parts of all runs.
 pub(crate) fn parts(view: &BaseView) -> Vec<Part> {
     let mut parts = Vec::new();
     for run in view.stored.version.runs() {
@@ -78,7 +78,7 @@ enum Act {
     MergeAll,
     /// Replaces table 1 with a new table that has the same keys.
     Drop,
-    /// Reopens the base with this run size in bytes.
+    /// Reopens the base with the given run size in bytes.
     Reopen(u64),
     /// Merges until no merge is due.
     Rest,
@@ -88,13 +88,13 @@ fn act() -> impl Strategy<Value = Act> {
     let change = (0..400_u16, prop::option::weighted(0.8, 0..600_u16));
     prop_oneof![
         8 => prop::collection::vec(change, 0..120).prop_map(Act::Flush),
-        // Writes of neighbouring keys.
+        // Rows with neighbouring keys are written.
         4 => (0..400_u16, 1..60_u16).prop_map(|(from, count)| {
             Act::Flush((from..from + count).map(|n| (n, Some(40))).collect())
         }),
-        // Frequent writes of a few rows, so layers accumulate.
+        // A few rows are written at a time. This case is frequent, so layers accumulate.
         8 => prop::collection::vec((0..400_u16, prop::option::weighted(0.9, 0..40_u16)), 1..4).prop_map(Act::Flush),
-        // Deletions of neighbouring keys.
+        // Rows with neighbouring keys are deleted.
         2 => (0..400_u16, 1..300_u16).prop_map(|(from, count)| {
             Act::Flush((from..from + count).map(|n| (n, None)).collect())
         }),
@@ -152,7 +152,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let mut base = base(folder.path());
         let (mut table, mut model, mut ticks) = (1, Model::new(), 0);
-        // An earlier view, with its expected content.
+        // The view of an earlier version, and the content that it must have.
         let mut before: Option<(BaseView, u32, Model)> = None;
         for act in acts {
             match act {
@@ -234,12 +234,12 @@ fn flush(base: &mut Base, numbers: impl IntoIterator<Item = u16>, bytes: Option<
     base.flush(keys.iter().map(|key| (key.as_slice(), view)), meta(&[1])).unwrap();
 }
 
-/// Merges until no merge is due. Returns the number of merges.
+/// Merges until no merge is due. Returns the number of completed merges.
 fn rest(base: &mut Base) -> usize {
     std::iter::from_fn(|| matches!(base.merge().unwrap(), Merged::Slice).then_some(())).count()
 }
 
-/// Tests a base that was written with large runs and reopened with small ones. The first part that is merged then contains no block from one of the layers.
+/// Tests a base that was written with large runs and reopened with small runs. The first part that is merged then contains no block of one of the layers.
 #[test]
 fn an_interrupted_merge_keeps_the_layers_below_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -318,7 +318,7 @@ fn ordered_rows_are_never_merged_and_a_merge_writes_one_slice() {
         assert_eq!(base.debt(), Debt::None);
     }
     assert!(base.version.segments().iter().all(|segment| segment.layers.len() == 1));
-    // One large layer over all segments is merged in separate slices.
+    // A large layer that spans all segments is merged in separate slices.
     flush(&mut base, &(0..400).collect::<Vec<_>>());
     let mut slices = 0;
     base.merge_all();
@@ -336,7 +336,7 @@ fn ordered_rows_are_never_merged_and_a_merge_writes_one_slice() {
     assert!(slices > 20, "{slices}");
 }
 
-/// Tests that rows loaded in key order into two tables, or into two parts of one table, are recognised as adjacent, even if they lie between rows of other
+/// Tests that rows that are loaded in key order into two tables, or into two parts of one table, are never merged, even if they lie between rows of other
 /// tables.
 #[test]
 fn ordered_rows_between_others_are_never_merged() {

@@ -19,9 +19,9 @@ pub struct Verification {
     pub runs: u64,
     /// The number of checked blocks that contain rows.
     pub blocks: u64,
-    /// The number of checked rows and tombstones. Replaced rows are counted until their run is merged.
+    /// The number of checked rows and tombstones. A replaced row is counted until its run is merged.
     pub entries: u64,
-    /// The damage that was found, each with its file and offset.
+    /// The errors that describe the damage, each with the file and the offset.
     pub damage: Vec<Error>,
 }
 

@@ -1,4 +1,4 @@
-//! A version of the base: the runs that contain each key range. A version is immutable; each change creates a new version.
+//! A version of the base: the runs that contain the rows of each key range. A version is immutable; each change creates a new version.
 //!
 //! The key space is divided into segments without gaps. A segment has layers, the newest first. The newest layer that has an entry for a key takes
 //! precedence. A run may be a layer of many segments; in each of them, only the entries within the segment are visible. Therefore a segment can be split, and
@@ -19,7 +19,7 @@ use crate::base::tally::Tally;
 use crate::catalog::Catalog;
 use crate::key;
 
-/// A layer of a segment: a run of which only the keys in the segment's range are visible.
+/// A layer of a segment: a run in which only the keys within the segment's range are visible.
 #[derive(Clone, Debug)]
 pub(super) struct Layer {
     pub(super) run: Arc<Run>,
@@ -52,7 +52,7 @@ impl Segment {
         self.layers.iter().map(|layer| layer.weight.deletions).sum()
     }
 
-    /// Returns the run numbers of the layers.
+    /// Returns the run number of each layer.
     fn runs(&self) -> impl Iterator<Item = u64> {
         self.layers.iter().map(|layer| layer.run.number)
     }
@@ -66,7 +66,7 @@ pub(super) struct Version {
 
 /// Returns a run as a layer for the keys between two bounds, or `None` if the run has no block between them.
 pub(super) fn layer(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>) -> Result<Option<Layer>> {
-    // Most runs are ruled out without reading their index, which may not be in memory.
+    // Most runs are ruled out without reading their indexes, which may not be in memory.
     if !run.may_hold(start, end) {
         return Ok(None);
     }
@@ -132,7 +132,7 @@ impl Version {
         self.segments.get(index + 1).map(|next| &*next.start)
     }
 
-    /// Returns all runs without duplicates, ordered by number.
+    /// Returns all runs, without duplicates and sorted by number.
     pub(super) fn runs(&self) -> Vec<Arc<Run>> {
         let layers = self.segments.iter().flat_map(|segment| &segment.layers);
         let mut runs: Vec<Arc<Run>> = layers.map(|layer| Arc::clone(&layer.run)).collect();
@@ -141,7 +141,7 @@ impl Version {
         runs
     }
 
-    /// Splits a segment at a key. No row moves.
+    /// Splits a segment at a key without moving any row.
     pub(super) fn cut(&mut self, key: &[u8]) -> Result<()> {
         let index = self.find(key);
         let Some(old) = self.segments.get(index).cloned() else { return Ok(()) };
@@ -161,8 +161,8 @@ impl Version {
 
     /// Adds the runs of a flush as the newest layer to all segments for which they have keys. A segment gets at most one layer.
     ///
-    /// A stretch of blocks becomes a separate segment if it lies between the rows of the base, or deletes most of the rows below it. In the first
-    /// case, it never has to be merged; in the second case, a merge reads many rows and writes few.
+    /// A stretch of blocks becomes a separate segment if it lies between the rows of the base, or deletes most of the rows below it. In the first case, the
+    /// segment never has to be merged; in the second case, a merge reads many rows and writes few.
     pub(super) fn add_all(&mut self, runs: &[Arc<Run>], least: u64) -> Result<()> {
         let is_new = |layer: &Layer| runs.iter().any(|run| run.number == layer.run.number);
         for run in runs {
@@ -196,7 +196,7 @@ impl Version {
         Ok(())
     }
 
-    /// Returns the stretches of a run that become segments; for each, its first key and a key after its last key.
+    /// Returns the stretches of a run that become segments, each as its first key and a key after its last key.
     fn stretches(&self, run: &Run, least: u64) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let directory = run.directory()?;
         let mut stretches: Vec<Stretch> = Vec::new();
@@ -243,7 +243,7 @@ impl Version {
         (first, behind)
     }
 
-    /// Returns the segment that contains two keys, or `None` if they are in several segments, or the segment has no layers.
+    /// Returns the segment that contains both keys, or `None` if the keys are in different segments or the segment has no layers.
     fn segment_of(&self, first: &[u8], behind: &[u8]) -> Option<(usize, &Segment)> {
         let index = self.find(first);
         let segment = self.segments.get(index).filter(|segment| !segment.layers.is_empty())?;
@@ -251,12 +251,12 @@ impl Version {
         is_one.then_some((index, segment))
     }
 
-    /// Returns `true` if two keys are in one segment that has layers, and no block of the segment lies between them.
+    /// Returns `true` if both keys are in the same segment, the segment has layers, and none of its blocks lies between the keys.
     fn is_free(&self, first: &[u8], behind: &[u8]) -> bool {
         self.segment_of(first, behind).is_some_and(|(index, _)| !self.has_blocks(index, first, Some(behind)))
     }
 
-    /// Returns the number of entries in all blocks between two keys. Returns `None` if the keys are in several segments, or an index cannot be read.
+    /// Returns the number of entries in all blocks between two keys. Returns `None` if the keys are in different segments or an index cannot be read.
     fn rows_between(&self, first: &[u8], behind: &[u8]) -> Option<u64> {
         let (_, segment) = self.segment_of(first, behind)?;
         let layers = segment.layers.iter().map(|below| layer(&below.run, first, Some(behind)));

@@ -34,7 +34,7 @@ impl BaseView {
         self.stored.lineage.is_empty() && meta.journal == 1 && meta.sequence == 1
     }
 
-    /// Looks up the row with a key.
+    /// Looks up the row with the given key.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
         let Some(segment) = self.stored.version.segments().get(self.stored.version.find(key)) else {
             return Ok(None);
@@ -55,18 +55,18 @@ impl BaseView {
         BaseCursor::new(&self.stored.version, span, Reading { keep: true, skipped: None })
     }
 
-    /// Returns a cursor over the rows of a span, which skips the parts that cannot be read and adds their keys to `skipped`.
+    /// Returns a cursor over the rows of a span. The cursor skips the parts of the base that cannot be read, and adds their keys to `skipped`.
     pub(crate) fn range_around(&self, span: &Span, skipped: &Skipped) -> Result<BaseCursor> {
         let reading = Reading { keep: true, skipped: Some(skipped.clone()) };
         BaseCursor::new(&self.stored.version, span, reading)
     }
 
-    /// Returns a cursor over the rows of a span. It bypasses the cache, for rows that are read only once.
+    /// Returns a cursor that reads the rows of a span without the cache, for rows that are read only once.
     pub(crate) fn sweep(&self, span: &Span) -> Result<BaseCursor> {
         BaseCursor::new(&self.stored.version, span, Reading { keep: false, skipped: None })
     }
 
-    /// Estimates the size of a table in bytes without reading a file. A run that contains several tables is divided equally among them.
+    /// Estimates the size of a table in bytes without reading a file. The size of a run that contains several tables is divided equally among them.
     pub(crate) fn bytes_of(&self, table: u32) -> u64 {
         let span = Span::table(table);
         let share = |layer: &Layer| {

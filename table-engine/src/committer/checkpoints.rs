@@ -1,4 +1,4 @@
-//! Checkpoint scheduling for the committer: starts checkpoints when they are due, passes them to the checkpoint thread, and slows writers down if necessary.
+//! Checkpoint scheduling for the committer: starts checkpoints when they are due, passes them to the checkpoint thread, and slows down writers if necessary.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +35,7 @@ const fn reclaim_threshold(tables: usize) -> u64 {
 
 type Waiting = Vec<oneshot::Sender<Result<()>>>;
 
-/// Sizes at which a checkpoint starts, and at which writers wait for it.
+/// The sizes in bytes at which a checkpoint starts, and at which writers wait for a checkpoint.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Thresholds {
     pub(crate) checkpoint_bytes: usize,
@@ -52,23 +52,23 @@ pub(crate) struct Checkpoints {
     thread: Thread,
     /// Set to cancel the running checkpoint.
     stop: Arc<AtomicBool>,
-    /// Tables dropped since the last checkpoint started that may have rows in the base.
+    /// The tables that may have rows in the base and were dropped after the last checkpoint started.
     dropped: Vec<u32>,
     /// The estimated size in bytes of dropped tables in the base.
     dropped_bytes: u64,
-    /// The error of the last flush, if disk space or file descriptors ran out before the frozen rows were written.
+    /// The error of the last flush if it ran out of disk space or file descriptors before it had written the frozen rows.
     disk_full: Option<Error>,
-    /// `true` if a write or the reserve has found the disk full since the last checkpoint.
+    /// `true` if, since the last checkpoint, a write or the reserve has found the disk full.
     lacks_room: bool,
     /// `true` if a checkpoint was requested explicitly.
     requested: bool,
-    /// Callers waiting for the next checkpoint to finish.
+    /// The callers that are waiting for the next checkpoint to finish.
     next: Waiting,
-    /// Callers waiting for the running checkpoint.
+    /// The callers that are waiting for the running checkpoint.
     running: Waiting,
-    /// Callers waiting for the compaction that follows the next checkpoint.
+    /// The callers that are waiting for the compaction that follows the next checkpoint.
     next_compaction: Waiting,
-    /// Callers waiting for the compaction that follows the running checkpoint.
+    /// The callers that are waiting for the compaction that follows the running checkpoint.
     running_compaction: Waiting,
     compacting: Waiting,
 }
@@ -115,10 +115,10 @@ impl Checkpoints {
         all.flat_map(std::mem::take)
     }
 
-    /// Registers a dropped table. The next checkpoint removes its rows from the base. Only a large table triggers a checkpoint.
+    /// Registers a dropped table, whose rows the next checkpoint removes from the base. Only a large table triggers a checkpoint.
     pub(super) fn dropped(&mut self, id: u32, state: &State) -> Result<()> {
         let in_base = state.base.as_ref().is_some_and(|base| base.may_hold(&Span::table(id)));
-        // The frozen rows may include rows of this table, and may be in the base before the next checkpoint.
+        // The frozen rows may include rows of this table, and may enter the base before the next checkpoint.
         if in_base || state.frozen.is_some() {
             self.dropped.push(id);
             self.dropped_bytes += state.base.as_ref().map_or(0, |base| base.bytes_of(id));
@@ -139,7 +139,7 @@ impl Checkpoints {
         self.lacks_room && journal_bytes > written
     }
 
-    /// Requests a checkpoint if it frees more than it writes, or if the disk is full.
+    /// Requests a checkpoint if it would free more space than it writes, or if the disk is full.
     fn request_reclaim(&mut self, state: &State) {
         self.requested |= self.dropped_bytes >= reclaim_threshold(state.catalog.len())
             || self.disk_full.is_some()
@@ -153,7 +153,7 @@ impl Checkpoints {
         self.request_reclaim(state);
     }
 
-    /// Sends an error to the callers that requested checkpoints, because no checkpoint can start. Writes continue while space remains.
+    /// Sends an error to the callers that requested a checkpoint, because no checkpoint can start. Writes continue while space remains.
     fn put_off(&mut self, error: &Error) {
         self.requested = !self.dropped.is_empty();
         for answer in self.next.drain(..).chain(self.next_compaction.drain(..)) {
@@ -181,7 +181,7 @@ impl Checkpoints {
             || journal_bytes / 4 >= self.thresholds.memtable_bytes as u64
     }
 
-    /// Returns the delay before the next commit group. It grows with memory use, which slows writers gradually instead of stopping them.
+    /// Returns the delay before the next commit group. The delay grows with memory use, which slows down writers gradually instead of stopping them.
     fn pause(&self, state: &State) -> Duration {
         let held = state.memtable.bytes() + state.frozen.as_ref().map_or(0, Memtable::bytes);
         let (half, over) =
@@ -294,7 +294,7 @@ impl Committer {
                 for answer in disk.checkpoints.running.drain(..) {
                     let _ = answer.send(Ok(()));
                 }
-                // IMPORTANT: these callers are not added earlier, because the end of an earlier compaction might be reported to them.
+                // IMPORTANT: these callers are not added earlier, because they might then receive the result of an earlier compaction.
                 disk.checkpoints.compacting.append(&mut disk.checkpoints.running_compaction);
                 Ok(())
             }
@@ -324,7 +324,7 @@ impl OnDisk {
 
     /// Starts a checkpoint of all rows in the memtable.
     fn freeze(&mut self, state: &mut State, timestamp: u64) -> Result<()> {
-        // IMPORTANT: a freeze happens between groups, so the new journal file starts exactly after the frozen rows.
+        // IMPORTANT: a freeze happens between two groups, so the new journal file starts exactly after the frozen rows.
         let (journal, sequence) = self.journal.rotate()?;
         let checkpoints = &mut self.checkpoints;
         let frozen = std::mem::take(&mut state.memtable);

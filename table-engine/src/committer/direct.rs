@@ -1,5 +1,4 @@
-//! The committer of an in-memory engine. Callers run it themselves while it is idle. This avoids waking a thread for the write and waking the caller for the
-//! response.
+//! The committer of an in-memory engine. Callers run it themselves while it is idle. The write and its response then do not have to wake another thread.
 //!
 //! The thread that holds the lock acts as the committer. The committer's own thread handles requests that find the lock taken, creates and drops
 //! tables, and removes the rows of dropped tables from memory. Each request is processed and answered separately, because a group would save no sync.
@@ -32,7 +31,7 @@ pub(crate) struct Direct {
 }
 
 impl Direct {
-    /// Creates a shared committer. If callers run it, it publishes its state on demand.
+    /// Creates a shared committer. If `by_callers` is `true`, callers run the committer, and it publishes its state on demand.
     pub(crate) fn new(mut committer: Committer, by_callers: bool) -> Self {
         committer.publication.on_demand = by_callers;
         let (steady, shared) = (committer.steady.clone(), Arc::clone(&committer.shared));
@@ -42,8 +41,8 @@ impl Direct {
     /// Publishes the committer's state, and returns it.
     ///
     /// # Errors
-    /// `EngineClosed` if the committer has stopped; `EnginePoisoned` if a write is incomplete; any error from `check_process`, which is called before
-    /// the thread waits for another one.
+    /// `EngineClosed` if the committer has stopped; `EnginePoisoned` if a write is incomplete; any error from `check_process`, which is called before this
+    /// thread waits for another one.
     pub(crate) fn state(&self, check_process: impl FnOnce() -> Result<()>) -> Result<Arc<State>> {
         let mut held = match self.committer.try_lock() {
             Ok(held) => held,
@@ -57,7 +56,7 @@ impl Direct {
         self.committer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `work` with the committer while holding the lock, as a slow write by a caller would.
+    /// Runs `work` with the committer while the lock is held, like a slow write by a caller.
     #[cfg(test)]
     pub(crate) fn with(&self, work: impl FnOnce(&mut Committer)) {
         work(self.lock().as_mut().unwrap());
@@ -81,8 +80,8 @@ impl Direct {
         let Some(committer) = held.as_mut() else { return Some(Request::Write(write)) };
         let answer = caught(|| Ok(committer.process(write, reading)));
         if let Err(error) = &answer {
-            // The panic dropped the response channel, so the caller looks up the reason. The reason is stored before the lock is released, so no other caller
-            // can write before it is known.
+            // The panic dropped the response channel, so the caller looks up the reason of the failure. The reason is stored before the lock is released, so no
+            // other caller can write before the reason is known.
             self.shared.end_writes(error);
         }
         drop(held);
@@ -101,9 +100,8 @@ impl Direct {
     ) -> (Vec<Sender<Result<()>>>, Result<()>) {
         let mut closers = Vec::new();
         let running = Running(self);
-        // A panic stops all writes, but requests are still answered: from then on, every writer receives the reason. IMPORTANT: a panic
-        // while the lock is held poisons it. Callers treat a poisoned lock as taken, even before the reason is known, so no write is applied
-        // after an incomplete one.
+        // A panic stops all writes, but requests are still answered: from then on, every writer receives the reason. IMPORTANT: a panic while the lock is held
+        // poisons the lock. Callers treat a poisoned lock as taken, even before the reason is known, so no write is applied after an incomplete one.
         while let Err(error) = caught(|| {
             self.work(requests, threads, &mut closers);
             Ok(())
@@ -133,10 +131,10 @@ impl Direct {
         }
     }
 
-    /// Returns the next request for the thread. Until a request arrives, removes rows of dropped tables from memory.
+    /// Returns the next request for the thread. Removes rows of dropped tables from memory until a request arrives.
     fn next(&self, requests: &Receiver<Request>, threads: &Threads) -> Option<Request> {
         while self.lock().as_ref().is_some_and(Committer::has_to_reclaim) {
-            // The callers that have just been answered should run first.
+            // The callers that have just received responses should run first.
             threads.yield_now();
             let next = requests.try_recv();
             if matches!(next, Err(TryRecvError::Closed)) {
@@ -153,7 +151,8 @@ impl Direct {
     }
 }
 
-/// A guard for the run of the committer's thread. When the run ends, even by a panic, the committer stops, and the callers of waiting requests are notified.
+/// A guard that exists while the committer's thread runs. When it is dropped, even by a panic, the committer stops, and the callers of waiting requests are
+/// notified.
 struct Running<'a>(&'a Direct);
 
 impl Drop for Running<'_> {
@@ -193,7 +192,7 @@ impl Committer {
         }
     }
 
-    /// Returns `true` if rows of dropped tables must be removed from memory. After the engine has stopped writing, they are not removed.
+    /// Returns `true` if rows of dropped tables must be removed from memory. They are not removed after the engine has stopped accepting writes.
     pub(super) fn has_to_reclaim(&self) -> bool {
         !self.reclaim.is_empty() && self.shared.check_writable().is_ok()
     }

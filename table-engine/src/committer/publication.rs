@@ -1,7 +1,7 @@
 //! Publishes the state of an in-memory engine to readers.
 //!
-//! A published state shares its rows with the committer's state, so the next write must copy each node of the map on the path to its row, and increment the
-//! reference counts of all rows in these nodes. That costs more than the write itself. If callers run the committer, the state is therefore published only on
+//! A published state shares its rows with the committer's state. The next write must therefore copy each node of the map on the path to its row, and increment
+//! the reference counts of all rows in these nodes, which costs more than the write itself. If callers run the committer, the state is published only on
 //! demand: a write withdraws the published state, and the next reader takes the current state from the committer.
 
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl Committer {
         self.publication.is_changing = false;
     }
 
-    /// Withdraws the published state, if states are published on demand. Its rows are then no longer shared.
+    /// Withdraws the published state if states are published on demand. The rows of the state are then no longer shared.
     fn withdraw(&mut self) {
         if self.publication.on_demand && !self.publication.is_withdrawn {
             self.publication.is_withdrawn = true;

@@ -80,14 +80,14 @@ impl Committer {
             let deleted = || changes.iter().filter(|change| change.row.is_none()).map(|change| &change.key);
             let (first, deletions) = (deleted().min().cloned(), deleted().count());
             for Change { key, row } in changes {
-                // In memory, a delete has no older rows to hide, so no tombstone is needed.
+                // In memory, no older row has to be hidden after a delete, so no tombstone is needed.
                 match (row, &self.disk) {
                     (None, None) => self.state.memtable.remove(&key),
                     (row, None) => self.state.memtable.set(key, row),
                     (row, Some(_)) => self.state.set(key, row, &mut self.written),
                 }
             }
-            // A gap that is too short only makes scans slower, so disk errors are ignored.
+            // If the gap stays too short, scans are only slower, so disk errors are ignored.
             if let Some(first) = first {
                 let _ = self.state.extend_gap(&first, deletions);
             }

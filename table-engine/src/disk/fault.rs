@@ -1,4 +1,4 @@
-//! Disk errors: the task that failed, and the cause that the system reported.
+//! Disk errors: the task that failed, and the cause reported by the system.
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -96,7 +96,7 @@ pub(crate) fn is_shortage(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::DiskFull | ErrorCode::ServerBusy)
 }
 
-/// A task that failed on the disk.
+/// The failure of a disk task.
 #[derive(Debug, thiserror::Error, Fault)]
 enum DiskFault {
     #[error("{task}")]

@@ -1,4 +1,4 @@
-//! The file system of this computer, through `std::fs`.
+//! The file system of this computer, accessed through `std::fs`.
 
 #[cfg(unix)]
 mod held;
@@ -23,10 +23,10 @@ struct RealLock(File);
 impl DiskLock for RealLock {}
 
 impl Drop for RealLock {
-    /// Unlocks the file. Closing it is not sufficient: a child process that is being started has a copy of the file handle until it executes its
-    /// program, and the system keeps the lock for that copy.
+    /// Unlocks the file. Closing the file is not sufficient: a child process that is being started has a copy of the file handle until it executes its program,
+    /// and the system keeps the lock for that copy.
     fn drop(&mut self) {
-        // If unlocking fails, the lock ends when the last copy of the handle is closed.
+        // If unlocking fails, the lock is released when the last copy of the handle is closed.
         let _ = self.0.unlock();
     }
 }
@@ -40,7 +40,7 @@ pub(super) fn lock(file: File) -> io::Result<Box<dyn DiskLock>> {
     }
 }
 
-/// Treats a missing file as successfully removed.
+/// Converts the error for a missing file to success.
 pub(super) fn if_present(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -116,7 +116,7 @@ impl DiskFile for RealFile {
         Ok(self.0.metadata()?.nlink() > 1)
     }
 
-    /// Reserves blocks without writing them, if the file system supports it.
+    /// Reserves blocks without writing to them, if the file system supports this.
     #[cfg(target_os = "linux")]
     fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()> {
         use rustix::fs::{FallocateFlags, fallocate};

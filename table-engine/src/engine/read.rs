@@ -1,4 +1,4 @@
-//! Provides the state for reads of an engine.
+//! Provides the state that a read of an engine uses.
 
 use std::sync::Arc;
 

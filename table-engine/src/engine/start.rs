@@ -20,17 +20,17 @@ use crate::state::State;
 use crate::threads::Thread;
 use crate::timestamps::SteadyClock;
 
-/// The capacity of the committer's request queue. If the queue is full, further writers wait.
+/// The capacity of the committer's request queue. When the queue is full, further writers wait.
 const QUEUE: usize = 1_024;
 
-/// The handle's connection to the committer.
+/// The connection between an engine's handles and the committer.
 struct Writer {
     requests: Sender<Request>,
     direct: Option<Arc<Direct>>,
     thread: Option<Thread>,
 }
 
-/// Starts the committer's thread. An engine without a committer is read-only.
+/// Starts the committer's thread. If the thread cannot be started, the engine is read-only.
 fn start(
     options: &EngineOptions,
     shared: &Shared,
@@ -51,7 +51,7 @@ impl Engine {
         let steady = SteadyClock::new(options.clock.clone(), 0);
         let committer = Committer::new(&options, queue.clone(), State::default(), 0, steady.clone(), None);
         let (shared, threads) = (Arc::clone(&committer.shared), options.threads.clone());
-        // A test that schedules threads or injects panics needs every write to run on the committer's thread.
+        // A test that schedules threads or injects panics requires every write to run on the committer's thread.
         let by_callers = !options.threads.are_scheduled() && options.hook.is_none();
         let direct = Arc::new(Direct::new(committer, by_callers));
         let own = by_callers.then(|| Arc::clone(&direct));

@@ -1,21 +1,21 @@
-//! Finds the longest gap (key range without rows) during a scan.
+//! Finds the longest gap (a key range without rows) during a scan.
 
 use super::{FoundGap, Gaps};
 use crate::key::{Span, SplitKey};
 
-/// The minimum number of consecutive tombstones that is reported as a gap.
+/// The minimum number of consecutive tombstones that are reported as a gap.
 const WORTH: usize = 64;
-/// The number of tombstones that can be visited in the time needed to skip a gap.
+/// The number of tombstones that can be visited in the time that it takes to skip a gap.
 const SKIPPED: usize = 16;
 
 /// The longest stretch without rows found so far, and the current stretch.
 pub(in super::super) struct Search<'s> {
     span: &'s Span,
-    /// `true` if the scan has seen no row since the current stretch began.
+    /// `true` if the scan has not found a row since the current stretch began.
     is_in_gap: bool,
-    /// The start of the current stretch; `None` for the start of the scan.
+    /// The start of the current stretch, or `None` if the stretch begins at the start of the scan.
     start: Option<Vec<u8>>,
-    /// The number of tombstones in the current stretch, with each skipped gap counted as [`SKIPPED`].
+    /// The number of tombstones in the current stretch. Each skipped gap counts as [`SKIPPED`] tombstones.
     passed: usize,
     longest: Option<(usize, Span)>,
 }
@@ -41,7 +41,7 @@ impl<'s> Search<'s> {
         self.passed += 1;
     }
 
-    /// Records that the scan skips a known gap that begins at `start`.
+    /// Records that the scan skips a known gap with the given start.
     pub(in super::super) fn skip(&mut self, start: &[u8]) {
         if !self.is_in_gap {
             self.begin(start.to_vec());

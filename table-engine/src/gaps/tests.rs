@@ -1,4 +1,4 @@
-//! Tests that states with gaps agree with a simple map, with snapshots, late gap reports, reverted writes, and checkpoints.
+//! Tests that states with gaps agree with a simple map, even with snapshots, late gap reports, reverted writes, and checkpoints.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ const KEYS: u16 = 400;
 
 #[derive(Clone, Debug)]
 enum Act {
-    /// Writes or deletes `count` rows, starting at row `from`.
+    /// Writes or deletes `count` rows, starting with row `from`.
     Write {
         from: u16,
         count: u16,
@@ -165,7 +165,7 @@ proptest! {
     }
 }
 
-/// Returns a state in which rows were written and then deleted, and the written keys.
+/// Returns a state whose rows have all been written and then deleted, and the written keys.
 fn emptied() -> (Known, WrittenKeys) {
     let (mut known, mut written) = (Known::default(), WrittenKeys::default());
     for puts in [true, false] {

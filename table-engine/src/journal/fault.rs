@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use table_store::Fault;
 
-/// Damage found in a journal.
+/// A kind of damage to the journal.
 #[derive(Debug, thiserror::Error, Fault)]
 #[fault(Corrupted)]
 pub(crate) enum JournalFault {

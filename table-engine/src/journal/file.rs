@@ -10,7 +10,7 @@ use crate::bytes::{Reader, Writer};
 pub(crate) const HEADER: u64 = 40;
 const MAGIC: &[u8; 8] = b"TBLJRNL\0";
 const VERSION: u32 = 3;
-/// The oldest readable format version. In it, the sequence number in the header is exactly that of the first frame.
+/// The oldest readable version of the format. In this version, the sequence number in the header is exactly the number of the first frame.
 const EXACT: u32 = 2;
 const SUFFIX: &str = ".journal";
 

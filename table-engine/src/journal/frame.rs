@@ -1,4 +1,4 @@
-//! Journal frames. Each contains one transaction and its results: everything needed to replay it (`docs/format.md`, "Journal").
+//! Journal frames. Each frame contains one transaction and its results, which is everything needed to replay it (`docs/format.md`, "Journal").
 //!
 //! ```text
 //! 0   u32  bytes of the record
@@ -21,10 +21,10 @@ use crate::key::{Key, TABLE_BYTES};
 
 /// The number of bytes in a frame before its record.
 pub(crate) const HEADER: usize = 28;
-/// The number of bytes in a frame before its head's checksum.
+/// The number of bytes in a frame before the checksum of its head.
 const HEAD: usize = 24;
 
-/// The maximum total size in [bytes](Change::bytes) of a transaction's changes, because the length of a record is a `u32`.
+/// The maximum total size of a transaction's changes in [bytes](Change::bytes). It is limited because the length of a record is a `u32`.
 pub(crate) const MOST_BYTES: u64 = u32::MAX as u64;
 
 const WRITE: u8 = 1;
@@ -66,7 +66,7 @@ impl Record {
         }
     }
 
-    /// Returns `true` for the record in a closing frame.
+    /// Returns `true` if the record has no changes, as in a closing frame.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self, Self::Write { changes, .. } if changes.is_empty())
     }
@@ -76,7 +76,7 @@ impl Record {
             Self::Write { ticks, changes } => {
                 out.u8(WRITE);
                 out.u64(*ticks);
-                // All keys of a transaction have the same partition, so its bytes are written once.
+                // All keys of a transaction have the same partition, so the bytes of the partition are written only once.
                 let shared = changes.first().map_or(0, |change| partition_bytes(&change.key));
                 out.bytes(changes.first().and_then(|change| change.key.get(..shared)).unwrap_or_default());
                 for change in changes {
@@ -176,12 +176,12 @@ impl Head {
         out.into_bytes()
     }
 
-    /// Returns the sequence number without checking the head, or `None` if `bytes` is too short.
+    /// Returns the sequence number of a frame without checking its head, or `None` if `bytes` is too short.
     pub(crate) fn peek(bytes: &[u8]) -> Option<u64> {
         Some(u64::from_le_bytes(bytes.get(8..16)?.try_into().ok()?))
     }
 
-    /// Reads a head. Returns `None` if the head was not written with this salt.
+    /// Reads the head of a frame. Returns `None` if it was not written with this salt.
     pub(crate) fn read(bytes: &[u8], salt: Salt) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let (length, checksum) = (reader.u32()?, reader.u32()?);
@@ -193,12 +193,12 @@ impl Head {
         holds.then_some(head)
     }
 
-    /// Returns the checksum of a file's frames up to and including this one. `before` is the checksum of the earlier frames, 0 if there were none.
+    /// Returns the checksum of a file's frames up to and including this one. `before` is the checksum of the earlier frames, or 0 if this is the first frame.
     pub(crate) fn chain(&self, before: u32) -> u32 {
         crc32c::crc32c_append(before, &self.checksum.to_le_bytes())
     }
 
-    /// Returns `true` if the record matches the checksum.
+    /// Returns `true` if a record matches the head's length and checksum.
     pub(crate) fn accepts(&self, record: &[u8], salt: Salt) -> bool {
         u32::try_from(record.len()) == Ok(self.length)
             && crc32c::crc32c_append(salt.record, record) == self.checksum
@@ -249,16 +249,16 @@ mod tests {
         wanted.push(1); // a write
         wanted.extend([8, 7, 6, 5, 4, 3, 2, 1]); // Timestamp
         wanted.extend([10, 0, 0, 0]);
-        wanted.extend(b"\0\0\0\x07Sales\0"); // table 7, partition, its end
-        wanted.extend([1, 1, 0, 0, 0, b'1']); // put of row `1`
-        wanted.extend([27, 0, 0, 0]); // bytes of its row
+        wanted.extend(b"\0\0\0\x07Sales\0"); // table 7, the partition and its end marker
+        wanted.extend([1, 1, 0, 0, 0, b'1']); // a put of row `1`
+        wanted.extend([27, 0, 0, 0]); // bytes of the row
         wanted.extend([1, 0, 1, 0]); // row: version, reserved, one property
-        wanted.extend([2, 3, 0, 0]); // Int32, its name ends at 3
+        wanted.extend([2, 3, 0, 0]); // Int32, whose name ends at 3
         wanted.extend(b"Age");
         wanted.extend([8, 7, 6, 5, 4, 3, 2, 1]); // Timestamp
         wanted.extend([4, 0, 0, 0]); // the value ends at 4
         wanted.extend([34, 0, 0, 0]);
-        wanted.extend([0, 2, 0, 0, 0, b'2', b'2']); // delete of row `22`
+        wanted.extend([0, 2, 0, 0, 0, b'2', b'2']); // a delete of row `22`
         assert_eq!(out.as_bytes(), wanted);
     }
 

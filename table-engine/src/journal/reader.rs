@@ -19,13 +19,13 @@ pub(crate) struct End {
     pub(crate) offset: u64,
     /// The sequence number of the next frame.
     pub(crate) sequence: u64,
-    /// `true` if only zeros follow the last intact frame; otherwise, the last write was torn.
+    /// `true` if only zeros follow the last intact frame; `false` if the last write was torn.
     pub(crate) clean: bool,
-    /// The first offset not covered by a sync that is known to have succeeded.
+    /// The first offset that is not covered by a sync known to have succeeded.
     pub(crate) unsynced: u64,
     /// `true` if the file has no frames, or its last frame is a closing frame.
     pub(crate) is_closed: bool,
-    /// The checksum over all frames up to this position.
+    /// The checksum of all frames up to this position.
     pub(crate) frames: u32,
 }
 
@@ -47,7 +47,7 @@ impl Read for From<'_> {
     }
 }
 
-/// Returns the sequence number of a file's first frame, from its head.
+/// Returns the sequence number of a file's first frame, which is read from the frame's head.
 pub(crate) fn first(path: &Path, file: &dyn DiskFile, salt: Salt, length: u64) -> Result<Option<u64>> {
     let mut head = Vec::with_capacity(HEADER);
     let from = From { file, offset: file::HEADER.min(length), length };
@@ -91,7 +91,7 @@ pub(crate) fn read(
         if !rest.synced_later {
             return Ok(end);
         }
-        // IMPORTANT: a concurrent writer may have written this frame and later ones since the search began. In this case, the frame is intact.
+        // IMPORTANT: a concurrent writer may have written this frame and later ones since the search began. The frame is then intact.
         if end.sequence == before {
             return Err(corrupted(path, end.offset));
         }
@@ -152,13 +152,13 @@ struct Rest {
 }
 
 impl Rest {
-    /// Examines every byte at most once. A record is read only if the salted checksum of its head is valid.
+    /// Examines each byte at most once. A record is read only if the salted checksum of its head is valid.
     fn read(file: &dyn DiskFile, salt: Salt, end: End, length: u64) -> io::Result<Self> {
         const BLOCK: usize = 4096;
         const ZEROS: [u8; BLOCK + HEADER - 1] = [0; BLOCK + HEADER - 1];
         let mut rest = Self { clean: true, synced_later: false };
         let mut block = Vec::with_capacity(ZEROS.len());
-        // Each block includes the heads that start in it.
+        // Each block includes all heads that start in it.
         for start in (end.offset..length).step_by(BLOCK) {
             let count = usize::try_from(length - start).unwrap_or(usize::MAX).min(ZEROS.len());
             block.resize(count, 0);
@@ -248,7 +248,7 @@ mod tests {
         assert!(read < 2 * length, "{read} bytes of {length} were read");
     }
 
-    /// A file that another process appends frames to immediately after the first read.
+    /// A file to which another process appends frames immediately after the first read.
     #[derive(Debug)]
     struct Growing {
         bytes: Vec<u8>,
@@ -295,7 +295,7 @@ mod tests {
         out.raw(&[0; 40]);
         let mut ends = Vec::new();
         for sequence in 1..=3 {
-            // Each frame follows a sync of the previous ones.
+            // Each frame follows a sync of the frames before it.
             let record = Record::Drop { ticks: sequence, id: 7 };
             crate::journal::frame::write(&record, salt, sequence, sequence, &mut out);
             ends.push(out.as_bytes().len());

@@ -1,5 +1,5 @@
-//! Reuses a journal file whose rows are all in the base as the next journal file. Overwriting old bytes needs neither new disk blocks nor a new file length, so
-//! a sync does not wait for other file system metadata, such as that of runs being written.
+//! Reuses a journal file whose rows are all in the base as the next journal file. Overwriting old bytes requires neither new disk blocks nor a new file length.
+//! A sync then does not wait for other file system metadata, such as the metadata of runs that are being written.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use crate::disk::{Disk, fault::Task};
 use crate::journal::Tail;
 use crate::journal::file::{self, FileHeader, Salt};
 
-/// Durably renames the file `old` to number `new`, and truncates it to `room` bytes. Sequence numbers in the file start at `sequence`. Returns `None` if
-/// the file has hard links, because another folder may still need its frames.
+/// Durably renames the file with the number `old` to the number `new`, and truncates it to `room` bytes. Sequence numbers in the file start at `sequence`.
+/// Returns `None` if the file has other hard links, because another folder may still need its frames.
 pub(crate) fn reuse(
     disk: &dyn Disk,
     folder: &Path,

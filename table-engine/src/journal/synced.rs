@@ -14,17 +14,17 @@ use crate::bytes::{Reader, Writer};
 use crate::disk::Disk;
 use crate::disk::fault::{Task, is_exhausted};
 
-/// The name of the file.
+/// The name of the file that contains the record of synced frames.
 pub(crate) const SYNCED: &str = "SYNCED";
 
 const MAGIC: &[u8; 8] = b"TBLSYNC\0";
 const VERSION: u32 = 1;
 /// The number of bytes in a record.
 const RECORD: usize = 52;
-/// The offset of the second record from the first. The two are far enough apart that a write to one of them never touches a sector of the other.
+/// The distance in bytes between the two records. It is so large that a write to one record never touches a sector of the other.
 const DISTANCE: u64 = 4096;
 
-/// A position in the journal, before which all frames are durable.
+/// A position in the journal before which all frames are durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     /// The number of the journal file.
@@ -35,7 +35,7 @@ pub(crate) struct Mark {
     pub(crate) frames: u32,
 }
 
-/// The two records in a file, each with the identity of its engine; `None` for a record that is missing or damaged.
+/// The two records in a file, each with the identity of its engine. A missing or damaged record is `None`.
 #[derive(Debug, Default)]
 pub(crate) struct Records([Option<(Uuid, Mark)>; 2]);
 
@@ -95,7 +95,7 @@ impl Records {
         Ok(Self([record(0)?, record(DISTANCE)?]))
     }
 
-    /// Returns an engine's latest mark, and the index of its record. Marks of another engine, whose files were replaced, are ignored.
+    /// Returns an engine's latest mark, and the index of its record. If the folder's files were replaced, marks of another engine are ignored.
     fn latest(&self, engine: Uuid) -> Option<(usize, Mark)> {
         let own = self.0.iter().enumerate().filter_map(|(place, record)| {
             record.filter(|(of, _)| *of == engine).map(|(_, mark)| (place, mark))
@@ -129,7 +129,7 @@ impl Synced {
         }
     }
 
-    /// Overwrites the older of the two records, so a torn write leaves the newer record intact.
+    /// Overwrites the record at `place`, which is the older of the two, so a torn write leaves the newer record intact.
     fn write(&self, place: usize, mark: Mark) -> io::Result<()> {
         let path = self.folder.join(SYNCED);
         let (file, is_new) = match self.disk.open(&path, false) {

@@ -1,12 +1,12 @@
-//! A key in two pieces, as it is stored in the blocks of the base.
+//! A key in two pieces, as stored in the blocks of the base.
 
-/// A key as a prefix, usually shared with its neighbours, and the rest. The pieces are joined only on demand, because filters reject most rows without reading
-/// their keys.
+/// A key as a prefix, which neighbouring keys usually have in common, and the rest. The pieces are joined only on demand, because filters reject most rows
+/// without reading their keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SplitKey<'k> {
     front: &'k [u8],
     rest: &'k [u8],
-    /// `true` if the entry has the same prefix as the previous entry, and its row has the same property names and types. Neither then needs to be
+    /// `true` if the entry has the same prefix as the previous entry, and its row has the same property names and types. In this case, neither has to be
     /// compared again.
     pub(crate) is_alike: bool,
 }
@@ -16,12 +16,12 @@ impl<'k> SplitKey<'k> {
         Self { front, rest, is_alike: false }
     }
 
-    /// Returns the key with the given value of `is_alike`.
+    /// Returns the same key with `is_alike` set to the given value.
     pub(crate) const fn alike_if(self, is_alike: bool) -> Self {
         Self { is_alike, ..self }
     }
 
-    /// Creates a key in one piece.
+    /// Creates a key that consists of a single piece.
     pub(crate) const fn whole(key: &'k [u8]) -> Self {
         Self::new(&[], key)
     }
@@ -44,7 +44,7 @@ impl<'k> SplitKey<'k> {
         buffer
     }
 
-    /// Returns the bytes of the key, joined in a buffer that contains a key with the same prefix.
+    /// Returns the bytes of the key, joined in a buffer that already contains a key with the same prefix.
     #[inline]
     pub(crate) fn rejoin(self, buffer: &mut Vec<u8>) -> &[u8] {
         debug_assert!(buffer.starts_with(self.front), "another front");

@@ -16,7 +16,7 @@ use crate::queue::rows::{self, Shown};
 
 /// The maximum number of expired messages that one decision removes.
 pub(super) const EXPIRED: usize = 256;
-/// The maximum number of expired messages that a put removes. It is more than one, so a queue from which nothing is received does not grow without bound.
+/// The maximum number of expired messages that a put removes. It is greater than one, so a queue from which nothing is received does not grow without bound.
 const EXPIRED_AT_PUT: usize = 2;
 /// The maximum number of entries that a put examines to find expired messages.
 const EXAMINED_AT_PUT: usize = 16;
@@ -27,16 +27,16 @@ const DAMAGED: usize = 16;
 /// The maximum number of tombstones that one decision skips. Callers skip longer sequences on their own threads.
 pub(super) const TRACES: usize = 256;
 
-/// Returns the time that is `time` after `now`, in ticks.
+/// Returns the sum of `now` and `time`, in ticks.
 fn after(now: u64, time: Duration) -> u64 {
     let more = u64::try_from(time.as_nanos() / 100).unwrap_or(u64::MAX);
     now.saturating_add(more).min(ticks::MAX)
 }
 
-/// Adds a message to the queue. Returns its lease.
+/// Adds a message to the queue, and returns its lease.
 pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Result<Lease> {
     ground.grow()?;
-    // If the queue cannot be read, its expired messages remain, and the message is put.
+    // If the queue cannot be read, its expired messages remain, and the new message is put nevertheless.
     let _unread = remove_expired(ground, EXPIRED_AT_PUT, EXAMINED_AT_PUT);
     let id = rows::new_id(ground.ticks);
     let expires = match message.time_to_live {
@@ -53,7 +53,7 @@ pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Result<Lease
     Ok(Lease::new(message, receipt, rows::datetime(visible)))
 }
 
-/// Sets the time when a message becomes visible. Returns the new receipt and that time.
+/// Hides a message for the duration `hidden`. Returns the new receipt, and the time when the message becomes visible.
 fn show(ground: &mut Ground<'_>, shown: &Shown, hidden: Duration, place: usize) -> (PopReceipt, u64) {
     let visible = after(ground.now, hidden);
     let (key, receipt) = rows::shown_key(ground.table, visible, ground.ticks, place);
@@ -67,11 +67,11 @@ struct Visible {
     expired: Vec<(Key, Shown)>,
     damaged: Vec<(Key, Row)>,
     rest: Rest,
-    /// The position before which no message remains, once the messages and the damaged rows listed here have been removed.
+    /// The position before which no message remains after the messages and damaged rows in this struct have been removed.
     front: Front,
 }
 
-/// The messages that a decision did not examine.
+/// The kind of entries that a decision did not examine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
     /// The queue contains no further messages that were visible when the receive began.
@@ -120,9 +120,8 @@ fn visible(ground: &Ground<'_>, count: usize, until: u64) -> Result<Visible> {
 
 /// Hides up to `count` visible messages for the duration `hidden`. Returns their leases, and the state of the rest of the queue. A message with a damaged text
 /// is hidden without a lease, and a damaged visibility row is set aside, so the messages after it can be received.
-///
-/// Messages that became visible after `began`, the time of the first decision of a call, are not received. The messages that the call hides become visible later
-/// than that, so it examines each message once, however long it takes.
+/// Messages that became visible after `began`, the time of the first decision of the call, are not received. Messages that the call itself hides become visible
+/// after that time, so the call examines each message only once, however long it takes.
 pub(super) fn receive(
     ground: &mut Ground<'_>,
     count: usize,
@@ -146,8 +145,8 @@ pub(super) fn receive(
         ground.put(rows::aside_key(ground.table, &key)?, aside);
         ground.delete(key);
     }
-    // IMPORTANT: a message that is put or hidden later becomes visible at `began` or later, because the clock never goes back. Such a message is therefore
-    // never before the front. Without the front, each receive would skip the tombstones of all received messages.
+    // IMPORTANT: a message that is put or hidden later becomes visible at `began` or later, because the clock never goes back. The message is therefore never
+    // before the front. Without the front, each receive would skip the tombstones of all received messages.
     ground.pass(front);
     Ok((leases, rest))
 }
@@ -190,7 +189,7 @@ fn remove(ground: &mut Ground<'_>, key: Key, id: &MessageId) {
     }
 }
 
-/// Returns the message that a receipt refers to.
+/// Returns the message to which a receipt refers.
 fn held(ground: &Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<(Key, Shown)> {
     if let Some(key) = rows::key_of_receipt(ground.table, receipt)
         && let Some(row) = ground.state.get(&key)?
@@ -209,7 +208,7 @@ fn held(ground: &Ground<'_>, id: &MessageId, receipt: &PopReceipt) -> Result<(Ke
     Err(Error::of(StoredQueueFault::Gone(id.clone())))
 }
 
-/// Changes how long a message is hidden, and replaces its text.
+/// Changes how long a message is hidden, and replaces its text if a new text is given.
 pub(super) fn update(
     ground: &mut Ground<'_>,
     lease: &Lease,

@@ -3,7 +3,7 @@
 use table_store::Fault;
 use table_store::queue::{MessageId, QueueName};
 
-/// A queue or message in an unsuitable state for an operation.
+/// The reason why an operation on a stored queue or message failed.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum StoredQueueFault {
     #[error("queue `{0}` does not exist; create it first")]

@@ -17,15 +17,15 @@ use crate::state::State;
 
 /// All rows of a queue are in one partition, because one transaction changes both rows of a message.
 pub(crate) const PARTITION: &str = "";
-/// The number of digits that represent ticks in a key.
+/// The number of digits in a key for a time in ticks.
 const TICKS: usize = 19;
-/// The maximum number of bytes of a damaged row that are kept. An intact row has about 100.
+/// The maximum number of bytes that are kept of a damaged row. An intact row has about 100 bytes.
 const ASIDE: usize = 1_024;
-/// The number of digits that represent a message's index within its transaction.
+/// The number of digits in a key for the index of a message within its transaction.
 const PLACE: usize = 2;
 
-/// Returns the key that contains the time at which a message becomes visible, and the pop receipt, which consists of the key's digits. `ticks` is the Timestamp
-/// of the transaction that writes the key, and `place` is the message's index in that transaction.
+/// Returns the key that contains the time at which a message becomes visible, and the pop receipt, which consists of the digits in that key. `ticks` is the
+/// Timestamp of the transaction that writes the key, and `place` is the message's index in that transaction.
 pub(crate) fn shown_key(table: u32, visible: u64, ticks: u64, place: usize) -> (Key, PopReceipt) {
     let receipt = format!("{visible:0TICKS$}{ticks:0TICKS$}{place:0PLACE$}");
     (key_of(table, &format!("v{receipt}")), PopReceipt::new(receipt))
@@ -44,18 +44,18 @@ pub(crate) fn message_key(table: u32, id: &MessageId) -> Option<Key> {
     Some(key_of(table, &format!("m{}", id.simple())))
 }
 
-/// Returns the id of a new message: a GUID that sorts by the time of the put.
+/// Returns the id of a new message: a GUID that sorts by the time when the message was put.
 pub(crate) fn new_id(ticks: u64) -> MessageId {
     MessageId::new(Uuid::from_u128(u128::from(ticks)).hyphenated().to_string())
 }
 
-/// Returns the key under which a damaged row is set aside: its own RowKey after an `x`.
+/// Returns the key under which a damaged row is set aside: an `x`, followed by the row's own `RowKey`.
 pub(super) fn aside_key(table: u32, damaged: &[u8]) -> Result<Key> {
     let (_, row_key) = key::KeyReader::default().split(damaged)?;
     Ok(key_of(table, &format!("x{}", String::from_utf8_lossy(row_key))))
 }
 
-/// Returns the row that replaces a damaged row: the reason, and as many bytes of the damaged row as fit.
+/// Returns the row that replaces a damaged row. It contains the reason, and the first bytes of the damaged row.
 pub(super) fn aside(damaged: RowView<'_>, reason: &Error) -> Row {
     let (shape, body) = damaged.parts();
     let mut bytes = [shape, body].concat();
@@ -72,7 +72,7 @@ fn key_of(table: u32, row_key: &str) -> Key {
     bytes.into()
 }
 
-/// Returns the span of the messages that become visible at or after a position, and no later than the given time.
+/// Returns the span of the messages that become visible at or after a given position, but no later than a given time.
 pub(crate) fn shown_span(table: u32, from: Front, to: u64) -> Span {
     let Front { instant, ticks } = from;
     let lower = std::ops::Bound::Included(format!("v{instant:0TICKS$}{ticks:0TICKS$}"));
@@ -140,7 +140,7 @@ fn instant(row: RowView<'_>, name: &str, hint: &mut usize) -> Result<Option<u64>
     }
 }
 
-/// The part of a message that does not change when it is received.
+/// The part of a message that remains the same when the message is received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Body<'a> {
     pub(crate) text: &'a str,
@@ -175,7 +175,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Combines the two rows of a message.
+/// Combines the two rows of a message into a message.
 pub(crate) fn message(state: &State, table: u32, shown: &Shown) -> Result<Message> {
     let key = message_key(table, &shown.id).ok_or_else(|| corrupted("id"))?;
     let row = state.get(&key)?.ok_or_else(|| corrupted("text"))?;

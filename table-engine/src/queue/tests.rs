@@ -96,7 +96,7 @@ fn a_damaged_text_stops_no_other_message() {
     let (options, time) = clocked();
     let engine = options.clone().open(folder.path()).unwrap();
     block_on(engine.create_queue(&work())).unwrap();
-    // Each text fills its own block.
+    // Each text fills an entire block.
     let bodies: Vec<String> = ["a", "b", "c", "d"].map(|letter| letter.repeat(20_000)).into();
     for body in &bodies {
         block_on(engine.put(&work(), PutMessage::new(body.as_str()))).unwrap();
@@ -115,7 +115,7 @@ fn a_damaged_text_stops_no_other_message() {
     let peeked = block_on(engine.peek(&work(), 1)).unwrap();
     assert!(peeked.iter().map(|message| &message.text).eq(&bodies[2..3]));
     for round in 1..4 {
-        // The first receive of a round finds only damaged messages.
+        // The first decision of each round finds only damaged messages.
         for body in &bodies[2..] {
             let received = block_on(engine.receive(&work(), 1, Duration::from_secs(30))).unwrap();
             assert!(texts(&received) == [body], "round {round}: {} messages", received.len());
@@ -230,7 +230,7 @@ fn que_7_a_clock_set_back_and_corrected_expires_no_message() {
         let mut engine = Some(options.clone().open(folder.path()).unwrap());
         let opened = engine.as_ref().unwrap();
         block_on(opened.create_queue(&work())).unwrap();
-        // The message lives for seven days.
+        // The message expires after seven days.
         block_on(opened.put(&work(), PutMessage::new("a"))).unwrap();
         if is_reopened {
             engine = None;
@@ -354,7 +354,7 @@ proptest! {
         let mut model: BTreeMap<String, Held> = BTreeMap::new();
         // Every lease that was ever issued. The model stores only the last lease of each message.
         let mut leases: Vec<Lease> = Vec::new();
-        // Data stored elsewhere about the queue is valid as long as the queue has this incarnation.
+        // Data about the queue that is stored elsewhere is valid as long as the queue has this incarnation.
         let mut incarnation = engine.queue_incarnation(&work()).unwrap();
         let mut incarnations = HashSet::from([incarnation]);
         for (n, step) in steps.into_iter().enumerate() {
@@ -446,7 +446,7 @@ proptest! {
                 Step::Checkpoint => block_on(engine.checkpoint()).unwrap(),
                 Step::Reopen => {
                     drop(engine);
-                    // A reopened engine continues at its last Timestamp, which may be ticks ahead of a clock that has stopped.
+                    // A reopened engine continues after its last Timestamp, which may be several ticks ahead of a clock that has stopped.
                     time.fetch_add(1_000, Ordering::SeqCst);
                     engine = options.clone().open(folder.path()).unwrap();
                 }

@@ -1,5 +1,5 @@
-//! Functions for fuzzing the engine's formats. Each accepts any bytes, panics if a guarantee is broken, and returns `true` if the bytes were
-//! accepted. Not public API.
+//! Functions for fuzzing the engine's formats. Each function accepts any bytes, panics if a guarantee is broken, and returns `true` if the bytes are valid. Not
+//! public API.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub use base::fuzz::{block, block_of, index, version};
 
 const SALT: Salt = Salt { head: 1, record: 2 };
 
-/// An in-memory file that cannot be written.
+/// An in-memory file to which nothing can be written.
 #[derive(Debug)]
 struct Bytes(Vec<u8>);
 

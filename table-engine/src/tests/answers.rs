@@ -27,7 +27,7 @@ fn poll<F: Future>(future: &mut Pin<Box<F>>, waker: &Waker) -> Poll<F::Output> {
     future.as_mut().poll(&mut Context::from_waker(waker))
 }
 
-/// Returns a hook that waits at a step until it is released, with the flag and the channels that control it.
+/// Returns a hook that waits at a step until the hook is released, and the flag and the channels that control the hook.
 fn stopping_at(step: Step) -> (Hook, Arc<AtomicBool>, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let armed = Arc::new(AtomicBool::new(false));
     let (stopped, has_stopped) = mpsc::channel();
@@ -124,14 +124,14 @@ fn a_panicking_waker_does_not_affect_other_callers() {
     let waker = Waker::from(Arc::new(Panics));
     for _ in 0..3 {
         let mut submit = Box::pin(engine.submit(&table, transaction("Sales", vec![("1", upsert(1))])));
-        // The response may already have arrived without a caller to wake.
+        // The response may have arrived already, when no caller was waiting for it.
         let _ = poll(&mut submit, &waker);
         let other = engine.submit(&table, transaction("Sales", vec![("2", upsert(2))]));
         assert!(answered("the next write", other).is_ok());
     }
 }
 
-/// A task as an executor would run it. Its waker owns it, and it owns the engine.
+/// A task as run by an executor. The task's waker owns the task, and the task owns the engine.
 #[derive(Default)]
 struct Task(Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>);
 

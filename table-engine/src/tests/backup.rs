@@ -41,7 +41,7 @@ fn a_backup_contains_earlier_acknowledged_writes_and_whole_transactions() {
         wait(copy.compact()).unwrap();
         drop(copy);
         assert_eq!(all(&on_disk(&restored)).len(), 22);
-        // An engine's folder cannot be used as a backup, nor a backup as an engine's folder.
+        // An engine's folder cannot be used as a backup, and a backup cannot be opened as an engine's folder.
         let error = wait(engine.backup(&restored)).unwrap_err();
         assert_eq!(error.code(), ErrorCode::FolderNotOurs);
         assert_eq!(Engine::open(copies.path().join(n.to_string())).unwrap_err().code(), ErrorCode::ReadOnly);
@@ -69,7 +69,7 @@ fn broken_rows_are_not_copied_as_if_they_were_intact() {
     assert_eq!(Engine::restore(copy.path(), restored).unwrap_err().code(), ErrorCode::FolderNotOurs);
 }
 
-/// Opens an engine with a checkpoint size so small that the few large rows written by `pad` fill a run.
+/// Opens an engine whose checkpoint size is so small that a few large rows, as written by `pad`, fill a run.
 fn padded(disk: &Arc<dyn Disk>, folder: &str) -> Engine {
     with_table(EngineOptions::new().disk(disk.clone()).checkpoint_bytes(6_000).open(folder).unwrap())
 }
@@ -127,7 +127,7 @@ fn a_power_loss_during_a_backup_leaves_the_earlier_or_the_new_one_intact() {
     pad(&engine, 0..20);
     wait(engine.backup("/backup")).unwrap();
     let old: Vec<i32> = (0..20).collect();
-    // Runs are replaced by merges and updates.
+    // Merges and updates replace runs.
     pad(&engine, 10..24);
     wait(engine.compact()).unwrap();
     imaging.take();
@@ -184,7 +184,7 @@ fn a_power_loss_during_a_first_backup_or_restore_leaves_no_false_copy() {
         image.lose_power(|| false);
         let disk: Arc<dyn Disk> = image;
         match EngineOptions::new().disk(disk.clone()).open("/b/restored") {
-            // The folder has no content yet.
+            // The interrupted backup has not written any content to the folder.
             Ok(engine) if wait(engine.list_tables("", None, 10)).unwrap().names.is_empty() => {
                 assert!(!began, "a started backup opens as an empty engine");
                 assert_eq!(engine.statistics().unwrap().runs, 0);
@@ -293,7 +293,7 @@ fn a_backup_of_readable_rows_names_the_unreadable_ones() {
     let whole = std::fs::read(&run).unwrap();
     let at = whole.len() / 2;
     let numbers = |engine: &Engine| -> Vec<i32> { all(engine).into_iter().map(|(_, _, n)| n).collect() };
-    // The damage is in a block, or in the index.
+    // The damage is either in a block or in the index.
     for (name, at) in [("block", at), ("index", whole.len() - 10)] {
         let mut broken = whole.clone();
         broken[at] ^= 1;
@@ -320,7 +320,7 @@ fn a_backup_of_readable_rows_names_the_unreadable_ones() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Tests that each row in a damaged file shared by several tables is either in the backup, or in a lost range reported for its own table.
+    /// Tests damage to a file that contains several tables: each row is either in the backup, or in a lost range that is reported for the row's own table.
     #[test]
     fn a_backup_of_readable_rows_reports_each_table_with_lost_rows(
         rows in prop::collection::vec(1_u8..40, 1..8),
@@ -386,7 +386,7 @@ fn the_files_of_an_image_stay_readable_after_the_engine_was_dropped() {
     let files = image.files(None, "the archive").unwrap();
     assert!(!files.is_empty());
     drop(engine);
-    // The image keeps the engine running.
+    // The engine keeps running while the image exists.
     assert_eq!(Engine::open(folder.path()).unwrap_err().code(), ErrorCode::FolderLocked);
     assert!(files.iter().all(|file| image.check(file).is_ok()));
     drop(image);

@@ -13,7 +13,7 @@ use tracing::{Event, Metadata, Subscriber};
 use super::*;
 use crate::threads::Scheduler;
 
-/// A subscriber that calls a function with each event.
+/// A subscriber that calls a function for each event.
 #[derive(Clone)]
 pub(super) struct AtEvents(Arc<dyn Fn(&Event<'_>) + Send + Sync>);
 
@@ -109,8 +109,7 @@ fn an_engine_whose_clock_panics_can_be_closed() {
     }
 }
 
-/// A scheduler that runs system threads, and makes a thread panic when it yields while it removes the rows of a dropped
-/// table.
+/// A scheduler that runs system threads. A thread panics if it yields while it is removing the rows of a dropped table.
 #[derive(Debug)]
 pub(crate) struct PanicsAtPass {
     /// `true` if the thread panics again when it reports the panic in an event.

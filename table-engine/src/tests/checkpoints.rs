@@ -20,7 +20,7 @@ fn a_checkpoint_moves_rows_into_the_base_and_releases_the_journal_it_covers() {
         write(&engine, &n.to_string(), insert(n)).unwrap();
     }
     wait(engine.checkpoint()).unwrap();
-    // The next file already exists. It was made from the first file.
+    // The next file already exists, because the first file was reused for it.
     assert_eq!(files(folder.path(), ".journal"), ["0000000002.journal", "0000000003.journal"]);
     assert_eq!(engine.inner.state().unwrap().memtable.len(), 0);
     for n in 0..10 {

@@ -12,7 +12,7 @@ use super::*;
 use crate::failpoint::{Action, Hook, Step};
 use crate::threads::Scheduler;
 
-/// Reads until the engine is closed. Returns all wrong results.
+/// Reads until the engine is closed. Returns a description of each wrong result.
 fn read_until_closed(engine: &Engine, begun: &AtomicBool) -> Vec<String> {
     let (key, mut wrong) = (EntityKey::new("Sales", "1").unwrap(), Vec::new());
     // The engine may already be closed, because it is closed as soon as one of the readers has started.
@@ -63,7 +63,7 @@ fn a_read_during_a_close_is_correct_or_refused() {
     }
 }
 
-/// A scheduler that runs system threads, and counts the callers that wait for a close.
+/// A scheduler that runs system threads, and counts the callers that are waiting for a close.
 #[derive(Debug, Default)]
 struct CountsClosers(Mutex<HashSet<ThreadId>>);
 

@@ -1,4 +1,4 @@
-//! Tests that a compaction reports its own result, not that of an earlier compaction.
+//! Tests that each compaction reports its own result instead of the result of an earlier compaction.
 
 use std::io;
 use std::pin::pin;
@@ -41,7 +41,7 @@ impl Scheduler for CountsIdle {
     }
 }
 
-/// A gate at a step of the engine. The engine waits there while the gate is shut.
+/// A gate at a step of the engine. While the gate is shut, the engine waits at this step.
 #[derive(Default)]
 struct Door {
     is_shut: AtomicBool,
@@ -100,7 +100,7 @@ fn a_compaction_is_not_answered_by_the_end_of_an_earlier_one() {
     flush.shut();
     assert!(second.as_mut().poll(cx).is_pending());
     eventually("the second checkpoint is about to begin", || freeze.is_reached());
-    // The first compaction ends before the checkpoint thread receives the second one.
+    // The first compaction ends before the checkpoint thread receives the request for the second one.
     let idle = threads.0.load(Ordering::SeqCst);
     merge.open();
     eventually("the first compaction has ended", || threads.0.load(Ordering::SeqCst) > idle);

@@ -1,4 +1,4 @@
-//! Tests of folders that other programs copied, or whose files they replaced.
+//! Tests of folders that other programs have copied, or whose files they have replaced.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ fn a_copied_folder_does_not_overwrite_later_backups_of_the_original() {
     wait(engine.backup(backup.path())).unwrap();
     drop(engine);
     let copied = copy_folder(folder.path());
-    // First, the original is reopened after the copy was made; then, the copy is made while the original is open.
+    // In the first case, the original is reopened after the copy was made. In the second case, the copy is made while the original is open.
     for reopened in [true, false] {
         let engine = open(folder.path());
         let copied = if reopened { copied.path().to_owned() } else { copy_folder(folder.path()).keep() };
@@ -87,7 +87,7 @@ fn an_outdated_base_costs_no_file_of_the_current_one() {
     drop(engine);
     let current = copy_folder(folder.path());
     let is_run = |name: &str| Path::new(name).extension().is_some_and(|extension| extension == "rows");
-    // Everything except the runs is replaced by its earlier state.
+    // All files except the runs are replaced by their earlier versions.
     for name in names(folder.path()).iter().filter(|name| !is_run(name)) {
         std::fs::remove_file(folder.path().join(name)).unwrap();
     }
@@ -138,7 +138,7 @@ fn a_folder_of_hard_links_is_separate_from_the_original() {
     }
 }
 
-/// Creates a hard link to every file of a folder in a new folder.
+/// Creates a new folder with a hard link to every file of an existing folder.
 #[cfg(unix)]
 fn link_all(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();
@@ -156,7 +156,7 @@ fn a_backup_of_hard_links_with_an_unfinished_file_is_separate_from_the_original(
     let engine = open(&folder);
     pad(&engine, 0..10);
     wait(engine.backup(&backup)).unwrap();
-    // An interrupted backup leaves such a file.
+    // This is a file that an interrupted backup leaves.
     std::fs::write(backup.join("BASE.new"), b"unfinished").unwrap();
     link_all(&backup, &links);
     pad(&engine, 10..20);
@@ -180,7 +180,7 @@ fn a_folder_of_hard_links_made_while_an_engine_is_open_keeps_its_journal() {
     write(&engine, "1000", insert(1_000)).unwrap();
     link_all(&folder, &links);
     let linked = all(&engine);
-    // The original needs no frame of the linked file after this checkpoint.
+    // After this, the original no longer needs the frames of the linked file.
     for _ in 0..3 {
         pad(&engine, 0..1);
     }

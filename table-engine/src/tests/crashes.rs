@@ -1,4 +1,4 @@
-//! Tests that after a crash at any disk call no acknowledged write is lost, and no write is partly visible.
+//! Tests that, after a crash at any disk call, every acknowledged write is still there and no write is partly visible.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use crate::failpoint::{Action, Hook, Step};
 /// Copies of the folder, each with the step at which it was made and the number of transactions acknowledged before it.
 type Images = Arc<Mutex<Vec<(Step, tempfile::TempDir, i32)>>>;
 
-/// Commits a transaction that writes `n` to the keys `a`, `b` and `n`, and deletes the key `n - 1`, which makes a partly visible transaction detectable.
+/// Commits a transaction that writes `n` to the keys `a`, `b` and `n`, and deletes the key `n - 1`. A partly visible transaction can therefore be detected.
 fn churn(engine: &Engine, n: i32) -> Result<Committed> {
     let old = format!("{:03}", n - 1);
     let mut operations = vec![("a", upsert(n)), ("b", upsert(n))];
@@ -135,16 +135,16 @@ fn f4_a_failure_at_any_step_poisons_only_writes_and_reopening_recovers() {
         note(wait(engine.delete_table(&name("Other"))));
         let compacted = wait(engine.compact());
         if step == Step::MergeWrite {
-            // Only one merge step failed; the engine continues.
+            // Only a merge step failed, so the engine continues.
             assert_eq!(compacted.unwrap_err().code(), ErrorCode::Io);
         } else {
             note(compacted);
         }
         note(wait(engine.checkpoint()));
-        // A file that could not be deleted does not stop the engine.
+        // The engine continues if a file could not be deleted.
         let harmless = [Step::JournalDelete, Step::MergeWrite, Step::RunDelete].contains(&step);
         assert_eq!(failed, !harmless, "{step:?}");
-        // Published writes stay readable.
+        // Published writes remain readable.
         assert!(shown(&engine) >= known);
         assert_eq!(wait(engine.close()).is_err(), failed);
         let engine = on_disk(folder.path());

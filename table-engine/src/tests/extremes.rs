@@ -1,4 +1,4 @@
-//! Tests of engines with extreme options, and in processes with unusual limits.
+//! Tests of engines with extreme options and of engines in processes with unusual limits.
 
 use table_store::limits::TransactionMeasure;
 
@@ -19,7 +19,7 @@ fn checkpoints_of_any_size_lose_nothing() {
             wait(engine.compact()).unwrap();
             write(&engine, "0", delete()).unwrap();
             wait(engine.close()).unwrap();
-            // The folder is opened with the two sizes exchanged.
+            // The folder is reopened with the two sizes exchanged.
             let other = EngineOptions::new().checkpoint_bytes(recent).memtable_bytes(checkpoint);
             let engine = other.open(folder.path()).unwrap();
             write(&engine, "1", delete()).unwrap();

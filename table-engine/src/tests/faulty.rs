@@ -1,4 +1,4 @@
-//! Tests that no acknowledged write is lost if the disk fails at any call, permanently or temporarily.
+//! Tests that no acknowledged write is lost if the disk fails at any call, whether permanently or temporarily.
 
 use std::io;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use super::*;
 use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
-/// The calls that a disk refuses once its quota of calls is exhausted.
+/// The kinds of calls that a disk refuses once its quota of calls is exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refuses {
     /// Writes are refused, as on a full disk.
     Writes,
-    /// Syncs are refused; writes succeed.
+    /// Syncs are refused, but writes succeed.
     Syncs,
-    /// All calls that modify the disk are refused.
+    /// Every call that modifies the disk is refused.
     Everything,
 }
 
@@ -87,7 +87,7 @@ impl DiskFile for FaultyFile {
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let outcome = self.0.take(Refuses::Writes);
-        // A full disk writes only the first part of the bytes.
+        // On a full disk, only the first half of the bytes is written.
         let taken = if outcome.is_ok() { bytes.len() } else { bytes.len() / 2 };
         self.1.write_at(offset, &bytes[..taken])?;
         outcome
@@ -103,7 +103,7 @@ impl DiskFile for FaultyFile {
     }
 }
 
-/// Opens an engine, writes and checkpoints until the disk fails. Returns the number of acknowledged writes, and `true` if no call failed.
+/// Opens an engine, then writes rows and runs checkpoints until the disk fails. Returns the number of acknowledged writes, and `true` if no call failed.
 fn work(folder: &Path, quota: &Arc<Quota>) -> (i32, bool) {
     let Ok(engine) = EngineOptions::new().disk(Arc::new(FaultyDisk(quota.clone()))).open(folder) else {
         return (0, false);
@@ -122,7 +122,7 @@ fn work(folder: &Path, quota: &Arc<Quota>) -> (i32, bool) {
         if n == 2 {
             well &= wait(engine.compact()).is_ok();
         }
-        // Readers see all acknowledged writes, and possibly the one whose outcome is unknown.
+        // Readers see all acknowledged writes, and possibly the write whose outcome is unknown.
         if well {
             assert_eq!(all(&engine).len(), usize::try_from(n).unwrap());
         }

@@ -16,7 +16,7 @@ fn sent<T>(future: impl Future<Output = T>) -> std::pin::Pin<Box<impl Future<Out
     future
 }
 
-/// Tests writes that are committed in groups with deletions. Such groups fill the disk as other groups do.
+/// Tests writes that are committed in the same groups as deletions. Such groups fill the disk as other groups do.
 #[test]
 fn a_disk_filled_next_to_deletions_is_freed_by_deletions() {
     let disk = Arc::new(SimDisk::default());
@@ -32,13 +32,13 @@ fn a_disk_filled_next_to_deletions_is_freed_by_deletions() {
     let options = EngineOptions::new().disk(on).checkpoint_bytes(8 << 20).memtable_bytes(16 << 20);
     let engine = with_table(options.failpoints(hook).open("/sim").unwrap());
     disk.set_room(20 << 20);
-    // A deletion of a missing row writes nothing and would not end at the gate.
+    // A deletion of a missing row writes nothing, so it would not wait at the gate.
     write(&engine, "first", upsert(0)).unwrap();
     let table = employees();
     let remove = |row| sent(engine.submit(&table, transaction("Sales", vec![(row, delete())])));
     let mut last = 0;
     let error = loop {
-        // The first group ends at the gate. Each group with the insert therefore also contains a deletion.
+        // The first group waits at the gate. Each group with the insert therefore also contains a deletion.
         let shut = gate.lock().unwrap();
         let first = remove("first");
         let before = remove("missing");
@@ -64,7 +64,7 @@ fn a_disk_filled_next_to_deletions_is_freed_by_deletions() {
     }
 }
 
-/// Tests a deleted table whose rows are in memory, in the base, or in both.
+/// Tests the deletion of a table whose rows are in memory, in the base, or in both.
 #[test]
 fn a_disk_filled_by_a_table_is_freed_by_its_deletion() {
     for (checkpoint_bytes, room) in [(1 << 20, 12 << 20), (48 << 20, 24 << 20), (1 << 30, 12 << 20)] {
@@ -92,8 +92,8 @@ fn a_disk_filled_by_a_table_is_freed_by_its_deletion() {
     }
 }
 
-/// Creates an engine whose checkpoint thread stops before it writes rows for the given time, counted from 1. The receiver reports the stop, and the thread
-/// continues when the sender is used or dropped.
+/// Creates an engine whose checkpoint thread stops before it writes rows for the `count`th time. The receiver reports the stop. The thread continues when the
+/// test uses or drops the sender.
 fn stopped_at_write(disk: &Arc<SimDisk>, count: usize) -> (Engine, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let (stopped, at_stop) = mpsc::channel();
     let (resume, resumed) = mpsc::channel();
@@ -114,7 +114,8 @@ fn stopped_at_write(disk: &Arc<SimDisk>, count: usize) -> (Engine, mpsc::Receive
     (with_table(options.failpoints(hook).open("/sim").unwrap()), at_stop, resume)
 }
 
-/// Tests a write while a checkpoint uses the reserve. The checkpoint succeeds, although the reserve could be restored before the rows are written.
+/// Tests a write while a checkpoint is using the reserve. The checkpoint succeeds, even though the free space would allow the reserve to be restored before the
+/// rows are written.
 #[test]
 fn a_write_does_not_take_the_reserve_from_a_checkpoint_that_uses_it() {
     let disk = Arc::new(SimDisk::default());
@@ -122,7 +123,7 @@ fn a_write_does_not_take_the_reserve_from_a_checkpoint_that_uses_it() {
     for n in 1..=200 {
         write(&engine, &format!("{n:04}"), padded(n)).unwrap();
     }
-    // The next journal file fits into the free space, the rows do not.
+    // The next journal file fits into the free space, but the rows do not.
     disk.set_room(3 << 20);
     let checkpoint = sent(engine.checkpoint());
     at_stop.recv().unwrap();

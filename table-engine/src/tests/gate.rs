@@ -1,5 +1,5 @@
-//! A disk with a gate, for tests. While the gate is shut, no call proceeds, so a copy of the folder is in the state that a crash would leave. The disk does
-//! not sync, because no test simulates a power loss with it, and syncs would take most of the time.
+//! A disk with a gate, for tests. While the gate is shut, no call proceeds, so a copy of the folder is in the state that a crash would leave. The disk does not
+//! sync, because no test uses it to simulate a power loss, and syncs would take most of the time.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::{Arc, RwLock};
 
 use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
-/// A gate, which is shut while the lock is held for writing.
+/// A gate. It is shut while the lock is held for writing.
 pub(crate) type Gate = Arc<RwLock<()>>;
 
 #[derive(Debug, Default)]

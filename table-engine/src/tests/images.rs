@@ -1,4 +1,4 @@
-//! A simulated disk that saves an image before every modifying call: the state that a crash at that call would leave.
+//! A simulated disk that saves an image before every modifying call. The image is the state that a crash at that call would leave.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use super::sim::SimDisk;
 use crate::disk::{Disk, DiskFile, DiskLock};
 
-/// Images of a disk in the order of the calls.
+/// The saved images of a disk, in the order of the calls.
 type Images = Arc<Mutex<Vec<Arc<SimDisk>>>>;
 
 #[derive(Debug)]

@@ -27,7 +27,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 type Model = BTreeMap<String, i32>;
 
-/// The effect of an operation on an entity of the model.
+/// The effect of an operation on the model.
 enum Effect {
     Set(i32),
     Remove,

@@ -5,8 +5,8 @@ use table_store::query::{Continuation, Page, Position, TextRange};
 use super::*;
 use crate::page::{PageBounds, read};
 
-/// Writes entities in three partitions, then deletes every fifth one. Returns the remaining entities. If the engine has a base, it contains every second
-/// entity.
+/// Writes entities to three partitions, then deletes every fifth one. Returns the remaining entities. If the engine has a base, every second entity is written
+/// to the base.
 fn fill(engine: &Engine, settle: &dyn Fn()) -> Vec<(String, String, i32)> {
     let keys: Vec<(String, String)> = ["", "P", "P1"]
         .iter()

@@ -1,4 +1,4 @@
-//! Tests that no acknowledged write is lost if a power loss drops, tears and reorders unsynced writes.
+//! Tests that no acknowledged write is lost when a power loss drops, tears and reorders unsynced writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -33,10 +33,10 @@ fn coin(seed: u64) -> impl FnMut() -> bool {
     }
 }
 
-/// Images of a disk, each with the transactions acknowledged before it was taken, and the step that the engine was about to take.
+/// The images of a disk, each with the transactions acknowledged before it was taken and the step that the engine was about to take.
 type Images = Arc<Mutex<Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)>>>;
 
-/// Returns images of a disk, taken while eight writers insert pairs of rows, each pair in a separate transaction.
+/// Returns images of a disk that are taken while eight writers insert pairs of rows. Each pair is inserted in a separate transaction.
 fn images(durability: Durability) -> Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)> {
     let disk = Arc::new(SimDisk::default());
     let images = Images::default();
@@ -64,7 +64,7 @@ fn images(durability: Durability) -> Vec<(Arc<SimDisk>, BTreeSet<i32>, Step)> {
                 }
             });
         }
-        // Earlier rows are merged during the remaining writes.
+        // The rows written so far are merged during the remaining writes.
         scope.spawn(|| wait(engine.compact()).unwrap());
     });
     wait(engine.compact()).unwrap();
@@ -85,7 +85,7 @@ fn con_1_egt_9_a_power_loss_keeps_acknowledged_and_only_whole_transactions() {
         let (one, two): (Vec<i32>, Vec<i32>) = found.iter().partition(|n| **n < 1_000);
         assert!(one.iter().map(|n| n + 1_000).eq(two), "{step:?}: {found:?}");
         assert!(acknowledged.iter().all(|n| one.contains(n)), "{step:?}: {found:?} of {acknowledged:?}");
-        // Recovered rows persist, whatever happens next.
+        // Recovered rows survive the next write and another power loss.
         write(&engine, "9999", insert(9_999)).unwrap();
         let later = disk.image();
         later.lose_power(|| false);
@@ -151,7 +151,7 @@ fn work(engine: &Engine, acknowledged: &mut BTreeSet<i32>) -> Result<()> {
     Ok(())
 }
 
-/// Opens a disk on which `acknowledged` transactions were acknowledged. Returns a description of the error or of lost rows, if any.
+/// Opens an engine on a disk for which the transactions in `acknowledged` were acknowledged. Returns a description of the error or of the lost rows, if any.
 fn findings(disk: &Arc<SimDisk>, acknowledged: &BTreeSet<i32>) -> Option<String> {
     match options_on(disk, Durability::Durable).open("/sim/a/b") {
         Err(error) => Some(format!("refused: {error}")),

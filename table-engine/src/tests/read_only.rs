@@ -1,5 +1,5 @@
-//! Tests of a reader that runs concurrently with a writer. The reader sees a state that existed, with all previously acknowledged writes. It
-//! writes nothing, and delays no writer.
+//! Tests of a reader that runs concurrently with a writer. The reader sees a state that really existed and includes all previously acknowledged writes. The
+//! reader writes nothing and delays no writer.
 
 use table_store::query::KeyRange;
 

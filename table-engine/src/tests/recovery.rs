@@ -7,8 +7,7 @@ use crate::Durability;
 use crate::journal::file::{FileHeader, HEADER, Salt};
 use crate::journal::frame::{self, Head};
 
-/// Returns the folder of an engine that wrote rows 1 to `count` in separate transactions and was killed, and the path of its
-/// journal.
+/// Returns the folder of an engine that wrote the rows 1 to `count` in separate transactions and was then killed, and the path of the engine's journal.
 pub(super) fn folder_with(count: i32) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let engine = on_disk(folder.path());
@@ -58,7 +57,7 @@ fn con_1_acknowledged_writes_survive_a_crash_in_both_durabilities() {
         let recovered = with_table(options.open(copy.path()).unwrap());
         assert_eq!(all(&recovered), all(&engine));
         assert_eq!(all(&recovered).len(), 19);
-        // The engine continues to work, and can be opened again.
+        // The engine remains usable and can be opened again.
         write(&recovered, "3", insert(3)).unwrap();
         drop(recovered);
         assert_eq!(numbers(&on_disk(copy.path())).len(), 20);
@@ -76,7 +75,7 @@ fn a_journal_truncated_in_its_last_three_frames_loses_only_the_rest() {
         let copy = copy_folder(folder.path());
         std::fs::write(copy.path().join("0000000001.journal"), &bytes[..length]).unwrap();
         let engine = on_disk(copy.path());
-        // The first frame contains no row: it creates the table.
+        // The first frame contains no row, because it creates the table.
         let whole = frames.iter().filter(|(_, end)| *end <= length).count() - 1;
         let wanted: Vec<i32> = (1..=i32::try_from(whole).unwrap()).collect();
         assert_eq!(numbers(&engine), wanted, "cut at {length}");
@@ -151,7 +150,7 @@ fn a_broken_frame_of_an_unsynced_write_is_torn_despite_later_good_frames() {
     let (folder, journal) = folder_with(2);
     let mut bytes = std::fs::read(&journal).unwrap();
     let (_, end) = *frames(&bytes).last().unwrap();
-    // The group has three frames: the first is lost, and the others are on the disk.
+    // The group has three frames. The first frame is damaged, and the others are on the disk.
     let salt = FileHeader::read(&bytes).unwrap().salt;
     let group: Vec<u8> = (4..7).flat_map(|sequence| frame_of(salt, sequence, 4)).collect();
     bytes[end..end + group.len()].copy_from_slice(&group);
@@ -168,7 +167,7 @@ fn a_broken_frame_of_an_unsynced_write_is_torn_despite_later_good_frames() {
 fn bytes_inside_a_value_are_never_taken_for_a_frame() {
     let (folder, journal) = folder_with(5);
     let engine = on_disk(folder.path());
-    // The value contains everything that its author can know about frames, but not the salt of the file.
+    // The value contains everything about frames that its author can know, which excludes the salt of the file.
     let mut value = vec![b'x'; 10_000];
     for sequence in 1..200 {
         value.extend(frame_of(Salt { head: 0, record: 0 }, 40 * sequence, 40 * sequence));
@@ -179,7 +178,7 @@ fn bytes_inside_a_value_are_never_taken_for_a_frame() {
     let (bytes, killed) = (std::fs::read(&journal).unwrap(), copy_folder(folder.path()));
     drop(engine);
     let (start, end) = *frames(&bytes).last().unwrap();
-    // The write was torn in its first page, in its last page, or in its middle.
+    // The write was torn in its first page, its last page, or its middle.
     for (from, to) in [(start, start + 4096), (end - 4096, end), (start + 8192, start + 8704)] {
         let copy = copy_folder(killed.path());
         let mut torn = bytes.clone();

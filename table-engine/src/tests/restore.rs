@@ -1,4 +1,4 @@
-//! Tests of restores while the backup is being updated.
+//! Tests of restores during which the backup is updated.
 
 use std::io;
 use std::path::Path;
@@ -9,7 +9,8 @@ use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
 type Event = Box<dyn FnOnce() + Send>;
 
-/// A disk that wraps the file system, and runs an event before the first lock. At that point, a restore has read the backup's `BASE` file but copied nothing.
+/// A disk that wraps the file system, and runs an event before the first lock. At that point, a restore has read the backup's `BASE` file but has not copied
+/// anything.
 struct Interrupted(Mutex<Option<Event>>);
 
 impl std::fmt::Debug for Interrupted {

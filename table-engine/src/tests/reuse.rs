@@ -7,7 +7,7 @@ use super::recovery::frames;
 use super::*;
 use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
-/// Returns the numbers of the folder's journal files.
+/// Returns the numbers of the journal files in a folder.
 fn journals(folder: &Path) -> Vec<u64> {
     let names = RealDisk.list(folder).unwrap();
     let mut numbers: Vec<u64> = names.iter().filter_map(|name| crate::journal::file::number(name)).collect();
@@ -23,7 +23,7 @@ fn numbers(engine: &Engine) -> Vec<i32> {
     all(engine).into_iter().map(|(_, _, n)| n).collect()
 }
 
-/// Returns an engine that reuses its first journal file. Rows 1 to 20 are in the base, and their old frames follow the frame of row 21.
+/// Returns an engine that has reused its first journal file. Rows 1 to 20 are in the base, and their old frames follow the frame of row 21.
 fn used_again(folder: &Path) -> Engine {
     let engine = on_disk(folder);
     for n in 1..=20 {
@@ -86,7 +86,7 @@ fn a_broken_frame_is_corruption_if_the_next_file_has_a_frame() {
     write(&engine, "022", insert(22)).unwrap();
     let next = std::fs::read(path(folder.path(), 4)).unwrap();
     drop(engine);
-    // The files look as if the checkpoint had not finished and a bit had flipped meanwhile.
+    // The files look as if the checkpoint had not finished and a bit had flipped in the meantime.
     std::fs::write(path(before.path(), 4), &next).unwrap();
     assert_eq!(numbers(&on_disk(copy_folder(before.path()).path())).len(), 22);
     let mut bytes = std::fs::read(path(before.path(), 3)).unwrap();
@@ -137,7 +137,7 @@ impl DiskFile for EventfulFile {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        // At this point, the header has been read.
+        // At this point, the header has already been read.
         if offset > 0
             && let Some(event) = self.event.lock().unwrap().take()
         {

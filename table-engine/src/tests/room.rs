@@ -1,4 +1,4 @@
-//! Tests of a full disk: writes that add data are refused until space is free, and all other operations succeed.
+//! Tests of a full disk: writes that add data are refused until space becomes free, and all other operations succeed.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub(super) fn numbers(engine: &Engine) -> BTreeSet<i32> {
     all(engine).into_iter().map(|(_, _, n)| n).collect()
 }
 
-/// Writes until the disk is full. Returns the last written number and the error of the next write.
+/// Writes rows until the disk is full. Returns the number of the last written row, and the error of the next write.
 pub(super) fn fill(engine: &Engine, from: i32) -> (i32, Error) {
     let refused = |n| write(engine, &format!("{n:04}"), padded(n)).err().map(|error| (n - 1, error));
     (from..).find_map(refused).unwrap()
@@ -29,7 +29,7 @@ pub(super) fn fill(engine: &Engine, from: i32) -> (i32, Error) {
 
 #[test]
 fn a_write_without_disk_space_is_refused_and_one_with_space_succeeds() {
-    // No checkpoint happens between the writes.
+    // No checkpoint occurs between the writes.
     let disk = Arc::new(SimDisk::without_reserve());
     let engine = with_table(open(&disk, 1 << 30));
     for room in [0, 100, 40_000, 3 << 20] {
@@ -44,7 +44,7 @@ fn a_write_without_disk_space_is_refused_and_one_with_space_succeeds() {
             crashed.lose_power(|| seed > 0);
             assert_eq!(numbers(&open(&crashed, 1 << 30)), (1..=last).collect());
         }
-        // The space is sufficient for a transaction of one small row, which is shorter than the refused transaction.
+        // The space suffices for a transaction with one small row, which is shorter than the refused transaction.
         disk.set_room(8 << 20);
         write(&engine, "small", upsert(0)).unwrap();
         let crashed = disk.image();
@@ -110,7 +110,7 @@ fn a_folder_with_a_due_checkpoint_opens_on_a_full_disk_and_is_read() {
         assert_eq!(numbers(&engine), (1..20).collect());
         let error = wait(engine.checkpoint()).unwrap_err();
         assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
-        // Memory is bounded even if the journal has reserved space.
+        // Memory use is bounded even if the journal has reserved space.
         assert_eq!(write(&engine, "more", insert(20)).unwrap_err().code(), ErrorCode::DiskFull);
         disk.mend();
         write(&engine, "more", upsert(20)).unwrap();
@@ -118,7 +118,7 @@ fn a_folder_with_a_due_checkpoint_opens_on_a_full_disk_and_is_read() {
         assert_eq!(numbers(&engine).len(), 20);
         write(&engine, "more", delete()).unwrap();
         drop(engine);
-        // The checkpoint is due again.
+        // When the engine is opened, the checkpoint is due again.
         let engine = open(&disk, 1 << 30);
         for n in 1..20 {
             write(&engine, &format!("{n:04}"), delete()).unwrap();
@@ -170,7 +170,7 @@ fn a_flush_without_disk_space_is_retried_and_poisons_nothing() {
         crashed.mend();
         assert_eq!(numbers(&open(&crashed, 1 << 30)), (1..20).collect());
         disk.mend();
-        // An attempt that began before space was free may make the first call fail.
+        // The first call may fail because of an attempt that began before space became free.
         wait(engine.checkpoint()).or_else(|_| wait(engine.checkpoint())).unwrap();
         for n in 1..20 {
             write(&engine, &format!("{n:04}"), delete()).unwrap();
@@ -182,7 +182,8 @@ fn a_flush_without_disk_space_is_retried_and_poisons_nothing() {
     assert_eq!(numbers(&open(&disk, 1 << 30)), (1..20).collect());
 }
 
-/// Tests that a merge that finds a damaged block on a full disk does not poison the engine. Recording the block's position would need space.
+/// Tests that a merge that finds a damaged block on a full disk does not poison the engine, although the block's position cannot be recorded without free
+/// space.
 #[test]
 fn a_broken_block_found_on_a_full_disk_poisons_nothing() {
     let disk = Arc::new(SimDisk::without_reserve());
@@ -200,7 +201,7 @@ fn a_broken_block_found_on_a_full_disk_poisons_nothing() {
     assert_eq!(wait(engine.compact()).unwrap_err().code(), ErrorCode::DiskFull);
     disk.mend();
     write(&engine, "0020", padded(20)).unwrap();
-    // The damage is found by this compaction, or by the previous one, which was retried.
+    // The damage is found either by this compaction or by the previous one, which was retried.
     let outcome = wait(engine.compact());
     assert!(outcome.is_ok() || outcome.is_err_and(|error| error.code() == ErrorCode::Corrupted));
     assert!(!engine.verify().unwrap().is_whole());
@@ -216,7 +217,7 @@ fn a_rotation_without_disk_space_leaves_a_working_journal() {
         write(&engine, "1", insert(1)).unwrap();
         disk.set_room(room);
         assert_eq!(wait(engine.checkpoint()).unwrap_err().code(), ErrorCode::DiskFull);
-        // The journal has reserved space for this write.
+        // The journal has already reserved space for this write.
         write(&engine, "2", insert(2)).unwrap();
         for seed in 0..2 {
             let crashed = disk.image();
@@ -267,7 +268,7 @@ fn operations_that_free_space_work_on_a_full_disk() {
     disk.set_room(12 << 20);
     let (last, error) = fill(&engine, 1);
     assert_eq!(error.code(), ErrorCode::DiskFull, "{error}");
-    // An engine on a full disk can be opened, and its size can be reduced.
+    // An engine can be opened on a full disk, and its size can then be reduced.
     wait(engine.close()).unwrap();
     let engine = open(&disk, 1 << 20);
     for n in 1..last {

@@ -1,4 +1,4 @@
-//! A simulated in-memory disk for tests. It has two states: the one that programs see, and the one that remains after a power loss. A file's bytes become
+//! A simulated in-memory disk for tests. It has two states: the state that programs see, and the state that remains after a power loss. A file's bytes become
 //! durable when the file is synced; a new, renamed or removed folder entry becomes durable when the folder is synced.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ enum Entry {
     File(Arc<SimFile>),
 }
 
-/// Folder entries by path, in groups that change together, such as in a rename.
+/// Changes to folder entries, keyed by path. Each group contains the changes that occur together, such as the two changes of a rename.
 type Changes = Vec<(PathBuf, Option<Entry>)>;
 
 #[derive(Clone, Debug, Default)]
@@ -55,7 +55,7 @@ impl Names {
         }
     }
 
-    /// For each folder, keeps only the changes before the first one for which `coin` returns `false`.
+    /// For each folder, keeps only the changes before the first change for which `coin` returns `false`.
     fn lose_power(&mut self, mut coin: impl FnMut() -> bool) {
         let mut cut = BTreeSet::new();
         for changes in std::mem::take(&mut self.pending) {
@@ -76,15 +76,15 @@ impl Names {
     }
 }
 
-/// State shared by the disk and its files.
+/// The state that the disk and its files share.
 #[derive(Clone, Debug)]
 struct State {
-    /// The number of syncs that succeed before one fails.
+    /// The number of syncs that will succeed before one fails.
     syncs: Arc<AtomicI64>,
     /// The number of bytes by which the disk's files can still grow.
     room: Arc<AtomicI64>,
     gate: Gate,
-    /// `true` if the reserve of a folder cannot be opened.
+    /// `true` if the file of an engine's reserve cannot be opened.
     has_no_reserve: Arc<AtomicBool>,
     /// `true` if overwriting bytes needs additional space until the write has ended.
     copies_on_write: bool,
@@ -115,7 +115,7 @@ impl State {
         let _ = self.room.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |room| room.checked_add(bytes));
     }
 
-    /// Reserves space for at most `bytes` bytes. Returns the number of bytes that fit.
+    /// Reserves space for at most `bytes` bytes. Returns the number of bytes for which space was reserved.
     fn take(&self, bytes: usize) -> usize {
         let wanted = i64::try_from(bytes).unwrap();
         let take = |left: i64| Some(left - left.clamp(0, wanted));
@@ -157,7 +157,7 @@ impl Contents {
         self.resized = true;
     }
 
-    /// Writes dirty data to the disk. Each sector, and a changed length, is written only if `coin` returns `true` for it.
+    /// Writes dirty data to the disk. Each sector is written only if `coin` returns `true` for it. The same applies to a changed length.
     fn write_back(&mut self, mut coin: impl FnMut() -> bool) {
         if self.resized && coin() {
             self.durable.resize(self.seen.len(), 0);
@@ -196,7 +196,7 @@ impl SimDisk {
         Self { state, ..Self::default() }
     }
 
-    /// Simulates a power loss: for every unsynced sector and entry, `coin` decides which version remains.
+    /// Simulates a power loss. For every unsynced sector and entry, `coin` determines which version remains.
     pub(super) fn lose_power(&self, mut coin: impl FnMut() -> bool) {
         let mut names = self.names.lock().unwrap();
         let all = names
@@ -215,7 +215,7 @@ impl SimDisk {
         self.mend();
     }
 
-    /// Returns the disk in its current state, independent of later changes. Waits for calls in progress.
+    /// Returns a copy of the disk in its current state. Later changes do not affect the copy. Waits for calls in progress.
     pub(super) fn image(&self) -> Arc<Self> {
         let _shut = self.state.gate.write().unwrap();
         let mut copies: Vec<(Arc<SimFile>, Arc<SimFile>)> = Vec::new();
@@ -244,12 +244,12 @@ impl SimDisk {
         Arc::new(image)
     }
 
-    /// Makes the n-th sync from now fail, counted from 0.
+    /// Makes the `n`th of the following syncs fail, counted from 0.
     pub(super) fn fail_sync(&self, n: i64) {
         self.state.syncs.store(n, Ordering::SeqCst);
     }
 
-    /// Returns `true` if the sync set by [`fail_sync`](Self::fail_sync) has failed.
+    /// Returns `true` if the sync chosen by [`fail_sync`](Self::fail_sync) has failed.
     pub(super) fn has_failed(&self) -> bool {
         self.state.syncs.load(Ordering::SeqCst) < 0
     }
@@ -403,7 +403,7 @@ impl DiskFile for SimFile {
         Ok(())
     }
 
-    /// Syncs the file. After a failed sync, as on Linux, the written data is visible and considered clean, but is not on the disk.
+    /// Syncs the file. After a failed sync, as on Linux, the written data is visible and considered clean, but it is not on the disk.
     fn sync_data(&self) -> io::Result<()> {
         let _open = self.state.gate.read().unwrap();
         let mut contents = self.bytes.lock().unwrap();

@@ -49,7 +49,7 @@ impl Visit for Text {
     }
 }
 
-/// Returns a list of events as text, and a subscriber that adds this thread's events to it.
+/// Returns a list of events as text, and a subscriber that adds the events of this thread to the list.
 fn events() -> (Arc<Mutex<Vec<String>>>, AtEvents) {
     let stored = Arc::<Mutex<Vec<String>>>::default();
     let store = Arc::clone(&stored);

@@ -1,4 +1,4 @@
-//! Tests that a journal that is shorter, older or different than expected is refused if its frames were durable when the engine was closed or opened.
+//! Tests that a journal that is shorter, older or different than expected is refused if its frames were durable when the engine was opened or closed.
 
 use super::recovery::{folder_with, frames, numbers};
 use super::*;
@@ -6,7 +6,7 @@ use crate::journal::synced::SYNCED;
 
 const JOURNAL: &str = "0000000001.journal";
 
-/// Returns the rows of a folder, or the code of the error from opening it.
+/// Returns the rows in a folder, or the code of the error that was returned when the folder was opened.
 fn opened(folder: &Path) -> Result<Vec<i32>, ErrorCode> {
     Engine::open(folder).map(|engine| numbers(&engine)).map_err(|error| error.code())
 }
@@ -69,7 +69,7 @@ fn the_journal_of_a_copied_folder_is_refused_in_the_original() {
 #[test]
 fn frames_that_an_open_recovered_are_recorded_as_well() {
     let (folder, journal) = folder_with(3);
-    // The process is killed again, directly after it opened the folder.
+    // The process is killed again directly after it has opened the folder.
     let engine = on_disk(folder.path());
     let killed = copy_folder(folder.path());
     drop(engine);
@@ -77,7 +77,7 @@ fn frames_that_an_open_recovered_are_recorded_as_well() {
     let last = frames(&bytes)[3];
     std::fs::write(killed.path().join(JOURNAL), &bytes[..last.0]).unwrap();
     assert_eq!(opened(killed.path()), Err(ErrorCode::Corrupted));
-    // Without an open, the frame cannot be distinguished from an interrupted write.
+    // If the folder was not opened again, a missing frame cannot be distinguished from an interrupted write.
     let (folder, journal) = folder_with(3);
     let bytes = std::fs::read(&journal).unwrap();
     std::fs::write(&journal, &bytes[..frames(&bytes)[3].0]).unwrap();
@@ -125,7 +125,7 @@ fn checkpoints_and_journals_without_frames_keep_the_record_true() {
         let wanted: Vec<i32> = (1..=number).collect();
         assert_eq!(opened(killed.path()).as_ref(), Ok(&wanted));
         assert_eq!(opened(folder.path()).as_ref(), Ok(&wanted));
-        // A last file without frames is removed and created again.
+        // A last file that has no frames is removed and created again.
         let next = (1..).map(|number| folder.path().join(format!("{number:010}.journal")));
         let next = next.skip_while(|path| !path.exists()).find(|path| !path.exists()).unwrap();
         std::fs::write(next, b"").unwrap();

@@ -74,7 +74,7 @@ fn ifm_1_and_ifm_4_another_etag_is_412_and_del_3_a_missing_entity_is_404() {
                 let error = write(engine, "none", kind(condition.into())).unwrap_err();
                 assert_eq!(error.code(), ErrorCode::ResourceNotFound);
             }
-            // With `IfMatch::Any`, a write of a missing entity fails (UPD-2, UPS-4).
+            // With `IfMatch::Any`, a write to a missing entity fails (UPD-2, UPS-4).
             assert_eq!(
                 write(engine, "none", kind(IfMatch::Any)).unwrap_err().code(),
                 ErrorCode::ResourceNotFound
@@ -280,14 +280,14 @@ fn eng_8_con_12_timestamps_increase_across_setbacks_deletes_and_restarts() {
     write(&engine, "1", delete()).unwrap();
     check(write(&engine, "1", insert(3)).unwrap());
     drop(engine);
-    let engine = open(500); // known from the journal
+    let engine = open(500); // the last Timestamp is known from the journal
     check(write(&engine, "1", upsert(4)).unwrap());
     wait(engine.delete_table(&employees())).unwrap();
     wait(engine.create_table(&employees())).unwrap();
     check(write(&engine, "1", insert(5)).unwrap());
     wait(engine.checkpoint()).unwrap();
     drop(engine);
-    let engine = open(400); // known from the base
+    let engine = open(400); // the last Timestamp is known from the base
     check(write(&engine, "1", upsert(6)).unwrap());
 }
 

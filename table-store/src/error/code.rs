@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The kind of an error, with the service's name for it if the service defines such an error (ERR-3).
+/// The kind of an error. If the service defines such an error, the kind has the service's name (ERR-3).
 ///
 /// ```
 /// use table_core::ErrorCode;
@@ -198,7 +198,7 @@ impl ErrorCode {
         }
     }
 
-    /// Returns the HTTP status of the code (ERR-3). Codes that only this library uses have the status that fits best, often 500.
+    /// Returns the HTTP status of the code (ERR-3). Codes that only this library uses have the status that fits best, which is often 500.
     #[must_use]
     pub const fn status(self) -> u16 {
         match self {
@@ -261,7 +261,7 @@ impl ErrorCode {
         }
     }
 
-    /// Parses a code as the service writes it, including documented synonyms. Returns `None` if the code is unknown (ERR-4).
+    /// Parses a code as written by the service, including documented synonyms. Returns `None` if the code is unknown (ERR-4).
     #[must_use]
     pub fn from_service(code: &str) -> Option<Self> {
         Some(match code {

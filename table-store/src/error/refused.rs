@@ -1,9 +1,9 @@
-//! Methods that errors have in other libraries, but not in this one. A call to such a method does not compile, and the compiler suggests the right method.
+//! Methods that errors have in other libraries but not in this one. A call to such a method does not compile, and the compiler suggests the right method.
 
 use crate::error::Error;
 
-/// An error that provides its reason through another library's method. No type implements this trait: methods that require it exist only to produce a compiler
-/// message. The lifetime parameter is necessary because rustc rejects a method whose bound has no parameters and cannot be satisfied.
+/// An error that provides its reason through another library's method. No type implements this trait: the methods that require it exist only to produce a
+/// compiler message. The lifetime parameter is necessary because rustc rejects a method whose bound has no generic parameters and can never be satisfied.
 #[diagnostic::on_unimplemented(
     message = "[T247] an error has no method of this name: its reason is an `ErrorCode`",
     label = "write `code()`, or a question such as `is_already_exists()`",
@@ -11,12 +11,12 @@ use crate::error::Error;
     note = "the questions: `is_not_found()`, `is_already_exists()`, `is_conflict()`, `is_precondition_failed()`, `is_throttled()`, `is_invalid_input()`"
 )]
 pub trait HasKind<'a> {
-    /// The body of the refused methods. It is never called, because no type implements this trait.
+    /// The body of each refused method. It is never called, because no type implements this trait.
     fn refuse<R>(&self) -> R;
 }
 
-/// Declares methods under the names that other libraries use. They take `&mut self`: if one of the program's traits has a method with the same name that takes
-/// `self` or `&self`, rustc prefers the program's method.
+/// Declares methods under the names that other libraries use. The methods take `&mut self`: if one of the program's traits has a method with the same name that
+/// takes `self` or `&self`, rustc prefers the program's method.
 macro_rules! refused_of_errors {
     ($($name:ident)*) => {$(
         #[doc(hidden)]

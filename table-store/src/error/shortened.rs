@@ -1,36 +1,36 @@
-//! Length limits for messages: a quoted text is cut off at its end, and a message is shortened in the middle.
+//! Length limits for messages: quoted text is cut off at its end, and a message is shortened in the middle.
 
 use std::collections::VecDeque;
 use std::fmt::{self, Display, Write};
 
-/// The maximum number of characters that are quoted from a text. Names and ordinary keys are shorter, so they are quoted in full.
+/// The maximum number of characters of a quoted text. Names and ordinary keys are shorter, so they are quoted in full.
 const QUOTED: usize = 100;
 /// The maximum length of a message, in characters.
 pub(super) const MESSAGE: usize = 1_000;
-/// The maximum number of characters that `Debug` prints for each cause.
+/// The maximum number of characters that `Debug` prints of each cause.
 pub(super) const CAUSE: usize = 16_000;
 /// The number of characters reserved for the note that replaces the middle of a message.
 const NOTE: usize = 60;
 
-/// A text from a caller or a store that is quoted in a message. If the text has more than 100 characters, only the first 100 are printed, followed by its
-/// length.
+/// Text from a caller or a store that a message quotes. If the text has more than 100 characters, only the first 100 are printed, followed by the length of the
+/// text.
 #[derive(Clone, Copy, Debug)]
 pub struct Quoted<'a>(&'a str);
 
-/// Prepares a text for a message that quotes it. Every message that contains a text of unknown length uses this function.
+/// Prepares text for a message that quotes it. Every message that contains text of unknown length uses this function.
 #[must_use]
 pub const fn quoted(text: &str) -> Quoted<'_> {
     Quoted(text)
 }
 
 impl Quoted<'_> {
-    /// Returns the printed part of the text, and the length of the whole text if it is longer.
+    /// Returns the printed part of the text. If the text is longer, the length of the whole text is also returned.
     fn parts(&self) -> (&str, Option<usize>) {
         let (start, rest) = split_after(self.0, QUOTED);
         (start, (!rest.is_empty()).then(|| QUOTED + rest.chars().count()))
     }
 
-    /// Returns the text with escaped quotes and control characters.
+    /// Returns the text, with quotes and control characters escaped.
     #[must_use]
     pub fn escaped(self) -> impl Display {
         let (start, length) = self.parts();
@@ -45,7 +45,7 @@ impl Display for Quoted<'_> {
     }
 }
 
-/// The start of a text, and the length of the whole text if it is longer.
+/// The printed start of a text. If the text is longer, the length of the whole text is included.
 struct With<S>(S, Option<usize>);
 
 impl<S: Display> Display for With<S> {
@@ -63,7 +63,7 @@ impl<D: Display> Display for Bounded<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let end = self.1.saturating_sub(NOTE) / 3;
         let start = self.1.saturating_sub(NOTE + end);
-        // A message that is exactly as long as the limit needs no note. `NOTE` more characters of the end are therefore kept until the length is known.
+        // A message that is exactly as long as the limit needs no note. Therefore, `NOTE` more characters at the end are kept until the length is known.
         let mut writer = Ends { to: f, start, end: VecDeque::new(), most: end + NOTE, omitted: 0 };
         write!(writer, "{}", self.0)?;
         let Ends { mut end, mut omitted, .. } = writer;
@@ -78,7 +78,7 @@ impl<D: Display> Display for Bounded<D> {
 /// A writer that prints the start of a message immediately and keeps the end for later.
 struct Ends<'a, 'f> {
     to: &'a mut fmt::Formatter<'f>,
-    /// The number of characters that remain to be printed immediately.
+    /// The number of characters that can still be printed immediately.
     start: usize,
     end: VecDeque<char>,
     most: usize,
@@ -92,7 +92,7 @@ impl Write for Ends<'_, '_> {
             self.start -= start.chars().count();
             self.to.write_str(start)?;
         }
-        // Only the last characters of a long text are copied. The others are only counted.
+        // Only the last characters of a long text are copied. All others are only counted.
         let last = rest.char_indices().rev().nth(self.most).map_or(0, |(at, _)| at);
         let (middle, last) = rest.split_at(last);
         if !middle.is_empty() {

@@ -1,4 +1,4 @@
-//! A lexer for filters, which splits the text into words, constants and parentheses, each with its position.
+//! A lexer for filters. It splits the text into words, constants and parentheses, each with its position.
 
 use crate::filter::fault::{FilterFault, SyntaxFault};
 use crate::filter::literal;
@@ -26,7 +26,7 @@ impl<'a> Lexer<'a> {
         Self { text, rest: text }
     }
 
-    /// Creates a syntax error from its byte position in the text.
+    /// Creates a syntax error for a byte position in the text.
     pub(super) fn at(&self, at: usize, fault: FilterFault) -> SyntaxFault {
         let character = self.text.char_indices().take_while(|(index, _)| *index < at).count() + 1;
         SyntaxFault { character, fault }
@@ -79,7 +79,7 @@ impl<'a> Lexer<'a> {
         Ok(Token::Constant(value))
     }
 
-    /// Parses a string in single quotes, where a doubled quote represents a quote.
+    /// Parses a string in single quotes. A doubled quote represents a single quote.
     fn quoted(&mut self, at: usize) -> Result<String, SyntaxFault> {
         let mut inner = String::new();
         self.take(1);

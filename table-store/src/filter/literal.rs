@@ -10,7 +10,7 @@ use crate::ticks;
 use crate::value::{Value, ValueRef};
 
 /// Writes a constant. Parsing the output returns the same value, unless the constant is a Double that is not finite: the grammar contains neither `NaN` nor
-/// `inf`, so the parser rejects them.
+/// `inf`, so the parser rejects both.
 pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         Value::String(text) => {
@@ -23,7 +23,7 @@ pub(super) fn write(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         Value::Int32(number) => write!(f, "{number}"),
         Value::Int64(number) => write!(f, "{number}L"),
-        // The number is written as the shortest text that is parsed as the same number, always with a fraction or an exponent.
+        // The number is written as the shortest text that is parsed to the same number, always with a fraction or an exponent.
         Value::Double(number) => write!(f, "{number:?}"),
         Value::Boolean(flag) => write!(f, "{flag}"),
         Value::DateTime(instant) => write!(f, "datetime'{}'", format_datetime(*instant)),
@@ -88,7 +88,7 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns `true` for numbers such as `2`, `2.5`, `2e-3` and `2.5E10`, where each separator has a digit on both sides.
+/// Returns `true` for numbers such as `2`, `2.5`, `2e-3` and `2.5E10`. Each separator must have digits on both sides.
 fn is_decimal(text: &str) -> bool {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));

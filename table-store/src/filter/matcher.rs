@@ -1,7 +1,7 @@
 //! Evaluation of filters on encoded rows. Only the properties that the filter contains are decoded (FIL-10 to FIL-18).
 //!
-//! A filter is compiled to a list of tests. After each test, evaluation jumps forward to one test if the result is true and to another if it is false. The
-//! jumps replace `and`, `or` and `not`.
+//! A filter is compiled to a list of tests. After each test, evaluation jumps forward to one of two tests, depending on the result. The jumps replace `and`,
+//! `or` and `not`.
 
 mod outcome;
 #[cfg(test)]
@@ -13,11 +13,11 @@ use crate::row::{EntityRef, RowView};
 use crate::value::{Value, ValueRef};
 use outcome::{Constant, accepted, outcome};
 
-/// The jump target if the filter matches.
+/// The jump target that means that the filter matches.
 const YES: usize = usize::MAX;
 const NO: usize = usize::MAX - 1;
 
-/// A compiled filter. It remembers where the previous row stored each property.
+/// A compiled filter. It remembers the position of each property in the previous row.
 ///
 /// ```
 /// use table_core::filter::{Filter, Matcher};
@@ -37,8 +37,8 @@ const NO: usize = usize::MAX - 1;
 #[derive(Clone, Debug)]
 pub struct Matcher {
     tests: Vec<Test>,
-    /// The shape of the previous row: the names and types of its properties. The next row usually has the same shape; one comparison of shapes then replaces
-    /// the search for a property in each test.
+    /// The shape of the previous row: the names and types of its properties. The next row usually has the same shape, in which case a single comparison of
+    /// shapes replaces the search for a property in each test.
     shape: Vec<u8>,
     /// The number of times that the shape has changed.
     turn: u64,
@@ -62,13 +62,13 @@ enum Operand {
         name: Box<str>,
         /// The position and type tag of the property in the shape, or `None` if the shape lacks the property.
         found: Option<(usize, u8)>,
-        /// The matcher's `turn` when `found` was determined. If the turn has changed since then, `found` is out of date.
+        /// The value of the matcher's `turn` when `found` was determined. If the turn has changed since then, `found` is out of date.
         turn: u64,
     },
 }
 
 impl Matcher {
-    /// Compiles a filter. This costs as much as a few comparisons.
+    /// Compiles a filter, which takes about as long as a few comparisons.
     #[must_use]
     pub fn new(filter: &Filter) -> Self {
         let terms = filter.terms();
@@ -94,7 +94,8 @@ impl Matcher {
         self.tests.iter().any(|test| matches!(test.operand, Operand::PartitionKey | Operand::RowKey))
     }
 
-    /// Returns `true` if the entity satisfies the filter. Memory is allocated only if the row's names and types differ from the previous row's.
+    /// Returns `true` if the entity satisfies the filter. Memory is allocated only if the names and types of the row's properties differ from those of the
+    /// previous row.
     ///
     /// # Errors
     /// `Corrupted` if the entity's bytes are not a row.
@@ -121,7 +122,7 @@ impl Matcher {
     }
 }
 
-/// Returns, for each term, the test to evaluate next if its condition is true, and the test to evaluate next if it is false.
+/// Returns two jump targets for the condition that ends with each term: the next test if the condition is true, and the next test if it is false.
 fn jumps(terms: &[Term]) -> Vec<(usize, usize)> {
     fn lead(jumps: &mut [(usize, usize)], end: usize, to: (usize, usize)) {
         if let Some(place) = jumps.get_mut(end) {
@@ -129,14 +130,14 @@ fn jumps(terms: &[Term]) -> Vec<(usize, usize)> {
         }
     }
     let starts = starts(terms);
-    // The tests are the comparisons in order, so the number of comparisons before a condition is the index of the condition's first test.
+    // The tests are the comparisons in order. The number of comparisons before a condition is therefore the index of the condition's first test.
     let mut tests_before = Vec::with_capacity(terms.len());
     let mut tests = 0;
     for term in terms {
         tests_before.push(tests);
         tests += usize::from(matches!(term, Term::Compare { .. } | Term::Bool(_)));
     }
-    // The terms are visited in reverse, because each condition determines the jumps of its operands, which precede it.
+    // The terms are visited in reverse, because each condition determines the jumps of its operands, which come before it.
     let mut jumps = vec![(YES, NO); terms.len()];
     for (end, term) in terms.iter().enumerate().rev() {
         let (if_true, if_false) = jumps.get(end).copied().unwrap_or((YES, NO));
@@ -185,7 +186,7 @@ impl Test {
             *found = position(&entity.row, name)?;
             *turn = now;
         }
-        // The value is compared in place. It has just been written, and copying it in pieces of other sizes would be slow.
+        // The value is compared in place, because it has just been written, and copying it in pieces of other sizes would be slow.
         match entity.row.value_at(*found) {
             Ok(Some(ref value)) => Ok(is_accepted(value)),
             Ok(None) => Ok(false), // FIL-11

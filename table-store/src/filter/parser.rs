@@ -76,7 +76,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// Moves to the next token and returns the current one.
+    /// Moves to the next token, and returns the token that was current before.
     fn advance(&mut self) -> Result<Token<'a>, SyntaxFault> {
         let (token, at) = self.lexer.next()?;
         self.at = at;
@@ -220,7 +220,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Parses a Boolean constant. The case is ignored, because .NET prints `True`.
+/// Parses a Boolean constant. Case is ignored, because .NET prints `True`.
 pub(super) fn truth(word: &str) -> Option<bool> {
     [("true", true), ("false", false)]
         .into_iter()

@@ -14,7 +14,7 @@ enum Level {
 
 enum Step {
     Text(&'static str),
-    /// The condition that ends with this term. It needs parentheses if its precedence is lower than the required one.
+    /// The condition that ends with the term at this position. It needs parentheses if its precedence is lower than the given level.
     Condition(usize, Level),
 }
 

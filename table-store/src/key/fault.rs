@@ -5,7 +5,7 @@ use std::str::Utf8Error;
 use crate::error::{Fault, quoted};
 use crate::limits::KEY_UNITS_WIDE;
 
-/// An invalid key, or a stored key that is damaged.
+/// The reason why a key is invalid or a stored key is damaged.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(crate) enum KeyFault {
     #[error(

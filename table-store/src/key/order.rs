@@ -23,7 +23,7 @@ const LIFT: u8 = 0xF8 - 0xEE;
 /// ```
 #[must_use]
 pub fn compare(left: &str, right: &str) -> Ordering {
-    // If one of the strings is ASCII, UTF-8 and UTF-16 sort alike. The standard comparison is faster, because it compares words instead of bytes.
+    // If one of the strings is ASCII, UTF-8 and UTF-16 define the same order. The standard comparison is faster, because it compares words instead of bytes.
     if left.is_ascii() || right.is_ascii() {
         return left.cmp(right);
     }
@@ -59,7 +59,7 @@ pub const fn units(text: &str) -> usize {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);
     while at < bytes.len() {
-        // These are the same numbers as in `units_of`, which is not called because each call in a constant slows down compilation.
+        // These are the same numbers as in `units_of`. That function is not called, because each call in a constant slows down compilation.
         match bytes[at] {
             0x80..=0xBF => {}
             0xF0.. => units += 2,
@@ -81,7 +81,7 @@ pub const fn units_of(byte: u8) -> usize {
     }
 }
 
-/// Appends an encoding of `text` to `out`. Encoded texts sort by their bytes in the order of [`compare`].
+/// Appends an encoding of `text` to `out`. The bytes of encoded strings sort in the order of [`compare`].
 pub fn encode(text: &str, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(text.as_bytes());
@@ -102,7 +102,7 @@ pub fn decode(bytes: &[u8], out: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// Reverses [`encode`] without checking that the result is UTF-8.
+/// Reverses [`encode`], but does not check that the result is UTF-8.
 #[inline]
 pub(crate) fn lower(bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
     let is_lower = bytes.is_ascii() || bytes.iter().all(|byte| *byte < 0xEE);
@@ -123,7 +123,7 @@ pub(crate) fn corrupted() -> Error {
     Error::of(KeyFault::Order(None))
 }
 
-/// Returns the smallest string greater than every string with this prefix (FIL-19), or `None` if no such string exists.
+/// Returns the smallest string that is greater than every string with this prefix (FIL-19), or `None` if no such string exists.
 ///
 /// ```
 /// use table_core::key::order::after_prefix;
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Generates strings with characters from all ranges whose order differs between UTF-8 and UTF-16.
+    /// Generates strings with characters from each range whose order differs between UTF-8 and UTF-16.
     fn text() -> impl Strategy<Value = String> {
         let awkward = prop_oneof![
             Just('\u{0}'),

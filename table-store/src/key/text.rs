@@ -11,8 +11,8 @@ pub const fn is_legal(character: char) -> bool {
     !matches!(character, '/' | '\\' | '#' | '?' | '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}')
 }
 
-/// A lookup table of the bytes that are legal characters by themselves. Each key is checked several times, and comparisons would need four times as many
-/// instructions for a short key.
+/// A lookup table of the bytes that are legal characters by themselves. Each key is checked several times. For a short key, comparisons would need four times
+/// as many instructions.
 const PLAIN: [bool; 256] = {
     let mut plain = [false; 256];
     let mut byte = 0;
@@ -34,14 +34,14 @@ pub fn first_illegal(text: &str) -> Option<char> {
     text.chars().find(|character| !is_legal(*character))
 }
 
-/// Returns the number of UTF-16 code units of a string, or `None` if a key cannot contain one of its characters. Can be called in constants.
+/// Returns the number of UTF-16 code units of a string, or `None` if the string contains a character that keys cannot contain. Can be called in constants.
 #[doc(hidden)]
 #[must_use]
 pub const fn legal_units(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut units, mut at) = (0, 0);
     while at < bytes.len() {
-        // These patterns repeat `is_legal` and `units_of`, which are not called because each call in a constant slows down compilation.
+        // These patterns repeat `is_legal` and `units_of`. The functions are not called, because each call in a constant slows down compilation.
         match bytes[at] {
             0..=0x1F | b'/' | b'\\' | b'#' | b'?' | 0x7F => return None,
             // U+0080 to U+009F are `C2 80` to `C2 9F`; all other non-ASCII characters are legal.

@@ -12,10 +12,9 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MetadataLevel {
-    /// Only the properties. A reader cannot distinguish `Int64`, `DateTime`, `Guid` and `Binary` from `String`, and query results contain no
-    /// `ETag`s (JSON-4).
+    /// Only the properties. A reader cannot distinguish `Int64`, `DateTime`, `Guid` and `Binary` from `String`, and query results contain no `ETag`s (JSON-4).
     None,
-    /// The properties with `ETag`s and the types that a reader needs.
+    /// The properties, the `ETag`s, and the types that a reader needs.
     #[default]
     Minimal,
     /// Everything in `Minimal`, plus links.

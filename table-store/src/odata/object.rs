@@ -33,7 +33,7 @@ pub fn serialize_entity<S: Serializer>(
     map.end()
 }
 
-/// Deserializes an entity in the form in which a service sends it. The serde format must be self-describing.
+/// Deserializes an entity from the form that a service sends. The serde format must be self-describing.
 ///
 /// # Errors
 /// Any error from the deserializer, or an error if the members do not form a valid entity.

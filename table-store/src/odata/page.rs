@@ -28,7 +28,7 @@ pub fn read_page(json: &[u8]) -> Result<Vec<EntityBody>> {
     page.value.into_iter().map(|members| members.read(Sender::Service)).collect()
 }
 
-/// Reads a page of entities, all of which must have keys. Returns [`Rows`], as stores do.
+/// Reads a page of entities. Every entity must have a key. Returns [`Rows`], as stores do.
 ///
 /// A page in the format of the service or Azurite needs only a few allocations in total, instead of several for each entity. Pages in other formats
 /// are also read, but more slowly.

@@ -1,4 +1,4 @@
-//! One property as JSON members: a type annotation if the reader needs it, then the value (TYPE-1).
+//! A property as JSON members: a type annotation if the reader needs it, followed by the value (TYPE-1).
 
 use std::fmt::Display;
 
@@ -17,7 +17,7 @@ pub(crate) enum Annotate {
     Never,
     /// Properties whose type does not follow from their JSON value.
     Ambiguous,
-    /// Like `Ambiguous`, plus integral `Double`s: some servers drop the fraction of `3.0` and then read an `Int32` (AZ-4).
+    /// Like `Ambiguous`, plus every `Double` that is a whole number: some servers drop the fraction of `3.0` and then read an `Int32` (AZ-4).
     Strict,
 }
 
@@ -45,7 +45,7 @@ impl<T: Display> Serialize for Text<T> {
     }
 }
 
-/// Serializes an instant, given in ticks, in the service's format (TYPE-5).
+/// Serializes an instant (in ticks) in the service's format (TYPE-5).
 pub(crate) struct Ticks(pub(crate) u64);
 
 impl Serialize for Ticks {
@@ -85,7 +85,7 @@ fn serialize_property<M: SerializeMap>(
         ValueRef::String(text) => map.serialize_entry(name, text),
         ValueRef::Int32(number) => map.serialize_entry(name, &number),
         ValueRef::Int64(number) => map.serialize_entry(name, &Text(number)),
-        // serde_json prints the shortest digits that are parsed as the same number, always with a fraction or an exponent (TYPE-4).
+        // serde_json prints the shortest digits that are parsed to the same number, always with a fraction or an exponent (TYPE-4).
         ValueRef::Double(number) if number.is_finite() => map.serialize_entry(name, &number),
         ValueRef::Double(number) if number.is_nan() => map.serialize_entry(name, "NaN"),
         ValueRef::Double(number) if number > 0.0 => map.serialize_entry(name, "Infinity"),

@@ -1,7 +1,7 @@
 //! The fast path for pages in the format that the service and Azurite use.
 //!
-//! In this format, a type annotation directly precedes its property, names have no escapes, and the page contains no errors. If a page deviates from it,
-//! the general reader reads the page from the beginning; that reader supports other formats and reports errors.
+//! In this format, a type annotation directly precedes its property, names have no escapes, and the page contains no errors. If a page deviates from this
+//! format, the general reader, which supports other formats and reports errors, reads the page from the beginning.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -29,11 +29,11 @@ pub(super) fn rows(json: &[u8]) -> Option<Rows> {
     Some(page.rows)
 }
 
-/// The state of reading a page, with the buffers that all entities share.
+/// The state of a page that is being read, with the buffers that all of its entities use.
 struct Page {
     rows: Rows,
     writer: RowWriter,
-    /// The number of properties of the previous entity, used as the capacity for the next one.
+    /// The number of properties of the previous entity, which is the capacity reserved for the next entity.
     properties: usize,
     /// A buffer for decoded binary values.
     bytes: Vec<u8>,
@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for Entity<'_> {
         let timestamp = timestamp.unwrap_or_default();
         let row = writer.close(timestamp);
         *properties = row.len();
-        // The row does not contain the `null` properties, so it cannot show whether one of their names is repeated.
+        // The row does not contain `null` properties, so it cannot show whether the name of a `null` property is repeated.
         let is_repeated =
             names.repeated(|| row.properties().flatten().map(|property| property.name)).is_some();
         if is_repeated || (nulls && names.may_repeat()) {
@@ -182,7 +182,7 @@ fn key(token: Token<'_>, declared: Option<EdmType>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A property type, deserialized from its name.
+/// The type of a property, deserialized from the type's name.
 struct Type(EdmType);
 
 impl<'de> Deserialize<'de> for Type {

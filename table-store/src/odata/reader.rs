@@ -86,9 +86,9 @@ fn key(partition_key: Option<String>, row_key: Option<String>) -> Result<EntityK
 ///
 /// # Errors
 /// `InvalidInput` if the document is not a JSON object, a value does not match its type (TYPE-8), a value is an array or object (TYPE-9), or a type is unknown
-/// (ENG-10); `OutOfRangeInput` if an instant is out of range (TYPE-6); `DuplicatePropertiesSpecified` if a property is repeated (PROP-6). For a document from a
-/// client, also `PropertyNameInvalid` or `PropertyNameTooLong` if the name of a `null` property is invalid, and `InvalidInput` if a `null` is declared as a
-/// Double (ENT-3).
+/// (ENG-10); `OutOfRangeInput` if an instant is out of range (TYPE-6); `DuplicatePropertiesSpecified` if a property is repeated (PROP-6). If a client sent the
+/// document, a `null` property can cause two more errors: `PropertyNameInvalid` or `PropertyNameTooLong` if its name is invalid, and `InvalidInput` if it is
+/// declared as a Double (ENT-3).
 ///
 /// ```
 /// use table_core::ValueRef;
@@ -119,7 +119,7 @@ pub(super) fn from_json<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T> {
 /// The suffix of the member that contains the type of a property (TYPE-2).
 pub(super) const ANNOTATION: &str = "@odata.type";
 
-/// Returns the declared types with the names of their properties, sorted by name. An annotation may come before or after its property (TYPE-2).
+/// Returns the declared types, each with the name of its property, sorted by name. An annotation may come before or after its property (TYPE-2).
 fn declared<'m>(members: &'m Members<'_>, sender: Sender) -> Result<Vec<(&'m str, EdmType)>> {
     let mut types = Vec::with_capacity(members.0.len() / 2);
     for (name, token) in &members.0 {
@@ -166,7 +166,7 @@ impl Members<'_> {
                 ("Timestamp", _) => timestamp = ticks(name, token)?,
                 (_, Sender::Client | Sender::ClientByUrl) if matches!(token, Token::Null) => {
                     check_property_name(name)?;
-                    // JavaScript writes infinities and NaN as `null`, which would otherwise be lost without an error.
+                    // JavaScript writes infinities and NaN as `null`. Without this check, such a value would be lost without an error.
                     if declared == Some(EdmType::Double) {
                         return Err(Error::of(ODataFault::NullDouble).with_property(name));
                     }

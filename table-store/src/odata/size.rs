@@ -1,4 +1,4 @@
-//! The size of operations in a request body, which limits the size of a transaction (EGT-3).
+//! The size of an operation in a request body. It counts toward the size limit of a transaction (EGT-3).
 
 use std::io::{self, Write};
 
@@ -61,7 +61,8 @@ struct Counter {
 
 impl Write for Counter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // The first UTF-8 byte of a character determines whether UTF-16 needs one or two code units. Each code unit is written as an escape of six bytes.
+        // The first UTF-8 byte of a character determines whether the character needs one or two UTF-16 code units. Each code unit is written as an escape of
+        // six bytes.
         let escaped = |byte: &u8| match byte {
             0x00..=0x7F => 1,
             0x80..=0xBF => 0,

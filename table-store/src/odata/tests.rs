@@ -196,7 +196,7 @@ fn a_broken_row_is_an_error_and_no_document() {
     assert_eq!(write_body(None, entity.row).unwrap_err().code(), ErrorCode::Corrupted);
 }
 
-/// Returns the types and values of a row as text, in which NaN equals NaN.
+/// Returns the types and values of a row as text, in which NaN is equal to NaN.
 fn shown(row: RowView<'_>) -> String {
     format!("{row:?}")
 }

@@ -1,4 +1,4 @@
-//! Conversion of a JSON value to its declared type, or to the type that its JSON syntax implies (TYPE-2, TYPE-3, TYPE-8, TYPE-9).
+//! Conversion of a JSON value to its declared type or, without a declared type, to the type that its JSON syntax implies (TYPE-2, TYPE-3, TYPE-8, TYPE-9).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::value::{EdmType, ValueRef, out_of_range};
 /// value is the text of the number. 64-bit integers other than `-0` are passed as integers with or without the feature.
 const NUMBER: &str = "$serde_json::private::Number";
 
-/// A JSON value. The spelling of a number determines its variant: `3` is an integer, and `3.0` is not (TYPE-3).
+/// A JSON value. How a number is written determines its variant: `3` is an integer, and `3.0` is not (TYPE-3).
 #[derive(Debug)]
 pub(crate) enum Token<'a> {
     Null,
@@ -109,7 +109,7 @@ impl<'de> Visitor<'de> for TokenVisitor {
 impl Token<'_> {
     /// Returns the value of a property, or `None` for `null`. A binary value is decoded into `buffer`.
     ///
-    /// A value of any declared type may be a string, because clients send stored values as strings.
+    /// Whatever the declared type, the value may be a string, because clients send stored values as strings.
     ///
     /// # Errors
     /// `InvalidInput` if the value does not match its type (TYPE-8, TYPE-9, ENG-10); `OutOfRangeInput` if an instant is before 1601 (TYPE-6).
@@ -202,7 +202,7 @@ fn double(text: &str) -> Option<f64> {
     }
 }
 
-/// Parses a Boolean, including `True`, which .NET prints, and `1`, which XML allows.
+/// Parses a Boolean. Accepts `True`, which .NET prints, and `1`, which XML allows.
 fn boolean(text: &str) -> Option<bool> {
     match text {
         "1" => Some(true),

@@ -26,7 +26,7 @@ pub struct Context<'a> {
     pub select: &'a Select,
 }
 
-/// Writes one entity, for the response to an insert or a point read (INS-2, GET-1).
+/// Writes one entity for the response to an insert or a point read (INS-2, GET-1).
 ///
 /// # Errors
 /// `Corrupted` if the bytes are not a row.
@@ -52,7 +52,7 @@ pub fn write_entity(entity: EntityRef<'_>, level: MetadataLevel, context: &Conte
     to_json(&EntityAnswer { entity, level, context, alone: true }, 2 * entity.row.bytes())
 }
 
-/// Writes a page of a query response (JSON-7). The start of the next page is in the response's headers, not in its body.
+/// Writes a page of a query response (JSON-7). The response's headers, not its body, contain the start of the next page.
 ///
 /// # Errors
 /// `Corrupted` if the bytes of an entity are not a row.
@@ -108,7 +108,7 @@ pub(super) fn write_body_to(
 fn to_json(document: &impl Serialize, bytes: usize) -> Result<String> {
     let broken = |why: &dyn Display| Error::of(ODataFault::Write(why.to_string()));
     let mut json = Vec::with_capacity(bytes);
-    // Writing to memory cannot fail, so the row must be damaged.
+    // Writing to memory cannot fail, so an error means that the row is damaged.
     serde_json::to_writer(&mut json, document).map_err(|error| broken(&error))?;
     String::from_utf8(json).map_err(|error| broken(&error))
 }
@@ -165,7 +165,7 @@ struct EntityAnswer<'a> {
     entity: EntityRef<'a>,
     level: MetadataLevel,
     context: &'a Context<'a>,
-    /// `true` for a complete document, `false` for an entity in a page.
+    /// `true` for a complete document, and `false` for an entity within a page.
     alone: bool,
 }
 

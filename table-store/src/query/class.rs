@@ -22,7 +22,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum QueryClass {
-    /// One lookup by both keys (DQ-2).
+    /// A single lookup by both keys (DQ-2).
     Point,
     /// A range of rows in one partition (DQ-3).
     Range,

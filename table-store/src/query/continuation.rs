@@ -61,7 +61,7 @@ enum Kind {
 pub struct Continuation {
     kind: Kind,
     query: u64,
-    /// The incarnation of the table, which distinguishes it from earlier tables with the same name, or 0 if the backend does not distinguish them.
+    /// A number that distinguishes the table from earlier tables with the same name, or 0 if the backend does not distinguish them.
     incarnation: u32,
     position: Position,
 }
@@ -74,8 +74,8 @@ impl Continuation {
         Self { kind: Kind::Key, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Binds the position to an incarnation of the table: a number greater than 0 that distinguishes the table from earlier tables with the same name. Backends
-    /// without such a number do not call this function.
+    /// Binds the position to an incarnation of the table: a number greater than 0 that distinguishes the table from earlier tables with the same name. A
+    /// backend without such a number does not call this function.
     #[must_use]
     pub fn in_incarnation(self, incarnation: u32) -> Self {
         Self { incarnation, ..self }
@@ -98,8 +98,8 @@ impl Continuation {
         Self { kind: Kind::Service, query: fingerprint(table, query), incarnation: 0, position }
     }
 
-    /// Creates a continuation that starts with the first page of the query. If a query consists of several subqueries, the last page of one subquery ends with
-    /// the start of the next one. Backends reject such a continuation.
+    /// Creates a continuation that starts with the first page of the query. It is used if a query consists of several subqueries: the last page of a subquery
+    /// ends with the start of the next subquery. Backends reject such a continuation.
     #[doc(hidden)]
     #[must_use]
     pub fn start(table: &TableName, query: &Query) -> Self {
@@ -122,8 +122,8 @@ impl Continuation {
         Ok(())
     }
 
-    /// Returns `true` if the position is within the query's keys. In a range of partitions, the row range is a condition on each row, which the
-    /// position need not satisfy.
+    /// Returns `true` if the position is within the query's keys. If the query reads a range of partitions, the row range is only a condition on each row,
+    /// which the position need not satisfy.
     fn is_inside(&self, query: &Query) -> bool {
         let (keys, position) = (&query.keys, &self.position);
         let row_inside = |row: &str| keys.partition_key.single().is_none() || keys.row_key.contains(row);
@@ -131,7 +131,7 @@ impl Continuation {
             && position.row_key.as_deref().is_none_or(row_inside)
     }
 
-    /// Returns the position if the continuation belongs to this query on this table. Use it in backends whose positions are keys.
+    /// Returns the position if the continuation belongs to this query on this table. This function is for backends whose positions are keys.
     ///
     /// The position is within the query's keys, so a forged continuation cannot read anything outside them. A position without a row key is the start
     /// of the query's range in that partition.
@@ -142,8 +142,8 @@ impl Continuation {
         self.position_of(Kind::Key, table, query)
     }
 
-    /// Returns the position, which must be sent back unchanged, if the continuation belongs to this query
-    /// on this table. Use it in backends whose positions are opaque.
+    /// Returns the position if the continuation belongs to this query on this table. The position must be sent back unchanged. This function is for backends
+    /// whose positions are opaque.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation belongs to another query, or its position is a key (PAGE-9).
@@ -151,7 +151,8 @@ impl Continuation {
         self.position_of(Kind::Service, table, query)
     }
 
-    /// Returns a continuation with the same position for another query. Used by views, which execute a different query than the one that the caller passed.
+    /// Returns a continuation with the same position for another query. Views use this function, because they execute a different query than the one that the
+    /// caller passed.
     ///
     /// # Errors
     /// `InvalidInput` if the continuation does not belong to `from` (PAGE-9).

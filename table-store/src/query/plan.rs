@@ -58,7 +58,7 @@ pub struct Plan {
 pub struct Lookup {
     /// The key range to read.
     pub keys: KeyRange,
-    /// The `$filter` to send; `None` selects everything.
+    /// The `$filter` to send, or `None` to select the entire table.
     pub filter: Option<String>,
 }
 
@@ -88,7 +88,7 @@ impl Requests {
     }
 }
 
-/// Advice about a query, with the number of the rule that it is based on.
+/// Advice about a query, with the number of the rule on which it is based.
 ///
 /// ```
 /// use table_core::query::Warning;
@@ -113,7 +113,7 @@ impl fmt::Display for Warning {
 }
 
 impl Plan {
-    /// Creates a plan for queries that are sent together: a single query, or the queries of a fan-out, which differ only in their key ranges.
+    /// Creates a plan for queries that are sent together: either a single query, or the queries of a fan-out, which differ only in their key ranges.
     #[must_use]
     pub fn new(table: &TableName, class: QueryClass, queries: &[Query]) -> Self {
         let first = queries.first();

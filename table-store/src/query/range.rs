@@ -34,7 +34,7 @@ impl TextRange {
         Self { lower: Bound::Included(text.clone()), upper: Bound::Included(text) }
     }
 
-    /// Creates the range of all strings with a prefix (FIL-19). With an empty prefix, the range contains all strings.
+    /// Creates the range of all strings with a prefix (FIL-19). An empty prefix results in the range of all strings.
     #[must_use]
     pub fn prefix(prefix: &str) -> Self {
         if prefix.is_empty() {
@@ -53,8 +53,8 @@ impl TextRange {
         }
     }
 
-    /// Returns `true` if the range contains every string. This includes ranges with the empty string as their inclusive lower bound, because no string sorts
-    /// before it.
+    /// Returns `true` if the range contains every string. This includes a range whose inclusive lower bound is the empty string, because no string sorts before
+    /// the empty string.
     #[must_use]
     pub fn is_all(&self) -> bool {
         let from_first = match &self.lower {
@@ -83,7 +83,7 @@ impl TextRange {
 }
 
 impl TextRange {
-    /// Returns `true` if the range is empty because no string satisfies both bounds. For such a range, stores return no rows and read nothing.
+    /// Returns `true` if the range is empty because no string satisfies both bounds. For such a range, stores return no rows without reading anything.
     ///
     /// ```
     /// use std::ops::Bound;
@@ -127,7 +127,7 @@ impl TextRange {
     /// Intersects the range with a comparison of a key. Returns `false` and changes nothing if the comparison cannot be expressed as a range.
     ///
     /// No key contains a control character below U+0020 (KEY-3). A constant with such a character therefore sorts directly after the text before the character,
-    /// and before all longer keys with that text as a prefix. That text becomes the bound, so stores never receive such characters.
+    /// and before all longer keys that start with that text. That text becomes the bound, so stores never receive such characters.
     pub(crate) fn narrow(&mut self, operator: Comparison, text: &str) -> bool {
         let legal = text.split(|c| c < ' ').next().unwrap_or_default();
         let between = legal.len() < text.len();
@@ -147,7 +147,7 @@ impl TextRange {
     }
 }
 
-/// Replaces a bound with `other` if `other` is tighter at this end of the range. If both have the same string, an exclusive bound is tighter.
+/// Replaces a bound with `other` if `other` is tighter at this end of the range. If both bounds have the same string, the exclusive bound is tighter.
 fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
     let (Bound::Included(limit) | Bound::Excluded(limit)) = other else { return };
     let tighter = match &*bound {
@@ -164,7 +164,7 @@ fn tighten(bound: &mut Bound<String>, other: Bound<&str>, side: Ordering) {
 
 /// A key range: a range of partitions, and a range of rows in each partition.
 ///
-/// The range of rows limits which rows are read only if the partition range is a single partition. In all other cases, it is a condition on each row.
+/// The range of rows determines which rows are read only if the partition range is a single partition. In all other cases, it is a condition on each row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeyRange {
     /// The range of `PartitionKey`s.

@@ -29,23 +29,23 @@ pub struct Rows {
     bodies: Vec<u8>,
     row_keys: String,
     entries: Vec<Entry>,
-    /// The shapes of the rows: the names and types of their properties. Consecutive rows with the same shape share one copy.
+    /// The shapes of the rows: the names and types of their properties. Consecutive rows with the same shape share a single copy.
     shapes: Vec<u8>,
     shape_places: Vec<Shape>,
-    /// The partition keys. Consecutive rows in the same partition share one copy.
+    /// The partition keys. Consecutive rows in the same partition share a single copy.
     partition_keys: String,
     partition_places: Vec<Range<usize>>,
-    /// The `ETag`s that the backend sent, by position. Entities beyond the end of the list have no separate `ETag`.
+    /// The `ETag`s that the backend sent, by the position of their entity. Entities beyond the end of the list have no separate `ETag`.
     etags: Vec<Option<ETag>>,
 }
 
-/// The ends of an entity's parts (its keys and its row) in their buffers. Each part starts where the previous entity's part ends. The struct is small,
-/// because one is written and read for each row of a page.
+/// The ends of an entity's parts (its keys and its row) in their buffers. Each part starts where the same part of the previous entity ends. The struct is
+/// small, because one is written and read for each row of a page.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     row_key_end: usize,
     body_end: usize,
-    /// The positions of the partition and the shape in their lists.
+    /// The position of the partition in `partition_places`; `shape` is the position in `shape_places`.
     partition: u32,
     shape: u32,
 }
@@ -66,14 +66,14 @@ struct Places {
     body: Range<usize>,
 }
 
-/// Returns the word-aligned start of a row's body (its Timestamp and values), given the end of the previous body. If the first values are strings, they are
-/// then validated word by word from the first byte, which reduces the time to read a page by 5 %.
+/// Returns the word-aligned start of a row's body (its Timestamp and values), given the end of the previous body. If the first values are strings, they can
+/// then be validated word by word from the first byte, which reduces the time to read a page by 5 %.
 const fn aligned(end: usize) -> usize {
     end.next_multiple_of(size_of::<u64>())
 }
 
 impl Rows {
-    /// Creates an empty page with capacity for `rows` rows, whose bodies have `bytes` bytes in total.
+    /// Creates an empty page with capacity for `rows` rows whose bodies have a total size of `bytes` bytes.
     #[must_use]
     pub fn with_capacity(rows: usize, bytes: usize) -> Self {
         Self {
@@ -88,7 +88,7 @@ impl Rows {
     #[doc(hidden)]
     #[must_use]
     pub fn without_reserved(self) -> Self {
-        // All keys are checked with one search, because reserved rows are rare.
+        // All keys are checked with a single search, because reserved rows are rare.
         if !self.row_keys.contains(RESERVED) {
             return self;
         }
@@ -248,7 +248,7 @@ mod tests {
             for property in ["P", "Q", "X"] {
                 let expected = sample.get(property).filter(|_| property != "Q");
                 let found = selected.row.find(property, &mut 0).unwrap();
-                // The values are compared by their `Debug` output, in which NaN equals NaN.
+                // The values are compared by their `Debug` output, in which NaN is equal to NaN.
                 prop_assert_eq!(format!("{found:?}"), format!("{:?}", expected.as_ref().map(Value::as_ref)));
             }
             prop_assert!(!selected.row.properties().any(|property| property.unwrap().name == "RowKey"));

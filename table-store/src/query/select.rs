@@ -12,7 +12,7 @@ pub enum Select {
     /// All properties of the entity.
     #[default]
     All,
-    /// Only the named properties. A property that the entity lacks is absent (SEL-3).
+    /// Only the properties with these names. A property that the entity lacks is absent (SEL-3).
     Names(Arc<[Cow<'static, str>]>),
 }
 

@@ -6,8 +6,8 @@ use crate::filter::{Comparison, Filter};
 use crate::query::{Query, TextRange};
 
 impl Query {
-    /// Returns the query as the `$filter` of a service: conditions on `PartitionKey` and `RowKey`, then the filter, joined by `and`, with parentheses
-    /// only around an `or`. The result is not percent-encoded (LIT-4). Returns `None` if the query selects the entire table.
+    /// Returns the query as the service's `$filter`: the conditions on `PartitionKey` and `RowKey`, followed by the query's filter. They are joined by `and`,
+    /// with parentheses only around an `or`. The result is not percent-encoded (LIT-4). Returns `None` if the query selects the entire table.
     ///
     /// ```
     /// use table_core::query::{KeyRange, Query, TextRange};
@@ -57,7 +57,7 @@ mod tests {
         query.filter_text().unwrap_or_default()
     }
 
-    /// Tests the filters in the catalogue of rules, without their parentheses.
+    /// Tests the filters that the rules list, without their parentheses.
     #[test]
     fn dq_2_to_5_and_pat_intra_1_to_3() {
         let between = |lower: &str, upper: &str| TextRange {

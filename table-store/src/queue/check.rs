@@ -1,4 +1,4 @@
-//! Validation of counts, times and sizes, shared by all backends (QUE-6 to QUE-9).
+//! Validation of counts, times and sizes, which all backends use (QUE-6 to QUE-9).
 
 use std::time::Duration;
 
@@ -37,10 +37,10 @@ pub fn count(queue: &QueueName, count: usize) -> Result<()> {
     Err(refused(queue, QueueFault::Count { count, most: BATCH }))
 }
 
-/// Checks how long a message is hidden. The time must be in whole seconds, from `least` to seven days.
+/// Checks the time for which a message is hidden. The time must be a whole number of seconds, from `least` to seven days.
 ///
 /// # Errors
-/// `OutOfRangeQueryParameterValue` if the time is out of range or not in whole seconds (QUE-8).
+/// `OutOfRangeQueryParameterValue` if the time is out of range or not a whole number of seconds (QUE-8).
 pub fn hidden(queue: &QueueName, time: Duration, least: Duration) -> Result<()> {
     if time.subsec_nanos() == 0 && (least..=HIDDEN).contains(&time) {
         return Ok(());
@@ -51,7 +51,7 @@ pub fn hidden(queue: &QueueName, time: Duration, least: Duration) -> Result<()> 
 /// Checks the text of a message. It must have at most 64 KiB in UTF-8 and contain only characters that XML 1.0 can represent, because messages are sent as XML.
 ///
 /// # Errors
-/// `RequestBodyTooLarge` if the text is larger (QUE-6); `InvalidInput` if it contains a character that XML cannot represent (QUE-4).
+/// `RequestBodyTooLarge` if the text is larger than 64 KiB (QUE-6); `InvalidInput` if it contains a character that XML cannot represent (QUE-4).
 ///
 /// ```
 /// use table_core::queue::{QueueName, check};
@@ -85,7 +85,8 @@ const fn is_illegal(character: char) -> bool {
 ///
 /// # Errors
 /// `RequestBodyTooLarge` if the text exceeds 64 KiB (QUE-6); `InvalidInput` if XML cannot represent the text (QUE-4); `OutOfRangeQueryParameterValue` if a
-/// duration is out of range or not in whole seconds (QUE-7, QUE-8); `InvalidQueryParameterValue` if the message would expire before it becomes visible (QUE-8).
+/// duration is out of range or not a whole number of seconds (QUE-7, QUE-8); `InvalidQueryParameterValue` if the message would expire before it becomes visible
+/// (QUE-8).
 pub fn message(queue: &QueueName, message: &PutMessage) -> Result<()> {
     text(queue, &message.text)?;
     hidden(queue, message.hidden, Duration::ZERO)?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::error::{Fault, quoted};
 
-/// An invalid name, count, time or size.
+/// The reason why a name, count, time or size is invalid.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum QueueFault {
     #[error(

@@ -91,7 +91,7 @@ impl Default for TimeToLive {
 pub struct PutMessage {
     /// The text of the message: at most 64 KiB of UTF-8 (QUE-6).
     pub text: String,
-    /// The duration for which a new message is hidden: 0 to 7 days, in whole seconds, less than the time to live (QUE-8).
+    /// The duration for which a new message is hidden: 0 to 7 days, in whole seconds, and less than the time to live (QUE-8).
     pub hidden: Duration,
     /// The time after which the message is deleted.
     pub time_to_live: TimeToLive,
@@ -136,7 +136,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// Creates a message. Called by backends.
+    /// Creates a message. Backends call this function.
     #[must_use]
     pub const fn new(
         id: MessageId,
@@ -162,7 +162,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Creates a lease. Called by backends.
+    /// Creates a lease. Backends call this function.
     #[must_use]
     pub const fn new(message: Message, receipt: PopReceipt, visible: DateTime<Utc>) -> Self {
         Self { message, receipt, visible }

@@ -46,7 +46,7 @@ impl QueueName {
     /// Returns the name of the poison queue, which receives messages that cannot be processed (QUE-20).
     ///
     /// # Errors
-    /// `OutOfRangeInput` if this name is longer than 56 characters, because no space is left for `-poison`.
+    /// `OutOfRangeInput` if this queue's name is longer than 56 characters, which leaves no space for `-poison`.
     pub fn poison(&self) -> Result<Self> {
         Self::new(&format!("{}-poison", self.0))
     }

@@ -31,7 +31,7 @@ fn utf16(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
 }
 
-/// Returns the size of a property, not including its value.
+/// Returns the size that a property adds to its entity, excluding the size of the value.
 fn name_bytes(name: &str) -> usize {
     8 + 2 * utf16(name)
 }
@@ -63,8 +63,8 @@ impl Limits {
         self.measure_new_row(row).map(drop)
     }
 
-    /// Checks a row and returns the sizes of its names and of its values, calculated with the published formula (SIZE-2). `before` is a row that was checked
-    /// earlier, with the size of its names. If both rows have the same shape (names and types), the names are not checked again.
+    /// Checks a row, and returns the total size of its names and the total size of its values, calculated with the published formula (SIZE-2). `before` is a
+    /// row that was checked earlier, with the size of its names. If both rows have the same shape (names and types), the names are not checked again.
     pub(crate) fn measure_row(
         &self,
         before: Option<(RowView<'_>, usize)>,
@@ -99,7 +99,7 @@ impl Limits {
         }
     }
 
-    /// Returns the size of all values, or `None` if the row is invalid or a value exceeds its limit. The caller then repeats the checks of
+    /// Returns the size of all values, or `None` if the row is invalid or a value exceeds its limit. In either case, the caller repeats the checks of
     /// [`check_row`](Self::check_row), which return the error.
     fn fitting_values(&self, row: RowView<'_>) -> Option<usize> {
         row.check_version().ok()?;

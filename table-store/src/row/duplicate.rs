@@ -1,6 +1,6 @@
 //! Detection of duplicate property names (PROP-6).
 
-/// A detector for possible duplicates in a sequence of names. The property names of typical entities cause no false positives.
+/// A detector of possible duplicates in a sequence of names. The property names of typical entities cause no false positives.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     seen: [u64; 16],
@@ -10,7 +10,7 @@ pub(crate) struct Names {
 impl Names {
     /// Adds the next name of the sequence.
     pub(crate) fn push(&mut self, name: &str) {
-        let place = hash(name.as_bytes()) >> 54; // 10 bits: 6 choose the bit, 4 the word
+        let place = hash(name.as_bytes()) >> 54; // 10 bits: the lower 6 select the bit, the upper 4 the word
         let bit = 1 << (place % 64);
         if let Some(word) = usize::try_from(place / 64).ok().and_then(|index| self.seen.get_mut(index)) {
             self.suspect |= *word & bit != 0;
@@ -38,7 +38,7 @@ impl Names {
     }
 }
 
-/// Hashes the length, start and end of a name. This is sufficient to distinguish typical names.
+/// Hashes the length, the start and the end of a name. This is sufficient to distinguish typical names.
 fn hash(name: &[u8]) -> u64 {
     let text = match (name.first_chunk(), name.last_chunk()) {
         (Some(front), Some(back)) => u64::from_le_bytes(*front) ^ u64::from_le_bytes(*back).rotate_left(29),

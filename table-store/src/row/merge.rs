@@ -45,8 +45,8 @@ pub fn merge(row: RowView<'_>, patch: RowView<'_>) -> Result<Row> {
     Ok(merged.finish())
 }
 
-/// Returns the row with its values overwritten by the patch's values, or `None` unless the row has a value of the same type and size for each property of the
-/// patch. All other bytes are copied in one step. A row of account balances, for example, has hundreds of numbers, but a posting changes only two.
+/// Returns the row with its values overwritten by the patch's values. Returns `None` if, for any property of the patch, the row has no value of the same type
+/// and size. All other bytes are copied in one step. For example, a row of account balances has hundreds of numbers, of which a posting changes only two.
 fn overwritten(row: RowView<'_>, patch: RowView<'_>) -> Option<Row> {
     row.check_version().and(patch.check_version()).ok()?;
     let (mut values, mut next) = (Vec::with_capacity(patch.len()), 0);

@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::row::view::{Entry, RowView};
 use crate::value::EdmType;
 
-/// A reader of properties in a known order. It returns `None` for anything unexpected. The caller then uses slower functions, which find the property or report
-/// an error.
+/// A reader of properties in a known order. If the next property is not the expected one, the reader returns `None`. The caller then uses slower functions,
+/// which find the property or report an error.
 ///
 /// ```
 /// use table_core::row::{RowReader, RowWriter};
@@ -26,13 +26,13 @@ pub struct RowReader<'a> {
     row: RowView<'a>,
     /// The position of the next property. It can be passed to [`RowView::find`] as the hint.
     pub next: usize,
-    /// `true` if the row has the expected shape (names and types), so its names need not be compared.
+    /// `true` if the row has the expected shape (names and types), so its names and types need not be compared.
     as_expected: bool,
     /// The entries of the shape's directory. This slice and the next two are determined only once, because every read uses all three.
     labels: &'a [Entry],
     ends: &'a [Entry],
     values: &'a [u8],
-    /// The part of the values that has not been read yet and is known to be UTF-8. It starts at the position `begin` in the values.
+    /// The part of the values that is known to be UTF-8 and has not been read yet. It starts at the position `begin` in the values.
     text: &'a str,
     begin: usize,
 }
@@ -51,29 +51,29 @@ impl<'a> RowReader<'a> {
         self.row
     }
 
-    /// Sets the expected shape: the names and types in rows that the same program writes. One comparison of shapes then replaces all comparisons of names and
-    /// types. The caller must request exactly these properties, in this order.
+    /// Sets the expected shape: the names and types in rows written by the same program. A single comparison of shapes then replaces all comparisons of names
+    /// and types. The caller must request exactly these properties, in this order.
     #[doc(hidden)]
     #[inline]
     pub fn expect(&mut self, shape: &[u8]) {
         self.as_expected = self.row.parts().0 == shape;
     }
 
-    /// Returns the bytes of the next property if it has this name and type.
+    /// Returns the bytes of the next property if it has the given name and type.
     #[inline]
     pub fn bytes(&mut self, name: &str, edm: EdmType) -> Option<&'a [u8]> {
         let place = self.next_place(name, edm)?;
         self.values.get(place)
     }
 
-    /// Returns the bytes of the next property if it has this name, this type and a size of `N` bytes.
+    /// Returns the bytes of the next property if it has the given name, the given type and a size of `N` bytes.
     #[inline]
     pub fn fixed<const N: usize>(&mut self, name: &str, edm: EdmType) -> Option<[u8; N]> {
         self.bytes(name, edm)?.try_into().ok()
     }
 
-    /// Returns the next property if it has this name and the type `Edm.String`. Consecutive strings are validated together, because validating a hundred bytes
-    /// takes only twice as long as validating ten.
+    /// Returns the next property if it has the given name and the type `Edm.String`. Consecutive strings are validated together, because validating a hundred
+    /// bytes takes only twice as long as validating ten.
     #[inline]
     pub fn text(&mut self, name: &str) -> Option<&'a str> {
         let Range { start, end } = self.next_place(name, EdmType::String)?;
@@ -105,7 +105,7 @@ impl<'a> RowReader<'a> {
         Some(start..end(self.ends.get(index)?))
     }
 
-    /// Validates the string that starts at this position, together with the consecutive strings after it.
+    /// Validates the string that starts at this position, together with the strings that directly follow it.
     fn check(&mut self, start: usize) -> Option<()> {
         let rest = self.labels.get(self.next..)?;
         let more = rest.iter().take_while(|[tag, ..]| *tag == TEXT).count();
@@ -136,7 +136,7 @@ mod tests {
         ]
     }
 
-    /// Returns the same result as `find`, but calls only the reader's functions.
+    /// Returns the same result as `find`, but calls only functions of the reader.
     fn next<'a>(reader: &mut RowReader<'a>, name: &str, edm: EdmType) -> Option<ValueRef<'a>> {
         match edm {
             EdmType::String => reader.text(name).map(ValueRef::String),

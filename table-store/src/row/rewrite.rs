@@ -1,4 +1,4 @@
-//! Rewrites rows, and preserves properties that the program does not know.
+//! Rewrites rows and preserves properties that the program does not know.
 
 use crate::error::Result;
 use crate::row::{Row, RowView, RowWriter};

@@ -1,4 +1,4 @@
-//! Views of encoded rows, which decode only the parts that are accessed.
+//! Views of encoded rows. A view decodes only the parts that are accessed.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,8 +11,8 @@ use crate::row::fault::RowFault;
 use crate::row::{BODY_HEADER, ENTRY, NAME_TOO_LONG, Row, SHAPE_HEADER, TOO_LARGE, TOO_MANY, VERSION};
 use crate::value::{EdmType, ValueRef};
 
-/// A view of an encoded row, which consists of a shape (the types and names of its properties) and a body (its Timestamp and values). They
-/// may be stored separately, and rows with the same shape can share it.
+/// A view of an encoded row, which consists of a shape (the types and names of its properties) and a body (its Timestamp and values). The two may be stored
+/// separately, and rows with the same shape can share it.
 ///
 /// The bytes are not trusted. Access to invalid bytes returns `Corrupted`, and access to a newer version returns `FormatTooNew`. Neither panics.
 #[derive(Clone, Copy)]
@@ -44,8 +44,8 @@ pub struct Property<'a> {
     pub value: ValueRef<'a>,
 }
 
-/// Returns the position after a directory with `count` entries. The header before the directory has at least four bytes, so four bytes precede every entry. One
-/// access can therefore read both an entry and the previous one.
+/// Returns the position after a directory with `count` entries. The header before the directory has at least four bytes, so at least four bytes precede every
+/// entry. A single access can therefore read both an entry and the previous one.
 #[inline]
 const fn after(header: usize, count: u16) -> usize {
     header + count as usize * ENTRY
@@ -60,7 +60,7 @@ const fn last_entry(bytes: &[u8], header: usize, count: u16) -> Option<u32> {
     }
 }
 
-/// Returns the number of properties and the length of the shape at the start of `bytes`, if the version is supported.
+/// Returns the number of properties and the length of the shape at the start of `bytes`. Returns `None` if the version is not supported.
 const fn shape_of(bytes: &[u8]) -> Option<(u16, usize)> {
     let [VERSION, 0, low, high, ..] = bytes else { return None };
     let count = u16::from_le_bytes([*low, *high]);
@@ -94,8 +94,8 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// Creates a view of a separate shape and body. Only this function validates them: the version must be known, both directories must be complete, and the
-    /// last name and the last value must end at the end of the bytes.
+    /// Creates a view of a shape and a body that are stored separately. Only this function validates them: the version must be known, both directories must be
+    /// complete, and the last name and the last value must end at the end of the bytes.
     ///
     /// ```
     /// use table_core::ValueRef;
@@ -115,7 +115,7 @@ impl<'a> RowView<'a> {
         Self::counted(shape, Self::count_of(shape), body)
     }
 
-    /// Creates a view whose [`count_of`](Self::count_of) is already known. Used for many bodies with the same shape.
+    /// Creates a view whose [`count_of`](Self::count_of) is already known. This avoids repeated work for many bodies with the same shape.
     #[doc(hidden)]
     #[inline]
     #[must_use]
@@ -130,7 +130,7 @@ impl<'a> RowView<'a> {
         view
     }
 
-    /// Returns the number of properties in a shape, or `None` if it is invalid.
+    /// Returns the number of properties in a shape, or `None` if the shape is invalid.
     #[doc(hidden)]
     #[must_use]
     pub const fn count_of(shape: &[u8]) -> Option<u16> {
@@ -179,7 +179,7 @@ impl<'a> RowView<'a> {
         })
     }
 
-    /// Returns `true` if a writer received more content than a row can contain. [`check_version`](Self::check_version) returns the error.
+    /// Returns `true` if a writer received more content than a row can contain. In this case, [`check_version`](Self::check_version) returns an error.
     #[doc(hidden)]
     #[must_use]
     pub fn is_overflown(&self) -> bool {
@@ -238,7 +238,7 @@ impl<'a> RowView<'a> {
         self.body.get(after(BODY_HEADER, self.count?)..)
     }
 
-    /// Returns the byte range of a property's value within all values.
+    /// Returns the byte range of a property's value within the concatenated values.
     #[inline]
     pub(super) fn place(&self, index: usize) -> Option<Range<usize>> {
         let (start, end) = entry(self.body, BODY_HEADER, self.count?, index)?;
@@ -312,7 +312,7 @@ impl<'a> RowView<'a> {
         Ok(None)
     }
 
-    /// Returns the value of the property at this [`position`](Self::position), or `None` if the row's shape lacks the property.
+    /// Returns the value of the property at a [`position`](Self::position), or `None` if the position is `None` because the shape lacks the property.
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row.
@@ -336,7 +336,7 @@ impl<'a> RowView<'a> {
         Ok(None)
     }
 
-    /// Iterates over all properties in stored order. Yields one error if the bytes are not a row.
+    /// Iterates over all properties in stored order. If the bytes are not a row, the iterator yields a single error.
     pub fn properties(&self) -> impl Iterator<Item = Result<Property<'a>>> + use<'a> {
         let view = *self;
         let items = if view.count.is_none() { 1 } else { view.len() };

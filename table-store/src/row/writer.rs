@@ -1,4 +1,4 @@
-//! A writer for encoded rows, with one buffer for the shape (names and types) and one for the body (Timestamp and values).
+//! A writer for encoded rows. It has one buffer for the shape (names and types) and one for the body (Timestamp and values).
 
 use std::cell::Cell;
 
@@ -11,7 +11,7 @@ use crate::value::ValueRef;
 const KEPT: usize = 64 * 1024;
 
 thread_local! {
-    /// The buffers of the writer that most recently finished in this thread.
+    /// The buffers of the last writer that was finished in this thread.
     static BUFFERS: Cell<Option<(Vec<u8>, Vec<u8>)>> = const { Cell::new(None) };
 }
 
@@ -47,7 +47,7 @@ impl RowWriter {
         Self::with_capacity(8)
     }
 
-    /// Creates a writer with capacity for `properties` properties. More properties may be written.
+    /// Creates a writer with capacity for `properties` properties. More properties can be written.
     #[must_use]
     pub fn with_capacity(properties: usize) -> Self {
         let room = properties.min(usize::from(u16::MAX)) * (ENTRY + 12);
@@ -61,7 +61,7 @@ impl RowWriter {
         writer
     }
 
-    /// Starts another row in the same buffers and discards the previous one.
+    /// Discards the current row and starts another one in the same buffers.
     pub(crate) fn begin(&mut self, properties: usize) {
         self.reserved = properties.min(usize::from(u16::MAX));
         (self.count, self.version) = (0, VERSION);
@@ -122,7 +122,7 @@ impl RowWriter {
         self.reserved += more;
     }
 
-    /// Returns the row. It has no Timestamp yet, because the store assigns one.
+    /// Returns the row. The row has no Timestamp yet, because the store assigns it.
     #[must_use]
     pub fn finish(mut self) -> Row {
         let row = self.close(0).to_row();
@@ -134,7 +134,7 @@ impl RowWriter {
         row
     }
 
-    /// Returns a view of the row with a Timestamp, in [ticks](crate::ticks). The function may be called several times.
+    /// Returns a view of the row with a Timestamp, in [ticks](crate::ticks). This function may be called several times.
     pub(crate) fn close(&mut self, timestamp: u64) -> RowView<'_> {
         for (part, header) in [(&mut self.shape, SHAPE_HEADER), (&mut self.body, BODY_HEADER)] {
             part.drain(header + self.count * ENTRY..header + self.reserved * ENTRY);

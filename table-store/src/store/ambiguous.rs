@@ -6,7 +6,7 @@ use std::fmt;
 use crate::error::Error;
 use crate::transaction::Transaction;
 
-/// A transaction whose error [is ambiguous](Error::is_ambiguous), as it was sent, and the error from the last attempt (CON-11).
+/// A transaction whose error [is ambiguous](Error::is_ambiguous), in the form in which it was sent, and the error from the last attempt (CON-11).
 ///
 /// A backend that can lose responses sets an `AmbiguousWrite` as the source of such errors. The caller can then read the entities and compare them with the
 /// transaction, or leave the comparison to a background worker. Before you revert a write that may have been applied, always read the entities.
@@ -32,7 +32,7 @@ pub struct AmbiguousWrite {
 }
 
 impl AmbiguousWrite {
-    /// Creates a record of a transaction that was sent, and of the error from the last attempt.
+    /// Creates a record of a transaction that was sent and of the error from the last attempt.
     #[must_use]
     pub const fn new(transaction: Transaction, last: Error) -> Self {
         Self { transaction, last }

@@ -1,12 +1,12 @@
-//! The state that all handles share if only one process can use their store.
+//! The state shared by all handles to a store that only one process can use.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The state that all handles to a store share if only their process can use the store. Clones share the state, and two values are equal if they share it.
+/// The state shared by all handles to a store that only their process can use. Clones share the state, and two values are equal if they share it.
 ///
-/// The state counts how often a stored schema was replaced, so the other handles in the process notice a new schema without a request. A process that
-/// serves the store to other processes [shares](Self::share) it.
+/// The state counts how often a stored schema was replaced, so the other handles in the process notice a new schema without a request. A process that gives
+/// other processes access to the store must call [`share`](Self::share).
 ///
 /// ```
 /// use table_core::Engine;

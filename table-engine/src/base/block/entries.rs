@@ -1,4 +1,4 @@
-//! An iterator over the entries of a block, optimised for consecutive rows with the same property names and types (shape).
+//! An iterator over the entries of a block, optimised for consecutive rows with the same shape (property names and types).
 
 use std::iter::Zip;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use table_store::row::RowView;
 use super::{COUNTS, KEY_END, Layout, ROW, Shape, corrupted, from_le};
 use crate::key::SplitKey;
 
-/// A key and its row; `None` for a tombstone.
+/// A key and its row. The row is `None` for a tombstone.
 pub(crate) type Entry<'b> = (SplitKey<'b>, Option<RowView<'b>>);
 
 /// A range of neighbouring entries in a block.
@@ -21,7 +21,7 @@ pub(crate) struct Entries<'b> {
     keys: &'b [u8],
     bodies: &'b [u8],
     ends: Zip<Iter<'b, [u8; KEY_END]>, Iter<'b, [u8; ROW]>>,
-    /// The end positions of the key and the body of the previous entry.
+    /// The end positions of the previous entry: `key_end` is the end of its key, and `body_end` the end of its body.
     key_end: usize,
     body_end: usize,
     shape: Shape<'b>,
@@ -110,7 +110,7 @@ mod tests {
     }
 
     proptest! {
-        /// Tests that iterating over a damaged block never returns a row that differs from a lookup, nor a row whose lookup fails.
+        /// Tests that iterating over a damaged block never returns a row that differs from the result of a lookup, and never returns a row whose lookup fails.
         #[test]
         fn iteration_and_lookups_return_the_same_rows(
             entries in entries(),
@@ -130,7 +130,7 @@ mod tests {
                 let (found, entry) = (alone(layout, &block, index), entries.next().unwrap());
                 prop_assert_eq!(entry.is_ok(), found.is_some());
                 let Ok((key, row)) = entry else { return Ok(()) };
-                // Pages reuse the partition and the shape of entries that share them.
+                // Pages rely on this to reuse the partition and the shape that consecutive entries have in common.
                 let parts = (key.front(), row.map(|row| row.parts().0.to_vec()));
                 prop_assert!(!key.is_alike || before.as_ref() == Some(&parts));
                 before = Some(parts);

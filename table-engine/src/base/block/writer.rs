@@ -6,10 +6,10 @@ use table_store::row::RowView;
 
 use crate::base::block::{COUNTS, DELETED, KEY_END, ROW, SHAPE_END, SHAPES};
 
-/// The maximum size in bytes of a block with several rows. A lookup that misses the cache reads and checks an entire block. With smaller blocks, shapes (the
-/// property names and types of rows) and the index would take more space, and scans would open more blocks.
+/// The maximum size in bytes of a block with several rows. A lookup that misses the cache reads and checks an entire block. Smaller blocks would need more
+/// space for shapes (the property names and types of rows) and for the index, and scans would open more blocks.
 const BLOCK: usize = 8 << 10;
-/// The number of recent shapes that a new shape is compared with. Neighbouring rows usually have the same type.
+/// The number of recent shapes with which the shape of a new row is compared. Neighbouring rows usually have the same shape.
 const SHAPES_BACK: usize = 8;
 
 /// An unfinished block: rows in key order.
@@ -53,7 +53,7 @@ impl BlockWriter {
         self.bytes_with(self.prefix, 0, 0)
     }
 
-    /// Returns the size of the block in bytes after adding more entries, if all keys have a common prefix of the given length.
+    /// Returns the size of the block in bytes after the given entries are added, if all keys have a common prefix of length `prefix`.
     fn bytes_with(&self, prefix: usize, entries: usize, bytes: usize) -> usize {
         let entries = self.rows.len() + entries;
         COUNTS
@@ -66,7 +66,7 @@ impl BlockWriter {
             + bytes
     }
 
-    /// Returns the length of the common prefix of all keys in the block and a new key.
+    /// Returns the length of the common prefix of a new key and all keys in the block.
     fn prefix_with(&self, key: &[u8]) -> usize {
         if self.is_empty() {
             return key.len();
@@ -79,7 +79,7 @@ impl BlockWriter {
         }
     }
 
-    /// Returns `true` if adding this row would exceed the maximum size of a block.
+    /// Returns `true` if adding the given row would exceed the maximum size of a block.
     pub(crate) fn is_full(&self, key: &[u8], row: Option<RowView<'_>>) -> bool {
         let row = row.map_or(0, |row| {
             let (shape, body) = row.parts();
@@ -106,7 +106,7 @@ impl BlockWriter {
         self.rows.push((self.bodies.len(), shape));
     }
 
-    /// Returns the number of a recent shape that equals the given one, if any.
+    /// Returns the number of a recent shape that equals the given shape, if any.
     fn shape(&self, shape: &[u8]) -> Option<usize> {
         let numbers = (0..self.shape_ends.len()).rev().take(SHAPES_BACK);
         numbers.into_iter().find(|number| self.shapes.get(between(&self.shape_ends, *number)) == Some(shape))
@@ -120,7 +120,8 @@ impl BlockWriter {
             out.extend_from_slice(&u16::try_from(number).unwrap_or(u16::MAX).to_le_bytes());
         }
         out.extend_from_slice(first.get(..prefix).unwrap_or_default());
-        // Each offset fits into 16 bits: several keys of a block have at most its size, and a single key equals the prefix, so its remainder is empty.
+        // Each offset fits into 16 bits: if a block has several keys, their total size is at most the size of a block. A single key equals the prefix, so its
+        // remainder is empty.
         for (index, end) in self.key_ends.iter().enumerate() {
             let end = end - (index + 1) * prefix;
             out.extend_from_slice(&u16::try_from(end).unwrap_or(u16::MAX).to_le_bytes());
@@ -198,11 +199,11 @@ mod tests {
         writer.push(b"kd", Some(row("B", true).view()));
         let mut block = Vec::new();
         writer.finish(&mut block);
-        let mut wanted = vec![4, 0, 1, 0, b'k']; // four rows; the common beginning of their keys
+        let mut wanted = vec![4, 0, 1, 0, b'k']; // four rows; the common prefix of their keys
         wanted.extend([1, 0, 2, 0, 3, 0, 4, 0, b'a', b'b', b'c', b'd']); // end offsets of the key suffixes; the suffixes
-        wanted.extend([13, 0, 0, 0, 0, 0, 26, 0, 0, 0, 0, 0]); // ends of the bodies, their shapes
-        wanted.extend([26, 0, 0, 0, 255, 255, 39, 0, 0, 0, 1, 0]); // a deletion; a row of the second shape
-        wanted.extend([2, 0, 9, 0, 0, 0, 18, 0, 0, 0]); // two shapes, their ends
+        wanted.extend([13, 0, 0, 0, 0, 0, 26, 0, 0, 0, 0, 0]); // end offsets and shape numbers of the first two rows
+        wanted.extend([26, 0, 0, 0, 255, 255, 39, 0, 0, 0, 1, 0]); // a tombstone; a row of the second shape
+        wanted.extend([2, 0, 9, 0, 0, 0, 18, 0, 0, 0]); // two shapes, with their end offsets
         wanted.extend(b"\x01\0\x01\0\x05\x01\0\0A\x01\0\x01\0\x05\x01\0\0B");
         for active in [1, 0, 1] {
             wanted.extend([7, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, active]); // Timestamp, end of the value, the value

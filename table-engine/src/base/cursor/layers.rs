@@ -16,9 +16,9 @@ use crate::key::SplitKey;
 pub(in super::super) struct Layers {
     /// The oldest layer. It is separate because it usually contains most of the rows, which can be visited without comparing them with the newer layers.
     oldest: Option<RunCursor>,
-    /// The newer layers with remaining entries, each with its age. The last layer in the list has the smallest next key.
+    /// The newer layers that have remaining entries, each with its age. The layer with the smallest next key is the last in the list.
     newer: Vec<(RunCursor, usize)>,
-    /// The tally (number and checksum) of the entries hidden by newer entries; `None` if it is not needed.
+    /// The tally (number and checksum) of the entries hidden by newer entries, or `None` if it is not needed.
     shadowed: Option<Tally>,
 }
 
@@ -72,8 +72,8 @@ impl Layers {
         self.newer.is_empty() && self.oldest.as_ref().is_none_or(RunCursor::is_done)
     }
 
-    /// Visits the entries before a key and moves the cursor to that key. A tombstone is visited as `None`. If the visitor stops early, the cursor cannot be
-    /// used again.
+    /// Visits the entries before a key and moves the cursor to that key. Tombstones are passed to the visitor as `None`. If the visitor stops early, the cursor
+    /// cannot be used again.
     pub(in super::super) fn visit(
         &mut self,
         end: Option<&[u8]>,
@@ -110,7 +110,7 @@ impl Layers {
         }
     }
 
-    /// Skips the next entry in each layer, if it has this key.
+    /// Skips the next entry of each layer if its key equals the given key.
     pub(in super::super) fn pass(&mut self, key: &[u8]) -> Result<()> {
         while self.newer.last().is_some_and(|(newer, _)| newer.key() == key)
             && let Some((mut cursor, age)) = self.newer.pop()

@@ -11,7 +11,7 @@ use crate::base::cache::Block;
 use crate::base::run::Run;
 use crate::key::SplitKey;
 
-/// A position among the entries of a run within bounds: at an entry, or after the last one.
+/// A position in a run within the given bounds: at an entry, or after the last entry.
 pub(super) struct RunCursor {
     run: Arc<Run>,
     next: usize,
@@ -23,14 +23,14 @@ pub(super) struct RunCursor {
 
 struct Open {
     block: Arc<Block>,
-    /// The entries within the bounds, starting at the current one.
+    /// The positions of the entries within the bounds, starting with the current entry.
     entries: Range<usize>,
     /// `true` if the bounds end in this block.
     last: bool,
 }
 
 impl RunCursor {
-    /// Creates a cursor at the first entry from `start` (inclusive) to `end` (exclusive).
+    /// Creates a cursor at the first entry whose key is from `start` (inclusive) to `end` (exclusive).
     pub(super) fn new(run: &Arc<Run>, start: &[u8], end: Option<&[u8]>, reading: &Reading) -> Result<Self> {
         let (reading, end) = (reading.clone(), end.map(<[u8]>::to_vec));
         let mut cursor = Self { run: Arc::clone(run), next: 0, end, reading, block: None, key: Vec::new() };

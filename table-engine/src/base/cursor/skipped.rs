@@ -16,26 +16,26 @@ impl Skipped {
         self.0.borrow().is_empty()
     }
 
-    /// Returns `true` if a skipped part may contain an entry with a key.
+    /// Returns `true` if one of the skipped parts may contain an entry with the given key.
     pub(crate) fn contains(&self, key: &[u8]) -> bool {
         self.0.borrow().iter().any(|keys| keys.start().as_slice() <= key && key <= keys.end().as_slice())
     }
 }
 
-/// How a cursor reads blocks.
+/// The way in which a cursor reads blocks.
 #[derive(Clone)]
 pub(in super::super) struct Reading {
     /// `true` if blocks are read through the cache.
     pub(in super::super) keep: bool,
-    /// The list of skipped parts, or `None` if a part that cannot be read ends the scan.
+    /// The list of skipped parts, or `None` if an unreadable part must end the scan.
     pub(in super::super) skipped: Option<Skipped>,
 }
 
 impl Reading {
-    /// Records that a part with the given first and last key cannot be read.
+    /// Records that the part from the key `first` to the key `last` cannot be read.
     ///
     /// # Errors
-    /// `error`, if it does not report damage, or if the scan may not skip anything.
+    /// `error` itself, if it does not report damage or if the scan may not skip anything.
     pub(super) fn skip(&self, first: Vec<u8>, last: Vec<u8>, error: Error) -> Result<()> {
         let Some(skipped) = self.skipped.as_ref().filter(|_| error.code() == ErrorCode::Corrupted) else {
             return Err(error);

@@ -19,9 +19,9 @@ pub(in super::super) struct Directory {
     keys: Vec<u8>,
     /// The end position of each key in `keys`.
     key_ends: Vec<u32>,
-    /// The [`head`] of each block's last key. A search over the heads reads few cache lines.
+    /// The [`head`] of each block's last key. A search through the heads reads few cache lines.
     heads: Vec<u128>,
-    /// The numbers of entries and tombstones in each block; empty for a run in format version 1.
+    /// The number of entries and the number of tombstones in each block. Empty for a run in format version 1.
     counts: Vec<(u32, u32)>,
     sums: Vec<u64>,
     filter: Vec<u8>,
@@ -34,11 +34,11 @@ pub(in super::super) struct Directory {
 pub(in super::super) enum Form {
     /// Version 1: complete keys, no tallies.
     Plain,
-    /// Version 2: each key shares its prefix with the previous key, and each block has a tally.
+    /// Version 2: the prefix that a key has in common with the previous key is omitted, and each block has a tally.
     Tallied,
 }
 
-/// Returns the first bytes of a key as a number that sorts in the same order. Keys with equal heads are compared by their bytes.
+/// Returns the first bytes of a key as a number. These numbers sort in the same order as the keys; if two numbers are equal, the keys' bytes must be compared.
 fn head(key: &[u8]) -> u128 {
     let padded = || {
         let mut head = [0; size_of::<u128>()];
@@ -59,7 +59,7 @@ fn write_key(out: &mut Writer, before: &[u8], key: &[u8]) {
     out.bytes(key.get(shared..).unwrap_or_default());
 }
 
-/// Reads a key that was written relative to the previous one. Only the shortest encoding is accepted.
+/// Reads a key that was written relative to the previous key. Only the shortest encoding is accepted.
 fn read_key(reader: &mut Reader<'_>, before: &[u8]) -> Option<Vec<u8>> {
     let (count, rest) = (usize::try_from(reader.u32()?).ok()?, reader.bytes()?);
     let key = [before.get(..count)?, rest].concat();
@@ -72,7 +72,7 @@ impl Directory {
         Self { offsets: vec![offset], ..Self::default() }
     }
 
-    /// Appends a block, given its size without the checksum. Returns `None` if the keys exceed the limits of an index.
+    /// Appends a block. `bytes` is the block's size without the checksum. Returns `None` if the keys exceed the limits of an index.
     pub(super) fn push(
         &mut self,
         bytes: usize,
@@ -222,12 +222,12 @@ impl Directory {
         }
     }
 
-    /// Returns `true` if the first key of a block is less than a key.
+    /// Returns `true` if the first key of a block is less than the given key.
     pub(in super::super) fn begins_below(&self, index: usize, key: &[u8]) -> bool {
         self.compare(2 * index, key).is_lt()
     }
 
-    /// Returns `true` if the last key of a block is less than a key.
+    /// Returns `true` if the last key of a block is less than the given key.
     pub(in super::super) fn ends_below(&self, index: usize, key: &[u8]) -> bool {
         self.compare(2 * index + 1, key).is_lt()
     }
@@ -276,7 +276,7 @@ impl Directory {
         from..to.max(from)
     }
 
-    /// Returns the bytes, entries and tombstones in a range of blocks. For a run in format version 1, the number of entries is estimated.
+    /// Returns the number of bytes, entries and tombstones in a range of blocks. For a run in format version 1, the number of entries is estimated.
     pub(in super::super) fn weigh(&self, blocks: Range<usize>) -> Weight {
         let offset = |index: usize| self.offsets.get(index).copied().unwrap_or_else(|| self.end());
         let bytes = offset(blocks.end) - offset(blocks.start);
@@ -297,7 +297,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Tests searches for keys with long common prefixes, some of them with equal heads, and for short keys.
+        /// Tests searches for short keys and for keys with long common prefixes. Some of the keys have equal heads.
         #[test]
         fn a_search_finds_the_first_block_that_does_not_end_below_a_key(
             front in 0..20_usize,

@@ -57,7 +57,7 @@ impl RunWriter {
         Ok(writer)
     }
 
-    /// Returns the approximate length of the file so far.
+    /// Returns the approximate length of the file, including data that is not written yet.
     pub(in super::super) fn bytes(&self) -> u64 {
         self.written + (self.pending.len() + self.block.bytes()) as u64
     }
@@ -74,7 +74,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Finishes the open block, so the next row starts a new block.
+    /// Finishes the open block. The next row then starts a new block.
     pub(in super::super) fn end_block(&mut self) -> Result<()> {
         if self.block.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Tests that rows of dropped tables are removed from the base even if its files cannot be read for a while.
+//! Tests that the rows of dropped tables are removed from the base, even if the base's files cannot be read for a while.
 
 use std::io;
 use std::sync::atomic::AtomicBool;
@@ -51,7 +51,7 @@ impl Disk for Outages {
 
 #[test]
 fn rows_of_a_table_dropped_during_an_outage_leave_the_base_after_it() {
-    // A lack of memory, a missing permission, and an error that causes a part of the base to be excluded from merges.
+    // The errors are a lack of memory, a missing permission, and an error that excludes a part of the base from merges.
     for error in [io::ErrorKind::OutOfMemory, io::ErrorKind::PermissionDenied, io::ErrorKind::Other] {
         let disk = Arc::new(Outages { disk: SimDisk::default(), error, is_out: AtomicBool::new(false) });
         let folder = Path::new("/base");
@@ -69,7 +69,7 @@ fn rows_of_a_table_dropped_during_an_outage_leave_the_base_after_it() {
         for _ in 0..3 {
             base.merge().unwrap();
         }
-        // The next version records the list of dropped tables.
+        // This flush records a version with the list of dropped tables.
         base.flush(std::iter::empty(), meta(&[2])).unwrap();
         disk.is_out.store(false, Ordering::SeqCst);
         assert!(base.view().may_hold(&Span::table(1)), "{error:?}");

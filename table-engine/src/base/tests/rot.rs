@@ -30,7 +30,7 @@ fn folder() -> (tempfile::TempDir, Model) {
     (folder, model)
 }
 
-/// Reads key ranges of the base's only table, and tables without rows. A range may fail only if it meets the keys of the run in the file `broken`.
+/// Reads key ranges of the base's only table and of tables without rows. A read may fail only if its range meets the key range of the run in the file `broken`.
 fn read_ranges(base: &Base, model: &Model, broken: &str) {
     let (view, runs) = (base.view(), base.version.runs());
     let broken = runs.iter().find(|run| pool::name(run.number) == broken).unwrap();
@@ -121,7 +121,7 @@ fn a_flipped_bit_costs_at_most_its_block_and_is_never_merged_away() {
     assert!(Base::open(&place(folder.path())).unwrap().view().verify().is_whole());
 }
 
-/// Tests a block that was already wrong when its checksum was written, for example because of damaged memory. The salvaged copy must be whole, because a
+/// Tests a block that was already wrong when its checksum was computed, for example because of faulty memory. The salvaged copy must be intact, because a
 /// restore verifies it.
 #[test]
 fn a_row_that_was_written_damaged_is_reported_as_lost_with_its_block() {
@@ -150,7 +150,7 @@ fn a_row_that_was_written_damaged_is_reported_as_lost_with_its_block() {
     assert!((0..60).any(|n| !is_lost(n)));
 }
 
-/// Tests that an unreadable index does not make a flush fail. A flush reads indexes to determine whether rows are adjacent.
+/// Tests that a flush succeeds despite an unreadable index. A flush reads indexes to determine whether rows are adjacent.
 #[test]
 fn rows_flushed_next_to_a_run_with_a_broken_index_are_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -182,7 +182,7 @@ fn a_merge_keeps_broken_blocks_unchanged_and_merges_the_rest() {
         let mut base = Base::open(&place(folder.path())).unwrap();
         let lost = read(&base, &model);
         assert!(!lost.is_empty());
-        // Later writes are added on top, including writes in the damaged range.
+        // Further writes are added on top, including a write to the damaged range.
         put(&mut base, &key_of(1, lost[0]), model.get(&lost[0]));
         let lost = read(&base, &model);
         base.merge_all();
@@ -238,7 +238,7 @@ fn layers_above_a_broken_block_are_merged_and_bounded() {
         let mut base = broken(folder, &disk, place_of);
         let mut apart = 0;
         for round in 0..200 {
-            // The first rows are the rows of the broken block.
+            // Rows 0 to 19 are in the broken block.
             let numbers: BTreeSet<u16> = (0..3).map(|n| (n * 7 + round) % 20).collect();
             flush(&mut base, numbers.iter().copied(), Some(round % 50));
             while base.debt() != Debt::None {
@@ -262,7 +262,7 @@ fn layers_above_a_broken_block_are_merged_and_bounded() {
     }
 }
 
-/// Tests that a damaged block that is found on a full disk is found again later. Recording its segment needs disk space.
+/// Tests that a damaged block that was found on a full disk is found again later, because its segment could not be recorded without free space.
 #[test]
 fn a_broken_block_found_on_a_full_disk_is_found_again_later() {
     let (folder, disk) = simulated();

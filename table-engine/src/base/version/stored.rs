@@ -1,6 +1,6 @@
 //! The file `BASE`: a version of the base and its metadata (`docs/format.md`, "Base").
 //!
-//! The file is small and is replaced by renaming a new file. It contains two copies of its content, because the runs are useless without it.
+//! The file is small and is replaced by renaming a new file. The file contains two copies of its content, because the runs are useless without it.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -23,7 +23,7 @@ use crate::disk::fault::{Task, is_exhausted};
 
 /// The name of the file that stores the current version of a base.
 pub(crate) const BASE: &str = "BASE";
-/// The temporary name of the file while it is written.
+/// The temporary name of the file while it is being written.
 pub(crate) const BASE_NEW: &str = "BASE.new";
 
 const MAGIC: &[u8; 8] = b"TBLBASE\0";
@@ -40,8 +40,8 @@ const HEADER: usize = 16;
 /// The content of the `BASE` file: a version of the base with its metadata.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Stored {
-    /// The identity of the engine, which its backups share. A folder that is restored from a backup gets a new identity, because the two engines may
-    /// write different rows under the same run and transaction numbers.
+    /// The identity of the engine, which is also the identity of its backups. A folder that is restored from a backup gets a new identity, because the two
+    /// engines may write different rows under the same run and transaction numbers.
     pub(in super::super) engine: Uuid,
     pub(in super::super) lineage: Lineage,
     pub(in super::super) meta: Meta,
@@ -86,10 +86,10 @@ impl Stored {
         Self { engine: Uuid::new_v4(), lineage: Lineage::default(), ..self.clone() }
     }
 
-    /// Checks that this version can follow `earlier` in the same folder, without conflicts between their runs.
+    /// Checks that this version can follow `earlier` in the same folder, and that their runs do not conflict.
     ///
     /// # Errors
-    /// An `Unrelated` that describes how `earlier` is related to this version, if it is not an earlier version of the same folder.
+    /// An `Unrelated` that describes how the two versions are related, if `earlier` is not an earlier version of the same folder.
     pub(in super::super) fn check_follows(&self, earlier: &Self) -> Result<(), Unrelated> {
         if self.engine != earlier.engine {
             return Err(Unrelated::Engine);
@@ -158,7 +158,7 @@ impl Stored {
         Self::of(&content, pool).ok_or_else(|| broken(HEADER as u64))
     }
 
-    /// Returns the encoded content, of which the file contains two copies.
+    /// Returns the encoded content. The file contains two copies of it.
     #[cfg(feature = "testing")]
     pub(in super::super) fn content(&self) -> Vec<u8> {
         let mut out = Writer::default();
@@ -223,7 +223,7 @@ pub(in super::super) struct Content {
     bytes: Vec<u8>,
 }
 
-/// The two copies of the content; `None` for a broken copy.
+/// The two copies of the content. A broken copy is `None`.
 pub(in super::super) struct Copies {
     pub(in super::super) first: Option<Content>,
     pub(in super::super) second: Option<Content>,
@@ -260,7 +260,7 @@ impl Copies {
     pub(in super::super) fn of(bytes: &[u8]) -> Self {
         let half = bytes.len() / 2;
         let (front, back) = bytes.split_at(half);
-        // If the length of the file has changed, the first copy is still at the start.
+        // If the length of the file has changed, the first copy still begins at the start.
         let first = content(front).or_else(|| content(bytes));
         Self { first, second: content(back), half: half as u64 }
     }
@@ -292,8 +292,8 @@ mod tests {
         Meta { journal: 3, sequence: 99, timestamp: 7, catalog: Catalog::default(), dropped: Vec::new() }
     }
 
-    /// Returns the bytes that follow those of [`Meta`]. `identity` contains the bytes between a run's number and its length, and `counts` the bytes that follow
-    /// a layer.
+    /// Returns the bytes after [`Meta`]. `identity` contains the bytes between the number and the length of a run, and `counts` contains the bytes after a
+    /// layer.
     fn runs(identity: &[u8], counts: &[u8]) -> Vec<u8> {
         let parts: [&[u8]; 5] = [
             b"\x06\0\0\0\0\0\0\0\x01\0\0\0\x05\0\0\0\0\0\0\0",

@@ -48,12 +48,12 @@ fn in_memory_writes_complete_at_their_first_poll() {
     let direct = engine.inner.direct.clone().unwrap();
     let table = employees();
     let is_done_at_once = |number: &usize| {
-        // The thread releases the committer after it has answered, which may be much later on a busy machine.
+        // The committer's thread releases the lock after it has responded, which may be much later on a busy machine.
         drop(direct.lock());
         let mut written = pin!(engine.submit(&table, insert(&number.to_string())));
         match written.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(outcome) => outcome.map(|_| true).unwrap(),
-            // The thread may be checking for work at this moment.
+            // The committer's thread may be checking for work at this moment.
             Poll::Pending => block_on(written).map(|_| false).unwrap(),
         }
     };
@@ -112,7 +112,7 @@ fn a_panic_in_a_callers_write_stops_writes_but_not_reads() {
 fn a_thread_panic_between_requests_leaves_no_caller_unanswered() {
     let engine = started(EngineOptions::new().scheduler(Arc::new(PanicsAtPass { at_events: false })));
     block_on(engine.delete_table(&employees())).unwrap();
-    // The request completes before the panic, or is refused after the panic.
+    // The request completes before the panic or is refused after it.
     drop(block_on(engine.create_table(&employees())));
     assert_eq!(block_on(engine.close()).unwrap_err().code(), ErrorCode::EnginePoisoned);
 }

@@ -25,9 +25,9 @@ enum Damage {
     OtherType(usize),
     /// A bit of the encoded row is flipped.
     Flipped(usize),
-    /// The row is cut off after a number of bytes.
+    /// The row is truncated to the given number of bytes.
     Cut(usize),
-    /// A byte of the RowKey is replaced.
+    /// A byte of the `RowKey` is replaced.
     Key(usize, u8),
 }
 
@@ -62,7 +62,7 @@ impl Damage {
                 Row::from_bytes(bytes.into())
             }
             Self::Key(at, byte) => {
-                // The first byte of the RowKey, which identifies the kind of row, is not changed.
+                // The first byte of the `RowKey`, which identifies the kind of row, is not changed.
                 let at = TABLE_BYTES + 2 + at;
                 if let Some(place) = key.get_mut(at) {
                     *place = byte;
@@ -106,7 +106,7 @@ pub(super) fn rows(ground: &Ground<'_>) -> Vec<(String, Key, Row)> {
     rows
 }
 
-/// Damages the `nth` row whose `RowKey` has a prefix.
+/// Damages the `nth` row whose `RowKey` starts with a prefix.
 fn spoil(engine: &Engine, prefix: char, nth: usize, damage: Damage) {
     let spoil = move |ground: &mut Ground<'_>| {
         let rows: Vec<_> =
@@ -122,7 +122,7 @@ fn spoil(engine: &Engine, prefix: char, nth: usize, damage: Damage) {
     block_on(engine.decide(&work(), "spoil", spoil)).unwrap();
 }
 
-/// Returns the rows whose `RowKey` has a prefix, each with its `RowKey`.
+/// Returns the rows whose `RowKey` starts with a prefix, each with its `RowKey`.
 fn under(engine: &Engine, prefix: char) -> Vec<(String, Row)> {
     let read = move |ground: &mut Ground<'_>| {
         let rows = rows(ground).into_iter().filter(|(row_key, ..)| row_key.starts_with(prefix));

@@ -42,7 +42,7 @@ fn a_message_is_received_updated_and_deleted_on_a_full_disk() {
         fill(&engine, 10);
         lease = update(&lease, text).unwrap();
     }
-    // A checkpoint that the engine writes by itself may free space between two calls.
+    // An automatic checkpoint of the engine may free space between two calls.
     let is_refused = (1..100).any(|bytes| {
         fill(&engine, 1);
         match update(&lease, Some(&"x".repeat(bytes))) {
@@ -55,7 +55,7 @@ fn a_message_is_received_updated_and_deleted_on_a_full_disk() {
     block_on(engine.delete(&work(), &lease.message.id, &lease.receipt)).unwrap();
     block_on(engine.clear(&work())).unwrap();
     disk.mend();
-    // An attempt that began before space was free may make the first call fail.
+    // The first call may fail because of an attempt that began before space became free.
     block_on(engine.checkpoint()).or_else(|_| block_on(engine.checkpoint())).unwrap();
     put(&engine, "longer than before".to_owned()).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Tests that damage in a file of the base blocks only the messages whose rows it contains.
+//! Tests that damage in a file of the base blocks only the messages whose rows are in the damaged part.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::queue::rows::{Shown, message, message_key};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Returns the text of each message, with the keys of its two rows.
+/// Returns the texts of all messages, each with the keys of its two rows.
 fn messages(engine: &Engine) -> BTreeMap<String, [Key; 2]> {
     let read = |ground: &mut Ground<'_>| {
         let mut found = BTreeMap::new();
@@ -34,7 +34,7 @@ fn put(engine: &Engine, texts: std::ops::Range<usize>) {
     }
 }
 
-/// Receives and deletes visible messages, at least `least` unless there are fewer. Returns their texts.
+/// Receives and deletes at least `least` visible messages, or all of them if there are fewer. Returns their texts.
 fn drain(engine: &Engine, least: usize) -> Vec<String> {
     let mut received = Vec::new();
     while received.len() < least {
@@ -64,7 +64,7 @@ fn copy(from: &Path, part: &Part) -> tempfile::TempDir {
     to
 }
 
-/// Damages each part of the base in turn. All messages with both rows outside of the part must be received once, and no deleted message may be received.
+/// Damages each part of the base in turn. A message whose rows are both outside the part must be received once, and no deleted message may be received.
 fn check(options: &EngineOptions, folder: &Path) {
     let engine = options.clone().open(folder).unwrap();
     let all = messages(&engine);
@@ -103,7 +103,7 @@ fn a_damaged_block_stops_no_message_with_rows_outside_of_it() {
     block_on(engine.create_queue(&work())).unwrap();
     put(&engine, 0..300);
     block_on(engine.checkpoint()).unwrap();
-    // These messages become visible again after the others.
+    // These messages become visible again after the messages that are put next.
     block_on(engine.receive(&work(), 32, Duration::from_secs(30))).unwrap();
     put(&engine, 300..330);
     block_on(engine.checkpoint()).unwrap();

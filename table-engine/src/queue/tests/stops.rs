@@ -6,7 +6,7 @@ use super::{
 };
 use crate::failpoint::{Action, Hook, Step};
 
-/// Runs the operations that [`con_1_a_stop_at_any_step_leaves_a_queue_before_or_after_each_verb`] expects, in order. Returns the number of acknowledged
+/// Runs the operations whose results [`con_1_a_stop_at_any_step_leaves_a_queue_before_or_after_each_verb`] lists, in order. Returns the number of acknowledged
 /// operations.
 fn scene(engine: &Engine) -> usize {
     let second = Duration::from_secs(1);
@@ -33,7 +33,7 @@ fn scene(engine: &Engine) -> usize {
     verbs.iter().take_while(|verb| verb().is_ok()).count()
 }
 
-/// Returns the messages of a queue, with their dequeue counts.
+/// Returns the messages of a queue, each with its dequeue count before this call.
 fn holds(engine: &Engine, time: &AtomicU64) -> Option<Vec<(String, u32)>> {
     pass(time, 10);
     let leases = block_on(engine.receive(&work(), 32, Duration::from_secs(1))).ok()?;
@@ -48,7 +48,7 @@ fn con_1_a_stop_at_any_step_leaves_a_queue_before_or_after_each_verb() {
     let message = |text: &str, count| (text.to_owned(), count);
     let (a, b, a1, b1) = (message("a", 0), message("b", 0), message("a", 1), message("b", 1));
     let (c, updated, d) = (message("c", 0), message("c, updated", 0), message("d", 0));
-    // The permitted states after n acknowledged operations: with their effects only, or with some effects of the next operation.
+    // The permitted states after n acknowledged operations. They include all effects of these operations, and may include effects of the next one.
     let four = vec![a1.clone(), b1.clone()];
     let five = [four.clone(), vec![c]].concat();
     let six = [four.clone(), vec![updated]].concat();

@@ -28,13 +28,13 @@ pub(super) const fn accepted(operator: Comparison) -> u8 {
     }
 }
 
-/// A constant in the form in which it is compared with stored values.
+/// A constant in the form that is compared with stored values.
 #[derive(Clone, Debug)]
 pub(super) enum Constant {
     String(Box<str>),
-    /// An `Int32` constant, which is also compared with a stored Int64 or Double after widening (FIL-15).
+    /// An `Int32` constant. It is also compared with stored Int64 and Double values, after widening (FIL-15).
     Int32(i32),
-    /// An `Int64` constant, which is also compared with a stored Double after widening (FIL-15).
+    /// An `Int64` constant. It is also compared with stored Double values, after widening (FIL-15).
     Int64(i64),
     Double(f64),
     Boolean(bool),

@@ -1,4 +1,4 @@
-//! Tests of the rules' truth table, and tests that the matcher agrees with a simple reference implementation.
+//! Tests of the truth table in the rules, and tests that the matcher agrees with a simple reference implementation.
 
 use std::cmp::Ordering;
 
@@ -163,7 +163,7 @@ fn the_position_of_a_property_is_remembered() {
     }
 }
 
-/// The reference implementation: applies the rules one by one to decoded values, with recursion and copies.
+/// The reference implementation. It applies the rules one by one to decoded values, with recursion and copies.
 fn reference(sample: &Sample, terms: &[Term]) -> bool {
     let mut stack: Vec<bool> = Vec::new();
     for term in terms {
@@ -222,7 +222,7 @@ fn compare(stored: &Value, operator: Comparison, constant: &Value) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// Tests one matcher with many rows of different shapes. The positions that it caches must never change a result.
+    /// Tests a matcher with many rows of different shapes. The positions that the matcher caches must never change a result.
     #[test]
     fn eng_4_matcher_agrees_with_the_reference(
         filter in arbitrary::filter(),

@@ -1,4 +1,4 @@
-//! Tests that the fast path agrees with the general reader, for any order of members, types before or after values, escapes and repetitions.
+//! Tests that the fast path agrees with the general reader for members in any order, types before or after their values, escapes and repeated names.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::query::Rows;
 use crate::row::tests::{model, row};
 use crate::value::ValueRef;
 
-/// Returns the complete content of a page as text, in which NaN equals NaN.
+/// Returns the complete content of a page as text, in which NaN is equal to NaN.
 fn told(rows: &Rows) -> Vec<String> {
     let told = rows.iter().map(|entity| {
         let (partition_key, row_key, etag) = (entity.partition_key, entity.row_key, entity.etag());
@@ -36,7 +36,7 @@ fn agree(page: &str) -> Result<bool, TestCaseError> {
     Ok(quick.is_some())
 }
 
-/// Generates member names from a short list, because names should often be repeated and match type annotations.
+/// Generates member names from a short list, so names are often repeated and often match type annotations.
 fn name() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "A",
@@ -129,7 +129,7 @@ proptest! {
 
     #[test]
     fn type_2_a_type_counts_at_any_position(model in model(), order in any::<u64>()) {
-        // The members of a written entity are read in a different order. This may change only the order of the properties.
+        // The members of a written entity are read in a different order, which may change only the order of the properties.
         let stored = row(&model).with_timestamp(STAMP);
         let mut rows = Rows::default();
         rows.push("p", "r", stored.view(), None);

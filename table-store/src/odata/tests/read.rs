@@ -1,4 +1,4 @@
-//! Tests of the formats that the reader accepts and rejects, rule by rule.
+//! Tests of the formats that the reader accepts and rejects, one rule at a time.
 
 use crate::error::ErrorCode;
 use crate::odata::{Sender, read_entity, read_page};
@@ -124,7 +124,7 @@ fn a_byte_order_mark_is_skipped() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(500))]
 
-    /// Tests that a value written as a string with its type is read like the same value written as JSON.
+    /// Tests that a value is read in the same way whether it is written as a string with a declared type or as JSON.
     #[test]
     fn text_and_json_of_a_value_are_read_alike(number: i32, long: i64, real: f64, flag: bool, ticks in crate::ticks::EDM_MIN..crate::ticks::MAX, bytes: Vec<u8>, guid: u128) {
         use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! The fingerprint of a query, which continuations contain. It is identical in every process and version.
+//! The fingerprint of a query, which each continuation contains. It is identical in every process and version.
 
 use std::ops::Bound;
 
@@ -14,8 +14,8 @@ use crate::query::{Query, Select, TextRange};
 /// 3. the filter: one byte `0` for none, or `1` followed by the printed filter;
 /// 4. `$select`: one byte `0` for all properties, or `1`, the number of names in 4 bytes, and the names in the given order.
 ///
-/// Each string is encoded as its length in UTF-8 bytes (4 bytes, little-endian) followed by the bytes. `$top` is not included. A change to this
-/// encoding invalidates tokens from earlier versions, and requires a new version of the token.
+/// Each string is encoded as its length in UTF-8 bytes (4 bytes, little-endian) followed by the bytes. `$top` is not included. A change to this encoding
+/// invalidates tokens from earlier versions and requires a new version of the token.
 pub(super) fn fingerprint(table: &TableName, query: &Query) -> u64 {
     let mut bytes = Vec::with_capacity(128);
     text(table.folded(), &mut bytes);

@@ -114,7 +114,7 @@ fn page_9_other_texts_are_not_tokens() {
     }
 }
 
-/// Tests that each token has exactly one text representation. Bytes with a valid checksum are rejected if `Display` would print them differently.
+/// Tests that each continuation has exactly one text representation. Bytes with a valid checksum are rejected if `Display` would print them differently.
 #[test]
 fn page_9_a_valid_checksum_is_not_enough() {
     use base64::Engine as _;

@@ -20,7 +20,7 @@ use crate::fnv::fnv1a64;
 use crate::query::continuation::{Continuation, Kind, Position};
 
 const VERSION: u8 = 1;
-/// The maximum length of a token; longer strings are rejected without parsing. Two keys of 1,024 code units need about 8,200 characters, and a position from a
+/// The maximum length of a token. Longer strings are rejected without parsing. Two keys of 1,024 code units need about 8,200 characters, and a position from a
 /// service's headers needs fewer.
 const CHARACTERS: usize = 65_536;
 /// The number that is added to the kind if the continuation contains an incarnation.

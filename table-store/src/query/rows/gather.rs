@@ -1,4 +1,4 @@
-//! Rows of a page whose `RowKey`s are collected as bytes and validated together.
+//! A page of rows whose `RowKey`s are collected as bytes and validated together.
 
 use crate::error::{Error, Result};
 use crate::key::order;
@@ -6,7 +6,7 @@ use crate::query::{Rows, Select};
 use crate::row::RowView;
 
 /// A page that is built from keys in the byte encoding of [`order`]. The keys are validated together, because validating a hundred bytes of UTF-8 takes little
-/// longer than validating a few.
+/// longer than validating a few bytes.
 #[derive(Debug, Default)]
 pub struct Gather {
     /// The rows without their `RowKey`s.
@@ -27,7 +27,7 @@ impl Gather {
         self.rows.is_empty()
     }
 
-    /// Reserves capacity for more rows of the current average size, but at most `most_bytes` bytes for each buffer.
+    /// Reserves capacity for `rows` more rows of the current average size, but at most `most_bytes` bytes for each buffer.
     pub fn reserve(&mut self, rows: usize, most_bytes: usize) {
         // The capacity is an eighth larger than the average suggests; otherwise, larger rows would force a copy of the page.
         let most = |bytes: usize| (bytes + bytes / 8).div_ceil(self.rows.len().max(1)).saturating_mul(rows);
@@ -37,8 +37,8 @@ impl Gather {
         self.rows.entries.reserve(rows);
     }
 
-    /// Appends an entity with the requested properties. `is_alike` is `true` if the previous entity has the same partition and the same shape (names and types
-    /// of the properties).
+    /// Appends an entity with the requested properties. `is_alike` must be `true` only if the previous entity has the same partition and the same shape (names
+    /// and types of the properties).
     ///
     /// # Errors
     /// `Corrupted` if the bytes are not a row, or the key is invalid.
@@ -66,7 +66,7 @@ impl Gather {
         Ok(())
     }
 
-    /// Returns the rows.
+    /// Returns the rows that have been appended.
     ///
     /// # Errors
     /// `Corrupted` if a key is not UTF-8. The error contains the key, with replacements for the invalid bytes.
