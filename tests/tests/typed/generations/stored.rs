@@ -248,7 +248,7 @@ fn evo_6_a_widened_property_is_pending_until_the_rewrite_is_accepted() -> Result
         let new = new.create_if_missing().await?;
         assert_eq!(pending().await, ["property Age"]);
 
-        // The rewrite converts the entity. With a repair, it also converts the index row.
+        // The rewrite converts the entity and, because copies contain the stored values, its index row. A repair finds nothing to do.
         let key = || wide::Person::key("a", 1);
         let old_enough = async || {
             let rows = new.query(wide::Person::by_name_rows("a")).filter(wide::Person::AGE.ge(30_i64));
@@ -257,9 +257,8 @@ fn evo_6_a_widened_property_is_pending_until_the_rewrite_is_accepted() -> Result
         };
         assert_eq!(old_enough().await, (0, 0), "FIL-16");
         new.update(key(), |_| {}).await?;
-        assert_eq!(old_enough().await, (1, 0));
-        new.check().repair().run().await?;
         assert_eq!(old_enough().await, (1, 1));
+        assert_eq!(new.check().repair().run().await?.repaired, 0);
         store.table::<wide::Person>().accept_schema("rewritten and repaired").await?;
         assert!(pending().await.is_empty());
         Ok(())
