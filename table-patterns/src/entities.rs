@@ -8,10 +8,10 @@
 //! | `plan.rs` | the planned write of one entity, computed without I/O |
 //! | `draft.rs`, `siblings.rs` | the transaction builder, which turns planned writes into a batch |
 //! | `batch.rs` | the operations of one transaction |
-//! | `admission.rs` | the check before each attempt that no program with a newer schema forbids the writes |
+//! | `admission.rs` | the check, before each attempt, that no program with a newer schema forbids the writes |
 //! | `commit.rs`, `rounds.rs` | one attempt to commit a batch, and repeated attempts |
 //! | `read.rs` | the stored version that a write starts from |
-//! | `turns.rs`, `group.rs` | turns that a partition's units take in order, and their group commit |
+//! | `turns.rs`, `group.rs` | the turns that a partition's units take in order, and their group commit |
 //! | `seen_versions.rs` | the row versions that a process last saw, which reveal writes by other processes |
 //!
 //! This module imports no pattern. Indexes, lists, feeds, copies, series, wide parts, sequences and participants

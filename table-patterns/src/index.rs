@@ -24,7 +24,7 @@
 //!
 //! A list that outgrows 64 KiB continues in `EmployeeIDs1`, `EmployeeIDs2`, … (PAT-IX-4). A list without members has no row. A blob contains
 //! the sorted pairs, one per line: `["Sales","000152"]`, after a line with the version and a line with the key of the list. The name of the
-//! blob encodes the key of the list, is legal in every store, and is unique: `indexes/lists/lastnames/=4Aones/all/…`. Each change writes a new
+//! blob encodes the key of the list, is valid in every blob store, and is unique: `indexes/lists/lastnames/=4Aones/all/…`. Each change writes a new
 //! blob, and blobs never change, so any object store works, even without conditional writes. The published layout uses the keys `Sales` /
 //! `Jones`. Here a literal precedes the value, because `Jones` and an entity's `000152` could not be distinguished in one partition (T066). A
 //! value that may contain any character is `escaped` (PAT-IX-7).
@@ -32,8 +32,8 @@
 //! # Guarantee
 //! - In the same partition, an index changes in the entity group transaction of its entity, so neither changes without the other (PAT-INTRA-4), even
 //!   if a process crashes. Each write is conditional on the versions of the entities that were read. Rows that other writers changed in the meantime
-//!   are read again, with back-off and a limit ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
-//! - A value of a `unique` index in the partition belongs to at most one entity. Writing a second entity with that value fails with a
+//!   are read again with back-off, up to a retry limit ([`Retry`](table_core::retry::Retry)). No member of a list is lost (PAT-IX-1, PAT-IX-2).
+//! - Each value of a `unique` index in the partition belongs to at most one entity. Writing a second entity with that value fails with a
 //!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that contains the key of the first entity (PAT-INTRA-5).
 //! - A remote index is eventually consistent (PAT-INTER-3). A [`StepRecorder`](crate::entities::StepRecorder) records the change in the transaction. For each
 //!   record, [`settle`](crate::Entities::settle) then reads the current entity and corrects its index entry; it may run late, twice or in any order. It
@@ -48,7 +48,7 @@
 //! - An index is used only when it is complete (see [`IndexState`]). A new index of an existing table is *building* until its
 //!   [backfill](crate::Entities::backfill) completes. Until the backfill begins, programs built from an older release may write without
 //!   the index. [`check`](crate::Entities::check) finds damage by other tools.
-//! - A backfill and a repair write the missing index rows for several entities of a partition together, conditional on the versions that were read. If a
+//! - Backfills and repairs write the missing index rows for several entities of a partition together, conditional on the versions that were read. If a
 //!   concurrent writer changed one of these entities, the transaction is refused, and its entities are processed one by one.
 //! - All writers must open the table (`create_if_missing`).
 //!   A writer that neither opens the table nor declares the index leaves the index stale, which only a check detects.
@@ -62,7 +62,7 @@
 //! | get through an index | 1 | |
 //! | lookup through a list | 1, and 1 for each member (PAT-IX-3), optionally [by pages](crate::Entities::get_page_by_index); 1 more for a list in a blob | |
 //! | change of a list in a blob | in addition, 1 get and 1 put of the blob | as for other lists |
-//! | settling one index of one change | 1 get, 2 gets for each key, and 1 transaction for the keys of each partition | for each key 1 for the guard, 1 for the entry if it changes |
+//! | settling one change in one index | 1 get, 2 gets for each key, and 1 transaction for the keys of each partition | for each key 1 for the guard, 1 for the entry if it changes |
 //! | backfill, check | a get for each entity and index, and for each row of the index, 16 at a time | |
 //! | backfill and repair of an index in the partition | 1 transaction for as many entities as fit in 100 operations and 4 MiB, 16 transactions at a time | 1 per entity, 1 per copy, 1 per list |
 //! | backfill and repair of a remote index | one settling per entity without its row, 16 at a time | |
@@ -76,12 +76,12 @@
 //! - A list holds at most `at_most` keys, and no more than fit into one entity of 1 MiB. A longer list results in
 //!   [`IndexListFull`](crate::ErrorCode::IndexListFull), or moves to a blob with [`ListBlobs`] (PAT-IX-4); lists are never truncated. A list can
 //!   change only as often as one entity (PAT-IX-6). A blob is held in memory, and each change leaves the previous blob until it is collected.
-//! - A backfill and a repair also write the indexed entities, which changes the entities' `ETag`s, so conditions on older `ETag`s fail.
-//! - The guard of a remote index entry remains after the entry is deleted, and a remote `RowKey` has at most 505 UTF-16 code units.
+//! - Backfills and repairs also write the indexed entities, which changes the entities' `ETag`s, so conditions on older `ETag`s fail.
+//! - The guard of a remote index entry remains after the entry is deleted, and the `RowKey` of a remote entry has at most 505 UTF-16 code units.
 //!   [`collect_all_guards`](crate::outbox::guard::collect_all_guards) deletes guards that have not changed for days.
 //! - Remote entries belong to one entity type of one table: another type with entries under the same keys is refused when it opens its table. The claims to
 //!   these keys are stored in [`LAYOUTS`](table_core::table::LAYOUTS), and end when the index's table is deleted.
-//! - Index rows of an earlier layout are neither found nor deleted if the present layout cannot produce their keys.
+//! - Index rows of an earlier layout are neither found nor deleted if the current layout cannot produce their keys.
 //!
 //! # When not to
 //! - If the value is already in the key, use a range or a prefix, which needs no index.

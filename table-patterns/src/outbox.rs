@@ -30,10 +30,10 @@
 //!
 //! # Cost
 //! An intent costs one extra row in the transaction and one message, plus one registry upsert per partition per hour.
-//! For the costs of processing an intent see [`work`](crate::work).
+//! For the costs of processing an intent, see [`work`](crate::work).
 //!
 //! # Bounds
-//! The JSON of an intent has at most 960 KiB. Base64 increases the size of a row in a step by a third. The row of an intent is one of the transaction's 100
+//! The JSON of an intent is at most 960 KiB long. Base64 increases the size of a row in a step by a third. The row of an intent is one of the transaction's 100
 //! operations and counts towards its 4 MiB.
 //!
 //! # When not to

@@ -239,7 +239,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         self.draft.planned().bytes()
     }
 
-    /// Commits either everything or nothing. Returns the entities' new versions in order, `None` for a delete. Conditions are omitted.
+    /// Commits either everything or nothing. Returns the new version of each entity, in order, or `None` for a delete. Conditions are omitted.
     ///
     /// # Errors
     /// - The error for the first entity that does not satisfy its condition, with its [position](Error::operation), type and verb.

@@ -1,4 +1,4 @@
-//! Workers that perform the steps recorded by outboxes. Queue messages tell them which work is due (PAT-EC-1 to PAT-EC-7).
+//! Workers that perform the steps recorded by outboxes. Queue messages tell the workers which work is due (PAT-EC-1 to PAT-EC-7).
 //!
 //! # Context
 //! A change in one partition has consequences in other partitions, tables and stores. No transaction spans them. Therefore, a queue message describes the

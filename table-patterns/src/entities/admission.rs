@@ -1,4 +1,4 @@
-//! Admission of writes: the check before each attempt that no program with a newer schema forbids the write.
+//! Admission of writes: the check, before each attempt, that no program with a newer schema forbids the write.
 
 use futures_util::future::BoxFuture;
 use table_core::Result;

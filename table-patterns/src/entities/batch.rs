@@ -109,7 +109,7 @@ impl Batch {
         &self.rows
     }
 
-    /// Returns the position of the entity that needs a row. If several entities change the row, this is the last one that adds to it.
+    /// Returns the position of the entity that needs a row. If several entities change the row, this is the last entity that adds an entry to the row.
     /// Returns `None` for a row that belongs to no entity in the batch.
     pub(crate) fn entity_of(&self, row_key: &RowKey) -> Option<usize> {
         let ContributedRow { write, of, .. } = self.rows.get(row_key)?;
@@ -122,7 +122,7 @@ impl Batch {
         }
     }
 
-    /// Returns the changes to record and the pattern that records them; `None` if the batch has no changes to record.
+    /// Returns the changes to record, and the pattern that records them; `None` if the batch has no changes to record.
     pub(crate) fn records(&self) -> Option<(&[ChangeRecord], &Arc<dyn RecordChanges>)> {
         let recorder = self.recorder.as_ref().filter(|_| !self.records.is_empty())?;
         Some((&self.records, recorder))
@@ -132,7 +132,7 @@ impl Batch {
         self.records().map_or(0, |(records, recorder)| recorder.operations(records))
     }
 
-    /// Returns `true` if the batch contains a single write that the store must recognise if it is repeated after a lost response.
+    /// Returns `true` if the batch contains a single write that the store must recognise when the write is repeated after a lost response.
     pub(crate) const fn is_identified(&self) -> bool {
         self.identified
     }
@@ -237,15 +237,15 @@ impl Batch {
         Ok(())
     }
 
-    /// Adds a plan. A refused plan leaves the batch unchanged.
+    /// Adds a plan. If the plan is refused, the batch stays unchanged.
     ///
     /// # Errors
-    /// `InvalidDuplicateRow` if a row is already in the batch (EGT-4); `UniqueViolation` if two entities have the same unique value.
+    /// `InvalidDuplicateRow` if a row of the plan is already in the batch (EGT-4); `UniqueViolation` if two entities have the same unique value.
     pub(crate) fn push(&mut self, plan: EntityPlan) -> Result<()> {
         self.push_within(plan, None)
     }
 
-    /// Adds a plan if the batch then stays within the operation and byte limits. A refused plan leaves the batch unchanged.
+    /// Adds a plan if the batch then stays within the operation and byte limits. If the plan is refused, the batch stays unchanged.
     ///
     /// # Errors
     /// `InvalidInput` if there would be too many operations (EGT-2); `RequestBodyTooLarge` if the batch would be too large (EGT-3); any error from

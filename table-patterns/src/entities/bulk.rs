@@ -29,7 +29,7 @@ pub struct BulkItem {
     verb: BulkVerb,
     /// The properties; `None` for a delete.
     row: Option<Row>,
-    /// The write plan. If the write needs the stored version, the plan is used only to estimate its size.
+    /// The write plan. If the write depends on the stored version, this plan only serves to estimate the write's size.
     plan: EntityPlan,
 }
 
@@ -78,12 +78,12 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
         self.table.store().capabilities().limits
     }
 
-    /// Returns `true` if the plan for a write depends on the stored version.
+    /// Returns `true` if the plan for a write depends on the stored version of the entity.
     fn plans_from_stored(&self, verb: BulkVerb) -> bool {
         verb != BulkVerb::Insert && !self.is_blind()
     }
 
-    /// Plans the writes in a batch from the stored versions.
+    /// Plans the writes of a batch, based on the stored versions of the entities.
     async fn plan_items(&self, items: &[BulkItem]) -> Result<Draft<'_>> {
         let keys: Vec<_> = items.iter().map(|item| item.key.clone()).collect();
         let stored = if items.iter().any(|item| self.plans_from_stored(item.verb)) {
@@ -104,7 +104,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> Entities<E, S, O> 
         Ok(draft)
     }
 
-    /// Plans one write from the stored version.
+    /// Plans one write, based on the stored version of the entity.
     fn plan_item(&self, item: &BulkItem, stored: Option<&StoredRow>) -> Result<EntityWrite<'_>> {
         let key = item.key.clone();
         let old = stored.map(|stored| read_as::<E>(&key, &stored.row)).transpose();
@@ -176,7 +176,7 @@ impl<E: Entity + Send + Sync, S: TableStore, O: StepRecorder> BulkTarget for Ent
     }
 
     fn push(&self, batch: &mut BulkBatch, item: BulkItem) -> Result<Option<BulkItem>> {
-        // Both items may write the same row or have the same unique value. In that case, the store decides after the first item is written.
+        // Both items may write the same row or have the same unique value. In that case, the second item is sent after the first, and the store decides.
         if batch.batch.push_within(item.plan.clone(), Some(&self.limits())).is_err() {
             return Ok(Some(item));
         }

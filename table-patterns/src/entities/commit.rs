@@ -81,7 +81,7 @@ impl Conflict {
         matches!(self, Self::Derived | Self::Related)
     }
 
-    /// Returns `true` if the conflict was caused by the planned writes, and `false` if it was caused only by writes that `completed` adds to them.
+    /// Returns `true` if a planned write caused the conflict; `false` if only the writes that `completed` adds to the planned ones caused it.
     /// `completed` must begin with the planned entities.
     pub(crate) fn is_in(self, planned: &Batch, completed: &Batch, error: &Error) -> bool {
         match self {
@@ -97,7 +97,7 @@ impl Conflict {
 }
 
 impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
-    /// Makes one attempt to commit a batch. If `look` is `true`, reads the derived rows first.
+    /// Makes one attempt to commit a batch. If `look` is `true`, first reads the derived rows.
     ///
     /// The future is boxed so that this code is compiled once, although its callers are compiled for each entity type.
     pub(crate) fn attempt<'a>(&'a self, batch: &'a Batch, look: bool) -> BoxFuture<'a, Result<Outcome>> {
@@ -177,7 +177,7 @@ impl<S: TableStore, O: StepRecorder> Site<'_, S, O> {
         for intent in intents {
             transaction.push(intent)?;
         }
-        // IMPORTANT: checked again after the reads and uploads, because they may take longer than the last check remains valid.
+        // IMPORTANT: the check is repeated after the reads and uploads, because these may take longer than the last check remains valid.
         self.admission.admit_writes(batch.is_whole()).await?;
         undo.iter().try_for_each(|work| work.check())?;
         let is_alone = transaction.operations().len() == 1 && batch.records().is_none();

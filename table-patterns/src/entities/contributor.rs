@@ -44,7 +44,7 @@ pub(crate) trait Contributor<E, H>: Send + Sync {
         None
     }
 
-    /// Returns `false` if the stored entity must be read before a bulk write asks for the contributed rows, because this contributor may refuse the write.
+    /// Returns `false` if the stored entity must be read before a bulk write plans the contributed rows, because this contributor may refuse the write.
     fn is_estimated(&self) -> bool {
         true
     }
@@ -82,7 +82,7 @@ pub(crate) struct EntityChange<'a, E> {
     pub(crate) old: Option<&'a E>,
     /// The new entity; `None` if it is deleted.
     pub(crate) new: Option<&'a E>,
-    /// The properties of the stored entity, if they have been read. For a replace, at least those that the type declares; otherwise, all of them.
+    /// The properties of the stored entity, if they have been read: for a replace, at least the properties that the type declares; otherwise, all of them.
     pub(crate) stored: Option<&'a Row>,
     pub(crate) context: &'a WriteContext,
     pub(crate) pace: &'a Runtime,
@@ -93,8 +93,8 @@ pub(crate) struct EntityChange<'a, E> {
 }
 
 impl<E> EntityChange<'_, E> {
-    /// Returns the properties of the entity after the change, as far as they are known: after a merge into an entity whose properties have not been read, only
-    /// the merged ones.
+    /// Returns the properties of the entity after the change, as far as they are known. After a merge into an entity whose properties have not been read, only
+    /// the merged properties are known.
     pub(crate) fn after(&self) -> Result<Option<Row>> {
         Ok(match (self.kind, self.stored) {
             (OperationKind::Merge(row, _) | OperationKind::InsertOrMerge(row), Some(stored)) => {

@@ -68,8 +68,8 @@ impl<'a> Draft<'a> {
         self.pending.is_some()
     }
 
-    /// Adds an entity's write. A refused write leaves the draft unchanged. If `limits` is `None`, the size is not checked; the rows contributed to an
-    /// incomplete write are then not planned.
+    /// Adds an entity's write. If the write is refused, the draft stays unchanged. If `limits` is `None`, the size is not checked, and the rows contributed to
+    /// an incomplete write are not planned.
     ///
     /// # Errors
     /// Any error from [`Batch::push_within`].
@@ -141,7 +141,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Builds the batch for one attempt, with the draft's own entities first. Sets `together` to `false` if other affected entities cannot be written in the
+    /// Builds the batch for one attempt. The draft's own entities come first. Sets `together` to `false` if other affected entities cannot be written in the
     /// same transaction; workers then write them later.
     ///
     /// # Errors

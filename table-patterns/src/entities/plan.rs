@@ -100,7 +100,7 @@ pub(crate) struct PlannedRow {
 }
 
 impl PlannedRow {
-    /// Returns the row's properties, which determine its size.
+    /// Returns the properties of the row, which determine its size.
     pub(crate) fn row(&self) -> Option<&Row> {
         match &self.write {
             RowWrite::Fixed(kind) => kind.row(),
@@ -138,7 +138,7 @@ pub(crate) trait DerivedRow: fmt::Debug + Send + Sync {
     /// Returns the operation without reading the row, assuming that it matches the entities; `None` if the row must be read.
     fn assumed(&self, parts: &[Arc<dyn DerivedRow>]) -> Option<OperationKind>;
 
-    /// Returns the operation that is needed given the stored row; `None` if nothing must be written.
+    /// Returns the operation that is needed given the stored row; `None` if no write is needed.
     fn prepare<'a>(
         &'a self,
         place: RowPlace<'a>,
@@ -171,7 +171,7 @@ pub(crate) trait ReadRow: Send + Sync {
 /// The operation on a derived row.
 pub(crate) struct PreparedRow {
     pub(crate) kind: OperationKind,
-    /// Work done outside the table, to undo if the transaction is refused.
+    /// Work that was done outside the table and must be undone if the transaction is refused.
     pub(crate) undo: Option<Arc<dyn UndoWrite>>,
 }
 
@@ -202,7 +202,7 @@ pub(crate) trait RecordChanges: fmt::Debug + Send + Sync {
     /// Returns the number of operations that records add to a transaction.
     fn operations(&self, records: &[ChangeRecord]) -> usize;
 
-    /// Submits a transaction together with its records. The returned versions, and an operation index in an error, refer to the given operations and never to
+    /// Submits a transaction together with its records. The returned versions, and the operation index in an error, refer only to the given operations, not to
     /// the records.
     fn commit<'a>(
         &'a self,
@@ -229,7 +229,7 @@ pub(crate) const fn properties_mut(kind: &mut OperationKind) -> Option<&mut Row>
     }
 }
 
-/// Returns the row state that a pure condition requires, such as a check or an empty merge; `None` for an operation that writes properties or deletes.
+/// Returns the row state that a pure condition, such as a check or an empty merge, requires; `None` for an operation that writes properties or deletes.
 fn required(kind: &OperationKind) -> Option<RowState> {
     match kind {
         OperationKind::Check(state) => Some(state.clone()),
@@ -251,7 +251,7 @@ pub(crate) const fn required_version(kind: &OperationKind) -> Option<&ETag> {
     }
 }
 
-/// Returns `true` if an operation only checks or touches an entity.
+/// Returns `true` if an operation only checks or touches a row.
 pub(crate) fn is_condition(kind: &OperationKind) -> bool {
     required(kind).is_some()
 }

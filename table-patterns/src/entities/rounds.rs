@@ -12,48 +12,48 @@ use crate::entities::commit::{Conflict, Outcome, Site};
 use crate::entities::draft::Draft;
 use crate::entities::outbox::StepRecorder;
 
-/// The retry loop for committing a write. After a conflict, the write is planned again.
+/// The retry loop for committing a write. After a conflict, the write is rebuilt from the rows' new versions.
 pub(crate) struct Rounds<'a> {
     race: RetryLoop<'a>,
-    /// `true` if the write is planned again after a conflict on an entity.
+    /// `true` if the write is rebuilt, instead of failing, after a conflict on an entity.
     replans_entities: bool,
     /// `true` if derived rows are read before they are written.
     look: bool,
     /// `true` if other entities may be written in the same transaction.
     together: bool,
-    /// The number of remaining conflicts after which the write fails.
+    /// The number of further conflicts after which the write fails.
     left: usize,
-    /// The first entity's properties as the last attempt wrote them; `None` if the draft needed no completion.
+    /// The properties that the last attempt wrote to the first entity; `None` if the draft needed no completion.
     completed: Option<Row>,
 }
 
 impl<'a> Rounds<'a> {
-    /// Creates the retry loop for committing a write. `what` describes the rows that other writers may change, for the error after the last attempt.
+    /// Creates the retry loop for committing a write. In the error after the last attempt, `what` describes the rows that other writers may have changed.
     pub(crate) const fn new(retry: &'a Retry, what: &'static str) -> Self {
         let race = retry.start(what);
         let (together, left) = (true, usize::MAX);
         Self { race, replans_entities: false, look: false, together, left, completed: None }
     }
 
-    /// Sets whether the write is planned again after a conflict on an entity, instead of failing.
+    /// Sets whether the write is rebuilt, instead of failing, after a conflict on an entity.
     pub(crate) fn replan_entities(self, replans_entities: bool) -> Self {
         Self { replans_entities, ..self }
     }
 
-    /// Sets the maximum number of conflicts. After that many, the last conflict is the outcome.
+    /// Sets the maximum number of conflicts. When it is reached, the last conflict is the outcome.
     pub(crate) fn at_most(self, left: usize) -> Self {
         Self { left, ..self }
     }
 
-    /// Returns the first entity's properties as the last attempt wrote them; `None` if the draft needed no completion.
+    /// Returns the properties that the last attempt wrote to the first entity; `None` if the draft needed no completion.
     pub(crate) fn into_completed(self) -> Option<Row> {
         self.completed
     }
 
-    /// Builds a draft's batch, and makes one attempt to commit it. Returns `None` if the write must be planned again.
+    /// Builds a draft's batch, and makes one attempt to commit it. Returns `None` if the write must be rebuilt for another attempt.
     ///
     /// # Errors
-    /// The attempt's error, if planning the write again cannot resolve it; `UpdateConditionNotSatisfied` after the last attempt (CON-3).
+    /// The attempt's error, if rebuilding the write cannot resolve it; `UpdateConditionNotSatisfied` after the last attempt (CON-3).
     pub(crate) async fn submit<S: TableStore, O: StepRecorder>(
         &mut self,
         site: &Site<'_, S, O>,
@@ -99,7 +99,7 @@ impl<'a> Rounds<'a> {
         match conflict {
             Conflict::Entity if !self.replans_entities => Ok(Some(Outcome::Conflict(conflict, error))),
             Conflict::Fixed => Ok(Some(Outcome::Conflict(conflict, error))),
-            // The next attempt reads the rows, and needs no wait: the assumption may have been wrong even without a concurrent writer.
+            // The next attempt reads the rows. It need not wait, because the assumption may have been wrong even without a concurrent writer.
             Conflict::Derived if !self.look => {
                 self.look = true;
                 Ok(None)
@@ -131,7 +131,7 @@ impl<'a> Rounds<'a> {
         self.race.retry(conflict).await.map(|()| None)
     }
 
-    /// Commits a draft that never needs to be planned again.
+    /// Commits a draft that does not have to be rebuilt when the commit conflicts with another write.
     ///
     /// # Errors
     /// Any error from [`submit`](Self::submit).
@@ -147,7 +147,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Commits a batch in which all writes are complete.
+    /// Commits a batch whose writes are all complete.
     ///
     /// # Errors
     /// The conflict's error, if an entity's condition is not satisfied; any error from [`submit`](Self::submit).

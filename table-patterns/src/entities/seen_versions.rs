@@ -1,4 +1,4 @@
-//! The row versions that this process's transactions last saw. If such a row has a different version, another process has written it.
+//! The row versions that this process's transactions last saw. If the stored version of such a row is different, another process has written the row.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -13,7 +13,7 @@ use table_core::operation::{Operation, OperationKind};
 
 /// The number of partitions in one generation, which is about half of the partitions that a handle remembers.
 const PARTITIONS: usize = 256;
-/// The number of rows in one generation, which is about half of the rows remembered per partition. A transaction reads at most 100 rows.
+/// The number of rows in one generation, which is about half of the rows that are remembered for a partition. A transaction reads at most 100 rows.
 const ROWS: usize = 128;
 
 /// The partitions that a handle's transactions have used recently. Clones of the handle share them.
@@ -32,7 +32,7 @@ struct State {
     is_shared: bool,
     /// The keys of [reservations](crate::unit::reservation) that this process no longer waits for, because their hold time has ended.
     passed: HashSet<RowKey>,
-    /// The number of reservations that have expired while this process waited for them, counted since it last found no reservation.
+    /// The number of reservations that have expired while this process waited for them, counted since the process last found no reservation.
     expired: usize,
     /// The store's error, if the process's credential does not permit it to write reservations.
     refusal: Option<Error>,
@@ -83,7 +83,7 @@ impl Default for SeenRows {
 }
 
 impl SeenPartitions {
-    /// Returns the remembered rows in a partition.
+    /// Returns the remembered rows of a partition.
     pub(crate) fn partition(&self, table: &TableName, partition_key: &PartitionKey) -> Arc<SeenRows> {
         let mut partitions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let place = (table.folded().to_owned(), partition_key.clone());
@@ -105,7 +105,7 @@ impl SeenRows {
         is_foreign
     }
 
-    /// Returns the keys of a transaction's rows. The flag of each is `true` if the transaction writes the row.
+    /// Returns the key of each row in a transaction, with a flag that is `true` if the transaction writes the row.
     pub(crate) fn keys(operations: &[Operation]) -> Vec<(RowKey, bool)> {
         let is_write = |kind: &OperationKind| !matches!(kind, OperationKind::Check(_));
         operations.iter().map(|operation| (operation.row_key.clone(), is_write(&operation.kind))).collect()
@@ -145,17 +145,17 @@ impl SeenRows {
         self.lock().passed.insert(reservation.clone());
     }
 
-    /// Adds to the number of consecutive reservations that have expired while the process waited for them.
+    /// Adds to the number of consecutive reservations that have expired while this process waited for them.
     pub(crate) fn expire(&self, number: usize) {
         self.lock().expired += number;
     }
 
-    /// Returns the number of consecutive reservations that have expired while the process waited for them.
+    /// Returns the number of consecutive reservations that have expired while this process waited for them.
     pub(crate) fn expired(&self) -> usize {
         self.lock().expired
     }
 
-    /// Records the reservations that exist, and forgets all others.
+    /// Records which reservations exist, and forgets all others.
     pub(crate) fn found(&self, reservations: &HashSet<RowKey>) {
         let mut state = self.lock();
         state.passed.retain(|reservation| reservations.contains(reservation));

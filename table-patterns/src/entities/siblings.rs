@@ -13,7 +13,7 @@ pub(crate) struct Siblings(HashMap<RowKey, Sibling>);
 /// The state of an entity after the transaction.
 #[derive(Debug)]
 pub(crate) enum Sibling {
-    /// The entity has these properties after the transaction. Its own write completes the properties that it copies from other entities.
+    /// The entity has these properties after the transaction. The entity's own write completes the properties that it copies from other entities.
     Written(Row),
     /// The entity is deleted, and so are its references.
     Deleted,
@@ -49,7 +49,7 @@ impl Siblings {
         }
     }
 
-    /// Returns `true` if the transaction writes an entity other than this one.
+    /// Returns `true` if the transaction writes or deletes an entity other than the given one.
     pub(crate) fn has_others(&self, row_key: &RowKey) -> bool {
         self.0.keys().any(|known| known != row_key)
     }

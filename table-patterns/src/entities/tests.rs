@@ -43,7 +43,7 @@ fn employee(id: u32) -> Employee {
     Employee { department: "Sales".into(), id, age: 36 }
 }
 
-/// Calls every verb (read or write method) of a handle.
+/// Calls every read and write method of a handle.
 async fn run(staff: impl Repository<Employee>) -> Result<Vec<Employee>> {
     let key = |id| Employee::key("Sales", id);
     let etag = staff.insert(&employee(1)).await?;

@@ -1,6 +1,6 @@
 //! Fair scheduling of a partition's writers within one process.
 //!
-//! Concurrent writers that read, decide and write would conflict. Therefore, they queue for turns. A writer that has the turn reads the rows that earlier
+//! Writers that read, decide and write concurrently would conflict. Therefore, they queue for turns. A writer that has the turn reads the rows that earlier
 //! writers left, and adds its operations to an open [`Group`]. The last writer in the queue seals the group, which is then committed as one transaction.
 //! A group member that has waited longer than [`PATIENCE`] seals the group earlier.
 
@@ -65,7 +65,7 @@ enum Next {
 }
 
 impl Turns {
-    /// Waits for the turn in a partition, behind all units that already wait.
+    /// Waits for this unit's turn in a partition, behind all units that are already waiting.
     pub(crate) async fn enter(
         &self,
         table: &TableName,
@@ -75,13 +75,13 @@ impl Turns {
         self.enter_at((table.folded().to_owned(), partition_key.clone(), None), pace).await
     }
 
-    /// Waits for the turn at one entity, behind all writes that already wait.
+    /// Waits for this write's turn at one entity, behind all writes that are already waiting.
     /// Single writes and units do not wait for each other, because a transaction's closure may make a single write.
     pub(crate) async fn enter_entity(&self, table: &TableName, key: &EntityKey, pace: &Runtime) -> Turn {
         self.enter_at(entity_place(table, key), pace).await
     }
 
-    /// Waits for the turn at one entity if other writes hold it or wait for it.
+    /// Waits for this write's turn at one entity if other writes have the turn or are waiting for it.
     pub(crate) async fn enter_busy_entity(
         &self,
         table: &TableName,
@@ -114,7 +114,7 @@ impl Turns {
             };
             match patience.wait(turn, (runtime, PATIENCE)).await {
                 Some(Ok(turn)) => return turn,
-                // A sender is dropped only together with its queue. This writer then queues again.
+                // A sender is dropped only together with its queue. In this case, this writer queues again.
                 Some(Err(_)) => {}
                 None => return Turn { turns: self.clone(), place: None },
             }
@@ -125,7 +125,7 @@ impl Turns {
         self.0.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes a turn to the next writer.
+    /// Passes the turn to the next writer.
     fn pass(&self, place: &Place) {
         loop {
             let next = {
@@ -171,17 +171,17 @@ impl Turn {
         self.with_line(|line| line.group.clone()).flatten()
     }
 
-    /// Opens a group that the following units can join.
+    /// Opens a group that subsequent units can join.
     pub(crate) fn open(&self, group: &Arc<Group>) {
         self.with_line(|line| line.group = Some(Arc::clone(group)));
     }
 
-    /// Returns the time-out for a group's members.
+    /// Returns the time-out for the members of a group.
     pub(crate) fn timer(&self, runtime: &Runtime) -> GroupTimer {
         (Arc::clone(&self.turns.0.alarm), runtime.clone())
     }
 
-    /// Commits the open group, and keeps the turn.
+    /// Commits the open group while this writer keeps the turn.
     pub(crate) async fn flush(&self) -> Option<GroupOutcome> {
         let group = self.with_line(|line| line.group.take()).flatten()?;
         group.seal(None);

@@ -1,4 +1,4 @@
-//! Updates: read an entity, change it, write it, and repeat these steps if another writer committed first (CON-3).
+//! Updates: read an entity, change it and write it. If another writer committed first, these steps are repeated (CON-3).
 
 use table_core::entity::{Entity, Versioned};
 use table_core::etag::IfMatch;
@@ -15,7 +15,7 @@ use crate::entities::read::{Current, read_as};
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Updates an entity: reads it, applies `change`, and writes it with its contributed rows. If another writer committed first, reads the
-    /// entity again and repeats (CON-3). Passing an entity that has already been read saves the first read, unless `change` removes a property.
+    /// entity again and repeats these steps (CON-3). Passing an entity that has already been read saves the first read, unless `change` removes a property.
     ///
     /// - `change` may run several times, each time on a freshly read version. It must not change the key (UPD-6).
     /// - Properties that `E` does not declare are kept; a field set to `None` is removed.
@@ -67,7 +67,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             .write_completed(&key, true, first, |current| {
                 let mut current = self.expected(&key, current, &IfMatch::Any)?;
                 let before = current.entity.to_row()?;
-                // The entity before the change, for the contributors. It is decoded instead of cloned, because `E` may not be `Clone`.
+                // The entity before the change, for the contributors. It is decoded instead of cloned, because `E` need not be `Clone`.
                 let old = read_as::<E>(&key, &before)?;
                 change(&mut current.entity)?;
                 let after = current.entity.to_row()?;

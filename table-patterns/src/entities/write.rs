@@ -1,4 +1,4 @@
-//! The write of one entity: planned from the stored version, committed with its contributed rows, and planned again after a conflict (CON-3).
+//! The write of one entity. It is planned from the stored version and committed with its contributed rows. After a conflict, it is rebuilt (CON-3).
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(crate) struct Written {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Plans a merge into the stored entity, or an insert if the entity does not exist.
+    /// Plans a merge into the stored entity, or an insert if no entity is stored.
     ///
     /// # Errors
     /// Any error from [`plan`](Self::plan).
@@ -103,7 +103,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Site { store: self.table.store(), outbox: &self.outbox, table, seen: None, admission: self }
     }
 
-    /// Reads the entity if `reads` is `true`, plans the write and commits it. Repeats these steps after a conflict.
+    /// Reads the entity if `reads` is `true`, plans the write, and commits it. Repeats these steps after a conflict.
     ///
     /// # Errors
     /// Any error from planning or committing the write.
@@ -117,7 +117,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.write_completed(key, reads, first, plan).await.map(|written| written.etag)
     }
 
-    /// Makes a write like [`write`](Self::write), and also returns the properties that contributors changed.
+    /// Writes an entity, like [`write`](Self::write), and also returns the properties that contributors changed.
     ///
     /// # Errors
     /// Any error from [`write`](Self::write).
@@ -155,8 +155,8 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         }
     }
 
-    /// Makes one attempt to commit a write. Returns `None` if the write must be planned again. This function is separate from planning, so that it is not
-    /// compiled again for each plan closure.
+    /// Makes one attempt to commit a write. Returns `None` if the write must be rebuilt for another attempt. This function is separate from planning, so that
+    /// it is not compiled again for each plan closure.
     async fn submit(&self, rounds: &mut Rounds<'_>, write: EntityWrite<'_>) -> Result<Option<Option<ETag>>> {
         let outcome = rounds.submit(&self.site(self.table.name()?), &Draft::of(write)?).await?;
         let etags = outcome.map(Outcome::committed).transpose()?;
@@ -194,7 +194,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Rounds::new(&self.retry, "the indexes of the entities").commit_batch(&self.site(table), batch).await
     }
 
-    /// Checks that no program with a newer schema forbids writes. If `is_whole` is `true`, also checks that none forbids writes that remove unknown properties.
+    /// Checks that no program with a newer schema forbids writes. If `is_whole` is `true`, also checks that none of them forbids removing unknown properties.
     ///
     /// # Errors
     /// `SchemaMismatch` if a program with a newer schema forbids the write; any error from the store.

@@ -27,7 +27,7 @@ const LISTED: usize = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackfillProgress {
-    /// The phase that the backfill is in.
+    /// The current phase of the backfill.
     pub phase: Phase,
     /// The number of entities and index rows that this run has processed.
     pub scanned: u64,
@@ -116,7 +116,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
 }
 
 impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
-    /// Limits the average number of entities that a run processes per second. The entities allowed for one second may be processed in a burst.
+    /// Limits the average number of entities that a run processes per second. As many entities as the limit allows per second may be processed in one burst.
     pub fn per_second(self, entities: NonZeroU32) -> Self {
         Self { per_second: Some(entities), ..self }
     }
@@ -195,7 +195,7 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
             let layout = self
                 .table
                 .note(|layout| {
-                    // The position is not recorded after an entity that could not be indexed.
+                    // After an entity that could not be indexed, the run records no further positions.
                     if !found {
                         fence::advance(layout, &note, &begun, &noted);
                     }

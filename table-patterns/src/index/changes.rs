@@ -81,7 +81,7 @@ pub fn changes<E: Entity>(old: Option<&E>, new: Option<&E>) -> Result<Vec<Change
     stored_changes((old, None), (new, None))
 }
 
-/// Returns the changes to indexes, like [`changes`]. The rows of copies contain the values of the entity's rows, if these are given.
+/// Returns the index changes, like [`changes`]. If the entity's rows are passed in, copies contain the values of these rows.
 ///
 /// # Errors
 /// Any error from [`changes`].

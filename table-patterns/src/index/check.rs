@@ -30,12 +30,12 @@ pub struct IndexReport {
     pub found: u64,
     /// The number of findings that were repaired.
     pub repaired: u64,
-    /// The delay before the next run of a backfill that could not begin: until then, programs built from an older release may have requests in flight.
+    /// The delay before a backfill that could not begin should be run again. Until then, programs built from an older release may have requests in flight.
     pub retry_after: Option<Duration>,
 }
 
 impl IndexReport {
-    /// Returns `true` if nothing was found.
+    /// Returns `true` if the check found no damage.
     #[must_use]
     pub const fn is_clean(&self) -> bool {
         self.found == 0
@@ -113,7 +113,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
         Self { repair: true, ..self }
     }
 
-    /// Limits the average number of entities and rows that are checked per second. The items allowed for one second may be checked in a burst.
+    /// Limits the average number of entities and rows that are checked per second. As many items as the limit allows per second may be checked in one burst.
     pub fn per_second(self, items: NonZeroU32) -> Self {
         Self { per_second: Some(items), ..self }
     }

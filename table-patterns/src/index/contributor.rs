@@ -30,14 +30,14 @@ use crate::index::relay;
 use crate::index::remote::{Derived, EntryFingerprint, RemoteChange};
 use crate::index::state::{IndexState, NO_STATES, States, load, noted};
 
-/// The indexes of a handle's entity type: which of them are ready, and the blob store for long lists.
+/// The contributor for the indexes of a handle's entity type. It knows which indexes are ready, and has the blob store for long lists.
 pub(crate) struct Indexes {
     pub(crate) states: Arc<States>,
     pub(crate) blobs: Option<ListBlobs>,
 }
 
 impl Indexes {
-    /// Creates the indexes of an entity type. None of them is known to be ready.
+    /// Creates the contributor for the indexes of an entity type. Initially, no index is known to be ready.
     pub(crate) fn of<E: Entity>() -> Self {
         Self { states: Arc::new(States::new::<E>()), blobs: None }
     }
@@ -112,7 +112,7 @@ impl Indexes {
     }
 }
 
-/// Checks that a new entity is not in a partition of an index in which scans and backfills would take it for a row of the index.
+/// Checks that a new entity is not in an index's partition, where scans and backfills would mistake it for an index row.
 fn check_partition<E: Entity>(key: &EntityKey) -> Result<()> {
     match index_that_hides(E::SCHEMA, key.partition_key.as_str()) {
         Some(index) => Err(Error::of(IndexFault::Hidden { index: index.name })),
@@ -152,7 +152,7 @@ fn add_remote(one: Change, owner: &EntityKey, remote: &mut Vec<RemoteChange>) {
 }
 
 impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
-    /// Returns which indexes the handle knows to be ready.
+    /// Returns the states of the indexes, as far as the handle knows them.
     pub(crate) fn index_states(&self) -> &States {
         self.contributor::<Indexes>().map_or(&NO_STATES, |indexes| &*indexes.states)
     }

@@ -62,7 +62,7 @@ impl CopyChange {
         }
     }
 
-    /// Returns the entity that the stored row belongs to, if it is not in the transaction and no longer has the value. This happens if a program that
+    /// Returns the entity that the stored row belongs to, if that entity is not in the transaction and no longer has the value. This happens if a program that
     /// does not know the index has changed or deleted that entity.
     async fn obsolete_owner(
         &self,
@@ -109,7 +109,7 @@ impl CopyChange {
         Ok(match &self.after {
             Some((_, row)) if is_ours || is_free => Some(OperationKind::Replace(row.clone(), if_match)),
             None if is_ours => Some(OperationKind::Delete(if_match)),
-            // The entity is a duplicate from before the index was unique: it never had an index row, and gets none.
+            // The entity was already a duplicate when the index became unique. It never had an index row, and does not get one.
             Some((after, _)) if self.before.as_ref() == Some(after) => None,
             Some(_) => return Err(violation(self.index, key, owner.as_ref().unwrap_or(key))),
             None => None,

@@ -84,7 +84,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         fence::new_pass(&words(Phase::Rows, &Position::default()), self.retry.runtime().random())
     }
 
-    /// Changes the stored state of the indexes, and remembers it.
+    /// Changes the stored states of the indexes, and updates the states that the handle knows.
     pub(super) async fn note(&self, change: impl Fn(&mut SchemaRecord)) -> Result<SchemaRecord> {
         let layout = self.table.update_schema_record(change).await?;
         self.index_states().learn::<E>(&layout);

@@ -45,8 +45,8 @@ use crate::index::changes::index_of;
 /// Worker::new(outbox).with_index_handler(&employees).run_until_idle().await?;
 ///
 /// let found = employees.query_eventual(Employee::by_email("jane@contoso.com")).limit(1).collect().await?;
-/// assert_eq!(found[0].possibly_stale().id, 223); // it was so
-/// assert!(found[0].verify(&employees).await?.is_some()); // it is so
+/// assert_eq!(found[0].possibly_stale().id, 223); // may be outdated
+/// assert!(found[0].verify(&employees).await?.is_some()); // is current
 /// # Ok::<(), table_patterns::Error>(())
 /// # }).unwrap();
 /// ```

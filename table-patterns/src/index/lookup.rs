@@ -1,4 +1,4 @@
-//! Lookups through lists: return the keys in a list, or the entities with these keys, either all at once or by pages (PAT-IX-3).
+//! Lookups through lists, which return the keys in a list or the entities with these keys, either all at once or by pages (PAT-IX-3).
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use table_core::entity::{Entity, Versioned};

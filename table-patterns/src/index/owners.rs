@@ -1,7 +1,7 @@
 //! Ownership of index keys: two entity types cannot write index entries under the same keys of one table.
 //!
-//! A *claim* records that an entity type owns certain index keys. The claims to a table's keys are stored in one row of [`LAYOUTS`], in that table's
-//! partition. They end when the table is deleted and created again.
+//! A *claim* records that an entity type owns certain index keys. The claims to a table's keys are stored in one row of [`LAYOUTS`], in the partition for
+//! that table. They end when the table is deleted and created again.
 
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use table_core::runtime::{Runtime, ticks_of};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// A rate limit: an average number of items per second since its creation, or unlimited.
+/// A limit on the average number of items per second since the limit was created, or no limit.
 #[derive(Debug)]
 pub(crate) struct Pacer {
     pace: Runtime,
@@ -25,7 +25,7 @@ impl Pacer {
         self.per_second.map_or(usize::MAX, |rate| usize::try_from(rate.get()).unwrap_or(usize::MAX))
     }
 
-    /// Counts processed items, and waits if they exceed the rate.
+    /// Counts processed items, and waits if they exceed the rate limit.
     pub(crate) async fn items(&mut self, items: usize) {
         let items = u64::try_from(items).unwrap_or(u64::MAX);
         self.done = self.done.saturating_add(items);

@@ -139,7 +139,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.table.scan(reason.into_selection().own_rows())
     }
 
-    /// Makes the query of an index check that the index is ready, unless the handle already knows that it is.
+    /// Adds to an index query a check that the index is ready, unless the handle already knows that it is.
     fn checked<F: Source>(&self, query: EntityQuery<E, S, E, F>) -> EntityQuery<E, S, E, F>
     where
         S: Clone,

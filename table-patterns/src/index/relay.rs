@@ -186,7 +186,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// outbox.create_queues().await?;
     /// let employees = store.entities_with_outbox::<Employee, _>(outbox.clone()).create_if_missing().await?;
     /// let ada = Employee { department: "Sales".into(), id: 223, email: "ada@contoso.com".into() };
-    /// employees.insert(&ada).await?; // with the record of what is to follow, in one transaction
+    /// employees.insert(&ada).await?; // also records the pending index change, in the same transaction
     ///
     /// let key = || Employee::directory("Sales", "ada@contoso.com");
     /// assert!(employees.get_eventual(key()).await?.is_none());

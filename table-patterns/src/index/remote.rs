@@ -41,7 +41,7 @@ pub enum Derived {
     CopiesIn(String),
 }
 
-/// The first element in the text of a change to the copies of an entity. It contains spaces, so it cannot be the name of an index.
+/// The first element in the text of a change to an entity's copies. It contains spaces, so it cannot be the name of an index.
 const GIVEN: &str = "copies of it";
 const HELD: &str = "copies by ";
 
@@ -235,8 +235,8 @@ struct Recorded {
     /// The position of the entry's key among the keys of the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<usize>,
-    /// The hash of the entry's properties in the order of their names. Older releases record `Hash`, which depends on the order of the struct's fields. A
-    /// release does not compare the other kind of hash.
+    /// The hash of the entry's properties in the order of their names. Older releases record `Hash`, which depends on the order of the struct's fields. Each
+    /// release ignores the other kind of hash.
     #[serde(rename = "Sorted", default, skip_serializing_if = "Option::is_none")]
     hash: Option<u64>,
 }

@@ -55,7 +55,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         let (store, table) = (self.table.store(), self.table_of(index)?);
         let mut race = self.retry.start(RACE);
         loop {
-            // IMPORTANT: the guard is read first. Every later change to the entry changes it.
+            // IMPORTANT: the guard is read first, because every later change to the entry also changes the guard.
             let guard = read(store, &table, &guard_key(key)?).await?;
             let found = read(store, &table, key).await?;
             let is_missing = found.is_none();

@@ -89,7 +89,7 @@ struct Entries<'a, E: Entity, S, O> {
     looks: AtomicUsize,
 }
 
-/// Identifies the change to settle. A later change to the same entity has a larger version.
+/// The origin and the version of the change to settle. A later change to the same entity has a larger version.
 struct Generation {
     origin: Origin,
     version: u64,

@@ -16,7 +16,7 @@ use crate::index::fault::IndexFault;
 /// ```
 /// use table_patterns::index::IndexState;
 ///
-/// /// Returns the action of an operator for an index.
+/// /// Returns the action that an operator should take for an index.
 /// fn remedy(state: IndexState) -> &'static str {
 ///     match state {
 ///         IndexState::Building => "run its backfill to the end",
@@ -77,8 +77,8 @@ pub(crate) fn is_declared_by<E: Entity>(layout: &SchemaRecord, index: &str) -> b
     layout.schema.indexes.iter().any(|stored| stored.name == index && declared.contains(stored))
 }
 
-/// For each index of an entity type, `true` if the handle knows that the index is ready. A `true` remains until the states are read again; while the value is
-/// `false`, each use of the index reads the state.
+/// For each index of an entity type, `true` if the handle knows that the index is ready. A value stays `true` until the states are read again. While it is
+/// `false`, each use of the index reads the stored state.
 #[derive(Debug)]
 pub(crate) struct States(Vec<AtomicBool>);
 
@@ -90,7 +90,7 @@ impl States {
         Self(E::INDEXES.iter().map(|_| AtomicBool::new(false)).collect())
     }
 
-    /// Creates states in which the indexes for which `is_ready` returns `true` are ready.
+    /// Creates the states of the indexes. An index is ready if `is_ready` returns `true` for its name.
     pub(crate) fn of_ready<E: Entity>(is_ready: impl Fn(&str) -> bool) -> Self {
         Self(E::INDEXES.iter().map(|index| AtomicBool::new(is_ready(index.schema().name))).collect())
     }

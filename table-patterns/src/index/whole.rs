@@ -1,4 +1,4 @@
-//! The rows of copies: they contain the stored values of their entities, and copies of whole entities also those that only a newer release knows.
+//! Builds the rows of copies from the stored values of their entities. Copies of whole entities also contain the properties that only a newer release knows.
 
 use table_core::entity::Entity;
 use table_core::index::IndexEntry;
@@ -32,7 +32,7 @@ impl<E: Entity, S: TableStore, O> Entities<E, S, O> {
     }
 }
 
-/// Returns a copy with the values that its entity's row contains, instead of those that this program encodes. Programs, and even two values of one map, can
+/// Returns a copy with the values that its entity's row contains, instead of those that this program encodes. Two programs, or two instances of one map, can
 /// encode a property differently, so copies are written and compared by stored values.
 pub(crate) fn with_values<E: Entity>(
     index: &IndexSchema,
@@ -53,8 +53,8 @@ pub(crate) fn with_values<E: Entity>(
     Ok(IndexEntry { row: row.finish(), ..entry })
 }
 
-/// Returns `true` if two rows have the same properties, in any order. All values that are not numbers (NaN) are the same, and so are both zeros, because
-/// stores may return one for the other.
+/// Returns `true` if two rows have the same properties, in any order. All NaN values count as equal, and so do both zeros, because a store may return one
+/// for another.
 pub(crate) fn has_same(one: RowView<'_>, other: RowView<'_>) -> Result<bool> {
     if one.len() != other.len() {
         return Ok(false);
@@ -76,7 +76,7 @@ pub(crate) fn has_same(one: RowView<'_>, other: RowView<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Returns the number itself, or the one NaN and the one zero that every store returns.
+/// Returns the number in a canonical form: all NaN values are the same, and zero is positive.
 pub(crate) fn canonical(number: f64) -> f64 {
     if number.is_nan() { f64::NAN } else { number + 0.0 }
 }

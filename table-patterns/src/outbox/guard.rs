@@ -230,7 +230,7 @@ async fn exists<S: TableStore>(store: &S, table: &TableName, target: &EntityKey)
     Ok(store.get(table, target, &Select::names(["PartitionKey"])).await?.is_some())
 }
 
-/// Deletes the guards in one partition whose entities no longer exist, if no step has changed the guard since the time `untouched_since`, in
+/// Deletes each guard in one partition whose entity no longer exists and which no step has changed since the time `untouched_since`, in
 /// [ticks](table_core::ticks). Returns the number of deleted guards. Costs a query for the guards, and a read of the guarded entity for each old guard
 /// without an owner.
 ///

@@ -193,7 +193,7 @@ impl Step {
     /// and `None` fields leave the stored values unchanged, so every change must contain all properties that the source writes to the target.
     ///
     /// Several sources can merge different properties into one target. None of them may [delete](Self::delete) it: a delete removes either the properties of all
-    /// sources or none, depending on the order of the deliveries. Instead, a source writes values that mean that it has none, such as empty strings.
+    /// sources or none, depending on the order of the deliveries. Instead of deleting, a source writes values that represent absence, such as empty strings.
     ///
     /// # Errors
     /// `InvalidInput` if a field is stored in chunks; any error from encoding the entity.

@@ -2,8 +2,8 @@
 //! registry, [`FEEDS`](crate::feed::FEEDS).
 //!
 //! A partition is registered before the first intent is recorded in it, and remains registered, because a writer that was suspended, or whose clock is
-//! wrong, may rely on its registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and has not been registered for two
-//! hours. Each later sweep reads only some of the quiet partitions. The mark is removed by a writer that registers the partition again, which writers do
+//! wrong, may rely on its registration indefinitely. A sweep marks a partition as *quiet* if it has no pending rows and was last registered at least two
+//! hours ago. Each later sweep reads only some of the quiet partitions. The mark is removed by a writer that registers the partition again, which writers do
 //! hourly by their own clocks, and by a sweep that finds a pending row.
 //!
 //! Erasing a tenant marks the tenant's partitions as erased instead of removing them, because running writers still rely on their registrations. Two hours
@@ -51,7 +51,7 @@ const BUCKETS: u32 = 16;
 /// The maximum number of partitions for which a writer remembers that they are registered.
 const REMEMBERED: usize = 100_000;
 
-/// The partitions that this process has registered, each with the time, and the partitions that it assumes others have registered.
+/// The partitions that this process has registered, each with the time of its registration, and the partitions that it assumes others have registered.
 #[derive(Debug, Default)]
 pub(crate) struct Registered {
     own: Mutex<HashMap<(String, String), u64>>,
@@ -232,12 +232,12 @@ fn entry(row: EntityRef<'_>) -> Result<Entry> {
     })
 }
 
-/// Returns `true` if a partition is not marked as quiet, and has not been registered for two hours.
+/// Returns `true` if a partition is not marked as quiet, and was last registered at least two hours ago.
 pub(crate) fn may_be_quiet(entry: &Entry, now: u64) -> bool {
     !entry.is_quiet && now.saturating_sub(entry.registered) >= ticks_of(ACTIVE)
 }
 
-/// Marks a partition without pending rows as quiet if it has not been registered for two hours. Returns `true` if it was marked. `now` is the store's
+/// Marks a partition without pending rows as quiet if it was last registered at least two hours ago. Returns `true` if it was marked. `now` is the store's
 /// time. A clock that is ahead would mark partitions whose writers still rely on their registration.
 ///
 /// The write is conditional on the registry row's `ETag`, so a concurrent registration is not marked.

@@ -61,7 +61,7 @@ pub(crate) fn is_record(operation: &Operation) -> bool {
     operation.row_key.as_str().starts_with(OUTBOX_PREFIX)
 }
 
-/// Returns the `RowKey` prefix of all outbox rows that one changed entity has.
+/// Returns the `RowKey` prefix that all outbox rows of one changed entity share.
 fn prefix_of(source: &RowKey) -> String {
     format!("{OUTBOX_PREFIX}{:016x}", hash(source.as_str().bytes()))
 }
@@ -297,7 +297,7 @@ fn parse(text: &[u8]) -> Result<Intent> {
 pub(crate) enum Note<'a> {
     /// A sweep sends a message for the row at the given time.
     Prompted(u64),
-    /// A worker has claimed the row until a given time. Contains the claim's identifier, and the number of started attempts.
+    /// A worker has claimed the row until a given time. Contains the claim's identifier and the number of started attempts.
     Claimed { by: &'a str, attempts: u32, until: u64, wait: u64 },
     /// An attempt has failed. Contains the number of attempts that count towards the poison limit, and the earliest time of the next attempt. If `error`
     /// is `None`, the row keeps its last error.

@@ -39,8 +39,7 @@ fn row(value: &str) -> Row {
     writer.finish()
 }
 
-/// Returns a key without the random identifier at its end, which differs in each
-/// run.
+/// Returns a key without the random identifier at its end, which differs in each run.
 fn without_id(row_key: &str) -> String {
     match row_key.rsplit_once('_') {
         Some((front, id)) if id.len() == 32 => format!("{front}_{{32 digits}}"),

@@ -40,7 +40,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Ok(self)
     }
 
-    /// Makes the commit check that entities of type `E` may be written. Used for entities that the unit writes without a handle.
+    /// Makes the commit check that entities of type `E` may be written. Use this for entities that the unit writes without a handle.
     pub(crate) fn admit_rows_of<E: Entity>(&mut self, is_whole: bool) -> &mut Self {
         let (store, watch, retry) = (&self.store, &self.watch, &self.retry);
         self.admissions.add::<E>(is_whole, || {
@@ -66,7 +66,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         let plan = handle.plan_by(by, &self.context, (key, kind), old.map(|old| (old, None)), new);
         let plan = plan.map_err(|error| error.with_table(self.table.as_str()))?;
         self.push(plan, act)?;
-        // The write keeps properties that a newer schema adds, so it is not counted as one that removes unknown properties.
+        // The write keeps the properties that a newer schema adds, so it does not count as a write that removes unknown properties.
         self.admissions.add::<E>(false, || handle);
         Ok(self)
     }
@@ -122,7 +122,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
         Err(self.here(Error::of(fault), key))
     }
 
-    /// Adds the table to an error, and also a key if the error has none.
+    /// Adds the table name to an error, and the key if the error contains none.
     pub(crate) fn here(&self, error: Error, key: &EntityKey) -> Error {
         let error = error.with_table(self.table.as_str());
         match error.key() {

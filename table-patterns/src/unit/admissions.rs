@@ -1,4 +1,4 @@
-//! A unit's admission checks: for each entity type that it writes, no program with a newer schema may have blocked the write.
+//! The admission checks of a unit: for each entity type that the unit writes, no program with a newer schema may have blocked the write.
 
 use std::any::TypeId;
 use std::collections::HashMap;

@@ -13,7 +13,7 @@ use table_core::store::TableStore;
 use crate::entities::StepRecorder;
 use crate::unit::UnitOfWork;
 
-/// An entity as read, and its new value.
+/// An entity as it was read, and its new value.
 pub(super) struct Change<'a, E> {
     pub(super) etag: &'a ETag,
     pub(super) old: (&'a E, Row),
@@ -52,7 +52,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> UnitOfWork<S, O
         Ok(self)
     }
 
-    /// Reads the entities to be replaced, and keeps their undeclared properties. Returns `Break` if the unit must read its rows again.
+    /// Reads the entities to be replaced, and adds their undeclared properties to the replaces. Returns `Break` if the unit must read its rows again.
     pub(super) async fn complete_changes(&mut self) -> Result<ControlFlow<()>> {
         for Rewrite { row_key, etag, before, after } in std::mem::take(&mut self.rewrites) {
             let ControlFlow::Continue(found) = self.look_up(&row_key).await? else {

@@ -23,7 +23,7 @@ impl<T> Committed<T> {
         self.value
     }
 
-    /// Returns the new versions of the entities in the order of their writes; `None` for a delete, and for an entity that a later
+    /// Returns the new versions of the entities in the order of their writes. The version is `None` for a delete, and for an entity that a later
     /// transaction in the same group commit has changed again.
     pub fn etags(&self) -> impl Iterator<Item = Option<&ETag>> {
         self.versions.iter().map(|(_, etag)| etag.as_ref())

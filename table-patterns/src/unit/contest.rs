@@ -42,7 +42,7 @@ impl Contest {
         self.seen.set_shared(true);
     }
 
-    /// Records the commit, and the reservation that the commit deleted.
+    /// Records that the transaction was committed. `deleted` is the reservation that the commit deleted, if any.
     pub(super) fn won(&mut self, rivals: Option<&Rivals>, deleted: Option<&Reservation>) {
         if deleted.is_some() {
             self.own = None;
@@ -83,8 +83,8 @@ impl Contest {
 }
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds an operation that deletes the transaction's own reservation. Adds nothing if the transaction has no room for it or contains incomplete writes; the
-    /// reservation is then deleted after the commit.
+    /// Adds an operation that deletes the transaction's own reservation. Adds nothing if the unit has no space for the operation or contains incomplete writes;
+    /// the reservation is then deleted after the commit.
     pub(super) fn delete_reservation(&mut self) -> Option<Reservation> {
         let own = self.rivals.as_ref().and_then(|rivals| rivals.own.clone());
         let own = own.filter(|_| !self.draft.is_pending())?;

@@ -15,7 +15,7 @@ use crate::unit::reservation::Reservation;
 use crate::unit::transaction::{Attempts, Finished};
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds the unit to the turn's open group, or opens a group. Returns `None` if the group refuses the unit.
+    /// Adds the unit to the open group of the turn, or opens a new group. Returns `None` if the group refuses the unit.
     pub(super) fn join(
         &self,
         turn: &Turn,

@@ -15,7 +15,7 @@ use table_core::{Result, ValueRef};
 use crate::entities::{SeenRows, touch};
 use crate::unit::reservation::{HOLD, MOST_EXPIRED, PREFIX, Reservation, Reservations, Stored, is_refusal};
 
-/// The maximum number of queue rows that are read.
+/// The maximum number of rows that are read from the queue.
 const MOST_READ: usize = 128;
 
 /// The reservations of one partition.

@@ -28,8 +28,8 @@ pub(super) struct Reads {
     rows: HashMap<RowKey, Option<StoredRow>>,
     /// `true` if a read returned a row from the group, in the state that the previous units have left.
     pub(super) used_group: bool,
-    /// `true` if the transaction's closure must run again, whatever it returned: it read a row that is unavailable until the group has been committed, or
-    /// its earlier reads are outdated.
+    /// `true` if the transaction's closure must run again, whatever it returned. This is the case if it read a row that is unavailable until the group has been
+    /// committed, or if its earlier reads are outdated.
     pub(super) must_restart: bool,
     /// The error for a write that contradicts a read, because it requires a different version of the row.
     pub(super) outdated: Option<Error>,
@@ -47,7 +47,7 @@ impl Reads {
         self.rows.iter().filter(|(_, found)| found.is_some()).map(|(row_key, _)| row_key)
     }
 
-    /// Passes the rows that were read to a group, which uses them to compute the rows that the following units see.
+    /// Passes the rows that were read to a group, which uses them to compute the rows that subsequent units see.
     pub(super) fn show(&self, group: &Group) {
         for (row_key, found) in &self.rows {
             group.remember(row_key, found.as_ref());
@@ -101,7 +101,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
     /// Reads a row in the partition. Later reads return the same row without a request.
     ///
     /// # Errors
-    /// `UpdateConditionNotSatisfied` if the transaction's closure must run again, which the unit remembers; any error from the store.
+    /// `UpdateConditionNotSatisfied` if the transaction's closure must run again, which the unit records; any error from the store.
     pub(crate) async fn read_row(&mut self, row_key: &RowKey) -> Result<Option<StoredRow>> {
         if let ControlFlow::Continue(found) = self.look_up(row_key).await? {
             return Ok(found);

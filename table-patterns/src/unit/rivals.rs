@@ -15,7 +15,7 @@ use crate::entities::{SeenRows, Turn};
 use crate::unit::queue::Queue;
 use crate::unit::reservation::{LONGEST_WAIT, MOST_EXPIRED, PAUSES, Reservation, Reservations, elapsed};
 
-/// The maximum time that is counted for one read of the reservations. If the clock is set forward, a wait is shortened by at most this time.
+/// The maximum time that is counted for one read of the reservations. If the clock is set forward, a wait is shortened by at most this amount.
 const LONGEST_READ: Duration = Duration::from_secs(1);
 
 /// The state of one run of a transaction with respect to other processes: their reservations, and the writes that it has detected.
@@ -34,7 +34,7 @@ pub(super) struct Rivals {
     pub(super) waited: Duration,
 }
 
-/// A row that has been read, and a flag that is `true` if earlier reads in the unit may be outdated.
+/// A row that has been read, with a flag that is `true` if earlier reads in the unit may be outdated.
 pub(super) struct ReadRow {
     pub(super) found: Option<StoredRow>,
     pub(super) has_waited: bool,

@@ -12,7 +12,7 @@ use crate::series::{Series, SlotNumber, only_slots, slot_name, sum_overflow, wit
 use crate::unit::UnitOfWork;
 
 impl<S: TableStore + Clone + 'static, O: StepRecorder> UnitOfWork<S, O> {
-    /// Adds numbers to a series' slots, and returns the sums in order. An empty slot counts as zero. If the row is missing, inserts it with
+    /// Adds numbers to slots of a series, and returns the sums in order. An empty slot counts as zero. If the row is missing, inserts it with
     /// the properties of `entity`. Only these slots are written. Later calls for the same row build on the sums of earlier calls.
     ///
     /// ```

@@ -87,7 +87,7 @@ struct Audit {
     change: String,
 }
 
-/// An entity in a separate table; all other entities in these tests share one table.
+/// An entity in a separate table. All other entities in these tests share one table.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[partition_key(tenant)]
 #[row_key("elsewhere")]
@@ -126,7 +126,7 @@ impl Participant<Ticket> for Trail {
     }
 }
 
-/// A participant that writes one row for all tickets, so the second insert conflicts.
+/// A participant that inserts the same row for every ticket, so the insert for a second ticket conflicts.
 struct Once;
 impl Participant<Ticket> for Once {
     fn name(&self) -> &'static str {
@@ -199,8 +199,8 @@ fn egt_9_a_unit_of_several_types_writes_all_of_their_rows_or_nothing() {
 
     let agent = Agent { tenant: "contoso".into(), id: 9 };
     block_on(store.table::<Agent>().insert(&agent)).unwrap();
-    // Condition, ticket, comment · two copies rewritten, one removed and one added · two feed records, an audit
-    // row · an intent of the remote index, one intent for all steps.
+    // The condition, the ticket and the comment; two rewritten copies, a removed copy and an added copy; two feed records and an audit
+    // row; one intent for the remote index, and one intent for all steps.
     assert_eq!(close().operations(), 12);
     let written = block_on(sendable(close().commit())).unwrap();
     assert_eq!((written.len(), written.iter().flatten().count()), (2, 2));

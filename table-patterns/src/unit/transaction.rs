@@ -1,4 +1,4 @@
-//! Transactions: a closure that reads, decides and writes in one unit. It is repeated until all of its reads are still current at the commit.
+//! Transactions: a closure that reads, decides and writes in one unit. The closure runs again until all of its reads are still current at the commit.
 
 use std::collections::HashMap;
 
@@ -37,7 +37,7 @@ pub(super) struct Attempts<'a> {
     race: RetryLoop<'a>,
     /// The last attempt, if the store refused it.
     refused: Option<RefusedRun>,
-    /// `true` once a group commit has been refused. The unit is then committed alone, so an error can be attributed to it.
+    /// `true` once a group commit has been refused. The unit is then committed alone, so an error can be attributed to this unit.
     pub(super) is_alone: bool,
     /// The time when the current attempt began.
     began: u64,

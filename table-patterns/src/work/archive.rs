@@ -145,7 +145,7 @@ impl<S: TableStore> Archive<S> {
         loop {
             call.keep().await?;
             // IMPORTANT: the copy is read before the source. If another worker copies a newer version and deletes the source in the meantime, the write below
-            // fails on the copy's version, and the next round finds no source.
+            // fails because the copy has a different version, and the next round finds no source.
             let copy = self.store.get(to, key, &Select::All).await?;
             let Some(source) = self.store.get(from, key, &Select::All).await? else {
                 return Ok(()); // QUE-22: an earlier attempt has completed.

@@ -89,7 +89,7 @@ impl<S: TableStore, Q: QueueStore> Hands<'_, '_, '_, S, Q> {
         let Err(StepError { error, delay, is_refused }) = taken else { return Ok(End::Done) };
         let was_contested = is_contested(pending);
         let is_other = Failure::of(&error) == Failure::Lasting && error.code() != ErrorCode::UniqueViolation;
-        // If a value is contested, the attempts only determine the delays between them.
+        // While a value is contested, the number of attempts only determines the delays. Another lasting error therefore starts the count at 1.
         let attempts =
             if was_contested && is_other { 1 } else { Worker::<S, Q>::counted(&error, pending.attempts) };
         match worker.failed(&error, pending.attempts, delay) {

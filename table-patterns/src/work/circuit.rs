@@ -55,7 +55,7 @@ struct Circuit {
     error: Error,
 }
 
-/// The current time and the delays of a worker, in ticks.
+/// The current time and a worker's delays, in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) now: u64,
@@ -128,7 +128,7 @@ impl Circuits {
         let after = |failures| times.now.saturating_add(ticks_of(delay(failures)));
         if let Some(circuit) = circuits.get_mut(target) {
             insert(&mut circuit.failed, pass.source);
-            // Otherwise, another step has opened the circuit in the meantime.
+            // Otherwise, another step has opened the circuit again in the meantime.
             if pass.seen == Some(circuit.until) {
                 circuit.until = after(circuit.failures);
                 circuit.failures = circuit.failures.saturating_add(1);

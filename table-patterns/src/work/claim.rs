@@ -40,7 +40,7 @@ pub(super) struct Claims<'a, 'q, S, Q> {
     pub(super) partition_key: &'a PartitionKey,
     /// The identifier of these claims, by which the worker recognises them after a lost response (CON-11).
     pub(super) id: String,
-    /// The attempts at each row of the current page before these claims. A claim whose response was lost is repeated with the same number.
+    /// For each row of the current page, the number of attempts before these claims. A claim whose response was lost is repeated with the same number.
     pub(super) attempts: BTreeMap<RowKey, u32>,
     /// `true` if the message has been delivered before, so that an earlier receiver may have claimed rows and died.
     pub(super) is_repeated: bool,
@@ -142,7 +142,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     /// Claims the free rows in a page, and starts attempts for the first of them. Rows are ordered by the time of their change. Returns `None` if another
     /// worker committed first.
     async fn claim(&mut self, page: Vec<Pending>) -> Result<Option<(Vec<Pending>, VecDeque<Pending>)>> {
-        // If a clock is ahead, claimed rows are only taken too early, which repeats work.
+        // If a clock is ahead, rows with claims are only taken too early, which repeats work.
         let now = self.held.now().max(self.worker.outbox.runtime().now());
         let (mut free, mut taken) = (Vec::new(), Vec::new());
         for mut pending in page {
@@ -155,7 +155,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
             let to = if self.worker.is_due(&pending, now) || is_ours { &mut free } else { &mut taken };
             to.push(pending);
         }
-        // Other workers have claimed the other rows, and their messages will be delivered again. An earlier receiver of this message is the exception.
+        // Other workers have claimed the other rows, and their messages will be delivered again. This does not hold for an earlier receiver of this message.
         if self.is_repeated {
             for pending in &taken {
                 self.wait_until(pending.not_before);
@@ -233,7 +233,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
         pending.claim.as_ref() == Some(&self.id)
     }
 
-    /// Reads the row of an attempt whose claim conflicted. Returns it if it contains this claim, whose response was lost.
+    /// Reads the row of an attempt whose claim conflicted. Returns the row if it contains this claim, which means that only the response to the claim was lost.
     async fn own(&self, next: &Pending) -> Result<Option<Pending>> {
         let (page, _) = self.page(&Work::Row(next.place.clone()), None).await?;
         let is_begun = |found: &Pending| self.is_ours(found) && found.attempts == next.attempts;

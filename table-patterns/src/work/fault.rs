@@ -2,7 +2,7 @@
 
 use table_core::{Error, Fault};
 
-/// The reason why a worker or sweep cannot do its work.
+/// The reason why a worker or a sweep cannot do its work.
 #[derive(Debug, thiserror::Error, Fault)]
 pub(super) enum WorkFault {
     #[error(

@@ -64,8 +64,8 @@ use crate::work::fault::WorkFault;
 ///         if !self.is_up {
 ///             return Err(work::outage("the search index is down")); // retried until it is up
 ///         }
-///         delivery.keep().await?; // before something that takes long
-///         // … store `changed.words` under `delivery.source`, unless what is there has a larger version than `delivery.version`
+/// delivery.keep().await?; // before a slow operation
+/// // … store `changed.words` under `delivery.source`, unless the stored version is larger than `delivery.version`
 ///         Ok(())
 ///     }
 /// }

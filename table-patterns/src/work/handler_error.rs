@@ -42,7 +42,7 @@ pub fn failure(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Error {
 }
 
 /// Creates the error for a handler whose target is unavailable, with the code `ServerBusy`. The attempt does not count towards the poison limit. Until a
-/// message succeeds, the handler receives other messages only rarely: after each delay, and first those that have not been tried.
+/// message succeeds, the handler receives other messages only rarely: one after each delay, and first those that have not been tried.
 ///
 /// ```
 /// use table_patterns::work;

@@ -18,7 +18,7 @@ pub(crate) struct Held<'a, Q> {
     pub(crate) queues: &'a Q,
     pub(crate) queue: &'a QueueName,
     pub(crate) pace: &'a Runtime,
-    /// The duration by which each extension renews the lease.
+    /// The duration for which each extension hides the message.
     pub(crate) hidden: Duration,
     answer: Mutex<Answer>,
 }

@@ -14,7 +14,7 @@ pub struct WorkMetrics {
     pub steps: u64,
     /// The number of guarded steps that were skipped because the same change or a newer one had already been applied.
     pub stale: u64,
-    /// The number of retries within an attempt, after transient errors (PAT-EC-5).
+    /// The number of retries within attempts, caused by transient errors (PAT-EC-5).
     pub retries: u64,
     /// The number of failed attempts, plus the number of messages that could not be processed. Both are repeated later.
     pub failures: u64,

@@ -13,8 +13,7 @@ pub(super) enum End {
     Poisoned,
     /// The row waits for another attempt.
     Failed {
-        /// The error from the attempt; `None` if no step was tried, in which case the row keeps its last
-        /// error.
+        /// The error from the attempt; `None` if no step was tried, in which case the row keeps its last error.
         error: Option<String>,
         /// The row's attempts, including earlier ones, that count towards the poison limit.
         attempts: u32,

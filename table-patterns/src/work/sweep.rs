@@ -29,7 +29,7 @@ const QUIET: usize = 64;
 /// The longest time for which a sweep relies on a worker's claim, because the worker's clock may be ahead.
 const CLAIMED: Duration = Duration::from_secs(60 * 60);
 
-/// Searches for pending intents whose messages were lost, and sends new messages for them.
+/// A sweep that searches for pending intents whose messages were lost, and sends new messages for them.
 ///
 /// ```
 /// # use table_patterns::{Engine, QueueName, outbox::Outbox};
@@ -38,7 +38,7 @@ const CLAIMED: Duration = Duration::from_secs(60 * 60);
 /// # pollster::block_on(async {
 /// # let store = Engine::in_memory();
 /// # let outbox = Outbox::new(store.clone(), store, QueueName::new("work")?);
-/// let report = Sweep::new(outbox).sweep_registered().await?; // every few minutes, from anywhere
+/// let report = Sweep::new(outbox).sweep_registered().await?; // every few minutes, in any process
 /// assert_eq!((report.partitions, report.prompted), (0, 0));
 /// # Ok::<(), table_patterns::Error>(())
 /// # }).unwrap();
@@ -151,7 +151,7 @@ impl<S: TableStore, Q: QueueStore> Sweep<S, Q> {
         Ok(progress.report)
     }
 
-    /// Marks a partition without pending rows as quiet if it has not been registered for two hours by the store's clock.
+    /// Marks a partition without pending rows as quiet if, by the store's clock, it was last registered at least two hours ago.
     async fn mark_quiet(&self, entry: &Entry, progress: &mut Progress) -> Result<bool> {
         let store = self.outbox.store();
         // The store's time is only read if the partition may be old enough.

@@ -280,7 +280,7 @@ fn pat_ec_7_a_row_claimed_with_a_clock_days_ahead_is_free() {
         .unwrap()
         .with("NotBefore", ahead)
         .with("Claim", "a dead worker");
-    // The functions of a table refuse reserved rows.
+    // The methods of `Table` refuse reserved rows.
     let kind = OperationKind::Merge(claim.to_row().unwrap(), table_core::IfMatch::Any);
     let limits = engine.capabilities().limits;
     let mut merge = Transaction::new(PartitionKey::new("Sales").unwrap(), limits).unwrap();

@@ -1,4 +1,4 @@
-//! Workers: they receive messages, perform the steps of the intents, and then delete the messages (PAT-EC-1 to PAT-EC-5).
+//! Workers, which receive messages, perform the steps of the intents, and then delete the messages (PAT-EC-1 to PAT-EC-5).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -32,7 +32,7 @@ use crate::work::metrics::WorkMetrics;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerOptions {
-    /// The duration for which receiving a message, and each extension, hides it; in whole seconds (QUE-21).
+    /// The duration for which a message is hidden after it is received and after each extension of the lease, in whole seconds (QUE-21).
     pub lease: Duration,
     /// The number of messages per receive request, 1 to 32.
     pub messages_per_receive: usize,
@@ -82,7 +82,7 @@ impl Default for WorkerOptions {
 /// let store = Engine::in_memory();
 /// let outbox = Outbox::new(store.clone(), store, QueueName::new("work")?);
 /// outbox.create_queues().await?;
-/// let worker = Worker::new(outbox); // with a handler for each message: see `Handler`
+/// let worker = Worker::new(outbox); // normally with a handler for each message type: see `Handler`
 /// worker.run_until_idle().await?;
 /// assert_eq!(worker.metrics().received, 0);
 /// # Ok::<(), table_patterns::Error>(())
@@ -209,7 +209,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
             return;
         }
         let outcome = match self.work(&held, &message).await {
-            // Later deliveries could not read the message either.
+            // The message could not be read in later deliveries either.
             Err(error) if error.code() == ErrorCode::Corrupted => {
                 let entry = self.poisoned(message.text, Some(kept(&error)), message.dequeue_count);
                 self.put_aside(&held, &entry).await.map(|()| Outcome::Done)

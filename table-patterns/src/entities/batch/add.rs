@@ -116,7 +116,7 @@ impl Batch {
         }
         if let Some(known) = self.rows.get(&row_key) {
             return match &known.write {
-                // Two holders that copy the same entity each add a condition on it, or the unit has read a row that a pattern writes.
+                // Two holders that copy the same entity may each add a condition on it, or the unit may have read a row that a pattern writes.
                 ContributedWrite::Fixed(other) if is_condition(&kind) => {
                     let contradiction = || self.contradiction(&row_key, other, &kind);
                     let write = ContributedWrite::Fixed(both(other, &kind).ok_or_else(contradiction)?);

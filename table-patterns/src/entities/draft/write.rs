@@ -36,7 +36,7 @@ pub(crate) struct EntityWrite<'a> {
 #[derive(Clone)]
 pub(super) struct Completion<'a> {
     pub(super) by: Arc<dyn Completes + 'a>,
-    /// The stored properties. For a replace, at least those that the type declares; otherwise, all of them.
+    /// The stored properties. For a replace, these are at least the properties that the type declares; otherwise, all of them.
     stored: Option<Row>,
     context: WriteContext,
 }
@@ -84,7 +84,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         Ok(EntityWrite { plan, completion })
     }
 
-    /// Returns a write plan that serves only to estimate the size of a transaction. If `is_planned_again` is `true`, the write is later planned from the stored
+    /// Returns a write plan that only serves to estimate the size of a transaction. If `is_planned_again` is `true`, a later plan will be based on the stored
     /// entity, so this plan omits the rows of contributors that may refuse the write.
     ///
     /// # Errors
@@ -160,7 +160,7 @@ impl EntityWrite<'_> {
         Self { plan: EntityPlan { identified: true, ..self.plan }, ..self }
     }
 
-    /// Sets whether the write removes properties that the program does not know.
+    /// Sets whether the write removes properties that this program does not know.
     pub(crate) fn whole(self, is_whole: bool) -> Self {
         Self { plan: EntityPlan { is_whole, ..self.plan }, ..self }
     }

@@ -1,4 +1,4 @@
-//! Tests that a bulk write's error reports the position of the refused entity.
+//! Tests that the error of a bulk write contains the position of the refused entity.
 
 use std::collections::BTreeMap;
 
@@ -138,7 +138,7 @@ fn pat_ix_4_a_bulk_write_whose_players_exchange_places_names_the_player_without_
     });
 }
 
-/// A participant that refuses the change of one user, with a given error code.
+/// A participant that refuses the change of one user with the given error code.
 struct Refuses(u32, ErrorCode);
 
 impl Participant<User> for Refuses {

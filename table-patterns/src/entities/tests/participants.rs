@@ -128,7 +128,7 @@ impl Participant<desk::Ticket> for Claims {
 type Store = WithParticipants<Engine>;
 type Tickets = Entities<desk::Ticket, Store, Outbox<Store, Engine>>;
 
-/// Creates a store with claims and one agent, whose tickets copy the name of that agent.
+/// Creates a store with the `Claims` participant and one agent, whose name the agent's tickets copy.
 async fn with_claims() -> Result<(Store, Tickets)> {
     let store = Engine::in_memory().with_participant::<desk::Ticket>(Claims);
     let outbox = Outbox::new(store.clone(), Engine::in_memory(), QueueName::new("work")?);
@@ -146,7 +146,7 @@ fn the_error_of_a_bulk_write_names_the_entity_with_copies_that_is_refused() {
             [0, 2, 5].into_iter().flat_map(|refused| (0..3).map(move |verb| (refused, verb)))
         {
             let (_, tickets) = with_claims().await.unwrap();
-            // Some of the other tickets refer to no agent. No agent has the number 9.
+            // Some of the other tickets refer to no agent. No agent has number 9.
             let agent = |id| if id == refused { Some(9) } else { (id % 3 > 0).then_some(1) };
             let all = (0..6).map(|id| desk::ticket(id, agent(id)));
             let written = match verb {

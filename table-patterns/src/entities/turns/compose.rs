@@ -17,7 +17,7 @@ pub(super) struct GroupRow {
     pub(super) writer: u64,
 }
 
-/// The content of a row, as the following units see it.
+/// The content of a row, as subsequent units see it.
 #[derive(Clone)]
 pub(super) enum Seen {
     /// The row after the last write; `None` if it is deleted.
@@ -34,7 +34,7 @@ pub(super) fn next_number() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Returns the version of a row that has not been committed yet.
+/// Returns a version for a row that has not been committed yet.
 /// No stored row ever has this version, so the store refuses a write from outside the group that requires it.
 fn provisional() -> Option<ETag> {
     ETag::parse(&format!("W/\"uncommitted-{}\"", next_number())).ok()
@@ -66,13 +66,13 @@ pub(super) fn seen_after(
     }
 }
 
-/// Combines a row's write with the group's earlier writes of this row. Returns `None` if a single operation cannot express both.
+/// Combines a write with the group's earlier writes to the same row. Returns `None` if a single operation cannot express both.
 pub(super) fn compose(known: &GroupRow, kind: &OperationKind) -> Option<OperationKind> {
     use OperationKind::{Check, Delete, Insert, InsertOrMerge, InsertOrReplace, Merge, Replace};
     if is_condition(&known.kind) {
         return after_condition(&known.kind, kind);
     }
-    // A later unit's condition applies to the row as the earlier unit left it.
+    // A later unit's condition applies to the row in the state that the earlier unit has left.
     let holds = |if_match: &IfMatch| match (if_match, &known.seen) {
         (IfMatch::Any, Seen::Known(Some(_)) | Seen::Unknown) => true,
         (IfMatch::ETag(etag), Seen::Known(Some(stored))) => *etag == stored.etag,

@@ -31,7 +31,7 @@ pub(crate) type CommitGroup = Box<
 /// The pattern that records changes, if any.
 pub(crate) type Recorder = Option<Arc<dyn RecordChanges>>;
 
-/// The check that a unit may write, and a flag that is `true` if the unit removes properties that the program does not know.
+/// The check that a unit may write, with a flag that is `true` if the unit removes properties that the program does not know.
 pub(crate) type Admission = (Arc<dyn AdmitWrites>, bool);
 
 /// The outcome of a group commit: for each row, the number of its last write and its new version.
@@ -47,7 +47,7 @@ pub(crate) struct Group {
     timer: GroupTimer,
 }
 
-/// The time-out alarm that the waiting writers in all partitions share, and the runtime that sets it.
+/// The time-out alarm shared by the waiting writers in all partitions, and the runtime that sets the alarm.
 pub(crate) type GroupTimer = (Arc<Alarm>, Runtime);
 
 struct State {
@@ -58,11 +58,11 @@ struct State {
     order: Vec<RowKey>,
     /// Stored rows that units have read but not written.
     read: HashMap<RowKey, Option<StoredRow>>,
-    /// The `RowKey`s of the entities for which members record steps, as they occur in the keys of outbox rows.
+    /// The `RowKey`s of the entities for which members record steps, in the form that the keys of outbox rows contain.
     sources: HashSet<String>,
     records: Vec<ChangeRecord>,
     recorder: Recorder,
-    /// The members' admission checks. The commit repeats them, because it may begin long after a member has joined.
+    /// The members' admission checks. They are repeated at the commit, which may begin long after a member has joined.
     admissions: Vec<Admission>,
     bytes: usize,
     /// `None` once the group is sealed.
@@ -74,7 +74,7 @@ struct State {
     /// `true` once a member has waited too long. From then on, each step of the commit wakes all members, because the member that drove the commit may not be
     /// polled again.
     is_late: bool,
-    /// `true` if the commit has woken all members while one of them was polling it, so the others could not poll it at that time.
+    /// `true` if the commit has woken all members while one of them was polling it. The other members could not poll the commit at that time.
     is_woken: bool,
 }
 
@@ -135,7 +135,7 @@ impl Group {
         }
     }
 
-    /// Remembers a stored row, so the following units can read it without a request.
+    /// Remembers a stored row, so subsequent units can read it without a request.
     pub(crate) fn remember(&self, row_key: &RowKey, found: Option<&StoredRow>) {
         self.lock().read.insert(row_key.clone(), found.cloned());
     }
@@ -195,7 +195,7 @@ impl Group {
         Some(joined)
     }
 
-    /// Closes the group. Its members then drive the commit. The turn is passed on when the commit ends.
+    /// Closes the group. Its members then drive the commit. When the commit ends, `turn` is passed on.
     pub(crate) fn seal(&self, turn: Option<Turn>) {
         let mut state = self.lock();
         let Some(commit) = state.commit.take() else { return };
@@ -301,7 +301,7 @@ impl Member<'_> {
         match polled {
             Poll::Pending => {
                 state.sealed = Some(commit);
-                // Another member may have been woken, or may have become late, while this member was polling the commit.
+                // Another member may have been woken, or may have timed out, while this member was polling the commit.
                 let is_missed = state.is_woken || state.is_late && !is_late;
                 drop(state);
                 if is_missed {

@@ -1,5 +1,5 @@
-//! Tests that units of work committed as a group leave the same rows as if they had run one by one, whatever they read and write, and that the steps they
-//! record have increasing versions.
+//! Tests that units of work that are committed as a group leave the same rows as units that run one by one, whatever they read and write. Also tests that the
+//! steps that they record have increasing versions.
 
 mod members;
 
@@ -27,7 +27,7 @@ use crate::entities::plan::touch;
 use crate::outbox::rows::{self, together};
 use crate::outbox::{Intent, OUTBOX_PREFIX, Step};
 
-/// A unit of work's kind of write to one row. Most kinds depend on the row's content, which the unit of work reads first.
+/// The kind of a unit's write to one row. Most kinds depend on the content of the row, which the unit reads first.
 #[derive(Clone, Copy, Debug)]
 enum Write {
     Replace,
@@ -79,7 +79,7 @@ fn row_key(at: u8) -> RowKey {
     RowKey::new(format!("row{at}")).unwrap()
 }
 
-/// Returns an operation that performs a write and succeeds on the row that was read.
+/// Returns an operation that performs a write, and that succeeds if the row is as it was read.
 fn operation(
     at: u8,
     (write, property, value): (Write, u8, i64),
@@ -104,7 +104,7 @@ fn operation(
     Some(Operation { row_key: row_key(at), kind })
 }
 
-/// Returns the operations that record one step for each source entity of a unit.
+/// Returns the operations that record one step for each row in a unit's set of sources.
 fn records((at, (_, sources)): (usize, &Unit)) -> impl Iterator<Item = Operation> {
     let target = EntityKey::new("elsewhere", "copy").unwrap();
     let step = Step::delete_if_exists(TableName::new("Copies").unwrap(), target);

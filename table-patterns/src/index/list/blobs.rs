@@ -77,9 +77,8 @@ impl ListBlobs {
         Self { blobs, prefix: prefix.trim_matches('/').to_owned(), spill_above: None, grace: DAY }
     }
 
-    /// Sets the number of keys above which a list is stored in a blob.
-    /// With 0, all lists are stored in blobs; by default, only lists that do not fit into an
-    /// entity.
+    /// Sets the number of keys above which a list is stored in a blob. With 0, all lists are stored in blobs. By default, only lists that do not fit into an entity
+    /// are stored in blobs.
     #[must_use]
     pub fn spill_above(self, keys: usize) -> Self {
         Self { spill_above: Some(keys), ..self }

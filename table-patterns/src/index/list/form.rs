@@ -48,7 +48,7 @@ impl ListForm {
                 |piece: &KeyPiece| matches!(piece, KeyPiece::Field { field: name, .. } if *name == field);
             entity.partition_key.iter().any(is_it)
         };
-        // IMPORTANT: within each key, the order is that of the struct's fields, in which releases have stored lists of parts.
+        // IMPORTANT: within each key, the parts are in the order of the struct's fields, as in the lists of parts that releases have already stored.
         let (behind, mut parts): (Vec<_>, Vec<_>) =
             index.properties.iter().partition(|part| in_partition_key(part.field));
         let is_text = |part: &&PropertySchema| part.edm == EdmType::String && !part.optional;
@@ -212,7 +212,7 @@ impl ListForm {
         Error::of(ListFault::WithoutBlobs(self.index.name))
     }
 
-    /// Returns the error for a list with members that do not determine a valid entity key.
+    /// Returns the error for a list with members that do not form a valid entity key.
     pub(crate) fn astray(&self) -> Error {
         self.broken(&self.parts)
     }
@@ -222,12 +222,12 @@ impl ListForm {
     }
 }
 
-/// Returns the name of a property of a list: `EmployeeIDs`, `EmployeeIDs1`, …
+/// Returns the name of a list's property, given the number of the piece that it contains: `EmployeeIDs`, `EmployeeIDs1`, …
 fn name_of(first: &str, piece: usize) -> String {
     if piece == 0 { first.to_owned() } else { format!("{first}{piece}") }
 }
 
-/// Returns the members in the properties of a list, whose first property is `first`. `broken` returns the error for a property.
+/// Returns the members from all properties of a list. `first` is the name of its first property. `broken` returns the error for an invalid property.
 fn pieces<T: DeserializeOwned>(
     first: &str,
     list: RowView<'_>,

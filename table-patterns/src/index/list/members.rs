@@ -16,7 +16,7 @@ use crate::index::list::{ListForm, Member, StoredMembers};
 pub(crate) struct Members {
     /// The keys of the entities in the list, each with its parts if known. Blobs and entities with whole keys contain no parts.
     owners: BTreeMap<EntityKey, Option<Member>>,
-    /// Encoded members that determine no valid entity key. They are kept until a repair removes them.
+    /// Encoded members that do not form a valid entity key. They are kept until a repair removes them.
     strays: BTreeSet<Member>,
     /// `true` if the list was read from an entity that contains the parts of its members.
     has_parts: bool,
@@ -58,7 +58,7 @@ impl Members {
         self.owners.keys()
     }
 
-    /// Returns the number of members that determine no valid entity key.
+    /// Returns the number of members that do not form a valid entity key.
     pub(crate) fn strays(&self) -> usize {
         self.strays.len()
     }
@@ -94,7 +94,7 @@ impl Members {
         self.owners.remove(owner);
     }
 
-    /// Removes the members that determine no valid entity key.
+    /// Removes the members that do not form a valid entity key.
     pub(crate) fn leave_strays(&mut self) {
         self.strays.clear();
     }
@@ -107,7 +107,7 @@ impl Members {
         Some(texts)
     }
 
-    /// Checks that a list can be stored as keys, for example in a blob. The members that determine no valid entity key would be lost.
+    /// Checks that a list can be stored as keys, for example in a blob. Members that do not form a valid entity key would be lost.
     ///
     /// # Errors
     /// `EntityMismatch` if such a member exists.

@@ -8,11 +8,11 @@ use table_core::{Error, Result};
 use crate::index::list::{ListForm, Members};
 
 impl ListForm {
-    /// Returns the row of an entity with the list, spread over as many properties as needed.
+    /// Returns the row of a list entity. The members are spread over as many properties as needed.
     ///
     /// # Errors
     /// - `IndexListFull` if the members do not fit into one entity (PAT-IX-4).
-    /// - `EntityMismatch` if the form needs keys of entities, or parts, that are not known.
+    /// - `EntityMismatch` if the form needs the entities' keys or the members' parts, and some of them are unknown.
     pub(crate) fn write(&self, key: &EntityKey, members: &Members, limits: &Limits) -> Result<Row> {
         if self.has_keys {
             return self.write_keys(key, members, limits);
@@ -20,10 +20,10 @@ impl ListForm {
         members.texts().map_or_else(|| Err(self.astray()), |texts| self.write_parts(key, &texts, limits))
     }
 
-    /// Returns the row of an entity with a list that keeps the form of an older release, because [`write`](Self::write) has refused it with `error`.
+    /// Returns the row of a list entity in the form of an older release, after [`write`](Self::write) has refused the list with `error`.
     ///
     /// # Errors
-    /// `error` if the list does not have the form of an older release; `IndexListFull` if it does not fit in that form either.
+    /// `error` if the list was not stored in the form of an older release; `IndexListFull` if it does not fit in that form either.
     pub(crate) fn write_older(
         &self,
         key: &EntityKey,
@@ -35,7 +35,7 @@ impl ListForm {
         texts.map_or(Err(error), |texts| self.write_parts(key, &texts, limits))
     }
 
-    /// Returns `true` if a stored list has the form of an older release, and the current form can replace it.
+    /// Returns `true` if a stored list has the form of an older release, and can be converted to the current form.
     pub(crate) fn is_outdated(&self, key: &EntityKey, members: &Members, limits: &Limits) -> bool {
         self.has_keys && members.has_parts() && self.write_keys(key, members, limits).is_ok()
     }

@@ -208,7 +208,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         wrong(kind, entry, false)
     }
 
-    /// Writes the index entry of an entity. Within its partition, one transaction writes both, but only if the entity's version is unchanged, so no
+    /// Writes the index entry of an entity. If the index is in the entity's partition, one transaction writes both, conditional on the entity's version, so no
     /// concurrent write with a different value can interfere.
     async fn make_good(&self, etag: ETag, key: &EntityKey, wrong: Wrong) -> Result<()> {
         let Wrong { kind, entry, .. } = wrong;

@@ -113,7 +113,7 @@ fn pat_inter_3_a_cross_partition_backfill_resumes_after_a_crash_at_any_submit() 
             let store = Disturbed::new(Engine::in_memory());
             let table =
                 store.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
-            // The changes are recorded and never relayed: all remote entries are missing.
+            // The changes are recorded but never relayed, so all remote entries are missing.
             table.bulk().insert_all(&employees).await.map_err(|error| error.source)?;
             table.rebuild::<EmployeeByBadge>().await?;
             table.rebuild::<EmployeeEmailDirectory>().await?;
@@ -219,7 +219,7 @@ fn live() -> impl Strategy<Value = Live> {
     })
 }
 
-/// Returns `true` for backfill errors that the generated entities can cause, at least temporarily.
+/// Returns `true` for backfill errors that the generated entities can cause, even if only temporarily.
 fn is_of_the_data(error: &table_core::Error) -> bool {
     matches!(error.code(), ErrorCode::UniqueViolation | ErrorCode::IndexListFull)
 }

@@ -202,7 +202,7 @@ fn key_8_a_value_that_leaves_no_space_for_a_guard_key_is_refused_on_write() {
     let engine = Engine::in_memory();
     let members = engine.entities_with_outbox::<Member, _>(Records::default());
     let members = block_on(members.create_if_missing()).unwrap();
-    // The key of `Names` has nine more units than its entry, and the key of a guard has seven more.
+    // The key of a `Names` entry is nine code units longer than the name, and the key of a guard is seven units longer than that of its entry.
     for length in 480..=512 {
         let member = Member { department: "S".into(), id: length, name: "x".repeat(length as usize) };
         let written = block_on(members.insert(&member)).map(drop).map_err(|error| error.rule());

@@ -157,7 +157,7 @@ fn pat_intra_8_a_bulk_load_packs_by_rows_per_entity_and_resumes() {
     block_on(async {
         let store = Disturbed::new(Engine::in_memory());
         let table = store.entities::<Staff>().create_if_missing().await?;
-        // An entity, two copies, and a list of three.
+        // Each write affects an entity, two copies, and a list that three entities share.
         let staff = |id: u32| Staff {
             id,
             last_name: format!("Name{}", id / 3),

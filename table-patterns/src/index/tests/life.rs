@@ -217,7 +217,7 @@ fn a_disabled_index_refuses_queries_until_a_backfill() {
     .unwrap();
 }
 
-/// Tests that `enable` takes no index out of use, that `rebuild` starts every pass that has begun from the beginning, and that neither refuses older programs.
+/// Tests that `enable` takes no index out of use, that `rebuild` restarts every pass that has begun, and that neither refuses older programs.
 #[test]
 fn enable_changes_only_a_disabled_index() {
     block_on(async {

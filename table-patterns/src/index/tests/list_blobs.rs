@@ -209,7 +209,7 @@ fn a_reader_overtaken_by_a_change_and_a_collection_starts_again() {
         people.insert(&jones(1)).await?;
         let other = scene.other(0).await?;
         let old = scene.blobs.names();
-        // A hook between the read of the entity and the read of its blob.
+        // This hook runs between the read of the entity and the read of its blob.
         scene.blobs.before_next(move |blobs| {
             block_on(other.insert(&jones(2))).unwrap();
             block_on(blobs.delete(&object_store::path::Path::parse(&old[0]).unwrap())).unwrap();

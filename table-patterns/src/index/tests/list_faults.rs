@@ -31,7 +31,7 @@ async fn program(people: &People) {
 async fn recovered(scene: &Scene, what: &str) -> Result<()> {
     scene.store.live();
     scene.blobs.heal();
-    // In the partition nothing needs recovery: entity and list are written in one transaction.
+    // Lists in the entities' partition need no recovery, because an entity and its list are written in one transaction.
     let mut model = Model::new();
     for department in DEPARTMENTS {
         let left = scene.people.query(Employee::partition(department)).collect().await?;
@@ -44,7 +44,7 @@ async fn recovered(scene: &Scene, what: &str) -> Result<()> {
             let wanted: Vec<_> = model.values().filter(is_it).collect();
             assert_eq!(found.iter().map(Versioned::value).collect::<Vec<_>>(), wanted, "{what}");
         }
-        // The list may be stale, but a named blob is never missing.
+        // The list may be stale, but a referenced blob is never missing.
         scene.people.keys_of(Employee::namesakes(name)).await?;
     }
     settle_all(&scene.people).await?;
@@ -107,7 +107,7 @@ fn pat_ix_4_an_overtaken_move_starts_again_and_leaves_no_blob() {
                 scene.people.insert(&jones(1)).await?;
                 let other = scene.other(theirs).await?;
                 scene.store.before_submit(move |_| {
-                    // Both writers record in one partition, so the records of this writer need other numbers than the records of the first writer.
+                    // Both writers record in one partition, so their records need different numbers.
                     for _ in 0..100 {
                         other.outbox.record_number();
                     }

@@ -54,7 +54,7 @@ struct Ticket {
     agent: String,
 }
 
-/// A member of a team. The list of a tag stores two parts of the `RowKey`.
+/// A member of a team. The list for a tag stores two parts of the `RowKey`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Members", crate = table_core)]
 #[partition_key(department)]
@@ -185,7 +185,7 @@ fn pat_ix_a_list_of_an_older_release_is_read_and_then_stored_as_keys() {
         is_stored(r#"MemberKeys ["member_red_ada","member_red_eve"]"#);
         assert!(members.check().run().await?.is_clean());
 
-        // A member without a valid key stays until a repair, so the list keeps its form.
+        // A member without a valid key remains until a repair, so the list keeps its form.
         older(&engine, r#"[["re_d","x"],["red","ada"]]"#);
         members.delete(Member::key("Sales", "red", "ada"), IfMatch::Any).await?;
         is_stored(r#"MemberDetails [["re_d","x"]]"#);
@@ -202,7 +202,7 @@ fn pat_ix_4_a_list_of_an_older_release_keeps_its_form_if_keys_do_not_fit() {
     let form = ListForm::new(Member::SCHEMA, &Member::SCHEMA.indexes[0]);
     let key = table_core::key::EntityKey::new("Sales", "tag_new").unwrap();
     let parts = [vec!["r".to_owned(), "a".to_owned()], vec!["r".to_owned(), "b".to_owned()]];
-    // One property has room for the parts of both members, but not for both keys.
+    // One property has enough space for the parts of both members, but not for both keys.
     let mut limits = Limits::PORTABLE;
     (limits.string_units, limits.properties) = (22, 1);
     let row = form.write_parts(&key, &parts.into(), &limits).unwrap();

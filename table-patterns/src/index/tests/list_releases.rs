@@ -20,7 +20,7 @@ use crate::index::{FindingKind, ListBlobs};
 use crate::outbox::Outbox;
 use crate::work::Worker;
 
-/// The texts of a task: country, city, team, name and tag.
+/// The text fields of a task: country, city, team, name and tag.
 type Texts = [&'static str; 5];
 
 fn key([country, city, team, name, _]: Texts) -> EntityKey {
@@ -33,7 +33,7 @@ type Tasks<T> = Entities<T, Engine, Outbox<Engine, Engine>>;
 trait Release {
     fn put(&self, task: Texts);
     fn delete(&self, task: Texts) -> bool;
-    /// Settles one recorded change, or all of them.
+    /// Settles one recorded change, or all recorded changes if `all` is `true`.
     fn work(&self, outbox: &Outbox<Engine, Engine>, all: bool);
     /// Returns the keys in the list of a tag in a partition.
     fn inside(&self, country: &str, city: &str, tag: &str) -> Vec<EntityKey>;

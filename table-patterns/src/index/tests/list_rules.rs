@@ -20,12 +20,12 @@ use crate::index::ListBlobs;
 
 const TABLES: [&str; 2] = ["Company", "LastNames"];
 
-/// Limits above which lists are stored in blobs. With these, lists are always in entities, always in blobs, or move to a blob as they grow.
+/// Limits above which lists are stored in blobs. Depending on the limit, lists are always in entities, always in blobs, or move to a blob as they grow.
 const BEYOND: [usize; 3] = [usize::MAX, 0, 20];
 
 #[test]
 fn pat_ix_1_writers_and_workers_of_one_list_lose_no_member_at_any_location() {
-    // Each lost attempt is another writer's success, and their number is below the limit of attempts: no writer fails.
+    // An attempt fails only because another writer succeeded. The number of these writes is below the limit of attempts, so no writer fails.
     const WRITERS: u32 = 8;
     const EACH: u32 = 6;
     for beyond in BEYOND {
@@ -59,7 +59,7 @@ fn pat_ix_1_writers_and_workers_of_one_list_lose_no_member_at_any_location() {
             });
             let all: Vec<_> = (0..WRITERS * EACH).map(jones).collect();
             assert_lists(people, &model(&all), &["Jones"]).await?;
-            // Uploads of refused writers are removed now or by the collector.
+            // Uploads of refused writers are removed immediately or by the collector.
             scene.collect_all().await?;
             assert_eq!(scene.blobs.names(), scene.named().await?);
             Ok::<(), table_core::Error>(())
@@ -102,7 +102,7 @@ fn pat_ix_2_a_changed_name_writes_three_entities_by_etag_in_one_transaction() {
             settle_all(people).await?;
             let after = [person("Sales", 1, "Cao"), jones(2), person("Sales", 3, "Cao")];
             assert_lists(people, &model(&after), &["Jones", "Cao"]).await?;
-            // Removing works the same way: the last member removes the list.
+            // Removals work in the same way: removing the last member removes the list.
             people.delete(Employee::key("Sales", 2), IfMatch::Any).await?;
             settle_all(people).await?;
             let company = stored(&scene.store.engine, &TABLES).await?;
@@ -132,7 +132,7 @@ fn pat_ix_3_a_lookup_reads_the_list_its_blob_and_each_entity() {
             let names = || Employee::namesakes("Jones");
             let page = people.get_page_by_index(names(), None, 2).await?;
             assert_eq!(page.entities.len(), 2);
-            // One entity of the next page got another name, and the list was not updated: the entity is left out, and the page continues.
+            // One entity of the next page got another name, and the list was not updated. The entity is omitted, and the page continues.
             people.update(Employee::key("Sales", 2), |now| now.last_name = "Cao".to_owned()).await?;
             let (page, gets, _) =
                 scene.store.count(people.get_page_by_index(names(), page.next.as_ref(), 2)).await;
@@ -282,7 +282,7 @@ fn pat_ix_7_every_value_has_its_own_list() {
             let names = hostile();
             assert_lists(&people, &model(&all), &names.iter().map(String::as_str).collect::<Vec<_>>())
                 .await?;
-            // A key that is too long is refused, and nothing is half-written.
+            // A key that is too long is refused, and nothing is written.
             let error = people.insert(&person("Sales", 99, &"x".repeat(600))).await.unwrap_err();
             assert_eq!((error.code(), error.rule()), (ErrorCode::KeyEncoding, Some("KEY-7")));
             assert!(people.get(Employee::key("Sales", 99)).await?.is_none());
@@ -334,7 +334,7 @@ fn pat_intra_8_a_bulk_load_with_large_lists_takes_several_transactions() {
         let people =
             store.entities_with_outbox::<Employee, _>(Records::default()).create_if_missing().await?;
         let (mut all, mut taken) = (Vec::new(), Vec::new());
-        // At the end the lists alone have 5 times 100 keys of 12 characters, and each change writes an entire list.
+        // At the end, the lists alone contain 5 times 100 keys of 12 characters, and each change writes an entire list.
         for hundred in 0..5 {
             let new: Vec<_> =
                 (0..100).map(|id| person("Sales", hundred * 100 + id, NAMES[(id % 5) as usize])).collect();

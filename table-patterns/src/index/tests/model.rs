@@ -44,7 +44,7 @@ fn verb() -> impl Strategy<Value = Verb> {
 
 type Model = BTreeMap<EntityKey, Staff>;
 
-/// Returns the possible error codes of a write whose resulting entities cannot all be stored; empty if the write must succeed.
+/// Returns the possible error codes of a write whose resulting entities cannot all be stored. Returns an empty list if the write must succeed.
 fn forbidden(after: &Model, before: &Model) -> Vec<ErrorCode> {
     let mut codes = Vec::new();
     let all = || after.values();

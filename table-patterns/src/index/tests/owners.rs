@@ -48,7 +48,7 @@ struct Partner {
     email: String,
 }
 
-/// A visitor, in the same table as customers. Its index is a list in the table of e-mail addresses, under a `PartitionKey` that begins with no literal.
+/// A visitor, in the same table as customers. Its index is a list in the table of e-mail addresses, under a `PartitionKey` that does not begin with a literal.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Customers")]
 #[partition_key(tenant)]
@@ -63,7 +63,7 @@ struct Visitor {
 }
 
 mod branch {
-    /// A customer of a branch. Its type and its index have the same names as those of other customers, but the keys begin with a different literal.
+    /// A customer of a branch. This type and its index have the same names as those of the other `Customer` type, but its keys begin with a different literal.
     #[derive(table_core::Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Branches")]
     #[partition_key(tenant)]
@@ -146,7 +146,7 @@ fn pat_inter_3_one_of_two_types_opened_at_once_is_refused() {
             (one.join().unwrap(), other.join().unwrap())
         });
         assert!(customer != supplier);
-        // The owner is the same for all later programs.
+        // The keys still belong to the same type when later programs open the table.
         assert_eq!(
             (open::<Customer>(&engine).is_ok(), open::<Supplier>(&engine).is_ok()),
             (customer, supplier)

@@ -190,7 +190,7 @@ fn pat_inter_3_a_delayed_settlement_that_crashes_leaves_nothing_behind() {
     }
 }
 
-/// Tests another worker that settles a later change between the reads and the write of the tested worker.
+/// Tests that a worker does not undo a later change that another worker settles between the first worker's reads and its write.
 #[test]
 fn an_older_settlement_does_not_undo_a_newer_one() {
     block_on(async {
@@ -200,7 +200,7 @@ fn an_older_settlement_does_not_undo_a_newer_one() {
         table.insert(&jones).await?;
         let changes = records::<Employee, _>(&store, "Sales").await?.remove(0).1;
         let badge = changes.iter().find(|change| change.of.name() == "ByBadge").unwrap().clone();
-        // The worker has read that the copy is missing and should exist. Before it writes, the change is settled and undone.
+        // The worker has read that the copy is missing and should exist. Before the worker writes, the change is settled and undone.
         store.before_submit(move |engine| {
             let table = engine.entities_with_outbox::<Employee, _>(Records::default());
             block_on(async {
@@ -225,7 +225,7 @@ fn an_older_settlement_does_not_undo_a_newer_one() {
     .unwrap();
 }
 
-/// Tests a value that returns to its earlier owner after the worker has read the entity with the new value, and before it reads the owner of the
+/// Tests a value that returns to its earlier owner after the worker has read the entity with the new value, but before the worker reads the owner of the
 /// stored entry.
 #[test]
 fn pat_ec_4_a_value_that_was_returned_is_not_a_violation() {
@@ -316,7 +316,7 @@ fn pat_inter_4_a_partial_copy_is_read_only_as_its_part() {
             table.get_eventual_as::<Name, _>(Employee::email_directory("Sales", email)).await?.unwrap();
         let name = Name { first_name: "Jane".to_owned(), last_name: "Jones".to_owned() };
         assert_eq!((found.possibly_stale(), found.owner()), (&name, &jones().key_of()?));
-        // Age and badge are not stored there.
+        // Age and badge are not stored in the copy.
         let key = EntityKey::new("email_Sales", email)?;
         let bag = engine.untyped("Company")?.get(&key).await?.unwrap();
         let names: std::collections::BTreeSet<_> = bag.iter().map(|(name, _)| name.to_owned()).collect();
@@ -375,7 +375,7 @@ impl Any {
         let mut any = Self::new(id, 17, 32_600);
         let key = any.key_of()?;
         let used = entity_bytes(key.partition_key.as_str(), key.row_key.as_str(), Some(&any.to_row()?));
-        // The name and the header of the property take 14 bytes, each character two.
+        // The name and the header of the property take 14 bytes. Each character takes two.
         let rest = (ENTITY_BYTES - ENTITY_RESERVE - used - 14) / 2;
         any.rest.insert("Z".to_owned(), Value::String("x".repeat(rest)));
         Ok(any)
@@ -397,7 +397,7 @@ fn pat_inter_3_an_entity_whose_remote_entry_no_store_accepts_is_refused() {
     block_on(async {
         let engine = Engine::in_memory();
         let table = engine.entities_with_outbox::<Any, _>(Records::default()).create_if_missing().await?;
-        // The entry has the department and the number instead of the badge, which is its key.
+        // The entry stores the department and the number instead of the badge, which is its key.
         for (entity, code) in [
             (Any::new(1, 252, 1), ErrorCode::TooManyProperties),
             (Any::largest(2)?, ErrorCode::EntityTooLarge),
@@ -407,7 +407,7 @@ fn pat_inter_3_an_entity_whose_remote_entry_no_store_accepts_is_refused() {
             assert_eq!(error.code(), code, "{error}");
             assert!(error.to_string().contains("`AnyBadges`") && error.key().is_some(), "{error}");
             assert_eq!(records::<Any, _>(&engine, "Sales").await?.len(), recorded, "nothing for a worker");
-            // Another program writes the entity, which alone is small enough. It can be made smaller, and deleted.
+            // Another program writes the entity, which alone is small enough. It can be made smaller or deleted.
             engine.untyped("Company")?.insert(&entity.untyped()?).await?;
             let key = || Any::key("Sales", entity.id);
             assert_eq!(table.get(key()).await?.as_deref(), Some(&entity));

@@ -182,7 +182,7 @@ fn rows_in_other_partitions_are_checked_and_repaired_too() {
         };
         table.insert(&jones).await?;
         table.insert(&cao).await?;
-        // No change was relayed: the remote entries are missing, and a repair does the work of the relay.
+        // No change was relayed, so the remote entries are missing. A repair does the work of the relay.
         let report = table.check().run().await?;
         assert!(report.found == 5 && report.findings.iter().all(|found| found.kind == FindingKind::Missing));
         assert_eq!(table.check().repair().run().await?.repaired, 5);
@@ -241,7 +241,7 @@ fn with_concurrent_writers_a_check_finds_and_a_repair_undoes_nothing() {
     .unwrap();
 }
 
-/// Tests that a repair keeps a list member that belongs to no entity when the repair reads it, but belongs to one before the repair writes.
+/// Tests that a repair keeps a list member that belongs to no entity when the repair reads it, but belongs to one before the repair writes the list.
 #[test]
 fn a_repair_removes_no_member_that_has_just_joined() {
     block_on(async {

@@ -60,7 +60,7 @@ fn reading() -> impl Strategy<Value = Reading> {
 
 type Store = FaultyStore<Engine>;
 
-/// Makes all requests fail after the next 3,000.
+/// Makes all requests after the next 3,000 fail.
 fn bound(store: &Store) {
     store.script(|_, at| if at < 3_000 { Fault::None } else { Fault::Before(ErrorCode::ServerBusy) });
 }
@@ -161,7 +161,7 @@ macro_rules! release {
 release!(first:);
 release!(second: #[serde(default)] pub(super) land: u8,);
 
-/// Tests that a worker of a release whose code encodes a property differently settles the changes of the earlier release, even after a write that changes
+/// Tests that a worker whose release encodes a property differently settles the changes of the earlier release, even after a write that changes
 /// other properties.
 #[test]
 fn a_worker_with_another_encoding_writes_the_entry() {

@@ -1,4 +1,4 @@
-//! Partitions that sweeps read until a given day, although no writer registers them again. The bearer of a [grant](crate::grant) may write to such a
+//! Partitions that sweeps read until a given day even if no writer registers them again. The bearer of a [grant](crate::grant) may write to such a
 //! partition, and its credential does not permit writes to the registry.
 //!
 //! Each such partition has a second row in the registry table, in the partition `kept-{table}-{day}`, where the day is the first day (counted from the year
@@ -32,7 +32,7 @@ pub(super) struct KeptRow {
     until: u64,
 }
 
-/// Makes sweeps read a partition at least until a time, in ticks, even while it is quiet.
+/// Ensures that sweeps keep reading a partition until at least the given time, in ticks, even if the partition is marked as quiet.
 pub(crate) async fn keep<S: TableStore>(
     store: &S,
     table: &TableName,
@@ -81,8 +81,8 @@ impl Entry {
         !self.kept.is_empty()
     }
 
-    /// Returns `true` if, at the given time, at least one of the rows that keep the partition active has expired. A row expires two hours after its last
-    /// grant.
+    /// Returns `true` if, at the given time, at least one of the rows that keep the partition active has expired. A row expires two hours after the last grant
+    /// that it records.
     pub(crate) fn has_expired(&self, now: u64) -> bool {
         self.kept.iter().any(|row| row.has_expired(now))
     }

@@ -31,7 +31,7 @@ fn job(number: u32) -> Job {
     Job { tenant: "t".into(), number, agent: 9 }
 }
 
-/// Returns a handle that loses the race for an agent's list `times` times when it submits.
+/// Returns a handle whose first `times` submits each lose the race for an agent's list.
 fn losing(times: u32, attempts: usize) -> (FaultyStore<Engine>, Entities<Job, FaultyStore<Engine>>) {
     let store = FaultyStore::new(Engine::in_memory());
     let retry = Retry::new(attempts, Duration::from_micros(1), Duration::from_micros(10));

@@ -58,7 +58,7 @@ impl Act {
 }
 
 proptest! {
-    /// Tests that, whatever is written and whatever fails, indexes, feed, audit rows and intents match the committed changes.
+    /// Tests that, whatever is written and whatever fails, the indexes, the feed, the audit rows and the intents match the committed changes.
     #[test]
     fn pat_intra_4_every_verb_maintains_all_patterns_of_the_entity(acts in proptest::collection::vec(act(), 1..25)) {
         let (store, tickets) = desk();

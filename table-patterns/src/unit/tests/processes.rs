@@ -106,7 +106,7 @@ async fn post<S: TableStore + Clone + 'static>(counters: &Entities<Counter, S>) 
 }
 
 /// Posts a few times in one process, while other processes post in an endless loop. Returns the largest number of attempts
-/// per transaction, in the one process and in the others.
+/// per transaction, first for the one process and then for the others.
 fn contest(run: &Run, slow: &Counters, times: usize, others: &[Counters]) -> (usize, usize) {
     let (is_over, posts) = (AtomicBool::new(false), AtomicUsize::new(0));
     let (most, most_of_others) = (AtomicUsize::new(0), AtomicUsize::new(0));

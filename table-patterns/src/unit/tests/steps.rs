@@ -19,7 +19,7 @@ struct Line {
     phone: i32,
 }
 
-/// The copy of a line in another table. A step writes it.
+/// The copy of a line in another table, which a step writes.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Phones")]
 #[partition_key(tenant)]

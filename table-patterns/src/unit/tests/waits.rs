@@ -20,13 +20,13 @@ use crate::unit::tests::timeline::Timeline;
 #[derive(Clone, Copy, Debug)]
 enum Caller {
     Plain,
-    /// Its closure makes a slow call that involves no store.
+    /// A caller whose closure makes a slow call that involves no store.
     Slow,
-    /// It holds one of the program's mutexes during its transaction.
+    /// A caller that holds one of the program's mutexes during its transaction.
     Holds,
-    /// Its closure waits for that mutex.
+    /// A caller whose closure waits for that mutex.
     Needs,
-    /// It polls its transaction a few times, and then either drops it or keeps it without polling.
+    /// A caller that polls its transaction a few times, and then either drops the transaction or keeps it without polling.
     Leaves {
         polls: usize,
         is_kept: bool,

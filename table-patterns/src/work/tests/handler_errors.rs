@@ -163,7 +163,7 @@ fn pat_ec_5_a_clock_that_jumps_at_any_reading_delays_a_retry_by_minutes_at_most(
         let jumping = Outbox::with_runtime(engine.clone(), engine.clone(), outbox.queue().clone(), pace);
         let worker = Worker::new(jumping).handler(Failing(work::outage("no answer")));
         block_on(worker.run_once()).unwrap();
-        // Twice a worker's longest wait.
+        // This is slightly more than twice a worker's longest wait, which is 20 minutes.
         time.fetch_add(41 * 600_000_000, Ordering::SeqCst);
         let other = Worker::new(outbox.clone()).handler(Nothing);
         block_on(other.run_until_idle()).unwrap();

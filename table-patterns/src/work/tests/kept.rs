@@ -48,7 +48,7 @@ fn every_sweep_reads_the_partitions_whose_grants_have_not_expired() {
         for at in 0..150 {
             grants.push(grant(at, 9 * DAY).await);
         }
-        // A shorter grant that is issued later.
+        // A shorter grant is issued later.
         grant(7, DAY).await;
         pass(3 * HOUR);
         let idle = sweep().await;

@@ -16,8 +16,7 @@ impl Handler<Mail> for Refusing {
     }
 }
 
-/// Generates strings that repeat one character fewer than `most` times. Most of these characters must be
-/// escaped.
+/// Generates strings that repeat one character fewer than `most` times. Most of these characters must be escaped.
 fn text(most: usize) -> impl Strategy<Value = String> {
     let letter = prop_oneof![Just('"'), Just('\\'), Just('\u{1}'), Just('\u{FFFE}'), Just('é'), Just('a')];
     (letter, 0..most).prop_map(|(letter, count)| letter.to_string().repeat(count))

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use super::*;
 
-/// A handler that records the changed entities of the calls.
+/// A handler that records the changed entity of each call.
 #[derive(Clone, Default)]
 struct Seen(Arc<Mutex<BTreeSet<String>>>);
 

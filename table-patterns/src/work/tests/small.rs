@@ -1,4 +1,4 @@
-//! Tests workers on stores that allow only a few operations per transaction.
+//! Tests workers on stores that allow only a few operations in a transaction.
 
 use std::time::Duration;
 

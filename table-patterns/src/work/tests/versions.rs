@@ -36,7 +36,7 @@ impl Scene {
         block_on(self.engine.submit(&self.table, transaction)).unwrap();
     }
 
-    /// Records a guarded step of the program, which writes a row in another partition.
+    /// Records a guarded step of the program. The step writes a row in another partition.
     fn record(&self, text: &str) {
         let mut writer = RowWriter::new();
         writer.property("Text", ValueRef::String(text));
@@ -80,7 +80,7 @@ fn target() -> EntityKey {
     EntityKey::new("target", "1").unwrap()
 }
 
-/// Returns a row with another value of a property, or without the property.
+/// Returns a copy of a row in which one property has the given value, or is missing if `value` is `None`.
 fn mutated(row: RowView<'_>, name: &str, value: Option<ValueRef<'_>>) -> Row {
     let mut writer = RowWriter::new();
     for property in row.properties() {

@@ -1,4 +1,4 @@
-//! Tests the members of a group: one member drives the commit, some are cancelled or never polled again, and late members seal the group.
+//! Tests of a group's members: one member drives the commit, some are cancelled or never polled again, and members that have timed out seal the group.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,7 +33,7 @@ impl Task {
     }
 }
 
-/// A group whose commit takes several steps, and whose alarm rings when the test rings it.
+/// A group whose commit takes several steps, and whose alarm the test triggers.
 struct Slow {
     group: Arc<Group>,
     steps: Vec<oneshot::Sender<()>>,
@@ -112,7 +112,7 @@ fn wakes_of_members(members: usize, cancelled: usize) -> usize {
     slow.group.seal(None);
     let tasks: Vec<_> = waiting.iter().map(|(task, _)| Arc::clone(task)).collect();
     run(&mut waiting);
-    // Members that have been woken drive the commit, so they are cancelled first.
+    // Members that have been woken drive the commit, so they are the first to be cancelled.
     waiting.sort_by_key(|(task, _)| usize::MAX - task.wakes.load(Ordering::Relaxed));
     for _ in 0..cancelled {
         drop(waiting.remove(0));
@@ -223,7 +223,7 @@ fn a_late_member_that_is_woken_while_another_polls_the_commit_is_woken_again() {
         assert!(!task.run(&mut late));
         slow.ring();
     }
-    // This poll seals the group. Afterwards, the late member is never polled again.
+    // This poll seals the group. Afterwards, the member that has timed out is never polled again.
     assert!(!task.run(&mut late));
     let (task, mut outcome) = other.lock().unwrap().take().unwrap();
     assert!(task.run(&mut outcome), "the other member was not woken");
