@@ -1,7 +1,7 @@
 //! Secondary indexes: an entity and its index rows, written together (PAT-INTRA, PAT-INTER, PAT-IX).
 //!
 //! # Context
-//! The service indexes only the two keys (DQ-9). Any other lookup needs an extra row: a copy under another key, or a list of keys under a value.
+//! The service indexes only the two keys (DQ-9). Any other lookup needs an extra row: a copy under another key, or a list of keys of entities with one value.
 //! Both are declared with `#[index(…)]` and `#[index_entity(…)]`. [`Entities`](crate::Entities) maintains them in every insert, replace, merge, patch, upsert,
 //! delete, [update](crate::Entities::update), [transaction](crate::Entities::transaction) and [bulk load](crate::Entities::bulk).
 //!
@@ -36,7 +36,7 @@
 //! - Each value of a `unique` index in the partition belongs to at most one entity. Writing a second entity with that value fails with a
 //!   [`UniqueViolation`](crate::ErrorCode::UniqueViolation) that contains the key of the first entity (PAT-INTRA-5).
 //! - A remote index is eventually consistent (PAT-INTER-3). A [`StepRecorder`](crate::entities::StepRecorder) records the change in the transaction. For each
-//!   record, [`settle`](crate::Entities::settle) then reads the current entity and corrects its index entry; it may run late, twice or in any order. It
+//!   record, [`settle`](crate::Entities::settle) then reads the current entity and corrects its index entry. It may run late, twice, or out of order. It
 //!   writes the index entry under a guard that contains the newest change settled there, so a late write, by a worker that was suspended or read stale data,
 //!   is refused (`docs/convergence.md`). Results have the type [`Eventual`], which does not dereference and can be [verified](Eventual::verify)
 //!   (PAT-INTER-5). If two entities have the same unique value, settling the second one detects it. The record of that entity is retried with growing delays

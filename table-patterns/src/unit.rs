@@ -159,12 +159,12 @@ pub struct UnitOfWork<S, O> {
     handles: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     /// For each entity type, the check that no program with a newer schema forbids its writes.
     admissions: Admissions,
-    /// Replaces for which all stored properties must be read first.
+    /// The replaces for which all stored properties must be read first.
     rewrites: Vec<Rewrite>,
     reads: Reads,
     /// Rows with changed slots, in their new state.
     slots: HashMap<RowKey, Row>,
-    /// The waits for other processes' transactions; `None` if the unit does not run in a transaction.
+    /// The state of waiting for transactions of other processes; `None` if the unit does not run in a transaction.
     rivals: Option<Rivals>,
 }
 

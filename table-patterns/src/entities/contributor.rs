@@ -135,7 +135,7 @@ impl Contribution {
         EntityPlan { rows, derived_steps, steps, records, recorder, ..EntityPlan::alone(key, kind) }
     }
 
-    /// Adds a row whose operation is fixed: it does not depend on the stored row.
+    /// Adds a row whose operation is fixed, that is, does not depend on the stored row.
     pub(crate) fn write(&mut self, by: &'static str, operation: Operation) {
         let Operation { row_key, kind } = operation;
         self.rows.push(PlannedRow { by: Author::Pattern(by), row_key, write: RowWrite::Fixed(kind) });

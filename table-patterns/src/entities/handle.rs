@@ -112,7 +112,7 @@ impl<E: Entity, S, O> Entities<E, S, O> {
         &self.retry
     }
 
-    /// Returns the plain table, without contributors, for reads that need no index.
+    /// Returns the plain table, without contributors. Use it for reads that need no index.
     #[must_use]
     pub const fn table(&self) -> &Table<E, S> {
         &self.table

@@ -96,7 +96,7 @@ pub struct IndexCheck<'a, E, S, O> {
 }
 
 impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
-    /// Creates a check of all indexes, and of the reserved rows of copies and feeds. Changes nothing unless [`repair`](IndexCheck::repair) is called.
+    /// Creates a check of all indexes, and of the reserved rows of copies and feeds. The check changes nothing unless [`repair`](IndexCheck::repair) is called.
     pub const fn check(&self) -> IndexCheck<'_, E, S, O> {
         IndexCheck { table: self, only: None, repair: false, per_second: None, most: 1_000 }
     }
@@ -161,7 +161,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> IndexCheck<'_, E, S, O> {
         Ok(report)
     }
 
-    /// Checks a pattern's reserved rows for rows that the pattern cannot read.
+    /// Finds the reserved rows of a pattern that the pattern cannot read.
     async fn check_reserved(
         &self,
         rules: ReservedRows,

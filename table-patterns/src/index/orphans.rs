@@ -19,7 +19,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     /// Removes list blobs that no entity has referenced for a grace period, and marks newly found orphaned blobs. Run this function periodically, because
     /// each change to a list in a blob leaves the list's previous blob.
     ///
-    /// Safe to run concurrently with writers, readers and other collectors. Simply repeat an interrupted run: it uses the marks that were already
+    /// Safe to run concurrently with writers, readers and other collectors. After an interruption, simply run it again: it uses the marks that were already
     /// written. Blobs whose names have a different format are ignored.
     ///
     /// # Errors

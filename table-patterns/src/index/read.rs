@@ -189,7 +189,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
     }
 }
 
-/// Restricts a selection of rows to the type's entities, without their index copies.
+/// Restricts a selection of rows to the entities of the type, without their index copies.
 fn own_rows<E: Entity, C: Class, F: Source>(selection: Selection<E, C, F>) -> Selection<E, C, F> {
     if F::INDEX.is_some() {
         return selection;

@@ -100,7 +100,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
             let mut is_named = false;
             each_row(self.table.store(), table, &Query::new(range), |row| {
                 let pending = Pending::read(table, row)?;
-                // An unreadable row is ignored: it records no change.
+                // An unreadable row is ignored, because it records no change.
                 let intent = pending.intent().ok().filter(|_| pending.version > version);
                 is_named |= intent.is_some_and(|intent| intent.steps().iter().any(names_it));
                 Ok(())

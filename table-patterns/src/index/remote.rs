@@ -41,7 +41,7 @@ pub enum Derived {
     CopiesIn(String),
 }
 
-/// The first element in the text of a change to an entity's copies. It contains spaces, so it cannot be the name of an index.
+/// The first element in the encoded change when the change affects the copies of the entity. It contains spaces, so it cannot be the name of an index.
 const GIVEN: &str = "copies of it";
 const HELD: &str = "copies by ";
 

@@ -85,7 +85,7 @@ struct Entries<'a, E: Entity, S, O> {
     generation: Option<Generation>,
     /// `false` if a foreign writer of the partition may have recorded the change: then no guard is written unless the entry itself changes.
     is_genuine: bool,
-    /// The number of reads that were stale: they returned the entity as it was before the change.
+    /// The number of stale reads, which returned the entity as it was before the change.
     looks: AtomicUsize,
 }
 

@@ -156,7 +156,7 @@ impl Guard {
     /// Records a step in the guard, and returns how the step affects its target.
     fn take(&mut self, origin: &Origin, write: &TargetWrite) -> Effect {
         let deletes = matches!(write, TargetWrite::DeleteIfExists);
-        // Merges from several sources coexist: they do not change the owner, and are never too late.
+        // Merges from several sources coexist. They do not change the owner, and are never too late.
         let shares = matches!(write, TargetWrite::InsertOrMerge(_));
         if self.knows(origin) {
             return Effect::Stale;

@@ -6,10 +6,10 @@ use table_core::{Error, Result};
 
 use crate::outbox::fault::OutboxFault;
 
-/// The prefix of the `RowKey`s of outbox rows. After it come 16 digits of a hash of the changed entity's RowKey, and 16 random digits.
+/// The prefix of the `RowKey`s of outbox rows. It is followed by 16 digits of a hash of the changed entity's `RowKey`, and by 16 random digits.
 pub const OUTBOX_PREFIX: &str = "\u{FFFC}outbox_";
 
-/// The prefix of the `RowKey`s of poison intents (intents that were set aside). After it come the digits of the original outbox row.
+/// The prefix of the `RowKey`s of poison intents (intents that were set aside). It is followed by the digits in the key of the original outbox row.
 pub const POISON_PREFIX: &str = "\u{FFFC}poison_";
 
 /// The `RowKey` of an outbox row.

@@ -52,7 +52,7 @@ impl<S: TableStore + Clone + 'static, O: StepRecorder + 'static> UnitOfWork<S, O
         Ok(self)
     }
 
-    /// Reads the entities to be replaced, and adds their undeclared properties to the replaces. Returns `Break` if the unit must read its rows again.
+    /// Reads the entities that will be replaced, and adds their undeclared properties to the replaces. Returns `Break` if the unit must read its rows again.
     pub(super) async fn complete_changes(&mut self) -> Result<ControlFlow<()>> {
         for Rewrite { row_key, etag, before, after } in std::mem::take(&mut self.rewrites) {
             let ControlFlow::Continue(found) = self.look_up(&row_key).await? else {

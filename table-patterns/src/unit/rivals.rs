@@ -1,4 +1,4 @@
-//! A transaction's reads while other processes write to its partition: it detects their writes, and waits for their reservations.
+//! The reads of a transaction while other processes write to its partition. The transaction detects their writes and waits for their reservations.
 
 use std::sync::Arc;
 use std::time::Duration;

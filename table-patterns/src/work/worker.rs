@@ -127,7 +127,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         self.takes(M::NAME.to_owned(), OfMessage::<M, _>::new(handler))
     }
 
-    /// Registers the handler for the steps with the name `name`.
+    /// Registers the handler for the steps with the given name.
     pub(crate) fn takes(mut self, name: String, take: impl Take + 'static) -> Self {
         self.handlers.insert(name, Arc::new(take));
         self
@@ -287,7 +287,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     }
 }
 
-/// The outcome of a delivered message.
+/// The outcome of processing a delivered message.
 pub(crate) enum Outcome {
     /// All work has been done, so the message is deleted.
     Done,

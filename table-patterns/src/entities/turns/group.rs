@@ -67,7 +67,7 @@ struct State {
     bytes: usize,
     /// `None` once the group is sealed.
     commit: Option<CommitGroup>,
-    /// The running commit, which any member drives.
+    /// The running commit, which any member can drive.
     sealed: Option<BoxFuture<'static, GroupOutcome>>,
     outcome: Option<GroupOutcome>,
     wakers: Vec<Waker>,

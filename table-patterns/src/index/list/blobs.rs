@@ -51,7 +51,7 @@ pub(crate) struct Upload {
 /// let store = Engine::in_memory();
 /// let outbox = Outbox::new(store.clone(), store.clone(), QueueName::new("indexes")?);
 /// outbox.create_queues().await?;
-/// let blobs = ListBlobs::new(Arc::new(InMemory::new()), "indexes").spill_above(0); // all lists, whatever their length
+/// let blobs = ListBlobs::new(Arc::new(InMemory::new()), "indexes").spill_above(0); // stores all lists in blobs
 /// let employees =
 ///     store.entities_with_outbox::<Employee, _>(outbox.clone()).with_list_blobs(blobs).create_if_missing().await?;
 /// let jones = Employee { department: "Sales".into(), id: 152, last_name: "Jones".into() };
@@ -77,8 +77,8 @@ impl ListBlobs {
         Self { blobs, prefix: prefix.trim_matches('/').to_owned(), spill_above: None, grace: DAY }
     }
 
-    /// Sets the number of keys above which a list is stored in a blob. With 0, all lists are stored in blobs. By default, only lists that do not fit into an entity
-    /// are stored in blobs.
+    /// Sets the number of keys above which a list is stored in a blob. With 0, all lists are stored in blobs. By default, only lists that do not fit into an
+    /// entity are stored in blobs.
     #[must_use]
     pub fn spill_above(self, keys: usize) -> Self {
         Self { spill_above: Some(keys), ..self }

@@ -99,7 +99,7 @@ impl Members {
         self.strays.clear();
     }
 
-    /// Returns the parts of the members; `None` if the parts of a member are not known.
+    /// Returns the parts of the members; `None` if the parts of any member are unknown.
     pub(crate) fn texts(&self) -> Option<BTreeSet<Member>> {
         let owned: Option<BTreeSet<Member>> = self.owners.values().cloned().collect();
         let mut texts = owned?;

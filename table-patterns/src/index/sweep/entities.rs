@@ -126,7 +126,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
         self.checked((Phase::Entities, key), entry).await
     }
 
-    /// Returns the damage to an entity's index entry, based on the entity as read with the page.
+    /// Returns the damage to an entity's index entry, based on the entity as it was read with the page.
     async fn look(&self, item: &Item) -> Result<Result<Option<Wrong>, Finding>> {
         match self.entry(&item.key, &item.found.row).await? {
             Ok(Some(entry)) => self.guarded(&item.key, self.judge(entry, &item.found.row, &item.key)).await,

@@ -1,4 +1,4 @@
-//! Tests of an index whose partitions are in the entities' table, where the values of the entities' partition keys start like those of the index.
+//! Tests of an index whose partitions are in the entities' table. The values of the entities' partition keys can start with the same text as the index's keys.
 
 use std::collections::BTreeSet;
 

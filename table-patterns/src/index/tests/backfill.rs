@@ -154,8 +154,8 @@ fn con_3_an_overtaken_backfill_transaction_is_retried_entity_by_entity() {
         let mut entities = staff(0..60, "Sales");
         old_rows(&store, &entities).await?;
         let table = store.entities::<Staff>().create_if_missing().await?;
-        store.before_submit(|_| {}); // the note that the pass begins
-        store.before_submit(|_| {}); // the note that the rows are done
+        store.before_submit(|_| {}); // records that the pass has begun
+        store.before_submit(|_| {}); // records that the rows are complete
         store.before_submit(|engine| {
             let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
             let moved = |staff: &mut Staff| staff.email = Some("elsewhere".to_owned());

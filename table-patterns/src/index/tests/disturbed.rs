@@ -1,4 +1,4 @@
-//! A store for tests: it can fail as if the process died at a submit, runs another writer's code before a request, and counts requests.
+//! A store for tests. It can fail as if the process died at a submit, run another writer's code before a request, and count requests.
 
 use std::fmt;
 use std::future::poll_fn;

@@ -41,7 +41,7 @@ fn a_new_index_supports_queries_only_once_it_is_built() {
         let elder = |staff: &mut Staff| (staff.age, staff.email) = (20, Some("new".to_owned()));
         table.update(Staff::key("Marketing", 1), elder).await?;
         table.delete(Staff::key("Sales", 2), IfMatch::Any).await?;
-        // Handles that are not ready look again, whether they were opened before the backfill or never.
+        // Handles that do not know the index as ready read its state again, whether they were opened before the backfill or never.
         let (early, unopened) =
             (engine.entities::<Staff>().create_if_missing().await?, engine.entities::<Staff>());
         let by_email =
@@ -177,7 +177,7 @@ fn a_backfill_writes_no_outdated_rows() {
         old_rows(&store, &[ada()]).await?;
         let table = store.entities::<Staff>().create_if_missing().await?;
         store.before_submit(|_| {}); // records that the backfill pass has started
-        store.before_submit(|_| {}); // records that the rows are done
+        store.before_submit(|_| {}); // records that the rows are complete
         store.before_submit(|engine| {
             let table = block_on(engine.entities::<Staff>().create_if_missing()).unwrap();
             let moved = |staff: &mut Staff| staff.email = Some("countess".to_owned());

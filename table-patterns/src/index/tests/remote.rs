@@ -1,4 +1,4 @@
-//! Tests of remote indexes (in other partitions or tables): they converge regardless of the order in which workers settle the recorded changes (PAT-INTER-3).
+//! Tests that remote indexes (in other partitions or tables) converge regardless of the order in which workers settle the recorded changes (PAT-INTER-3).
 
 use std::collections::BTreeMap;
 
@@ -73,7 +73,7 @@ proptest! {
                     let recorded = records::<Employee, _>(&engine, partition).await?;
                     seen.extend(recorded.into_iter().flat_map(|(_, changes)| changes));
                 }
-                // Earlier changes are delivered again: a queue delivers at least once and in any order.
+                // Earlier changes are delivered again, because a queue delivers each message at least once, in any order.
                 for index in settled {
                     if !seen.is_empty() {
                         table.settle(index.get(&seen)).await?;

@@ -6,7 +6,7 @@ use table_core::embedded::Engine;
 
 use super::*;
 
-/// A change by a source: it claims the target with a value, or releases it.
+/// A change by a source, which either claims the target with a value or releases it.
 #[derive(Clone, Debug)]
 struct Change {
     origin: Origin,

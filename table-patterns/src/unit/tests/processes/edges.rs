@@ -75,7 +75,7 @@ fn a_process_that_ignores_reservations_breaks_no_transaction() {
             }
             is_over.store(true, Ordering::Relaxed);
         });
-        // An update of a single entity does not check for reservations.
+        // An update of a single entity ignores reservations.
         let others: LocalBoxFuture<'_, ()> = Box::pin(async {
             while !is_over.load(Ordering::Relaxed) {
                 older.update(Counter::key("t"), |counter| counter.value += 1).await.unwrap();
