@@ -80,7 +80,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Inserts the entity, or replaces the stored entity regardless of its version (UPS-2). Reads the stored version first if a contributor needs it.
+    /// Inserts the entity, or replaces the stored entity, whatever its version (UPS-2). Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
     /// `UniqueViolation` or `IndexListFull` from an index, as for `insert`; an error if the entity exceeds a limit.
@@ -111,7 +111,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Entities<E, S, O> {
         self.written(written)
     }
 
-    /// Inserts the entity, or merges it into the stored entity regardless of its version (UPS-2).
+    /// Inserts the entity, or merges it into the stored entity, whatever its version (UPS-2).
     /// Reads the stored version first if a contributor needs it.
     ///
     /// # Errors
