@@ -196,7 +196,7 @@ impl<S: TableStore, Q: QueueStore> Outbox<S, Q> {
         self.finish_poison(lease).await
     }
 
-    /// Deletes an entry's row if it is still pending, because the worker that set it aside died before moving it.
+    /// Deletes an entry's row if the row is still pending, which means that the worker that set it aside died before moving it.
     async fn discard_unmoved(&self, place: Place, entry: &PoisonEntry) -> Result<()> {
         let Some(pending) = self.pending(place).await? else { return Ok(()) };
         if is_unmoved(&pending, entry) { self.change_pending(&pending, pending.done()).await } else { Ok(()) }

@@ -85,8 +85,8 @@ impl ListBlobs {
     }
 
     /// Sets how long a blob is kept after the last reference to it is removed; a day by default. A write to a list may take at most half of this time. A reader
-    /// that takes longer between reading the entity and reading the blob must read the entity again. The names of this handle's blobs contain the period. A
-    /// collector with a shorter one keeps them equally long.
+    /// that takes longer between reading the entity and reading the blob must read the entity again. The names of this handle's blobs contain the period,
+    /// so a collector with a shorter grace period also keeps these blobs for the full period.
     #[must_use]
     pub fn grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
@@ -106,7 +106,7 @@ impl ListBlobs {
     }
 
     /// Returns a unique name for the blob of a list: `indexes/lists/lastnames/=4Aones/all/0635338512000000000_864000000000_5f0c…`. The name contains
-    /// the grace period of this handle, so collectors with a shorter one wait equally long.
+    /// the grace period of this handle, so collectors with a shorter grace period also wait for the full period.
     fn new_name(&self, table: &TableName, list: &EntityKey, born: u64) -> Result<Path> {
         let [partition, row] = [list.partition_key.as_str(), list.row_key.as_str()].map(encode_caseless);
         let name = format!("{born:019}_{}_{}", ticks_of(self.grace), Uuid::new_v4().simple());

@@ -55,7 +55,7 @@ fn pat_intra_4_a_crash_at_any_submit_leaves_all_or_nothing() {
     }
 }
 
-/// Tests that a write detects another writer's changes between its read and its commit. The other writer changes rows directly in the engine.
+/// Tests that a write detects changes that another writer makes between the write's read and its commit. The other writer changes rows directly in the engine.
 #[test]
 fn con_3_changes_between_the_read_and_the_write_are_detected() {
     block_on(async {
