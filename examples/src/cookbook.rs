@@ -108,7 +108,7 @@ async fn run_on(store: &Store, options: &Options, out: &mut dyn Write) -> Result
     Ok(())
 }
 
-/// Imports the package builds and runs the recipes for them.
+/// Imports data about builds of packages, and then runs the recipes that read it.
 ///
 /// # Errors
 /// Any error from the store or the output.

@@ -1,4 +1,4 @@
-//! Reads items by key and pages of queries, and checks each item against the requested levels.
+//! Reads single items and pages of queries, and checks that each item has the requested values of the hierarchical partition key.
 
 mod wanted;
 

@@ -81,8 +81,8 @@ pub fn guess(text: &str) -> EdmType {
     GUESSES.into_iter().find(fits).unwrap_or(EdmType::String)
 }
 
-/// Returns `true` if the text is an RFC 3339 instant, a date, or a date and a time, exactly as it would be written. This must be checked because chrono also
-/// accepts blanks, signs, and numbers with fewer digits, such as `75-05-8`.
+/// Returns `true` if the text is an RFC 3339 instant, a date, or a date and a time, and formatting the parsed value gives the same text. chrono also accepts
+/// blanks, signs, and numbers with fewer digits, such as `75-05-8`.
 fn is_written_instant(text: &str) -> bool {
     let whole = if text.contains('.') { without_zeros(text) } else { text };
     let without = |at: NaiveDateTime| without_zeros(&at.format("%Y-%m-%dT%H:%M:%S.%f").to_string()) == whole;

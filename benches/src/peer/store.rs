@@ -52,7 +52,7 @@ impl Kind {
         }
     }
 
-    /// Opens the database of a library in a folder, with the given cache size.
+    /// Opens this library's database in `folder` with the given cache size.
     pub fn open(self, folder: &Path, cache: usize) -> Outcome<Box<dyn Store>> {
         std::fs::create_dir_all(folder)?;
         Ok(match self {

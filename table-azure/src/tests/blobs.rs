@@ -18,7 +18,7 @@ fn blobs_with(server: &Server, options: Options) -> AzureBlobs {
 
 const HTML: &str = "Content-Type: text/html; charset=us-ascii";
 
-/// Tests that an HTML page does not acknowledge the creation or deletion of a container (CON-11).
+/// Tests that an HTML page in a response is not accepted as confirmation that a container was created or deleted (CON-11).
 #[tokio::test]
 async fn con_11_an_html_page_acknowledges_no_change_of_a_container() {
     for status in [200, 203, 206] {

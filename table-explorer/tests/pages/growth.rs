@@ -1,4 +1,4 @@
-//! Tests of samples of table sizes, of their charts, and of the file that stores them.
+//! Tests the samples of table sizes, their charts, and the file that stores them.
 
 use std::time::Duration;
 

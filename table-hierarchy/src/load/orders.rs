@@ -4,7 +4,7 @@ use crate::load::{KeyLoad, Load};
 use crate::{Component, Fixed, PartitionMap, Route};
 use table_core::Result;
 
-/// One order of the levels and its consequences.
+/// One ordering of the levels, with the load that it causes.
 ///
 /// ```
 /// use table_hierarchy::{Bounds, KeyLoad, Load, Order, PartitionMap};

@@ -1,6 +1,6 @@
 //! The draft of a transaction: the planned writes from which each attempt builds its batch.
 //!
-//! A contributor that reads other entities completes its writes when a batch is built. Single writes, bulk writes, units and deletes with wide parts share
+//! Contributors that must read other entities first add their writes when a batch is built. Single writes, bulk writes, units and deletes with wide parts share
 //! this builder. Only a draft adds an entity's plan to a transaction, so no write can skip its completion.
 
 mod write;

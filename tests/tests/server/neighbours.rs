@@ -1,6 +1,6 @@
 //! Tests that hostile clients do not affect a well-behaved client. They open many connections and never send a request with a valid signature.
 //!
-//! Each kind of hostile client opens more connections than the server allows without a verified request.
+//! Each kind of hostile client opens more connections than the server allows to clients that have not yet sent a verified request.
 //! `HOSTILE_CONNECTIONS=5000` opens more, under the default limits of the server. The benchmarks measure the latency of a client
 //! among such connections (`ratios -- --server --only hostile`).
 

@@ -69,7 +69,7 @@ async fn guards(store: &Engine, table: &TableName) -> Result<usize> {
     Ok(store.query(table, &Query::new(range), None).await?.rows.len())
 }
 
-/// Runs the weekly job, which deletes the unneeded guard rows of a table that no step has changed for three days.
+/// Runs the weekly job: deletes the guard rows of a table that are no longer needed because no step has changed them for three days.
 async fn job(store: &Engine, table: &TableName, now: u64) -> Result<u64> {
     collect_all_guards(store, table, now - ticks_of(DAY * 3)).await
 }

@@ -12,7 +12,7 @@ impl ListForm {
     ///
     /// # Errors
     /// - `IndexListFull` if the members do not fit into one entity (PAT-IX-4).
-    /// - `EntityMismatch` if the form needs the entities' keys or the members' parts, and some of them are unknown.
+    /// - `EntityMismatch` if the list stores keys and the key of a member is unknown, or if it stores parts of keys and a part is unknown.
     pub(crate) fn write(&self, key: &EntityKey, members: &Members, limits: &Limits) -> Result<Row> {
         if self.has_keys {
             return self.write_keys(key, members, limits);

@@ -1,4 +1,4 @@
-//! A model of the tickets: the states that are possible after the results that the writers have received.
+//! A model of the tickets: the set of states that agree with the results that the writers have received.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
