@@ -42,15 +42,22 @@ pub(crate) fn with_values<E: Entity>(
     if index.kind != IndexKind::Copies {
         return Ok(entry);
     }
-    let (mut row, mut hint) = (RowWriter::with_capacity(entry.row.view().len()), 0);
+    // Almost always, the copy already contains the stored values.
+    let (mut stored, mut differs, mut hint) = (RowWriter::new(), false, 0);
     for property in entry.row.view().properties() {
         let property = property?;
+        let found = entity.find(property.name, &mut hint)?.filter(|found| *found != property.value);
         // Parts of the entity's key are properties of the copy alone.
-        let is_declared = E::SCHEMA.properties.iter().any(|declared| declared.name == property.name);
-        let stored = if is_declared { entity.find(property.name, &mut hint)? } else { None };
-        row.property(property.name, stored.unwrap_or(property.value));
+        let is_declared = || E::SCHEMA.properties.iter().any(|declared| declared.name == property.name);
+        if let Some(value) = found.filter(|_| is_declared()) {
+            stored.property(property.name, value);
+            differs = true;
+        }
     }
-    Ok(IndexEntry { row: row.finish(), ..entry })
+    if !differs {
+        return Ok(entry);
+    }
+    Ok(IndexEntry { row: row::merge(entry.row.view(), stored.finish().view())?, ..entry })
 }
 
 /// Returns `true` if two rows have the same properties, in any order. All NaN values count as equal, and so do both zeros, because a store may return one
