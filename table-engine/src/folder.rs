@@ -50,6 +50,9 @@ pub(crate) fn make(disk: &dyn Disk, folder: &Path) -> Result<()> {
             match disk.sync_dir(parent) {
                 // A folder that this program may not read was not created by it.
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
+                // Some file systems, such as squashfs, cannot sync folders. A folder below on a file system that can is a mount point, which was not created
+                // by this program. An engine's folder must itself be synced.
+                Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {}
                 outcome => outcome?,
             }
         }

@@ -1,6 +1,8 @@
 //! Tests that no acknowledged write is lost when a power loss drops, tears and reorders unsynced writes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::Mutex;
 
 use super::sim::{PAGE, SimDisk};
@@ -220,4 +222,23 @@ fn con_1_one_failed_sync_loses_no_acknowledged_write_afterwards() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_folder_can_be_below_a_parent_that_cannot_be_synced() {
+    for kind in [ErrorKind::InvalidInput, ErrorKind::Unsupported, ErrorKind::PermissionDenied] {
+        let open_at = |disk: &Arc<SimDisk>| options_on(disk, Durability::Durable).open("/volume/db");
+        // For example, the root is read-only and the folder `/volume` is on another file system.
+        let disk = Arc::new(SimDisk::with_unsynced("/", kind));
+        disk.create_dir(Path::new("/volume")).unwrap();
+        let engine = with_table(open_at(&disk).unwrap());
+        submit(&engine, "Sales", vec![("1", insert(1))]).unwrap();
+        drop(engine);
+        assert_eq!(numbers(&open_at(&disk).unwrap()), [1], "{kind}");
+        // A folder that cannot be synced holds no engine.
+        let disk = Arc::new(SimDisk::with_unsynced("/volume/db", kind));
+        assert_eq!(open_at(&disk).unwrap_err().code(), ErrorCode::Io, "{kind}");
+        let other = Arc::new(SimDisk::with_unsynced("/volume", ErrorKind::Other));
+        assert_eq!(open_at(&other).unwrap_err().code(), ErrorCode::Io, "{kind}");
+    }
 }

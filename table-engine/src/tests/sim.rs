@@ -88,6 +88,8 @@ struct State {
     has_no_reserve: Arc<AtomicBool>,
     /// `true` if overwriting bytes needs additional space until the write has ended.
     copies_on_write: bool,
+    /// A folder that cannot be synced, and the error of such a sync.
+    unsynced: Option<(PathBuf, ErrorKind)>,
 }
 
 impl Default for State {
@@ -99,6 +101,7 @@ impl Default for State {
             gate: Gate::default(),
             has_no_reserve: Arc::default(),
             copies_on_write: false,
+            unsynced: None,
         }
     }
 }
@@ -188,6 +191,12 @@ impl SimDisk {
     /// Allows engines to create a reserve.
     pub(crate) fn allow_reserve(&self) {
         self.state.has_no_reserve.store(false, Ordering::SeqCst);
+    }
+
+    /// Creates a disk on which one folder cannot be synced.
+    pub(crate) fn with_unsynced(folder: &str, kind: ErrorKind) -> Self {
+        let state = State { unsynced: Some((folder.into(), kind)), ..State::default() };
+        Self { state, ..Self::default() }
     }
 
     /// Creates a disk that copies on write.
@@ -323,6 +332,9 @@ impl Disk for SimDisk {
 
     fn sync_dir(&self, folder: &Path) -> io::Result<()> {
         let _open = self.state.gate.read().unwrap();
+        if let Some((_, kind)) = self.state.unsynced.as_ref().filter(|(unsynced, _)| unsynced == folder) {
+            return Err((*kind).into());
+        }
         self.state.sync()?;
         self.names.lock().unwrap().sync(folder);
         Ok(())
