@@ -113,7 +113,7 @@ pub struct NextSplit {
 ///     growth: 1e5,
 ///     ru: 40.0,
 /// };
-/// The data of one tenant with a hundred users exceeds 20 GB. The data of no single user does.
+/// // The data of one tenant with a hundred users exceeds 20 GB. The data of no single user does.
 /// let keys = (0..100).map(|user| key("Microsoft", user, 0.6)).collect();
 /// let mut load = Load::new(PartitionMap::even(1), keys, Bounds::SERVICE);
 /// let next: NextSplit = load.next_split().expect("60 GB are beyond 50");
@@ -176,7 +176,7 @@ impl Load {
     /// ```
     /// use table_hierarchy::{Bounds, KeyLoad, Load, PartitionMap};
     ///
-    /// One tenant requests 1,000 request units per second, in a container that has 3,200 on eight partitions.
+    /// // One tenant requests 1,000 request units per second, in a container that has 3,200 on eight partitions.
     /// let key = KeyLoad { levels: vec!["contoso".to_owned()], bytes: 0.0, growth: 0.0, ru: 1_000.0 };
     /// let load = Load::new(PartitionMap::even(8), vec![key], Bounds::SERVICE).with_throughput(3_200.0);
     /// assert_eq!((load.share(), load.slowdown()), (400.0, 2.5));

@@ -15,7 +15,7 @@ use table_core::Result;
 ///     growth: 0.0,
 ///     ru: 1.0,
 /// };
-/// Two tenants have 500 users each, and each query specifies the user.
+/// // Two tenants have 500 users each, and each query specifies the user.
 /// let keys = (0..1_000).map(|user| key(user % 2, user)).collect();
 /// let load = Load::new(PartitionMap::even(8), keys, Bounds::SERVICE);
 /// let orders: Vec<Order> = load.orders(&[vec![false, true]])?;
