@@ -24,8 +24,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// - `UpdateConditionNotSatisfied` if a holder changed during every attempt.
     /// - Any error from the store.
     ///
-    /// An entity that cannot be written does not block the others: its error is returned after they have been written. After an outage of the store, another
-    /// call continues with the remaining entities.
+    /// An entity that cannot be written does not block the others: its error is returned after they have been written. Exceptions are an outage of the store, a
+    /// row that needs a newer program, and an entity that changed during every attempt; another call continues with the remaining entities.
     pub async fn settle_copies(&self, key: Selection<E, Point>) -> Result<usize> {
         let key = key.into_key()?;
         let Some(copying) = Copying::of(self) else { return Ok(0) };
