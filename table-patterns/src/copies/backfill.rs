@@ -241,14 +241,14 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     /// other relations.
     ///
     /// # Errors
-    /// Any store outage; the error of the first relation that cannot be settled, after all others have been settled.
+    /// Any store outage; the error of a relation that cannot be settled, after all others have been settled. It is an error that requires a newer program, if
+    /// any relation has one.
     pub(super) async fn hold_all(&self, holder: &EntityKey) -> Result<usize> {
         let (mut written, mut failed) = (0, None);
         for held in self.relations.holds {
             match self.align(held, (holder, &[]), None).await {
                 Ok(writes) => written += writes,
-                Err(error) if Failure::of(&error) == Failure::Outage => return Err(error),
-                Err(error) => failed = failed.or(Some(error)),
+                Err(error) => Failure::postpone(&mut failed, error)?,
             }
         }
         failed.map_or(Ok(written), Err)
