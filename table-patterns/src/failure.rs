@@ -1,6 +1,6 @@
 //! Classifies errors, for all patterns that retry work, skip an item, or set work aside as poison after repeated failures.
 
-use table_core::{Error, ErrorCode};
+use table_core::{Error, ErrorCode, Result};
 
 /// The treatment of failed work, depending on its error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,23 @@ impl Failure {
             ErrorCode::SchemaMismatch | ErrorCode::FormatTooNew | ErrorCode::IndexNotReady => Self::Newer,
             _ => Self::Lasting,
         }
+    }
+
+    /// Adds an error to the one that is returned after the other items have been processed. The first error remains, but an error that requires a newer
+    /// program replaces a lasting error. Otherwise the work would become poison, and a backfill would complete, although a newer program can process the item.
+    ///
+    /// # Errors
+    /// The error itself if it is an outage, which ends the work at once.
+    pub(crate) fn postpone(known: &mut Option<Error>, error: Error) -> Result<()> {
+        let failure = Self::of(&error);
+        let is_worse =
+            known.as_ref().is_none_or(|known| Self::of(known) == Self::Lasting && failure == Self::Newer);
+        match failure {
+            Self::Outage => return Err(error),
+            Self::Newer | Self::Lasting if is_worse => *known = Some(error),
+            Self::Newer | Self::Lasting => {}
+        }
+        Ok(())
     }
 
     /// Returns `true` if another attempt within the next second may succeed.

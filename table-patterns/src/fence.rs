@@ -43,7 +43,7 @@ fn pass_of(recorded: &str) -> Option<&str> {
 }
 
 /// The delay before the next attempt if another run of the same backfill is in progress.
-const AGAIN: Duration = Duration::from_secs(1);
+pub(crate) const AGAIN: Duration = Duration::from_secs(1);
 
 /// The fence's decision for one run of a backfill.
 #[derive(Clone, Debug, PartialEq, Eq)]

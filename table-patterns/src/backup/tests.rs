@@ -32,8 +32,12 @@ fn wanted(rows: std::ops::Range<i32>) -> Vec<String> {
 }
 
 fn restored(blobs: &FaultyBlobs) -> Result<Vec<String>> {
+    restored_from(blobs, "nightly")
+}
+
+fn restored_from(blobs: &FaultyBlobs, prefix: &str) -> Result<Vec<String>> {
     let folder = tempfile::tempdir().unwrap();
-    let backup = BlobBackup::new(Arc::new(blobs.clone()), "nightly")?;
+    let backup = BlobBackup::new(Arc::new(blobs.clone()), prefix)?;
     block_on(async {
         backup.restore(folder.path()).await?;
         let engine = Engine::open(folder.path())?;
@@ -162,7 +166,9 @@ fn backups_to_a_prefix_and_below_it_can_be_made_in_any_order() {
             let backup = BlobBackup::new(Arc::new(blobs.clone()), prefix).unwrap();
             block_on(backup.back_up(&engine)).unwrap();
         }
-        assert_eq!(restored(&blobs).unwrap(), wanted(0..40), "{prefixes:?}");
+        for prefix in prefixes {
+            assert_eq!(restored_from(&blobs, prefix).unwrap(), wanted(0..40), "{prefix} of {prefixes:?}");
+        }
     }
 }
 

@@ -35,8 +35,16 @@ pub struct CopiesReport {
     /// The entities whose copies could not be updated, with their errors; at most 1,000. Correct the entities, then update their copies with
     /// [`settle_copies`](crate::Entities::settle_copies).
     pub failed: Vec<(EntityKey, Error)>,
-    /// The delay before the next run, if the backfill could not begin because programs built from an older release may still have requests in flight.
+    /// The delay before the next run, if the backfill is not complete: programs built from an older release may still have requests in flight, or another pass
+    /// has begun during this run.
     pub retry_after: Option<Duration>,
+}
+
+impl CopiesReport {
+    /// Records that another run is necessary after `delay`.
+    fn run_again(&mut self, delay: Duration) {
+        self.retry_after = Some(self.retry_after.map_or(delay, |known| known.max(delay)));
+    }
 }
 
 /// The side of a relation that one pass of the backfill completes.
@@ -144,7 +152,7 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
             let begun = match begun {
                 Fence::Passed(position) => position,
                 Fence::Waits(time) => {
-                    report.retry_after = Some(report.retry_after.map_or(time, |known| known.max(time)));
+                    report.run_again(time);
                     continue;
                 }
             };
@@ -160,12 +168,16 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> CopiesBackfill
                 if has_failed && next.is_some() {
                     continue;
                 }
-                table
+                let recorded = table
                     .update_schema_record(|layout| match &next {
                         Some(next) => fence::advance(layout, note, &begun, &words(next)),
                         None => fence::complete(layout, note, &begun),
                     })
                     .await?;
+                if fence::is_superseded(&recorded, note, &begun) {
+                    report.run_again(fence::AGAIN);
+                    break;
+                }
             }
         }
         Ok(report)
@@ -241,14 +253,14 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     /// other relations.
     ///
     /// # Errors
-    /// Any store outage; the error of the first relation that cannot be settled, after all others have been settled.
+    /// Any store outage; the error of a relation that cannot be settled, after all others have been settled. It is an error that requires a newer program, if
+    /// any relation has one.
     pub(super) async fn hold_all(&self, holder: &EntityKey) -> Result<usize> {
         let (mut written, mut failed) = (0, None);
         for held in self.relations.holds {
             match self.align(held, (holder, &[]), None).await {
                 Ok(writes) => written += writes,
-                Err(error) if Failure::of(&error) == Failure::Outage => return Err(error),
-                Err(error) => failed = failed.or(Some(error)),
+                Err(error) => Failure::postpone(&mut failed, error)?,
             }
         }
         failed.map_or(Ok(written), Err)

@@ -26,6 +26,12 @@ impl Group {
         let (table, holder) = (found.reference.holder_table.clone(), found.reference.holder.clone());
         Self { table, holder, references: vec![found] }
     }
+
+    /// Returns the table and the relations of the holder. They determine whether this program may write it.
+    pub(super) fn admitted_as(&self) -> (String, Vec<String>) {
+        let relations = self.references.iter().map(|found| found.reference.relation.clone());
+        (self.table.folded().to_owned(), relations.collect())
+    }
 }
 
 /// Groups references by holder. Holders in the same table and partition are adjacent.

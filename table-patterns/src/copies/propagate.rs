@@ -1,5 +1,7 @@
 //! Updates the copies in holders (entities that hold copies) from their source (the copied entity), with the protocol of [`converge`].
 
+use std::collections::BTreeSet;
+
 use table_core::entity::Entity;
 use table_core::key::EntityKey;
 use table_core::name::TableName;
@@ -110,7 +112,8 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
     ///
     /// # Errors
     /// - `InvalidInput` (PAT-DEN-2) if the change has been passed on in a cycle.
-    /// - The error of the first holder that cannot be written, after all other holders have been written.
+    /// - The error of a holder that cannot be written, after all other holders have been written. It is an error that requires a newer program, if any
+    ///   holder has one.
     /// - Any other error from the store.
     pub(super) async fn spread(
         &self,
@@ -123,19 +126,31 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Copying<'_, E,
         let (query, relations) = (reference::query(source), self.given());
         let holders = Holders { handle, relations, table, source, touches: true, path, call };
         let (mut written, mut failed, mut from) = (0, None, None);
+        let mut refused = BTreeSet::new();
         loop {
+            if let Some(call) = &holders.call {
+                call.keep().await?;
+            }
             let page = handle.table().store().query(table, &query, from.as_ref()).await?;
             let mut groups = Vec::new();
             for group in group::group(self.known(reference::of_page(source, &page)).await?) {
+                // The stored schema is read again for each holder that it refuses, so a refusal is remembered.
+                if refused.contains(&group.admitted_as()) {
+                    continue;
+                }
                 match self.admit(std::slice::from_ref(&group)).await {
                     Ok(()) => groups.push(group),
-                    Err(error) if Failure::of(&error) == Failure::Outage => return Err(error),
-                    Err(error) => failed = failed.or(Some(error)),
+                    Err(error) => {
+                        Failure::postpone(&mut failed, error)?;
+                        refused.insert(group.admitted_as());
+                    }
                 }
             }
             let settled = holders.settle(groups).await?;
             written += settled.written;
-            failed = failed.or(settled.failed.into_iter().next().map(|(_, error)| error));
+            for (_, error) in settled.failed {
+                Failure::postpone(&mut failed, error)?;
+            }
             from = page.continuation;
             if from.is_none() {
                 return failed.map_or(Ok(written), Err);

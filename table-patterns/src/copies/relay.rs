@@ -24,19 +24,24 @@ impl<E: Entity, S: TableStore + Clone + 'static, O: StepRecorder> Entities<E, S,
     /// - `UpdateConditionNotSatisfied` if a holder changed during every attempt.
     /// - Any error from the store.
     ///
-    /// An entity that cannot be written does not block the others: its error is returned after they have been written. After an outage of the store, another
-    /// call continues with the remaining entities.
+    /// An entity that cannot be written does not block the others: its error is returned after they have been written. Exceptions are an outage of the store, a
+    /// row that needs a newer program, and an entity that changed during every attempt; another call continues with the remaining entities.
     pub async fn settle_copies(&self, key: Selection<E, Point>) -> Result<usize> {
         let key = key.into_key()?;
         let Some(copying) = Copying::of(self) else { return Ok(0) };
         // The copies in other entities are also settled if those in this entity cannot be.
-        let held = match copying.hold_all(&key).await {
-            Err(error) if Failure::of(&error) == Failure::Outage => return Err(error),
-            held => held,
-        };
-        let given =
-            if copying.relations.gives.is_empty() { 0 } else { copying.spread(&key, &[], None).await? };
-        Ok(held?.min(1) + given)
+        let (mut written, mut failed) = (0, None);
+        match copying.hold_all(&key).await {
+            Ok(held) => written += held.min(1),
+            Err(error) => Failure::postpone(&mut failed, error)?,
+        }
+        if !copying.relations.gives.is_empty() {
+            match copying.spread(&key, &[], None).await {
+                Ok(given) => written += given,
+                Err(error) => Failure::postpone(&mut failed, error)?,
+            }
+        }
+        failed.map_or(Ok(written), Err)
     }
 }
 

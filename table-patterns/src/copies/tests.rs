@@ -14,5 +14,6 @@ mod model;
 mod mutual;
 mod pages;
 mod parts;
+mod refused;
 mod two_relations;
 mod verbs;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use table_core::Result;
 use table_core::entity::Entity;
 use table_core::store::TableStore;
-use table_core::table::Table;
+use table_core::table::{SchemaRecord, Table};
 
 use crate::entities::Entities;
 use crate::fence::{self, Fence};
@@ -54,8 +54,8 @@ impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
         Self { has_older: false, ..self }
     }
 
-    /// Marks the feed as complete and returns `None`. If programs built from an older release may have requests in flight, marks nothing and returns
-    /// the delay before the next attempt.
+    /// Marks the feed as complete and returns `None`. If programs built from an older release may have requests in flight, or another backfill
+    /// has begun meanwhile, marks nothing and returns the delay before the next attempt.
     ///
     /// # Errors
     /// `ResourceNotFound` if the table was never opened with `create_if_missing`; any error from the store.
@@ -68,8 +68,9 @@ impl<E: Entity, S: TableStore, O> FeedBackfill<'_, E, S, O> {
         match self.handle.pass_fence(&layout, (NOTE, START), self.has_older).await? {
             Fence::Waits(time) => Ok(Some(time)),
             Fence::Passed(begun) => {
-                table.update_schema_record(|layout| fence::complete(layout, NOTE, &begun)).await?;
-                Ok(None)
+                let complete = |layout: &mut SchemaRecord| fence::complete(layout, NOTE, &begun);
+                let recorded = table.update_schema_record(complete).await?;
+                Ok(fence::is_superseded(&recorded, NOTE, &begun).then_some(fence::AGAIN))
             }
         }
     }

@@ -132,7 +132,8 @@ impl Pending {
             })
         };
         Ok(Self {
-            // IMPORTANT: the seal does not cover this property, so anyone who may write to the partition can change it. No change is later than its row.
+            // IMPORTANT: the seal does not cover this property, so anyone who may write to the partition can change it. In one store, no
+            // change is later than its row. `docs/clocks.md` describes rows that were copied from a store whose clock is ahead.
             version: number(VERSION)?.map_or(row.timestamp(), |version| version.min(row.timestamp())),
             prompted: number(PROMPTED)?,
             attempts: number(ATTEMPTS)?.map_or(0, |attempts| u32::try_from(attempts).unwrap_or(u32::MAX)),

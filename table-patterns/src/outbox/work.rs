@@ -27,15 +27,9 @@ pub(crate) enum Work {
     Partition { table: TableName, partition_key: PartitionKey },
     /// The intent in one outbox row.
     Row(Place),
-    /// An intent that the message itself contains, and its JSON. The JSON is kept as it was received, because the seal covers it.
-    Inline {
-        table: TableName,
-        partition_key: PartitionKey,
-        intent: Intent,
-        text: String,
-        seal: Option<String>,
-        tried: Tried,
-    },
+    /// The JSON of an intent that the message itself contains. It is kept as it was received, because the seal covers it. It is parsed after an attempt has been
+    /// counted, like the JSON in an outbox row.
+    Inline { table: TableName, partition_key: PartitionKey, text: String, seal: Option<String>, tried: Tried },
 }
 
 /// The previous attempts at an intent that is contained in a message. They are recorded in the message.
@@ -77,14 +71,7 @@ impl Work {
             return Err(Error::of(WorkFault::TooLarge { bytes, most: INLINE }));
         }
         let (table, partition_key) = (table.clone(), partition_key.clone());
-        let work = Self::Inline {
-            table,
-            partition_key,
-            intent: intent.clone(),
-            text,
-            seal: None,
-            tried: Tried::default(),
-        };
+        let work = Self::Inline { table, partition_key, text, seal: None, tried: Tried::default() };
         // In a message, each quotation mark in the intent takes twice as many bytes.
         let bytes = work.write()?.len();
         if bytes > MESSAGE {
@@ -154,8 +141,7 @@ impl Work {
             }
             (None, Some(json)) => {
                 let tried = Tried { attempts: text.attempts.unwrap_or(0), error: text.error };
-                let intent = text::read(&json)?;
-                Self::Inline { table, partition_key, intent, text: json, seal: text.seal, tried }
+                Self::Inline { table, partition_key, text: json, seal: text.seal, tried }
             }
             (None, None) => Self::Partition { table, partition_key },
         })
@@ -190,7 +176,6 @@ mod tests {
             Work::Inline {
                 table: table.clone(),
                 partition_key: partition_key.clone(),
-                intent: intent.clone(),
                 text: text::write(&intent).unwrap(),
                 seal: Some("key.mac".into()),
                 tried: Tried { attempts: 2, error: Some("no".into()) },

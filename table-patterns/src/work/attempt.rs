@@ -122,11 +122,15 @@ impl<S: TableStore, Q: QueueStore> Keep for Hands<'_, '_, '_, S, Q> {
                 return Ok(());
             }
             let claims = rows.iter().map(|row| self.claims.claimed(row)).collect();
-            let Some(etags) = self.claims.submit(claims).await? else {
-                return Err(Error::of(WorkFault::Claimed));
-            };
-            for (row, etag) in rows.iter_mut().zip(etags) {
-                row.versioned(etag);
+            if let Some(etags) = self.claims.submit(claims).await? {
+                for (row, etag) in rows.iter_mut().zip(etags) {
+                    row.versioned(etag);
+                }
+                return Ok(());
+            }
+            // If every row still contains this claim, only the response to an earlier try was lost.
+            for row in rows.iter_mut() {
+                *row = self.claims.own(row).await?.ok_or_else(|| Error::of(WorkFault::Claimed))?;
             }
             Ok(())
         })

@@ -234,7 +234,7 @@ impl<S: TableStore, Q: QueueStore> Claims<'_, '_, S, Q> {
     }
 
     /// Reads the row of an attempt whose claim conflicted. Returns the row if it contains this claim, which means that only the response to the claim was lost.
-    async fn own(&self, next: &Pending) -> Result<Option<Pending>> {
+    pub(super) async fn own(&self, next: &Pending) -> Result<Option<Pending>> {
         let (page, _) = self.page(&Work::Row(next.place.clone()), None).await?;
         let is_begun = |found: &Pending| self.is_ours(found) && found.attempts == next.attempts;
         Ok(page.into_iter().find(is_begun))

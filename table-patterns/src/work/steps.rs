@@ -17,6 +17,7 @@ use crate::outbox::message::is_unreadable;
 use crate::outbox::place::Place;
 use crate::outbox::rows::{self, Pending, alone};
 use crate::outbox::seal;
+use crate::outbox::text;
 use crate::outbox::work::{Tried, Work};
 use crate::panicked::caught_in;
 use crate::timestamp_order;
@@ -40,8 +41,8 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Performs the work that a message describes.
     pub(super) async fn work(&self, held: &Held<'_, Q>, message: &Message) -> Result<Outcome> {
         match Work::read(&message.text)? {
-            Work::Inline { table, partition_key, intent, text, seal, tried } => {
-                self.inline(held, (table, partition_key), (intent, text, seal), tried).await
+            Work::Inline { table, partition_key, text, seal, tried } => {
+                self.inline(held, (table, partition_key), (text, seal), tried).await
             }
             work => self.rows(held, &work, message.dequeue_count > 1).await,
         }
@@ -52,23 +53,23 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         &self,
         held: &Held<'_, Q>,
         (table, partition_key): (TableName, PartitionKey),
-        (intent, json, seal): (Intent, String, Option<String>),
+        (json, seal): (String, Option<String>),
         tried: Tried,
     ) -> Result<Outcome> {
-        let text = |tried| {
+        let message = |tried| {
             let (table, partition_key) = (table.clone(), partition_key.clone());
-            let (intent, text, seal) = (intent.clone(), json.clone(), seal.clone());
-            Work::Inline { table, partition_key, intent, text, seal, tried }.write()
+            let (text, seal) = (json.clone(), seal.clone());
+            Work::Inline { table, partition_key, text, seal, tried }.write()
         };
         let attempts = tried.attempts.saturating_add(1);
         if tried.attempts >= self.options.poison_after {
-            let entry = self.poisoned(text(Tried::default())?, tried.error, tried.attempts);
+            let entry = self.poisoned(message(Tried::default())?, tried.error, tried.attempts);
             self.put_aside(held, &entry).await?;
             return Ok(Outcome::Done);
         }
         // IMPORTANT: the attempt is counted before it starts. Work that kills its worker therefore eventually becomes poison, whereas work
         // that has never been tried does not.
-        let counted = text(Tried { attempts, error: tried.error.clone() })?;
+        let counted = message(Tried { attempts, error: tried.error.clone() })?;
         if counted.len() > TEXT_BYTES {
             // A foreign sender left no space for the number of attempts.
             return Err(Error::of(WorkFault::FullMessage(TEXT_BYTES)));
@@ -76,16 +77,20 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
         held.hide(held.hidden, Some(counted)).await?;
         let is_genuine = self.outbox.is_genuine(&table, &partition_key, &json, seal.as_deref()).await?;
         let origin = StepOrigin { table: &table, partition_key: &partition_key, version: None, is_genuine };
-        let Err(StepError { error, delay, is_refused }) = self.take(held, origin, &intent).await else {
+        let taken = match text::read(&json) {
+            Ok(intent) => self.take(held, origin, &intent).await,
+            Err(error) => Err(error.into()),
+        };
+        let Err(StepError { error, delay, is_refused }) = taken else {
             self.count(|metrics| metrics.finish(None));
             return Ok(Outcome::Done);
         };
         let (end, attempts) = (self.failed(&error, attempts, delay), Self::counted(&error, attempts));
         let tried = Tried { attempts, error: if is_refused { tried.error } else { Some(kept(&error)) } };
         if let Some(delay) = end {
-            Ok(Outcome::Again { delay, text: Some(text(tried)?) })
+            Ok(Outcome::Again { delay, text: Some(message(tried)?) })
         } else {
-            let entry = self.poisoned(text(Tried::default())?, tried.error, attempts);
+            let entry = self.poisoned(message(Tried::default())?, tried.error, attempts);
             self.put_aside(held, &entry).await?;
             Ok(Outcome::Done)
         }

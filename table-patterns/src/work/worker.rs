@@ -41,7 +41,8 @@ pub struct WorkerOptions {
     /// alone.
     pub concurrency: usize,
     /// The number of attempts to process an intent before it becomes poison (PAT-EC-4).
-    /// Attempts are counted when they start; message deliveries do not count.
+    /// Attempts are counted when they start; message deliveries do not count. An attempt is also counted if the response to its claim is lost and the store
+    /// remains unavailable until the delivery ends, so with a limit of 1, an intent can become poison before its first step.
     pub poison_after: u32,
     /// The maximum number of times that a step is tried within one attempt if it fails with transient errors (PAT-EC-5).
     pub step_attempts: u32,
@@ -155,7 +156,7 @@ impl<S: TableStore, Q: QueueStore> Worker<S, Q> {
     /// Failed work is counted in the metrics and repeated later. It does not make this call fail.
     ///
     /// # Errors
-    /// `InvalidInput` if the keys that the outbox was given are too short; any error from receiving messages, such as `QueueNotFound`.
+    /// `InvalidInput` if the outbox was given no keys or a key that is too short; any error from receiving messages, such as `QueueNotFound`.
     pub async fn run_once(&self) -> Result<usize> {
         // Without usable keys, all work would be set aside.
         self.outbox.seals().check()?;

@@ -169,7 +169,7 @@ impl Company {
         Self::at(0, engine, with)
     }
 
-    fn at(hour: u64, engine: Engine, with: impl FnOnce(Store) -> Store) -> Self {
+    pub(super) fn at(hour: u64, engine: Engine, with: impl FnOnce(Store) -> Store) -> Self {
         let retry = Retry::new(1_000, Duration::from_micros(10), Duration::from_millis(1));
         let store = with(FaultyStore::new(engine.clone()));
         let real = Runtime::new();

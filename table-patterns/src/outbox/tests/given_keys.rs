@@ -58,9 +58,13 @@ fn pat_ec_4_given_keys_are_refused_or_protect_the_intents() {
         let intent = Intent::of(RowKey::new("1").unwrap()).step(step);
         let mut transaction = Transaction::new(sales.clone(), engine.capabilities().limits).unwrap();
         outbox.record(&mut transaction, &intent).unwrap();
-        if let Err(error) = block_on(outbox.submit(&table, transaction)) {
+        let submitted = block_on(outbox.submit(&table, transaction));
+        let is_refused = lengths.is_empty() || lengths.iter().any(|length| *length < 16);
+        assert_eq!(submitted.is_err(), is_refused, "{lengths:?}");
+        if let Err(error) = submitted {
             assert_eq!(error.code(), ErrorCode::InvalidInput, "{lengths:?}");
-            assert!(lengths.is_empty() || lengths.iter().any(|length| *length < 16), "{lengths:?}");
+            let error = block_on(Worker::new(outbox).run_once()).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::InvalidInput, "{lengths:?}");
             continue;
         }
         for known in [&b""[..], b","] {

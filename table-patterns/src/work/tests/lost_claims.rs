@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
+use table_core::runtime::ticks_of;
+
 use super::*;
 
 /// A handler that records the changed entity of each call.
@@ -18,9 +20,10 @@ impl Handler<Mail> for Seen {
 
 #[test]
 fn con_11_no_lost_response_makes_work_poison_that_was_never_tried() {
-    for poison_after in 1..=3 {
+    // If the request before the lost response is slow, half of the lease passes, so the claims are extended before the first step.
+    for (poison_after, is_slow) in [1, 2, 3].into_iter().flat_map(|most| [(most, false), (most, true)]) {
         for lost in 0..20 {
-            let at = format!("poison after {poison_after}, request {lost}");
+            let at = format!("poison after {poison_after}, request {lost}, slow: {is_slow}");
             let (outbox, engine, time) = outbox();
             let (table, sales) = (TableName::new("Company").unwrap(), PartitionKey::new("Sales").unwrap());
             block_on(engine.create_table(&table)).unwrap();
@@ -33,8 +36,14 @@ fn con_11_no_lost_response_makes_work_poison_that_was_never_tried() {
                 block_on(outbox.submit(&table, transaction)).unwrap();
             }
             let store = FaultyStore::new(engine.clone());
-            let timed_out = ErrorCode::OperationTimedOut;
-            store.script(move |_, at| if at == lost { Fault::After(timed_out) } else { Fault::None });
+            let (timed_out, clock) = (ErrorCode::OperationTimedOut, Arc::clone(&time));
+            let half = ticks_of(WorkerOptions::default().lease) / 2;
+            store.script(move |_, at| {
+                if is_slow && at + 1 == lost {
+                    clock.fetch_add(half, Ordering::SeqCst);
+                }
+                if at == lost { Fault::After(timed_out) } else { Fault::None }
+            });
             let (queue, pace) = (outbox.queue().clone(), outbox.runtime().clone());
             let faulty = Outbox::with_runtime(store, engine.clone(), queue, pace);
             let options = WorkerOptions { poison_after, ..WorkerOptions::default() };
