@@ -108,9 +108,11 @@ impl Shared {
         self.failure.get().cloned().map_or(Ok(()), Err)
     }
 
-    /// Returns the error for a request that the committer did not answer.
+    /// Returns the error for a request that the committer did not answer. After a failure that is `EnginePoisoned` even if the engine has been closed since,
+    /// because the failure may have occurred after the request was carried out.
     pub(crate) fn gone(&self) -> Error {
-        self.check_writable().err().unwrap_or_else(|| Error::of(EngineFault::WriterGone))
+        let failure = self.failure.get().cloned().map_or(Ok(()), Err);
+        failure.and_then(|()| self.check_open()).err().unwrap_or_else(|| Error::of(EngineFault::WriterGone))
     }
 }
 

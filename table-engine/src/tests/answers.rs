@@ -27,8 +27,11 @@ fn poll<F: Future>(future: &mut Pin<Box<F>>, waker: &Waker) -> Poll<F::Output> {
     future.as_mut().poll(&mut Context::from_waker(waker))
 }
 
-/// Returns a hook that waits at a step until the hook is released, and the flag and the channels that control the hook.
-fn stopping_at(step: Step) -> (Hook, Arc<AtomicBool>, mpsc::Receiver<()>, mpsc::Sender<()>) {
+/// Returns a hook that waits at a step until the hook is released and then calls `then`, and the flag and the channels that control the hook.
+fn stopping_at(
+    step: Step,
+    then: fn() -> Action,
+) -> (Hook, Arc<AtomicBool>, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let armed = Arc::new(AtomicBool::new(false));
     let (stopped, has_stopped) = mpsc::channel();
     let (go_on, told) = mpsc::channel();
@@ -40,6 +43,7 @@ fn stopping_at(step: Step) -> (Hook, Arc<AtomicBool>, mpsc::Receiver<()>, mpsc::
                 stopped.send(()).unwrap();
                 // The step continues when the test sends a message or drops the sender.
                 let _ = told.lock().unwrap().recv();
+                return then();
             }
             Action::Continue
         })
@@ -50,7 +54,7 @@ fn stopping_at(step: Step) -> (Hook, Arc<AtomicBool>, mpsc::Receiver<()>, mpsc::
 #[test]
 fn requests_queued_behind_a_close_fail_with_engine_closed() {
     let folder = tempfile::tempdir().unwrap();
-    let (hook, armed, has_stopped, go_on) = stopping_at(Step::JournalSync);
+    let (hook, armed, has_stopped, go_on) = stopping_at(Step::JournalSync, || Action::Continue);
     let engine = with_table(options().failpoints(hook).open(folder.path()).unwrap());
     armed.store(true, Ordering::SeqCst);
     let table = employees();
@@ -73,6 +77,26 @@ fn requests_queued_behind_a_close_fail_with_engine_closed() {
         assert_eq!(error.code(), ErrorCode::EngineClosed);
     }
     assert_eq!(answered("the second close", second).unwrap_err().code(), ErrorCode::EngineClosed);
+}
+
+#[test]
+fn a_write_whose_answer_is_lost_in_a_panic_fails_with_engine_poisoned_even_after_a_close() {
+    let folder = tempfile::tempdir().unwrap();
+    let (hook, armed, has_stopped, go_on) =
+        stopping_at(Step::Acknowledge, || panic!("a panic after the write"));
+    let engine = with_table(options().failpoints(hook).open(folder.path()).unwrap());
+    armed.store(true, Ordering::SeqCst);
+    let table = employees();
+    let mut lost = Box::pin(engine.submit(&table, transaction("Sales", vec![("lost", insert(1))])));
+    assert!(poll(&mut lost, Waker::noop()).is_pending());
+    has_stopped.recv().unwrap();
+    let mut close = Box::pin(engine.clone().close());
+    assert!(poll(&mut close, Waker::noop()).is_pending());
+    armed.store(false, Ordering::SeqCst);
+    drop(go_on);
+    assert_eq!(answered("the close", close).unwrap_err().code(), ErrorCode::EnginePoisoned);
+    assert_eq!(answered("the lost write", lost).unwrap_err().code(), ErrorCode::EnginePoisoned);
+    assert_eq!(number(&on_disk(folder.path()), "lost"), Some(1));
 }
 
 #[test]
@@ -142,7 +166,7 @@ impl Wake for Task {
 #[test]
 fn the_last_handle_may_be_dropped_on_the_committer_thread() {
     let folder = tempfile::tempdir().unwrap();
-    let (hook, armed, has_stopped, go_on) = stopping_at(Step::JournalSync);
+    let (hook, armed, has_stopped, go_on) = stopping_at(Step::JournalSync, || Action::Continue);
     let engine = with_table(options().failpoints(hook).open(folder.path()).unwrap());
     armed.store(true, Ordering::SeqCst);
     let task = Arc::new(Task::default());
@@ -167,7 +191,7 @@ fn the_last_handle_may_be_dropped_on_the_committer_thread() {
 fn writes_dropped_behind_a_full_queue_stop_no_other_and_are_atomic() {
     const WRITES: usize = 3_000;
     let folder = tempfile::tempdir().unwrap();
-    let (hook, armed, has_stopped, go_on) = stopping_at(Step::JournalSync);
+    let (hook, armed, has_stopped, go_on) = stopping_at(Step::JournalSync, || Action::Continue);
     let engine = with_table(options().failpoints(hook).open(folder.path()).unwrap());
     armed.store(true, Ordering::SeqCst);
     let table = employees();
