@@ -177,6 +177,7 @@ impl History {
         if self.established && self.random.random_ratio(1, 4) {
             self.earlier = Some(self.disk.after_kill());
         }
+        self.correct_clock_of_unknown_time();
         if self.life.from == 0 {
             self.begin_trouble();
         }

@@ -180,6 +180,11 @@ impl History {
                 self.note_lease(write, lease)?;
                 Outcome::Done(received(write, lease))
             }
+            // A receive skips the parts that cannot be read, and nothing can be read after a power loss.
+            Ok(_) if matches!(write, Write::Receive { .. }) && self.disk.has_lost_power() => {
+                self.model.give_up(id);
+                return Ok(());
+            }
             Ok(_) => Outcome::Done(None),
             Err(error) => match error.code() {
                 code if is_refusal(code) => Outcome::Refused((code, error.operation())),
@@ -192,6 +197,9 @@ impl History {
             },
         };
         self.model.answer(id, &outcome)?;
+        if matches!(outcome, Outcome::Done(_)) {
+            self.note_time_of(id);
+        }
         if let (Ok(Told::Committed(committed)), Write::Submit { table, partition, operations }) =
             (answer, write)
         {

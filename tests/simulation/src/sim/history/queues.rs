@@ -99,6 +99,8 @@ impl History {
     pub(super) fn count_messages(&mut self, engine: &Engine) -> std::result::Result<(), Wrong> {
         let Ok(queue) = queue() else { return Ok(()) };
         let count = match pollster::block_on(engine.approximate_count(&queue)) {
+            // A count skips the parts that cannot be read, and nothing can be read after a power loss.
+            Ok(_) if self.disk.has_lost_power() => return Ok(()),
             Ok(count) => Some(count),
             Err(error) if error.code() == ErrorCode::QueueNotFound => None,
             Err(_) if self.disk.has_lost_power() => return Ok(()),

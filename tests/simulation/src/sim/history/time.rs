@@ -8,6 +8,7 @@ use rand::{RngExt, SeedableRng};
 use table_core::queue::TimeToLive;
 
 use super::History;
+use crate::sim::model::NUMBERS;
 
 /// The error of a clock that is far behind the actual time, in ticks.
 const BEHIND: u64 = 100 * 86_400 * 10_000_000;
@@ -23,12 +24,23 @@ pub(super) struct Time {
     expires: bool,
     /// The number of ticks by which the clock is behind until it is corrected.
     pub(super) behind: u64,
+    /// The first request since the clock was last set.
+    since: u64,
+    /// `true` if the folder contains a Timestamp of the actual time.
+    is_recorded: bool,
 }
 
 impl Time {
     pub(super) fn draw(seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed.rotate_left(32));
-        Self { measures: random.random(), expires: random.random(), random, behind: 0 }
+        Self {
+            measures: random.random(),
+            expires: random.random(),
+            random,
+            behind: 0,
+            since: 0,
+            is_recorded: false,
+        }
     }
 
     /// Returns the time to live of the messages in the history.
@@ -45,13 +57,32 @@ impl History {
             return;
         }
         if self.time.behind > 0 {
-            self.clock.fetch_add(self.time.behind, Ordering::SeqCst);
-            self.time.behind = 0;
-            self.log.add("the clock is corrected".to_owned());
+            self.correct_clock();
         } else {
             self.clock.fetch_sub(BEHIND, Ordering::SeqCst);
             self.time.behind = BEHIND;
+            self.time.since = u64::from(self.next / NUMBERS);
             self.log.add("the clock goes back by 100 days".to_owned());
         }
+    }
+    /// Corrects a clock that is behind before an engine is opened that cannot know the actual time, because its folder contains no Timestamp of it. Messages that
+    /// are put at a wrong time expire at a wrong time.
+    pub(super) fn correct_clock_of_unknown_time(&mut self) {
+        let is_known = self.time.is_recorded && !self.excuses.is_damaged();
+        if self.time.behind > 0 && !is_known {
+            self.correct_clock();
+        }
+    }
+
+    fn correct_clock(&mut self) {
+        self.clock.fetch_add(self.time.behind, Ordering::SeqCst);
+        self.time.behind = 0;
+        self.time.since = u64::from(self.next / NUMBERS);
+        self.log.add("the clock is corrected".to_owned());
+    }
+
+    /// Records that the write with the given request number was acknowledged.
+    pub(super) fn note_time_of(&mut self, id: u64) {
+        self.time.is_recorded |= self.time.behind == 0 && id >= self.time.since && !self.life.relaxed;
     }
 }
