@@ -31,3 +31,31 @@ async fn settings_survive_a_restart_and_are_deleted_with_their_queue() {
     }
     assert!(engine.list_tables("", None, 10).await.unwrap().names.is_empty());
 }
+
+/// The program may delete a table or queue while a request stores a setting for it. The setting must not belong to the next table or queue with its name.
+#[tokio::test]
+async fn acl_4_a_setting_that_is_stored_after_the_deletion_belongs_to_no_table_or_queue() {
+    let table = TableName::new("Employee").unwrap();
+    let queue = QueueName::new("work").unwrap();
+    for kind in [Kind::TablePolicies, Kind::QueuePolicies, Kind::QueueMetadata] {
+        for is_restarted in [false, true] {
+            let engine = Engine::in_memory();
+            let name = if kind == Kind::TablePolicies { table.folded() } else { queue.as_str() };
+            let mut settings = Settings::new(&engine);
+            engine.create_table(&table).await.unwrap();
+            engine.create_queue(&queue).await.unwrap();
+            settings.set(kind, name, Some("first".into())).await.unwrap();
+            engine.delete_table(&table).await.unwrap();
+            engine.delete_queue(&queue).await.unwrap();
+            settings.set(kind, name, Some("second".into())).await.unwrap();
+            assert_eq!(settings.get(kind, name), None);
+            engine.create_table(&table).await.unwrap();
+            engine.create_queue(&queue).await.unwrap();
+            if is_restarted {
+                settings = Settings::new(&engine);
+                settings.load().await.unwrap();
+            }
+            assert_eq!(settings.get(kind, name), None, "{kind:?}, restarted: {is_restarted}");
+        }
+    }
+}

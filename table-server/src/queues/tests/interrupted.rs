@@ -1,7 +1,9 @@
-//! Tests that the creation of a queue can be repeated after a crash has interrupted it.
+//! Tests that the creation of a queue can be repeated after a crash or an error has interrupted it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
+
+use table_core::{QueueName, QueueStore};
 
 use super::model::Model;
 
@@ -48,4 +50,26 @@ async fn que_3_a_creation_with_metadata_can_be_repeated_after_a_crash_at_any_tim
         }
     }
     assert!(statuses.first() == Some(&201) && statuses.last() == Some(&204), "{statuses:?}");
+}
+
+/// Tests the state after a creation that failed because the metadata could not be stored again with its queue. The repeated creation stores it.
+#[tokio::test]
+async fn acl_4_a_repeated_creation_makes_the_queue_the_owner_of_its_metadata() {
+    let queue = QueueName::new("work").unwrap();
+    for (value, status) in [("ada", 204), ("grace", 409)] {
+        let folder = tempfile::tempdir().unwrap();
+        let metadata = BTreeMap::from([("x-ms-meta-owner".to_owned(), "ada".to_owned())]);
+        let mut model = Model { account: Model::open(folder.path()).await, metadata, policies: Vec::new() };
+        let (engine, settings) = (&model.account.engine, &model.account.settings);
+        let text = r#"{"owner":"ada"}"#.to_owned();
+        settings.set_for_next_queue(&queue, Some(text)).await.unwrap();
+        engine.create_queue(&queue).await.unwrap();
+        let again = model.answer("PUT", "work", &[("x-ms-meta-owner", value)], "").await.status;
+        assert_eq!(again, status);
+        model.check("a repeated creation").await;
+        engine.delete_queue(&queue).await.unwrap();
+        engine.create_queue(&queue).await.unwrap();
+        model.metadata.clear();
+        model.check("a creation by the program").await;
+    }
 }
