@@ -59,3 +59,33 @@ async fn acl_4_a_setting_that_is_stored_after_the_deletion_belongs_to_no_table_o
         }
     }
 }
+
+/// Earlier releases did not store the owner of a setting. Such a setting gets its owner when a server starts, and not again at the next start.
+#[tokio::test]
+async fn acl_4_a_setting_of_an_earlier_release_belongs_to_the_table_or_queue_of_the_first_start() {
+    let table = TableName::new("Employee").unwrap();
+    let queue = QueueName::new("work").unwrap();
+    for kind in [Kind::TablePolicies, Kind::QueuePolicies, Kind::QueueMetadata] {
+        let engine = Engine::in_memory();
+        let name = if kind == Kind::TablePolicies { table.folded() } else { queue.as_str() };
+        engine.create_table(&table).await.unwrap();
+        engine.create_queue(&queue).await.unwrap();
+        let earlier = Setting { text: "text".into(), owner: None };
+        Settings::new(&engine).write(kind, name, Some(earlier)).await.unwrap();
+        let started = async || {
+            let settings = Settings::new(&engine);
+            settings.load().await.unwrap();
+            settings.get(kind, name)
+        };
+        for _ in 0..2 {
+            assert_eq!(started().await.as_deref(), Some("text"), "{kind:?}");
+        }
+        engine.delete_table(&table).await.unwrap();
+        engine.create_table(&table).await.unwrap();
+        engine.delete_queue(&queue).await.unwrap();
+        engine.create_queue(&queue).await.unwrap();
+        for _ in 0..2 {
+            assert_eq!(started().await, None, "{kind:?}");
+        }
+    }
+}
