@@ -124,8 +124,8 @@ pub(crate) async fn answer(
 
 /// Handles a request whose body is already in its exchange.
 #[cfg(any(test, feature = "testing"))]
-pub(crate) async fn run(accounts: &[Account], exchange: &mut Exchange) -> Answer {
-    match admit(accounts, None, exchange) {
+pub(crate) async fn run(accounts: &[Account], bearer: Option<&Bearer>, exchange: &mut Exchange) -> Answer {
+    match admit(accounts, bearer, exchange) {
         Admitted::Answered(answer) => answer,
         Admitted::Verified(account, access) => {
             let answer = answer(account, &access, exchange).await;
