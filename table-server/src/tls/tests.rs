@@ -66,6 +66,24 @@ fn invalid_certificate_and_key_files_are_refused_without_their_text() {
     }
 }
 
+/// Tests that servers that start at the same time on a file system without hard links do not leave a certificate without its key. A server may find an incomplete
+/// file there and fail to start.
+#[test]
+fn servers_that_start_at_once_without_hard_links_leave_a_matching_pair() {
+    const SERVERS: usize = 8;
+    for _ in 0..30 {
+        let folder = tempfile::tempdir().unwrap();
+        let barrier = Barrier::new(SERVERS);
+        let start = || {
+            barrier.wait();
+            drop(self_signed::ensure_with(folder.path(), &[], |_, _| Err(io::ErrorKind::Unsupported.into())));
+        };
+        thread::scope(|scope| (0..SERVERS).for_each(|_| drop(scope.spawn(start))));
+        Tls::self_signed(folder.path(), &[]).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+}
+
 /// Tests that servers that start at the same time use the same certificate, and that none of them finds an incomplete file.
 #[test]
 fn servers_that_start_at_once_share_a_self_signed_certificate() {
