@@ -14,6 +14,9 @@ use crate::fault::ServerFault;
 /// The names in every self-signed certificate. Clients that put the account into the host name need the names with `*`.
 const OWN: [&str; 5] = ["localhost", "*.table.localhost", "*.queue.localhost", "127.0.0.1", "::1"];
 
+/// The help in an error about unusable files in the folder of a self-signed certificate.
+pub(super) const HELP: &str = "; delete `certificate.pem` and `key.pem` in this folder to create new ones";
+
 /// Writes a certificate and its key into a folder, unless both files exist. No file is overwritten: if only the key exists, a certificate
 /// is created for it.
 ///
@@ -47,7 +50,8 @@ pub(super) fn ensure_with(folder: &Path, names: &[String], link: Link) -> Result
     }
     // Another server that starts at the same time may have created the key.
     let text = fs::read_to_string(&key).map_err(at("read", &key))?;
-    let signing_key = KeyPair::from_pem(&text).map_err(|_| Error::of(ServerFault::Pem(key)))?;
+    let refuse = |_| Error::of(ServerFault::Pem { path: key.clone(), help: HELP });
+    let signing_key = KeyPair::from_pem(&text).map_err(refuse)?;
     let made = signed(names, &signing_key).map_err(|source| Error::of(ServerFault::SelfSigned(source)))?;
     create(&certificate, 0o644, made.pem().as_bytes(), link).map_err(at("write", &certificate))
 }
