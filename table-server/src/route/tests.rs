@@ -41,16 +41,20 @@ fn bearer_token() -> String {
 #[tokio::test]
 async fn acc_2_every_credential_reads_at_the_primary_and_at_both_forms_of_the_secondary() {
     let account = Account::emulator(Engine::in_memory()).unwrap();
-    let (table, queue) = (TableName::new("Employee").unwrap(), QueueName::new("work").unwrap());
+    let table = TableName::new("Employee").unwrap();
     account.engine.create_table(&table).await.unwrap();
-    account.engine.create_queue(&queue).await.unwrap();
+    // The names of two queues are also segments of other paths.
+    for name in ["work", "messages", NAME] {
+        account.engine.create_queue(&QueueName::new(name).unwrap()).await.unwrap();
+    }
     let key = account.key.clone();
     let lifetime = Lifetime::valid_for(Utc::now(), Duration::from_secs(3_600));
     let (services, types) = (
         Services::TABLE.and(Services::QUEUE),
         ResourceTypes::SERVICE.and(ResourceTypes::CONTAINER).and(ResourceTypes::OBJECT),
     );
-    let all = AccountSas::new(services, types, AccountPermissions::READ, lifetime);
+    let all =
+        AccountSas::new(services, types, AccountPermissions::READ.and(AccountPermissions::LIST), lifetime);
     let all = all.sign(&key).unwrap().query_string();
     let of_table = TableSas::table(table)
         .allow(TablePermissions::READ)
@@ -58,12 +62,14 @@ async fn acc_2_every_credential_reads_at_the_primary_and_at_both_forms_of_the_se
         .sign(&key)
         .unwrap()
         .query_string();
-    let policy = AccessPolicy {
-        permissions: Some(QueuePermissions::READ),
-        expiry: Some(Utc::now() + chrono::TimeDelta::hours(1)),
-        start: None,
+    let of_queue = |name: &str| {
+        let policy = AccessPolicy {
+            permissions: Some(QueuePermissions::READ),
+            expiry: Some(Utc::now() + chrono::TimeDelta::hours(1)),
+            start: None,
+        };
+        QueueToken::sign(&key, &QueueName::new(name).unwrap(), policy, None).unwrap().query_string()
     };
-    let of_queue = QueueToken::sign(&key, &queue, policy, None).unwrap().query_string();
     let (accounts, bearer) = ([account], Bearer::insecure_without_signature_check());
     for (service, rest, tokens) in [
         (
@@ -72,8 +78,15 @@ async fn acc_2_every_credential_reads_at_the_primary_and_at_both_forms_of_the_se
             vec![all.clone(), of_table.clone(), of_table.replace("tn=Employee&", "")],
         ),
         (Service::Tables, "?restype=service&comp=properties", vec![all.clone()]),
-        (Service::Queues, "work?comp=metadata", vec![all.clone(), of_queue.clone()]),
-        (Service::Queues, "work/messages?peekonly=true", vec![all.clone(), of_queue.clone()]),
+        (Service::Queues, "work?comp=metadata", vec![all.clone(), of_queue("work")]),
+        (Service::Queues, "work/?comp=metadata", vec![all.clone(), of_queue("work")]),
+        (Service::Queues, "work/messages?peekonly=true", vec![all.clone(), of_queue("work")]),
+        (Service::Queues, "messages?comp=metadata", vec![all.clone(), of_queue("messages")]),
+        (Service::Queues, "messages/?comp=metadata", vec![all.clone(), of_queue("messages")]),
+        (Service::Queues, &format!("{NAME}?comp=metadata"), vec![all.clone(), of_queue(NAME)]),
+        (Service::Queues, &format!("{NAME}/?comp=metadata"), vec![all.clone(), of_queue(NAME)]),
+        (Service::Queues, &format!("{NAME}/messages?peekonly=true"), vec![all.clone(), of_queue(NAME)]),
+        (Service::Queues, "?comp=list", vec![all.clone()]),
         (Service::Queues, "?restype=service&comp=properties", vec![all.clone()]),
     ] {
         for front in [NAME.to_owned(), format!("{NAME}-secondary"), format!("{NAME}-secondary/{NAME}")] {
@@ -113,4 +126,10 @@ async fn acc_2_every_credential_reads_at_the_primary_and_at_both_forms_of_the_se
             }
         }
     }
+    // The SAS of a queue that has the name of the account does not permit reading another queue.
+    let target = format!("/{NAME}-secondary/{NAME}/work?comp=metadata&{}", of_queue(NAME));
+    let (parts, ()) = Request::get(&target).header("host", "x").body(()).unwrap().into_parts();
+    let caller = Caller { address: Ipv4Addr::LOCALHOST.into(), secure: false };
+    let answer = run(&accounts, None, &mut Exchange::new(Service::Queues, parts, caller)).await;
+    assert_eq!(answer.status, 403, "{}", answer.body);
 }
