@@ -271,7 +271,7 @@ mod tests {
         held
     }
 
-    /// Tests that the pause between two requests is limited only by `idle_timeout`, as the documentation of `ServerLimits` states.
+    /// Tests that a connection stays open between two requests for `idle_timeout`, and is closed after at most twice this time, for any `read_timeout`.
     #[tokio::test(start_paused = true)]
     async fn a_pause_between_requests_is_limited_by_the_idle_timeout_alone() {
         let seconds = Duration::from_secs;
