@@ -24,7 +24,7 @@ const TEXT: &str = "Text";
 /// The property that contains the creation time of the setting's table or queue, which identifies that table or queue. The properties of a service do not have
 /// it. Queue metadata that is stored before its queue is created does not have it either, and earlier releases did not store it: such a setting belongs to the
 /// table or queue that has its name when the server starts.
-const OWNER: &str = "Created";
+const CREATED: &str = "Created";
 
 /// The kind of a setting. Its name is the `PartitionKey` of the stored settings of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,7 +63,7 @@ struct Setting {
     text: Arc<str>,
     /// The creation time of the table or queue that the setting belongs to. `None` for the properties of a service, and for a setting that belongs to whichever
     /// table or queue has its name.
-    owner: Option<u64>,
+    owner: Option<i64>,
 }
 
 /// The settings of the accounts on one engine. The accounts share them, because they also share the tables and queues.
@@ -129,8 +129,8 @@ impl Settings {
                 let kind = Kind::ALL.into_iter().find(|kind| kind.name() == entity.partition_key);
                 let text = entity.row.find(TEXT, &mut 0)?;
                 if let (Some(kind), Some(ValueRef::String(text))) = (kind, text) {
-                    let owner = match entity.row.find(OWNER, &mut 0)? {
-                        Some(ValueRef::Int64(created)) => Some(u64::try_from(created).unwrap_or_default()),
+                    let owner = match entity.row.find(CREATED, &mut 0)? {
+                        Some(ValueRef::Int64(created)) => Some(created),
                         _ => None,
                     };
                     texts.insert((kind, entity.row_key.to_owned()), Setting { text: text.into(), owner });
@@ -201,15 +201,19 @@ impl Settings {
     /// Returns the creation time of the table or queue with this name, or `None` for the properties of a service.
     ///
     /// # Errors
-    /// `TableNotFound`, `QueueNotFound`, `TableBeingDeleted` or `QueueBeingDeleted` if the table or queue does not exist; `EngineClosed` or `EnginePoisoned`.
-    fn owner(&self, kind: Kind, name: &str) -> Result<Option<u64>> {
-        match kind {
-            Kind::Properties => Ok(None),
-            Kind::TablePolicies => self.engine.incarnation(&TableName::new(name)?).map(Some),
+    /// `TableNotFound`, `QueueNotFound`, `TableBeingDeleted` or `QueueBeingDeleted` if the table or queue does not exist; `EngineClosed` or `EnginePoisoned`;
+    /// `OutOfRangeInput` if the time exceeds the range of a property.
+    fn owner(&self, kind: Kind, name: &str) -> Result<Option<i64>> {
+        let created = match kind {
+            Kind::Properties => return Ok(None),
+            Kind::TablePolicies => self.engine.incarnation(&TableName::new(name)?)?,
             Kind::QueuePolicies | Kind::QueueMetadata => {
-                self.engine.queue_incarnation(&QueueName::new(name)?).map(Some)
+                self.engine.queue_incarnation(&QueueName::new(name)?)?
             }
-        }
+        };
+        let refuse =
+            |_| Error::new(ErrorCode::OutOfRangeInput, "the creation time exceeds the range of Edm.Int64");
+        i64::try_from(created).map(Some).map_err(refuse)
     }
 
     /// Returns the names of all settings of this kind.
@@ -283,7 +287,7 @@ impl Settings {
                 let mut row = RowWriter::new();
                 row.property(TEXT, ValueRef::String(&setting.text));
                 if let Some(owner) = setting.owner {
-                    row.property(OWNER, ValueRef::Int64(i64::try_from(owner).unwrap_or_default()));
+                    row.property(CREATED, ValueRef::Int64(owner));
                 }
                 OperationKind::InsertOrReplace(row.finish())
             }
