@@ -97,7 +97,7 @@ async fn req_2_a_header_does_not_change_the_operation_of_a_queue_request() {
             let answer = route::answer(&account, &Access::Key, &exchange).await;
             let status = answer.map(|answer| answer.status).map_err(|refusal| (refusal.status, refusal.code));
             let found = (status, Operation::of(&exchange));
-            let expected = plain.get_or_insert_with(|| found.clone());
+            let expected = plain.get_or_insert(found);
             assert_eq!(&found, expected, "{method} {target} {tunnelled:?}");
         }
     }
