@@ -12,6 +12,7 @@ use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT};
 use crate::arguments::Arguments;
 use crate::fault::ProgramFault;
 use crate::file::File;
+use crate::log::Log;
 use crate::spelled::Spelled;
 
 /// The location of an account's data.
@@ -137,6 +138,11 @@ pub(crate) fn config(arguments: &Arguments, file: &File, accounts: Vec<Account>)
     config.public_key_anywhere =
         arguments.public_key_anywhere.or(file.public_key_anywhere).unwrap_or_default();
     config
+}
+
+/// Returns the format of the log.
+pub(crate) fn log(arguments: &Arguments, file: &File) -> Log {
+    arguments.log.or(file.log).unwrap_or_default()
 }
 
 /// Reads the configuration file that the flags name, if any.
