@@ -39,7 +39,8 @@ pub(crate) async fn accept(
     builder
         .http1()
         .timer(TokioTimer::new())
-        // This timer also runs while a connection waits for its next request. Only the idle timeout may close a waiting connection, so this limit includes it.
+        // This timer also runs while a connection waits for its next request. A waiting connection must not be closed before the idle timeout, so this limit
+        // includes it.
         .header_read_timeout(shared.limits.idle_timeout.saturating_add(shared.limits.read_timeout))
         // A client may close its sending side after it has sent its request.
         .half_close(true)

@@ -35,8 +35,8 @@ pub(crate) enum ServerFault {
     #[fault(Io)]
     File { verb: &'static str, path: PathBuf, source: io::Error },
     #[cfg(feature = "tls")]
-    #[error("{path} is not a certificate or a key in PEM", path = .0.display())]
-    Pem(PathBuf),
+    #[error("{path} is not a certificate or a key in PEM{help}", path = .path.display())]
+    Pem { path: PathBuf, help: &'static str },
     #[cfg(feature = "tls")]
     #[error(
         "{path} has no `{key}` in the same folder; restore the key, or name another folder for a self-signed certificate",
@@ -44,8 +44,8 @@ pub(crate) enum ServerFault {
     )]
     NoKey { certificate: PathBuf, key: &'static str },
     #[cfg(feature = "tls")]
-    #[error("the key is not the key of the first certificate in {path}", path = .0.display())]
-    OtherKey(PathBuf),
+    #[error("the key is not the key of the first certificate in {path}{help}", path = .path.display())]
+    OtherKey { path: PathBuf, help: &'static str },
     #[cfg(feature = "tls")]
     #[error("TLS cannot use the key: {0}")]
     Tls(#[source] tokio_rustls::rustls::Error),

@@ -18,8 +18,7 @@ pub(crate) async fn answer(
     access: &Access,
     exchange: &Exchange,
 ) -> Result<Answer, Refusal> {
-    // The header `X-HTTP-Method` is ignored, because no signature for the Queue service covers it and no queue client sends it (REQ-2).
-    let verb = exchange.method.as_str();
+    let verb = exchange.verb()?;
     let path = exchange.path.trim_end_matches('/');
     let mut parts = path.splitn(3, '/');
     let name = parts.next().unwrap_or_default();

@@ -60,23 +60,31 @@ fn located<'a, A: Borrow<Account>>(accounts: &'a [A], exchange: &mut Exchange) -
 }
 
 /// Verifies the credential of a request. At the secondary endpoint, a [doubled account](Exchange::undouble) is removed from the path if the signature is valid
-/// only without it, or if the credential is valid for both paths and the path has no other meaning.
+/// only without it, or if the signature does not cover the path and the path has no other meaning.
 fn verified(account: &Account, bearer: Option<&Bearer>, exchange: &mut Exchange) -> Result<Access, Refusal> {
     let access = authorize::access(exchange, account, bearer);
-    match access {
-        Err(_) if exchange.secondary && exchange.undouble(account.name()) => {
-            authorize::access(exchange, account, bearer)
-        }
-        // These credentials do not depend on the path. A queue may have the name of the account, and messages below it. A table with this name has no paths
-        // below it.
-        Ok(Access::Token(_) | Access::Bearer) if exchange.secondary => {
-            let is_of_queue = exchange.path.split('/').nth(1) == Some("messages");
-            if exchange.service == Service::Tables || !is_of_queue {
-                exchange.undouble(account.name());
-            }
-            access
-        }
-        access => access,
+    let may_be_doubled = match &access {
+        Ok(Access::Key) => false,
+        Ok(Access::Token(_) | Access::Queue(_) | Access::Bearer) => !is_of_queue(exchange),
+        Err(_) => true,
+    };
+    if may_be_doubled && exchange.secondary && exchange.undouble(account.name()) {
+        // A signature for one queue depends on the queue in the path.
+        return authorize::access(exchange, account, bearer);
+    }
+    access
+}
+
+/// Returns `true` if a path that begins with the name of the account can address a queue with this name, or its messages. A table with this name has no paths
+/// below it.
+fn is_of_queue(exchange: &Exchange) -> bool {
+    if exchange.service == Service::Tables {
+        return false;
+    }
+    match exchange.path.trim_end_matches('/').split_once('/') {
+        None => !exchange.query_is("comp", "list") && !exchange.query_is("restype", "service"),
+        // A request for messages has no `comp`; with it, `messages` is the name of a queue.
+        Some((_, below)) => below.split('/').next() == Some("messages") && exchange.query("comp").is_none(),
     }
 }
 
@@ -124,8 +132,8 @@ pub(crate) async fn answer(
 
 /// Handles a request whose body is already in its exchange.
 #[cfg(any(test, feature = "testing"))]
-pub(crate) async fn run(accounts: &[Account], exchange: &mut Exchange) -> Answer {
-    match admit(accounts, None, exchange) {
+pub(crate) async fn run(accounts: &[Account], bearer: Option<&Bearer>, exchange: &mut Exchange) -> Answer {
+    match admit(accounts, bearer, exchange) {
         Admitted::Answered(answer) => answer,
         Admitted::Verified(account, access) => {
             let answer = answer(account, &access, exchange).await;

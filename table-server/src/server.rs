@@ -162,6 +162,7 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
     use std::time::Duration;
 
     use chrono::Utc;
@@ -236,52 +237,69 @@ mod tests {
         assert_eq!((clients.len(), shared.open.count()), (1, 0));
     }
 
-    /// Tests that the pause between two requests is limited only by `idle_timeout`, as the documentation of `ServerLimits` states.
-    #[tokio::test]
-    async fn a_pause_between_requests_is_limited_by_the_idle_timeout_alone() {
-        const HOUR: Duration = Duration::from_secs(3_600);
-        const SHORT: Duration = Duration::from_millis(20);
+    /// Sends a request for the list of tables, and returns `true` if the response is complete and has the status 200.
+    async fn lists_tables(client: &mut TcpStream) -> bool {
         let key = AccountKey::new(EMULATOR_ACCOUNT, EMULATOR_KEY).unwrap();
-        for (read_timeout, idle_timeout, stays_open) in [(SHORT, HOUR, true), (HOUR, SHORT, false)] {
-            let limits =
-                ServerLimits { read_timeout, idle_timeout, first_request: HOUR, ..ServerLimits::default() };
+        let date = print_http_date(Utc::now());
+        let headers = [("x-ms-date".parse().unwrap(), date.parse().unwrap())].into_iter().collect();
+        let path = format!("/{EMULATOR_ACCOUNT}/Tables");
+        let parts = SignedParts { method: "GET", path: &path, query: "", headers: &headers, length: 0 };
+        let signature = Scheme::Table.authorization(&key, parts);
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nhost: x\r\nx-ms-date: {date}\r\nauthorization: {signature}\r\n\r\n"
+        );
+        // The server may have closed the connection.
+        drop(client.write_all(request.as_bytes()).await);
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            match client.read_u8().await {
+                Ok(byte) => head.push(byte),
+                Err(_) => return false,
+            }
+        }
+        let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
+        let mut body = vec![0; length.unwrap()];
+        head.starts_with("http/1.1 200") && client.read_exact(&mut body).await.is_ok()
+    }
+
+    /// Holds the paused clock until the result is dropped. Without this, the clock would jump to the next timer while bytes are in transit or while a thread of
+    /// the engine works.
+    fn hold() -> mpsc::Sender<()> {
+        let (held, end) = mpsc::channel();
+        tokio::task::spawn_blocking(move || end.recv());
+        held
+    }
+
+    /// Tests that a connection stays open between two requests for `idle_timeout`, and is closed after at most twice this time, for any `read_timeout`.
+    #[tokio::test(start_paused = true)]
+    async fn a_pause_between_requests_is_limited_by_the_idle_timeout_alone() {
+        let seconds = Duration::from_secs;
+        for (read_timeout, idle_timeout, pause, stays_open) in
+            [(1, 60, 59, true), (1, 60, 121, false), (3_600, 60, 121, false), (1, 3_600, 3_599, true)]
+        {
+            let limits = ServerLimits {
+                read_timeout: seconds(read_timeout),
+                idle_timeout: seconds(idle_timeout),
+                first_request: seconds(3_600),
+                ..ServerLimits::default()
+            };
+            let held = hold();
             let server = bound(limits).await;
             let (end, ended) = oneshot::channel::<()>();
             let address = server.tables();
             let asking = async {
                 let mut client = TcpStream::connect(address).await.unwrap();
-                let mut answers = Vec::new();
-                for _ in 0..2 {
-                    let date = print_http_date(Utc::now());
-                    let headers =
-                        [("x-ms-date".parse().unwrap(), date.parse().unwrap())].into_iter().collect();
-                    let path = format!("/{EMULATOR_ACCOUNT}/Tables");
-                    let parts =
-                        SignedParts { method: "GET", path: &path, query: "", headers: &headers, length: 0 };
-                    let signature = Scheme::Table.authorization(&key, parts);
-                    let request = format!(
-                        "GET {path} HTTP/1.1\r\nhost: x\r\nx-ms-date: {date}\r\nauthorization: {signature}\r\n\r\n"
-                    );
-                    // The connection may already be closed.
-                    drop(client.write_all(request.as_bytes()).await);
-                    let mut answer = [0; 12];
-                    answers
-                        .push(client.read_exact(&mut answer).await.is_ok_and(|_| answer.ends_with(b"200")));
-                    let mut rest = [0; 4_096];
-                    if stays_open {
-                        while !rest.ends_with(b"}") && client.read(&mut rest[..]).await.unwrap() == rest.len()
-                        {
-                        }
-                        tokio::time::sleep(SHORT * 10).await;
-                    } else {
-                        while client.read(&mut rest).await.is_ok_and(|read| read > 0) {}
-                    }
-                }
+                let first = lists_tables(&mut client).await;
+                drop(held);
+                tokio::time::sleep(seconds(pause)).await;
+                let _held = hold();
+                let second = lists_tables(&mut client).await;
                 drop(end);
-                answers
+                [first, second]
             };
             let (answers, ()) = tokio::join!(asking, server.serve_until(async { drop(ended.await) }));
-            assert_eq!(answers, [true, stays_open]);
+            assert_eq!(answers, [true, stays_open], "{pause} s of {idle_timeout} s");
         }
     }
 }

@@ -10,7 +10,7 @@ use table_core::query::{KeyRange, Query};
 use table_core::row::RowWriter;
 use table_core::store::Exclusive;
 use table_core::{
-    Engine, ErrorCode, Operation, OperationKind, PartitionKey, QueueName, Result, RowKey, TableName,
+    Engine, Error, ErrorCode, Operation, OperationKind, PartitionKey, QueueName, Result, RowKey, TableName,
     TableStore, Transaction, ValueRef,
 };
 use table_wire::sas::{SasVerifier, StoredAccessPolicy};
@@ -21,12 +21,10 @@ use crate::service::Service;
 
 /// The property that contains the setting's string.
 const TEXT: &str = "Text";
-/// The property that contains the creation time of the setting's table or queue, which identifies that table or queue. Earlier releases did not store it. A
-/// setting without this property belongs to the table or queue that has its name when the server starts.
-const OWNER: &str = "Created";
-/// The owner of a setting that was stored while its table or queue did not exist. No table or queue has this creation time. Queue metadata with this owner
-/// belongs to the next queue with the same name, because the metadata is stored before the queue is created.
-const NO_OWNER: u64 = 0;
+/// The property that contains the creation time of the setting's table or queue, which identifies that table or queue. The properties of a service do not have
+/// it. Queue metadata that is stored before its queue is created does not have it either, and earlier releases did not store it: such a setting belongs to the
+/// table or queue that has its name when the server starts.
+const CREATED: &str = "Created";
 
 /// The kind of a setting. Its name is the `PartitionKey` of the stored settings of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,15 +61,9 @@ type Texts = BTreeMap<(Kind, String), Setting>;
 #[derive(Clone, Debug)]
 struct Setting {
     text: Arc<str>,
-    /// The creation time of the table or queue that the setting belongs to, or `None` for the properties of a service.
-    owner: Option<u64>,
-}
-
-impl Setting {
-    /// Returns `true` if the setting belongs to the next queue with its name.
-    fn is_of_next(&self, kind: Kind) -> bool {
-        kind == Kind::QueueMetadata && self.owner == Some(NO_OWNER)
-    }
+    /// The creation time of the table or queue that the setting belongs to. `None` for the properties of a service, and for a setting that belongs to whichever
+    /// table or queue has its name.
+    owner: Option<i64>,
 }
 
 /// The settings of the accounts on one engine. The accounts share them, because they also share the tables and queues.
@@ -118,8 +110,8 @@ impl Settings {
     }
 
     /// Reads the settings from the engine. A server may have stopped between deleting a table or queue and deleting its settings, so settings without a table
-    /// or queue are removed. It may also have stopped after creating a queue and before storing the queue as the owner of its metadata, so such metadata is
-    /// stored again with its owner.
+    /// or queue are removed. It may also have stopped after creating a queue and before storing the queue as the owner of its metadata, so such metadata gets
+    /// its owner.
     ///
     /// # Errors
     /// `Io`, `Corrupted` or `EnginePoisoned` if the engine fails.
@@ -137,9 +129,9 @@ impl Settings {
                 let kind = Kind::ALL.into_iter().find(|kind| kind.name() == entity.partition_key);
                 let text = entity.row.find(TEXT, &mut 0)?;
                 if let (Some(kind), Some(ValueRef::String(text))) = (kind, text) {
-                    let owner = match entity.row.find(OWNER, &mut 0)? {
-                        Some(ValueRef::Int64(created)) => Some(u64::try_from(created).unwrap_or(NO_OWNER)),
-                        _ => self.owner(kind, entity.row_key),
+                    let owner = match entity.row.find(CREATED, &mut 0)? {
+                        Some(ValueRef::Int64(created)) => Some(created),
+                        _ => None,
                     };
                     texts.insert((kind, entity.row_key.to_owned()), Setting { text: text.into(), owner });
                 }
@@ -149,17 +141,16 @@ impl Settings {
                 break;
             }
         }
-        let mut changes = Vec::new();
-        for ((kind, name), setting) in &texts {
-            if !is_there(engine, *kind, name).await? {
-                changes.push((*kind, name.clone(), None));
-            } else if setting.is_of_next(*kind) {
-                changes.push((*kind, name.clone(), Some(setting.text.as_ref().to_owned())));
-            }
-        }
+        let keys: Vec<_> = texts.keys().cloned().collect();
         *self.texts.write().unwrap_or_else(PoisonError::into_inner) = texts;
-        for (kind, name, text) in changes {
-            self.set(kind, &name, text).await?;
+        for (kind, name) in keys {
+            match self.owner(kind, &name) {
+                Err(error) if is_deleted(&error) => self.set(kind, &name, None).await?,
+                owner => {
+                    owner?;
+                    self.settle(kind, &name).await?;
+                }
+            }
         }
         for name in self.names(Kind::TablePolicies) {
             let table = TableName::new(&name)?;
@@ -202,23 +193,27 @@ impl Settings {
 
     fn current(&self, texts: &Texts, kind: Kind, name: &str) -> Option<Arc<str>> {
         let setting = texts.get(&(kind, name.to_owned()))?;
-        let is_current = setting.owner.is_none_or(|owner| match self.owner(kind, name) {
-            None | Some(NO_OWNER) => false,
-            Some(found) => found == owner || setting.is_of_next(kind),
-        });
+        let found = self.owner(kind, name).ok()?;
+        let is_current = setting.owner.is_none() || setting.owner == found;
         is_current.then(|| Arc::clone(&setting.text))
     }
 
-    /// Returns the creation time of the table or queue with this name, or `NO_OWNER` if it does not exist. Returns `None` for the properties of a service.
-    fn owner(&self, kind: Kind, name: &str) -> Option<u64> {
-        let found = match kind {
-            Kind::Properties => return None,
-            Kind::TablePolicies => TableName::new(name).and_then(|table| self.engine.incarnation(&table)),
+    /// Returns the creation time of the table or queue with this name, or `None` for the properties of a service.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `QueueNotFound`, `TableBeingDeleted` or `QueueBeingDeleted` if the table or queue does not exist; `EngineClosed` or `EnginePoisoned`;
+    /// `OutOfRangeInput` if the time exceeds the range of a property.
+    fn owner(&self, kind: Kind, name: &str) -> Result<Option<i64>> {
+        let created = match kind {
+            Kind::Properties => return Ok(None),
+            Kind::TablePolicies => self.engine.incarnation(&TableName::new(name)?)?,
             Kind::QueuePolicies | Kind::QueueMetadata => {
-                QueueName::new(name).and_then(|queue| self.engine.queue_incarnation(&queue))
+                self.engine.queue_incarnation(&QueueName::new(name)?)?
             }
         };
-        Some(found.unwrap_or(NO_OWNER))
+        let refuse =
+            |_| Error::new(ErrorCode::OutOfRangeInput, "the creation time exceeds the range of Edm.Int64");
+        i64::try_from(created).map(Some).map_err(refuse)
     }
 
     /// Returns the names of all settings of this kind.
@@ -240,24 +235,59 @@ impl Settings {
         Ok(())
     }
 
-    /// Stores the text of a setting, or removes the setting if `text` is `None`.
+    /// Stores the text of a setting, or removes the setting if `text` is `None`. A setting ends with its table or queue, so it is also removed if the program has
+    /// deleted the table or queue.
     ///
     /// # Errors
     /// `Io` or `EnginePoisoned` if the engine fails.
     pub(crate) async fn set(&self, kind: Kind, name: &str, text: Option<String>) -> Result<()> {
+        let setting = match text.map(|text| (text, self.owner(kind, name))) {
+            Some((text, Ok(owner))) => Some(Setting { text: text.into(), owner }),
+            Some((_, Err(error))) if !is_deleted(&error) => return Err(error),
+            _ => None,
+        };
+        self.write(kind, name, setting).await
+    }
+
+    /// Stores the metadata of a queue that does not exist yet, or removes it if `text` is `None`. The metadata belongs to the next queue with this name until
+    /// [`settle`](Self::settle) is called.
+    ///
+    /// # Errors
+    /// `Io` or `EnginePoisoned` if the engine fails.
+    pub(crate) async fn set_for_next_queue(&self, queue: &QueueName, text: Option<String>) -> Result<()> {
+        let setting = text.map(|text| Setting { text: text.into(), owner: None });
+        self.write(Kind::QueueMetadata, queue.as_str(), setting).await
+    }
+
+    /// Stores a setting again, with the current table or queue as its owner, if it is stored without an owner.
+    ///
+    /// # Errors
+    /// `Io` or `EnginePoisoned` if the engine fails.
+    pub(crate) async fn settle(&self, kind: Kind, name: &str) -> Result<()> {
+        match self.stored(kind, name) {
+            Some(Setting { text, owner: None }) if kind != Kind::Properties => {
+                self.set(kind, name, Some(text.as_ref().to_owned())).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn stored(&self, kind: Kind, name: &str) -> Option<Setting> {
+        let texts = self.texts.read().unwrap_or_else(PoisonError::into_inner);
+        texts.get(&(kind, name.to_owned())).cloned()
+    }
+
+    async fn write(&self, kind: Kind, name: &str, setting: Option<Setting>) -> Result<()> {
         let engine = &self.engine;
-        let key = (kind, name.to_owned());
-        let is_stored = self.texts.read().unwrap_or_else(PoisonError::into_inner).contains_key(&key);
-        if text.is_none() && !is_stored {
+        if setting.is_none() && self.stored(kind, name).is_none() {
             return Ok(());
         }
-        let owner = self.owner(kind, name);
-        let operation = match &text {
-            Some(text) => {
+        let operation = match &setting {
+            Some(setting) => {
                 let mut row = RowWriter::new();
-                row.property(TEXT, ValueRef::String(text));
-                if let Some(owner) = owner {
-                    row.property(OWNER, ValueRef::Int64(i64::try_from(owner).unwrap_or_default()));
+                row.property(TEXT, ValueRef::String(&setting.text));
+                if let Some(owner) = setting.owner {
+                    row.property(CREATED, ValueRef::Int64(owner));
                 }
                 OperationKind::InsertOrReplace(row.finish())
             }
@@ -271,7 +301,7 @@ impl Settings {
         };
         match engine.submit(&self.table, write()?).await {
             // The setting no longer exists, as the caller wants.
-            Err(error) if text.is_none() && error.is_not_found() => {}
+            Err(error) if setting.is_none() && error.is_not_found() => {}
             Err(error) if error.code() == ErrorCode::TableNotFound => {
                 match engine.create_table(&self.table).await {
                     Err(error) if error.code() != ErrorCode::TableAlreadyExists => return Err(error),
@@ -281,26 +311,19 @@ impl Settings {
             done => drop(done?),
         }
         let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
-        match text {
-            Some(text) => drop(texts.insert(key, Setting { text: text.into(), owner })),
+        let key = (kind, name.to_owned());
+        match setting {
+            Some(setting) => drop(texts.insert(key, setting)),
             None => drop(texts.remove(&key)),
         }
         Ok(())
     }
 }
 
-/// Returns `true` if the table or queue of a setting exists.
-pub(crate) async fn is_there(engine: &Engine, kind: Kind, name: &str) -> Result<bool> {
-    Ok(match kind {
-        Kind::Properties => true,
-        Kind::TablePolicies => {
-            let page = engine.list_tables(name, Some(name), 1).await?;
-            page.names.first().is_some_and(|found| found.folded() == name)
-        }
-        Kind::QueuePolicies | Kind::QueueMetadata => {
-            engine.list_queues(name, 1)?.first().is_some_and(|found| found.as_str() == name)
-        }
-    })
+/// Returns `true` if an error states that a table or queue does not exist or is being deleted.
+fn is_deleted(error: &Error) -> bool {
+    error.is_not_found()
+        || matches!(error.code(), ErrorCode::TableBeingDeleted | ErrorCode::QueueBeingDeleted)
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub async fn answer(accounts: &[Account], port: Port, request: Request<Bytes>) -
     let answer = if exchange.body.len() > ServerLimits::default().body_bytes {
         Answer::refused(Refusal::new(413, "RequestBodyTooLarge", ""), &exchange)
     } else {
-        route::run(accounts, &mut exchange).await
+        route::run(accounts, None, &mut exchange).await
     };
     observe::log(&exchange, (&answer, false), Duration::ZERO, &LogLimit::default());
     answer.into_response(&exchange).map(Bytes::from)

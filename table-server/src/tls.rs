@@ -48,9 +48,13 @@ impl Tls {
     /// # Errors
     /// `Io` if a file cannot be read. `InvalidInput` if a file is not PEM, or if the key is of an unsupported type or belongs to another certificate.
     pub fn from_files(certificate: impl AsRef<Path>, key: impl AsRef<Path>) -> Result<Self> {
-        let (certificate, key) = (certificate.as_ref(), key.as_ref());
+        Self::read(certificate.as_ref(), key.as_ref(), "")
+    }
+
+    /// Reads a certificate and its key. `help` is the end of the error about unusable files.
+    fn read(certificate: &Path, key: &Path, help: &'static str) -> Result<Self> {
         // The parser's error is not used, because its text may contain a line of the key.
-        let refuse = |path: &Path| Error::of(ServerFault::Pem(path.to_owned()));
+        let refuse = |path: &Path| Error::of(ServerFault::Pem { path: path.to_owned(), help });
         let chain: Vec<_> = CertificateDer::pem_slice_iter(&read(certificate)?)
             .collect::<std::result::Result<_, _>>()
             .map_err(|_| refuse(certificate))?;
@@ -62,7 +66,7 @@ impl Tls {
         let provider = Arc::new(ring::default_provider());
         let signing = provider.key_provider.load_private_key(key).map_err(fault)?;
         if !belongs(&chain, &*signing) {
-            return Err(Error::of(ServerFault::OtherKey(certificate.to_owned())));
+            return Err(Error::of(ServerFault::OtherKey { path: certificate.to_owned(), help }));
         }
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -84,7 +88,7 @@ impl Tls {
     pub fn self_signed(folder: impl AsRef<Path>, names: &[String]) -> Result<Self> {
         let folder = folder.as_ref();
         self_signed::ensure(folder, names)?;
-        Self::from_files(folder.join(Self::CERTIFICATE), folder.join(Self::KEY))
+        Self::read(&folder.join(Self::CERTIFICATE), &folder.join(Self::KEY), self_signed::HELP)
     }
 
     /// Performs the TLS handshake of a connection.

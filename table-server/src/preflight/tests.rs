@@ -58,7 +58,7 @@ async fn asked(
     let (parts, ()) = request.body(()).unwrap().into_parts();
     let mut exchange =
         Exchange::new(service, parts, Caller { address: Ipv4Addr::LOCALHOST.into(), secure: false });
-    let answer = route::run(accounts, &mut exchange).await.into_response(&exchange);
+    let answer = route::run(accounts, None, &mut exchange).await.into_response(&exchange);
     let names =
         ["allow-origin", "allow-methods", "allow-headers", "max-age", "expose-headers", "allow-credentials"];
     let text = |name: &str| Some(answer.headers().get(name)?.to_str().unwrap().to_owned());

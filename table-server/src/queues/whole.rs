@@ -13,7 +13,7 @@ use crate::account::Account;
 use crate::answer::Answer;
 use crate::exchange::{Exchange, bad_parameter};
 use crate::refusal::Refusal;
-use crate::settings::{self, Kind};
+use crate::settings::Kind;
 
 /// The maximum number of queues in a page.
 const PAGE: usize = 5_000;
@@ -76,20 +76,23 @@ pub(super) async fn answer(
 async fn create(account: &Account, queue: &QueueName, exchange: &Exchange) -> Result<Answer, Refusal> {
     let new = sent(&exchange.headers)?;
     let _turn = account.settings.turn.lock().await;
-    let is_new = !settings::is_there(&account.engine, Kind::QueuePolicies, queue.as_str()).await?;
+    let is_new = !is_there(account, queue)?;
     if is_new {
         // The policies of an earlier queue are still stored if they could not be removed when it was deleted.
         account.settings.set(Kind::QueuePolicies, queue.as_str(), None).await?;
-        store(account, queue, &new).await?;
+        account.settings.set_for_next_queue(queue, text(&new)).await?;
     }
     let created = account.engine.create_queue(queue).await;
     if created.is_err() && is_new {
-        // If this fails as well, the metadata is replaced when the queue is created later.
+        // If this fails as well, a later creation by a request replaces the metadata, and the next start of the server removes it.
         drop(account.settings.set(Kind::QueueMetadata, queue.as_str(), None).await);
     }
     let created = created?;
     if created || is_new {
         store(account, queue, &new).await?;
+    } else {
+        // An earlier creation may have failed before it stored the metadata again.
+        account.settings.settle(Kind::QueueMetadata, queue.as_str()).await?;
     }
     if created {
         return Ok(Answer::new(201));
@@ -195,16 +198,23 @@ fn stored(account: &Account, queue: &QueueName) -> Metadata {
 }
 
 async fn store(account: &Account, queue: &QueueName, metadata: &Metadata) -> Result<(), Refusal> {
-    let text = (!metadata.is_empty()).then(|| serde_json::json!(metadata).to_string());
-    Ok(account.settings.set(Kind::QueueMetadata, queue.as_str(), text).await?)
+    Ok(account.settings.set(Kind::QueueMetadata, queue.as_str(), text(metadata)).await?)
+}
+
+/// Returns the stored text of metadata, or `None` if there is no metadata.
+fn text(metadata: &Metadata) -> Option<String> {
+    (!metadata.is_empty()).then(|| serde_json::json!(metadata).to_string())
 }
 
 /// # Errors
 /// `QueueNotFound` if the queue does not exist.
 fn exists(account: &Account, queue: &QueueName) -> Result<(), Refusal> {
-    let found = account.engine.list_queues(queue.as_str(), 1)?;
-    if found.first() == Some(queue) {
+    if is_there(account, queue)? {
         return Ok(());
     }
     Err(Error::new(ErrorCode::QueueNotFound, "the queue does not exist").into())
+}
+
+fn is_there(account: &Account, queue: &QueueName) -> Result<bool, Refusal> {
+    Ok(account.engine.list_queues(queue.as_str(), 1)?.first() == Some(queue))
 }

@@ -31,3 +31,61 @@ async fn settings_survive_a_restart_and_are_deleted_with_their_queue() {
     }
     assert!(engine.list_tables("", None, 10).await.unwrap().names.is_empty());
 }
+
+/// The program may delete a table or queue while a request stores a setting for it. The setting must not belong to the next table or queue with its name.
+#[tokio::test]
+async fn acl_4_a_setting_that_is_stored_after_the_deletion_belongs_to_no_table_or_queue() {
+    let table = TableName::new("Employee").unwrap();
+    let queue = QueueName::new("work").unwrap();
+    for kind in [Kind::TablePolicies, Kind::QueuePolicies, Kind::QueueMetadata] {
+        for is_restarted in [false, true] {
+            let engine = Engine::in_memory();
+            let name = if kind == Kind::TablePolicies { table.folded() } else { queue.as_str() };
+            let mut settings = Settings::new(&engine);
+            engine.create_table(&table).await.unwrap();
+            engine.create_queue(&queue).await.unwrap();
+            settings.set(kind, name, Some("first".into())).await.unwrap();
+            engine.delete_table(&table).await.unwrap();
+            engine.delete_queue(&queue).await.unwrap();
+            settings.set(kind, name, Some("second".into())).await.unwrap();
+            assert_eq!(settings.get(kind, name), None);
+            engine.create_table(&table).await.unwrap();
+            engine.create_queue(&queue).await.unwrap();
+            if is_restarted {
+                settings = Settings::new(&engine);
+                settings.load().await.unwrap();
+            }
+            assert_eq!(settings.get(kind, name), None, "{kind:?}, restarted: {is_restarted}");
+        }
+    }
+}
+
+/// Earlier releases did not store the owner of a setting. Such a setting gets its owner when a server starts, and not again at the next start.
+#[tokio::test]
+async fn acl_4_a_setting_of_an_earlier_release_belongs_to_the_table_or_queue_of_the_first_start() {
+    let table = TableName::new("Employee").unwrap();
+    let queue = QueueName::new("work").unwrap();
+    for kind in [Kind::TablePolicies, Kind::QueuePolicies, Kind::QueueMetadata] {
+        let engine = Engine::in_memory();
+        let name = if kind == Kind::TablePolicies { table.folded() } else { queue.as_str() };
+        engine.create_table(&table).await.unwrap();
+        engine.create_queue(&queue).await.unwrap();
+        let earlier = Setting { text: "text".into(), owner: None };
+        Settings::new(&engine).write(kind, name, Some(earlier)).await.unwrap();
+        let started = async || {
+            let settings = Settings::new(&engine);
+            settings.load().await.unwrap();
+            settings.get(kind, name)
+        };
+        for _ in 0..2 {
+            assert_eq!(started().await.as_deref(), Some("text"), "{kind:?}");
+        }
+        engine.delete_table(&table).await.unwrap();
+        engine.create_table(&table).await.unwrap();
+        engine.delete_queue(&queue).await.unwrap();
+        engine.create_queue(&queue).await.unwrap();
+        for _ in 0..2 {
+            assert_eq!(started().await, None, "{kind:?}");
+        }
+    }
+}

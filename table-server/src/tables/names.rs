@@ -12,7 +12,6 @@ use crate::account::Account;
 use crate::answer::{self, Answer};
 use crate::exchange::Exchange;
 use crate::refusal::Refusal;
-use crate::settings::{self, Kind};
 use crate::tables::preference::Preference;
 use crate::tables::query::top;
 
@@ -29,7 +28,6 @@ pub(super) async fn create<S: TableStore>(
     };
     let table = TableName::new(name)?;
     table.require_creatable()?;
-    clear_policies(account, &table).await?;
     store.create_table(&table).await?;
     let location = format!("{}/Tables('{table}')", exchange.base);
     let preference = Preference::of(exchange);
@@ -44,19 +42,6 @@ pub(super) async fn create<S: TableStore>(
     let mut item = item(table.as_str(), account, level, exchange);
     alone(&mut item, level, exchange);
     Ok(answer.body(answer::json(level), Value::Object(item).to_string()))
-}
-
-/// Removes policies that are still stored for a deleted table with the same name. They remain if the server could not remove them when it deleted that table.
-async fn clear_policies(account: &Account, table: &TableName) -> Result<(), Refusal> {
-    if account.policies(table).is_empty() {
-        return Ok(());
-    }
-    // While the lock is held, no other request deletes the table or sets its policies.
-    let turn = account.settings.turn.lock().await;
-    if !settings::is_there(&account.engine, Kind::TablePolicies, table.folded()).await? {
-        account.set_policies(&turn, table, Vec::new()).await?;
-    }
-    Ok(())
 }
 
 /// Returns one table.

@@ -44,6 +44,37 @@ fn a_self_signed_certificate_overwrites_no_file() {
     }
 }
 
+/// Tests that the error for files that an earlier release wrote incompletely, or for two servers, states how to create new ones.
+#[test]
+fn an_unusable_self_signed_certificate_is_refused_with_help() {
+    let own = tempfile::tempdir().unwrap();
+    Tls::self_signed(own.path(), &[]).unwrap();
+    let other = tempfile::tempdir().unwrap();
+    Tls::self_signed(other.path(), &[]).unwrap();
+    let text = |folder: &Path, name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let half = |name| text(own.path(), name).split_at(100).0.to_owned();
+    for (certificate, key) in [
+        (None, half(Tls::KEY)),
+        (None, String::new()),
+        (Some(half(Tls::CERTIFICATE)), text(own.path(), Tls::KEY)),
+        (Some(String::new()), text(own.path(), Tls::KEY)),
+        (Some(text(own.path(), Tls::CERTIFICATE)), half(Tls::KEY)),
+        (Some(text(own.path(), Tls::CERTIFICATE)), text(other.path(), Tls::KEY)),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(Tls::KEY), key).unwrap();
+        if let Some(certificate) = certificate {
+            fs::write(folder.path().join(Tls::CERTIFICATE), certificate).unwrap();
+        }
+        let error = Tls::self_signed(folder.path(), &[]).unwrap_err().to_string();
+        assert!(error.contains("delete `certificate.pem` and `key.pem`"), "{error}");
+        for name in [Tls::CERTIFICATE, Tls::KEY] {
+            drop(fs::remove_file(folder.path().join(name)));
+        }
+        Tls::self_signed(folder.path(), &[]).unwrap();
+    }
+}
+
 #[test]
 fn invalid_certificate_and_key_files_are_refused_without_their_text() {
     let folder = tempfile::tempdir().unwrap();
@@ -63,6 +94,24 @@ fn invalid_certificate_and_key_files_are_refused_without_their_text() {
     ] {
         let error = format!("{:?}", Tls::from_files(certificate, key).unwrap_err());
         assert!(error.contains(expected) && !error.contains(secret), "{expected}: {error}");
+    }
+}
+
+/// Tests that servers that start at the same time on a file system without hard links do not leave a certificate without its key. A server may find an incomplete
+/// file there and fail to start.
+#[test]
+fn servers_that_start_at_once_without_hard_links_leave_a_matching_pair() {
+    const SERVERS: usize = 8;
+    for _ in 0..30 {
+        let folder = tempfile::tempdir().unwrap();
+        let barrier = Barrier::new(SERVERS);
+        let start = || {
+            barrier.wait();
+            drop(self_signed::ensure_with(folder.path(), &[], |_, _| Err(io::ErrorKind::Unsupported.into())));
+        };
+        thread::scope(|scope| (0..SERVERS).for_each(|_| drop(scope.spawn(start))));
+        Tls::self_signed(folder.path(), &[]).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 }
 

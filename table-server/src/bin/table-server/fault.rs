@@ -33,10 +33,10 @@ pub(crate) enum ProgramFault {
     )]
     #[fault(InvalidInput)]
     NoPlace(String),
-    #[error("`path` and `memory = true` are both given; choose one")]
+    #[error("the configuration file has `path` and `memory = true`; remove one")]
     #[fault(InvalidInput)]
     TwoPlaces,
-    #[error("account `{0}` has a `path` and `memory = true`; choose one")]
+    #[error("account `{0}` of the configuration file has `path` and `memory = true`; remove one")]
     #[fault(InvalidInput)]
     TwoPlacesOfAccount(String),
     #[error("HTTPS needs a certificate and its key, or a folder for a self-signed certificate, not both")]

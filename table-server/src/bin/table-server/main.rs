@@ -7,6 +7,8 @@ mod layers;
 mod log;
 mod oauth;
 mod plan;
+#[cfg(test)]
+mod precedence;
 mod spelled;
 mod tls;
 mod trial;
@@ -43,7 +45,7 @@ async fn main() -> ExitCode {
 /// Starts the server, and serves requests until a signal stops it.
 async fn serve(arguments: Arguments) -> Result<(), Error> {
     let file = plan::file(arguments.config.as_deref())?;
-    arguments.log.or(file.log).unwrap_or_default().begin();
+    plan::log(&arguments, &file).begin();
     let variable = std::env::var("TABLE_SERVER_KEY").ok();
     let (mut accounts, mut lines) = (Vec::new(), String::new());
     for planned in plan::accounts(&arguments, &file, variable.as_deref())? {

@@ -12,6 +12,7 @@ use table_wire::auth::{AccountKey, EMULATOR_ACCOUNT};
 use crate::arguments::Arguments;
 use crate::fault::ProgramFault;
 use crate::file::File;
+use crate::log::Log;
 use crate::spelled::Spelled;
 
 /// The location of an account's data.
@@ -139,6 +140,11 @@ pub(crate) fn config(arguments: &Arguments, file: &File, accounts: Vec<Account>)
     config
 }
 
+/// Returns the format of the log.
+pub(crate) fn log(arguments: &Arguments, file: &File) -> Log {
+    arguments.log.or(file.log).unwrap_or_default()
+}
+
 /// Reads the configuration file that the flags name, if any.
 ///
 /// # Errors
@@ -204,7 +210,16 @@ mod tests {
             (vec!["--config", "x", "--account", "contoso"], String::new(), "no place"),
             (vec!["--memory"], account(""), "no key"),
             (vec!["--memory"], account("key = 'a2V5'\nmemory = false"), "no place"),
-            (vec!["--config", "x"], account("key = 'a2V5'\npath = 'x'\nmemory = true"), "choose one"),
+            (
+                vec!["--config", "x"],
+                "path = 'x'\nmemory = true".to_owned(),
+                "the configuration file has `path` and `memory = true`; remove one",
+            ),
+            (
+                vec!["--config", "x"],
+                account("key = 'a2V5'\npath = 'x'\nmemory = true"),
+                "account `contoso` of the configuration file has `path` and `memory = true`; remove one",
+            ),
             (vec!["--memory", "--account", "contoso"], account("key = 'a2V5'"), "is given twice"),
             (vec!["--memory", "--account", "../up"], String::new(), "3 to 24 lower-case"),
         ] {
@@ -213,7 +228,8 @@ mod tests {
         }
     }
 
-    /// Tests every layer that can give a setting in two ways: the flags, the file and, for the location of the data, an account of the file.
+    /// Tests the layers that can give a setting in two ways: the flags, the file and, for the location of the data, an account of the file. The tests in
+    /// `tests/process/accounts.rs` give the settings by environment variables.
     #[test]
     fn a_setting_given_in_both_ways_is_refused_in_every_layer() {
         let value = |flag: &str| if flag == "memory" { "true" } else { "'basic'" };
@@ -236,15 +252,17 @@ mod tests {
                     .unwrap_err()
             };
             let place = if one.contains(&"memory") { "" } else { "memory = true\n" };
+            let expected = match one.first() {
+                Some(&"memory") => "the configuration file has `path` and `memory = true`",
+                Some(&"oauth") => "bearer tokens need either",
+                _ => "HTTPS needs a certificate and its key, or",
+            };
             let error = refused(&[], &format!("{place}{entries}")).to_string();
-            assert!(
-                error.contains("not both") || error.contains("choose one") || error.contains("either"),
-                "{entries}: {error}"
-            );
+            assert!(error.contains(expected), "{entries}: {error}");
             if place.is_empty() {
                 let account = format!("[[account]]\nname = 'contoso'\nkey = 'a2V5'\n{entries}");
                 let error = refused(&["--memory"], &account).to_string();
-                assert!(error.contains("choose one"), "{error}");
+                assert!(error.contains("account `contoso` of the configuration file has"), "{error}");
             }
             let flags: Vec<String> =
                 one.iter().chain(other).map(|flag| format!("--{}", flag.replace('_', "-"))).collect();

@@ -43,7 +43,7 @@ pub(crate) struct TlsFlags {
 
 /// The source of the certificate: two files, or the folder of a self-signed certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Source {
+pub(crate) enum Source {
     Files { certificate: PathBuf, key: PathBuf },
     SelfSigned(PathBuf),
 }
@@ -57,7 +57,7 @@ impl TlsFlags {
     }
 
     /// Returns the source of the certificate, or `None` if none is configured. The configuration file is used only if no flag is given.
-    fn source(&self, file: &File) -> Result<Option<Source>> {
+    pub(crate) fn source(&self, file: &File) -> Result<Option<Source>> {
         let own = (&self.certificate, &self.key, &self.self_signed);
         let files = (&file.tls_certificate, &file.tls_key, &file.tls_self_signed);
         match if own == (&None, &None, &None) { files } else { own } {
