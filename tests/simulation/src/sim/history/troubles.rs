@@ -154,7 +154,12 @@ impl History {
 /// Returns `true` if byte `at` is in a block of a run. The blocks end where the filter begins, at the offset that is stored at the start of the footer.
 fn is_in_block(run: &[u8], at: usize) -> bool {
     const HEADER: usize = 24;
-    const FOOTER: usize = 44;
-    let footer = run.len().checked_sub(FOOTER).and_then(|start| run.get(start..)?.first_chunk());
-    footer.is_some_and(|filter| at >= HEADER && (at as u64) < u64::from_le_bytes(*filter))
+    const VERSION: std::ops::Range<usize> = 8..12;
+    let footer = match run.get(VERSION) {
+        // Runs of earlier formats have no tally in their footer.
+        Some([1, 0, 0, 0]) => 28,
+        _ => 44,
+    };
+    let filter = run.len().checked_sub(footer).and_then(|start| run.get(start..)?.first_chunk());
+    filter.is_some_and(|filter| at >= HEADER && (at as u64) < u64::from_le_bytes(*filter))
 }
