@@ -5,7 +5,7 @@ use quote::ToTokens;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, Lit, Meta};
 
-use crate::attr::computed::computed;
+use crate::attr::computed::{computed, less};
 use crate::attr::format;
 use crate::codec;
 use crate::ctxt;
@@ -15,7 +15,8 @@ use crate::grammar::{self, is_name, names};
 pub(super) fn no_piece(input: ParseStream) -> syn::Error {
     let whole = grammar::rest(input);
     let meant = meant(whole.clone());
-    let help = if let Some(help) = formatted(&whole)
+    let help = if let Some(help) = less(&whole)
+        .or_else(|| formatted(&whole))
         .or_else(|| called(whole.clone()))
         .or_else(|| computed(whole.clone()))
         .or_else(|| assigned(&whole))
