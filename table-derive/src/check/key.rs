@@ -1,10 +1,11 @@
 //! Checks the declarations of keys.
 
 use syn::ext::IdentExt;
-use syn::{Attribute, LitStr};
+use syn::{Attribute, Ident, LitStr, Type};
 
 use crate::attr::foreign::names_key;
-use crate::casing::upper_case;
+use crate::casing::{snake_case, upper_case};
+use crate::codec::Codec;
 use crate::ctxt::Ctxt;
 use crate::grammar;
 use crate::model::key::{Key, Piece, illegal};
@@ -16,10 +17,11 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     for key in keys(entity) {
         empty_key(ctxt, key);
         field_twice(ctxt, key);
-        illegal_literal(ctxt, key);
+        illegal_literal(ctxt, entity, key);
         empty_literal(ctxt, key);
         nested_bucket(ctxt, key);
     }
+    coarse_instant(ctxt, entity);
     codec_without_key(ctxt, entity);
     generated_name_twice(ctxt, entity);
     shadowing_name(ctxt, entity);
@@ -73,12 +75,66 @@ fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
         let mut attributes = entity.original.attrs.iter().chain(of_fields);
         key.is_none() && !attributes.any(|attribute| names_key(attribute, word))
     };
+    let has_misspelt = |word| entity.original.attrs.iter().any(|attr| resembles(attr, word));
+    let are_missing =
+        is_missing(&entity.partition_key, PARTITION_KEY) && is_missing(&entity.row_key, ROW_KEY);
+    if are_missing && !has_misspelt(PARTITION_KEY) && !has_misspelt(ROW_KEY) {
+        both_missing(ctxt, entity);
+        return;
+    }
     if is_missing(&entity.partition_key, PARTITION_KEY) {
         report(PARTITION_KEY, "name the field whose entities share a partition");
     }
     if is_missing(&entity.row_key, ROW_KEY) {
         report(ROW_KEY, "name the field that identifies an entity within its partition");
     }
+}
+
+/// Reports an entity without any key as one mistake. The suggested `RowKey` is the field that looks like an identifier, and the suggested `PartitionKey` is another
+/// field; a single field is the `PartitionKey`, with one entity in each partition.
+fn both_missing(ctxt: &Ctxt, entity: &Entity<'_>) {
+    let ident = &entity.original.ident;
+    let names: Vec<String> = entity
+        .fields
+        .iter()
+        .filter(|field| may_identify(field))
+        .map(|field| field.ident.unraw().to_string())
+        .collect();
+    let of_type = format!("{}_id", snake_case(&ident.unraw().to_string()));
+    let is_own = |name: &&String| **name == "id" || **name == of_type;
+    let own = names.iter().find(is_own);
+    let mut others = names.iter().filter(|name| Some(*name) != own);
+    // A struct usually declares the field that entities share before their own identifier.
+    let owner = match names.first() {
+        Some(first) if own.is_some_and(|own| own != first) => Some(first),
+        _ => others.find(|name| name.ends_with("_id")),
+    };
+    let (keys, why) = match (owner, own, names.as_slice()) {
+        (Some(owner), Some(own), _) => (
+            format!("#[partition_key({owner})] #[row_key({own})]"),
+            format!("the entities of one `{owner}` share a partition, and `{own}` identifies an entity in it"),
+        ),
+        (None, Some(own), _) | (_, None, [own]) => (
+            format!("#[partition_key({own})] #[row_key(\"\")]"),
+            format!(
+                "for one entity in each partition; if several entities share a partition, name their common field in `partition_key` and `{own}` in `row_key`"
+            ),
+        ),
+        (_, None, [first, second, ..]) => (
+            format!("#[partition_key({first})] #[row_key({second})]"),
+            format!("the entities of one `{first}` share a partition, and `{second}` identifies an entity in it"),
+        ),
+        (_, None, []) => (
+            "#[partition_key(id)] #[row_key(\"\")]".to_owned(),
+            "with a field `id` that identifies an entity".to_owned(),
+        ),
+    };
+    ctxt.error(
+        "T020",
+        ident,
+        format!("`{ident}` has no `partition_key` and no `row_key`"),
+        format!("write `{keys}` above the struct: {why}"),
+    );
 }
 
 /// Returns `true` if an attribute's name is a misspelling of `word`.
@@ -91,7 +147,7 @@ pub(super) fn may_identify(field: &Field<'_>) -> bool {
     const OTHERS: [&str; 7] = ["Option", "Vec", "HashMap", "BTreeMap", "f32", "f64", "Json"];
     let attrs = &field.attrs;
     let is_stored_otherwise = attrs.json.is_some() || attrs.rest.is_some() || attrs.chunks.is_some();
-    let syn::Type::Path(path) = &field.original.ty else { return false };
+    let Type::Path(path) = &field.original.ty else { return false };
     let last = path.path.segments.last();
     !is_stored_otherwise && last.is_some_and(|last| OTHERS.iter().all(|other| last.ident != other))
 }
@@ -115,16 +171,35 @@ fn field_twice(ctxt: &Ctxt, key: &Key) {
 }
 
 /// Reports characters that keys cannot contain: `/`, `\`, `#`, `?` and control characters (KEY-3).
-fn illegal_literal(ctxt: &Ctxt, key: &Key) {
+fn illegal_literal(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
     for text in literals(key) {
         if let Some(character) = illegal(&text.value()) {
             let wrong = format!("a key cannot contain {character:?} (KEY-3)");
             let right =
                 text.value().replace(|character: char| illegal(&character.to_string()).is_some(), "_");
-            let help = format!("write `{right:?}`, or another separator: `-`, `:`, `!` or `|`");
+            let help = match open_text_before(entity, key, text) {
+                Some(name) => format!("put `escaped({name}), \"!\"` in place of `{name}, {:?}`: any text may precede it", text.value()),
+                None => format!("write `{right:?}`, or another separator: `-`, `:`, `!` or `|`"),
+            };
             ctxt.error("T024", text, wrong, help);
         }
     }
+}
+
+/// Returns the field in front of a separator, if it is a text that could contain every separator and another text follows.
+fn open_text_before<'k>(entity: &Entity<'_>, key: &'k Key, separator: &LitStr) -> Option<&'k Ident> {
+    let is_open = |piece: Option<&'k Piece>| match piece {
+        Some(Piece::Part(part)) if matches!(*part.codec, Codec::Natural) => {
+            let ty = entity.fields.get(part.field)?.ty;
+            let is_text = matches!(ty, Type::Path(path) if path.path.is_ident("String"));
+            is_text.then_some(&part.name)
+        }
+        _ => None,
+    };
+    let is_it = |piece: &Piece| matches!(piece, Piece::Literal(text) if text.span().start() == separator.span().start() && text.value() == separator.value());
+    let at = key.pieces.iter().position(is_it)?;
+    is_open(key.pieces.get(at + 1))?;
+    is_open(at.checked_sub(1).and_then(|before| key.pieces.get(before)))
 }
 
 /// Reports an empty literal, unless it is the only piece of the key (KEY-2).
@@ -151,6 +226,27 @@ fn nested_bucket(ctxt: &Ctxt, key: &Key) {
                 break;
             }
             (outer, inner) = (codec, codec.inner());
+        }
+    }
+}
+
+/// Reports an instant that one key contains completely and the other key as a coarser unit, such as its day, without `truncate`. The coarser form refuses an
+/// instant that is not at the start of the unit, so almost no entity could be written.
+fn coarse_instant(ctxt: &Ctxt, entity: &Entity<'_>) {
+    let is_instant = |at: usize| {
+        let ty = entity.fields.get(at).map(|field| field.ty);
+        matches!(ty, Some(Type::Path(path)) if path.path.segments.last().is_some_and(|last| last.ident == "DateTime"))
+    };
+    let parts = || [&entity.partition_key, &entity.row_key].into_iter().flatten().flat_map(Key::parts);
+    for part in parts().filter(|part| part.codec.is_coarse_time() && is_instant(part.field)) {
+        if parts().any(|other| other.field == part.field && other.codec.is_whole_time()) {
+            let name = &part.name;
+            let word = part.codec.name();
+            let wrong = format!(
+                "`{word}` writes `{name}` only at the start of this unit of time, but another piece of the keys contains the whole instant"
+            );
+            let help = format!("put `truncate` around it: `truncate({word}({}))`", part.codec.arguments_of(name));
+            ctxt.error("T008", name, wrong, help);
         }
     }
 }
