@@ -70,7 +70,10 @@ impl Words {
     fn key_of(&self, word: &Ident, arguments: &TokenStream) -> Option<String> {
         let is_key = self.of == ENTITY && (word == PARTITION_KEY || word == ROW_KEY);
         let fields = is_key.then(|| key_fields(arguments)).filter(|fields| !fields.is_empty())?;
-        Some(format!("a key is a separate attribute above the struct: `#[{word}({})]`", fields.join(", \"_\", ")))
+        Some(format!(
+            "a key is a separate attribute above the struct: `#[{word}({})]`",
+            fields.join(", \"_\", ")
+        ))
     }
 
     fn unknown(&self, word: &Ident, arguments: ParseStream) -> syn::Error {

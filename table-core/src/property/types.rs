@@ -193,6 +193,7 @@ fn unfit(number: impl Display, wanted: &'static str) -> Error {
     Error::of(PropertyFault::Number { number: number.to_string(), wanted })
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Property> Property for Option<T> {
     const EDM: EdmType = T::EDM;
     const OPTIONAL: bool = true;

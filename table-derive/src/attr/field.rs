@@ -55,9 +55,18 @@ const WORDS: Words = Words {
             "an entity stores all of its fields; to read only some of them, use `#[derive(Projection)]`",
         ),
         ("skip_serializing_if", "remove it: a `None` is not stored"),
-        ("nullable", "remove it, and declare the field as `{name}: Option<_>`: a property that may be absent has this type"),
-        ("default", "remove it, and declare the field as `{name}: Option<_>`, which is `None` if the property is absent"),
-        ("optional", "remove it, and declare the field as `{name}: Option<_>`: a property that may be absent has this type"),
+        (
+            "nullable",
+            "remove it, and declare the field as `{name}: Option<_>`: a property that may be absent has this type",
+        ),
+        (
+            "default",
+            "remove it, and declare the field as `{name}: Option<_>`, which is `None` if the property is absent",
+        ),
+        (
+            "optional",
+            "remove it, and declare the field as `{name}: Option<_>`: a property that may be absent has this type",
+        ),
         (
             "key",
             "declare keys above the struct: `#[partition_key(department)]` and `#[row_key(\"empid_\", id)]`",
@@ -128,9 +137,7 @@ fn parse_property(ctxt: &Ctxt, attr: &Attribute, field: &syn::Field, read: &mut 
                 }
                 Ok(())
             });
-            read.map_err(|error| {
-                syn::Error::new(error.span(), of_field(&error.to_string(), attr, field))
-            })
+            read.map_err(|error| syn::Error::new(error.span(), of_field(&error.to_string(), attr, field)))
         })
     });
 }

@@ -59,7 +59,9 @@ pub(crate) fn parse_list(ctxt: &Ctxt, input: ParseStream) -> PieceList {
             read => {
                 broken = true;
                 pieces.push(PieceAttr::Wrong(names(grammar::rest(&whole))));
-                read.map_err(|error| if grammar::is_told(&error) { error } else { no_piece(&whole, before.as_ref()) })?;
+                read.map_err(|error| {
+                    if grammar::is_told(&error) { error } else { no_piece(&whole, before.as_ref()) }
+                })?;
             }
         }
         Ok(())

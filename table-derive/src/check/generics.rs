@@ -23,7 +23,10 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
         let generics = &entity.original.generics;
         let mut declared = generics.type_params().filter(|it| it.ident == *parameter);
         if generics.where_clause.is_none() && declared.any(|it| it.bounds.is_empty()) {
-            let wrong = format!("`{}` is stored as JSON, but serde may be unable to write and read `{parameter}`", field.ident);
+            let wrong = format!(
+                "`{}` is stored as JSON, but serde may be unable to write and read `{parameter}`",
+                field.ident
+            );
             let help = format!(
                 "write the bounds of the parameter: `{}<{parameter}: serde::Serialize + serde::de::DeserializeOwned>`",
                 entity.original.ident

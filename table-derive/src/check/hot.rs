@@ -53,7 +53,8 @@ fn spread_by(entity: &Entity<'_>, key: &Key) -> String {
     let is_new = |at: usize| key.parts().all(|part| part.field != at) && !is_any_of(entity, at, &TIMES);
     let of_row = entity.row_key.iter().flat_map(Key::parts).find(|part| is_new(part.field));
     let mut others = entity.fields.iter().enumerate();
-    let other = || others.find(|(at, field)| is_new(*at) && may_identify(field)).map(|(_, field)| field.ident);
+    let other =
+        || others.find(|(at, field)| is_new(*at) && may_identify(field)).map(|(_, field)| field.ident);
     let any = || entity.row_key.iter().chain([key]).flat_map(Key::parts).next().map(|part| &part.name);
     let name = of_row.map(|part| &part.name).or_else(other).or_else(any);
     name.map_or_else(|| "field".to_owned(), |name| name.unraw().to_string())
@@ -101,7 +102,8 @@ fn few_values(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
         "the PartitionKey of `{}` starts with `{name}`, a `bool`, so two partitions, or ranges of partitions, receive all writes (HPK-9)",
         entity.original.ident
     );
-    let others = || key.parts().filter(|part| part.field != first.field).map(|part| part.name.unraw().to_string());
+    let others =
+        || key.parts().filter(|part| part.field != first.field).map(|part| part.name.unraw().to_string());
     let second = if key.levels { others().next() } else { None };
     let form = match second {
         Some(_) => {

@@ -50,8 +50,13 @@ fn missing_row_key(ctxt: &Ctxt, entity: &Entity<'_>) {
             } else {
                 own_fields(entity, &field)
             };
+            let piece = if more.is_empty() || !is_text(entity, &field) {
+                field.clone()
+            } else {
+                format!("escaped({field})")
+            };
             format!(
-                "an index starts with a name, and a field belongs in its key: `#[{word}(By{}, {unique}{at_most}row_key(\"{field}_\", {field}{more}))]`",
+                "an index starts with a name, and a field belongs in its key: `#[{word}(By{}, {unique}{at_most}row_key(\"{field}_\", {piece}{more}))]`",
                 pascal_case(&field)
             )
         } else {
@@ -63,8 +68,30 @@ fn missing_row_key(ctxt: &Ctxt, entity: &Entity<'_>) {
 
 /// Returns the fields of the entity's `RowKey` as further pieces of an index key that contains `field`: `, "_", id`.
 fn own_fields(entity: &Entity<'_>, field: &str) -> String {
+    let separator = if is_text(entity, field) { "!" } else { "_" };
     let names = entity.row_key.iter().flat_map(Key::parts).map(|part| part.name.unraw().to_string());
-    names.filter(|name| name != field).map(|name| format!(", \"_\", {name}")).collect()
+    let names: Vec<String> = names.filter(|name| name != field).collect();
+    if names.is_empty() { String::new() } else { format!(", {separator:?}, {}", names.join(", \"_\", ")) }
+}
+
+/// Returns `true` if a field is a text, which needs an end if other pieces follow it in the key of an index.
+fn is_text(entity: &Entity<'_>, field: &str) -> bool {
+    let ty = entity.fields.iter().find(|it| it.ident == field).map(|it| grammar::type_text(it.ty));
+    ty.is_some_and(|ty| ty == "String" || ty == "Option<String>")
+}
+
+/// Returns the pieces of an index's `RowKey` with the separator that further pieces need: `"age_", age, "_", `. A text at the end is escaped.
+fn before_more(entity: &Entity<'_>, index: &Index) -> String {
+    let written = pieces(index).unwrap_or_else(|| "…".to_owned());
+    let last = written.rsplit(", ").next().unwrap_or_default().to_owned();
+    if written.ends_with('"') {
+        format!("{written}, ")
+    } else if is_text(entity, &last) {
+        let before = written.strip_suffix(&last).unwrap_or_default();
+        format!("{before}escaped({last}), \"!\", ")
+    } else {
+        format!("{written}, \"_\", ")
+    }
 }
 
 /// Returns the pieces of an index's `RowKey` as they were written.
@@ -185,11 +212,9 @@ fn own_key_left_out(ctxt: &Ctxt, entity: &Entity<'_>) {
         );
         let more = if is_read {
             let them = if left_out.len() == 1 { "it" } else { "them" };
-            let pieces = pieces(index).unwrap_or_else(|| "…".to_owned());
-            let is_ended = pieces.ends_with('"');
-            let separator = if is_ended { "" } else { "\"_\", " };
             format!(
-                "end its `row_key` with {them}: `row_key({pieces}, {separator}{})`",
+                "end its `row_key` with {them}: `row_key({}{})`",
+                before_more(entity, index),
                 left_out.join(", \"_\", ")
             )
         } else {
@@ -233,7 +258,10 @@ fn mixed_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
             let pieces = pieces(index).unwrap_or_else(|| "…".to_owned());
             let own = grammar::source(&grammar::arguments(&own_key.original));
             let also = if own_key.literal_from(0).is_empty() && other == "the entity itself" {
-                let first = own_key.parts().next().map_or_else(|| "id".to_owned(), |part| part.name.unraw().to_string());
+                let first = own_key
+                    .parts()
+                    .next()
+                    .map_or_else(|| "id".to_owned(), |part| part.name.unraw().to_string());
                 format!(" and `#[row_key(\"{first}_\", {own})]` above the struct")
             } else {
                 String::new()

@@ -112,7 +112,9 @@ fn both_missing(ctxt: &Ctxt, entity: &Entity<'_>) {
     let (keys, why) = match (owner, own, names.as_slice()) {
         (Some(owner), Some(own), _) => (
             format!("#[partition_key({owner})] #[row_key({own})]"),
-            format!("the entities of one `{owner}` share a partition, and `{own}` identifies an entity in it"),
+            format!(
+                "the entities of one `{owner}` share a partition, and `{own}` identifies an entity in it"
+            ),
         ),
         (None, Some(own), _) | (_, None, [own]) => (
             format!("#[partition_key({own})] #[row_key(\"\")]"),
@@ -122,7 +124,9 @@ fn both_missing(ctxt: &Ctxt, entity: &Entity<'_>) {
         ),
         (_, None, [first, second, ..]) => (
             format!("#[partition_key({first})] #[row_key({second})]"),
-            format!("the entities of one `{first}` share a partition, and `{second}` identifies an entity in it"),
+            format!(
+                "the entities of one `{first}` share a partition, and `{second}` identifies an entity in it"
+            ),
         ),
         (_, None, []) => (
             "#[partition_key(id)] #[row_key(\"\")]".to_owned(),
@@ -178,7 +182,10 @@ fn illegal_literal(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
             let right =
                 text.value().replace(|character: char| illegal(&character.to_string()).is_some(), "_");
             let help = match open_text_before(entity, key, text) {
-                Some(name) => format!("put `escaped({name}), \"!\"` in place of `{name}, {:?}`: any text may precede it", text.value()),
+                Some(name) => format!(
+                    "put `escaped({name}), \"!\"` in place of `{name}, {:?}`: any text may precede it",
+                    text.value()
+                ),
                 None => format!("write `{right:?}`, or another separator: `-`, `:`, `!` or `|`"),
             };
             ctxt.error("T024", text, wrong, help);
@@ -196,7 +203,7 @@ fn open_text_before<'k>(entity: &Entity<'_>, key: &'k Key, separator: &LitStr) -
         }
         _ => None,
     };
-    let is_it = |piece: &Piece| matches!(piece, Piece::Literal(text) if text.span().start() == separator.span().start() && text.value() == separator.value());
+    let is_it = |piece: &Piece| matches!(piece, Piece::Literal(text) if std::ptr::eq(text, separator));
     let at = key.pieces.iter().position(is_it)?;
     is_open(key.pieces.get(at + 1))?;
     is_open(at.checked_sub(1).and_then(|before| key.pieces.get(before)))
@@ -245,7 +252,8 @@ fn coarse_instant(ctxt: &Ctxt, entity: &Entity<'_>) {
             let wrong = format!(
                 "`{word}` writes `{name}` only at the start of this unit of time, but another piece of the keys contains the whole instant"
             );
-            let help = format!("put `truncate` around it: `truncate({word}({}))`", part.codec.arguments_of(name));
+            let help =
+                format!("put `truncate` around it: `truncate({word}({}))`", part.codec.arguments_of(name));
             ctxt.error("T008", name, wrong, help);
         }
     }

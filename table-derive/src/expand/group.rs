@@ -33,7 +33,8 @@ pub(crate) fn group(group: &EntityGroup<'_>) -> TokenStream {
     let ident = &group.original.ident;
     let (entity, rows) = (local("entity"), local("rows"));
     // The lists get their types from `gather`, so that rustc reports a wrong type of a field only there.
-    let lists = group.members.iter().map(|Member { ident, .. }| quote!(let mut #ident = __table::Vec::new();));
+    let lists =
+        group.members.iter().map(|Member { ident, .. }| quote!(let mut #ident = __table::Vec::new();));
     let tells = group.members.iter().map(|it| {
         let (field, schema) = (it.ident, schema(it));
         quote_spanned! {it.ty.span()=>

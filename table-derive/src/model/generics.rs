@@ -2,7 +2,9 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{FieldsNamed, GenericParam, Generics, Ident, ImplGenerics, Type, TypeGenerics, WhereClause, parse_quote};
+use syn::{
+    FieldsNamed, GenericParam, Generics, Ident, ImplGenerics, Type, TypeGenerics, WhereClause, parse_quote,
+};
 
 use crate::ctxt::Ctxt;
 use crate::grammar;
@@ -30,7 +32,9 @@ impl Parameters {
     pub(super) fn read(ctxt: &Ctxt, generics: &Generics, fields: &FieldsNamed) -> Option<Self> {
         if let Some(lifetime) = generics.lifetimes().next() {
             let owned = fields.named.iter().filter_map(|field| {
-                let (Type::Reference(reference), Some(ident)) = (&field.ty, &field.ident) else { return None };
+                let (Type::Reference(reference), Some(ident)) = (&field.ty, &field.ident) else {
+                    return None;
+                };
                 let ty = match grammar::type_text(&reference.elem).as_str() {
                     "str" => "String".to_owned(),
                     "[u8]" => "Vec<u8>".to_owned(),
@@ -40,9 +44,14 @@ impl Parameters {
             });
             let owned: Vec<String> = owned.collect();
             let help = if owned.is_empty() {
-                "an entity owns its values: use `String` in place of `&str`, or `Vec<u8>` in place of `&[u8]`".to_owned()
+                "an entity owns its values: use `String` in place of `&str`, or `Vec<u8>` in place of `&[u8]`"
+                    .to_owned()
             } else {
-                format!("an entity owns its values: remove `<{}>`, and declare `{}`", lifetime.lifetime, owned.join(", "))
+                format!(
+                    "an entity owns its values: remove `<{}>`, and declare `{}`",
+                    lifetime.lifetime,
+                    owned.join(", ")
+                )
             };
             ctxt.error("T011", lifetime, "an entity cannot have a lifetime parameter", help);
             return None;

@@ -95,7 +95,8 @@ impl<'a> EntityGroup<'a> {
 fn list(ctxt: &Ctxt, ty: &Type) {
     let Type::Path(path) = ty else { return };
     let Some(last) = path.path.segments.last() else { return };
-    let is_one = |ty: &str| ["One<", "Many<"].iter().any(|one| ty.rsplit("::").next().unwrap_or(ty).starts_with(one));
+    let is_one =
+        |ty: &str| ["One<", "Many<"].iter().any(|one| ty.rsplit("::").next().unwrap_or(ty).starts_with(one));
     let (inner, text) = (grammar::type_text_of(&entity(ty)), grammar::type_text(ty));
     let right = match last.ident.to_string().as_str() {
         "Vec" => format!("Many<{inner}>"),
@@ -104,7 +105,9 @@ fn list(ctxt: &Ctxt, ty: &Type) {
         }
         _ => return,
     };
-    let wrong = format!("`{text}` cannot be a field of a group, because the field would lose the versions of the entities");
+    let wrong = format!(
+        "`{text}` cannot be a field of a group, because the field would lose the versions of the entities"
+    );
     let help = format!("write `{right}`, with `table_core::group::{{Many, One}}`");
     ctxt.error("T107", ty, wrong, help);
 }

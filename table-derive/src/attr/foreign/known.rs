@@ -153,7 +153,10 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
         &["default_value", "DefaultValue"],
         "remove the attribute: the program sets `{logins}` before the insert, for example in an `impl Default`",
     ),
-    (&["padding", "Padding", "pad", "padded", "zero_pad"], "write `#[digits(6)]` above `{number}`, which pads it with zeros in the key"),
+    (
+        &["padding", "Padding", "pad", "padded", "zero_pad"],
+        "write `#[digits(6)]` above `{number}`, which pads it with zeros in the key",
+    ),
     (&["created_at", "updated_at", "timestamps", "CreationTimestamp", "UpdateTimestamp"], SET),
     (
         &[
