@@ -102,6 +102,7 @@ pub trait Entity: FromEntity + 'static {
 
     /// Exists only for its error message.
     #[doc(hidden)]
+    #[must_use]
     fn all<R>() -> R
     where
         Self: Sized + SelectsAll,

@@ -115,7 +115,7 @@ macro_rules! __refused_verbs {
                 ensure_created_async() ensure_exists();
             ReadsAll: all() list() find_all() fetch_all() get_all() to_list() match_(_) query_as(_) query_raw(_) first() first_or_default() count() filter(_)
                 where_(_) query_async(_) query_entities(_) list_entities() select(_) select_all() scan_all() read_all() get_entities() list_all() query_all()
-                query_filter(_) execute_query(_) where_by(_) iter() stream() to_list_async() get_all_async() count_async() first_or_default_async(_)
+                query_filter(_) execute_query(_) where_by(_) stream() to_list_async() get_all_async() count_async() first_or_default_async(_)
                 as_queryable() filter_by(_) len();
             Begins: begin() begin_transaction() submit_transaction(_) begin_async() begin_transaction_async() start_transaction() submit_transaction_async(_)
                 create_batch() new_batch() batch();

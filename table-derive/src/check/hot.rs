@@ -5,7 +5,7 @@ use syn::Type;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
-use crate::check::key::may_identify;
+use crate::check::missing::may_identify;
 use crate::ctxt::Ctxt;
 use crate::grammar;
 use crate::model::Entity;

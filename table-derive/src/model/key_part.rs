@@ -45,7 +45,7 @@ impl<'a> KeyPart<'a> {
         let help = "write one type for each use; the layout of a key is fixed";
         shape::no_parameters(ctxt, input, "a key type", help)?;
         let kind = match &input.data {
-            Data::Struct(data) => newtype(ctxt, input, data, &attrs),
+            Data::Struct(data) => Some(newtype(ctxt, input, data, &attrs)),
             Data::Enum(data) => variants(ctxt, input, data, &attrs),
             Data::Union(_) => {
                 ctxt.error(
@@ -61,12 +61,7 @@ impl<'a> KeyPart<'a> {
     }
 }
 
-fn newtype<'a>(
-    ctxt: &Ctxt,
-    input: &DeriveInput,
-    data: &'a DataStruct,
-    attrs: &TypeAttrs,
-) -> Option<Kind<'a>> {
+fn newtype<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataStruct, attrs: &TypeAttrs) -> Kind<'a> {
     let mut members = data.fields.members().zip(&data.fields);
     let (Some((member, field)), None) = (members.next(), members.next()) else {
         let names = data.fields.iter().enumerate().map(|(at, field)| {
@@ -85,14 +80,14 @@ fn newtype<'a>(
             "a key part is one value: `struct EmployeeId(u32);`".to_owned()
         };
         ctxt.error("T034", &input.ident, "a struct in a key must have one field", help);
-        return Some(Kind::Enum(Vec::new()));
+        return Kind::Enum(Vec::new());
     };
     for attr in &field.attrs {
         let help = "write it above the type; it describes the value inside";
         key_part::refuse_codec(ctxt, attr, help);
     }
     let codec = attrs.codec.as_ref().map_or(Codec::Natural, |(_, codec)| codec.clone());
-    Some(Kind::Newtype { member, ty: &field.ty, codec })
+    Kind::Newtype { member, ty: &field.ty, codec }
 }
 
 fn variants<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataEnum, attrs: &TypeAttrs) -> Option<Kind<'a>> {
