@@ -85,6 +85,8 @@ pub use crate::selection::{
     Primary, RowRange, Scan, Selection, SelfDelimiting, around_indexes,
 };
 pub use crate::set::{EntitySet, SetOf, is_of};
-pub use crate::table::refused::{Begins, Changes, Creates, Finds, ReadsAll, Removes, Saves, WritesMany};
+pub use crate::table::refused::{
+    Begins, Changes, Contains, Creates, Finds, ReadsAll, Removes, RemovesMany, Saves, WritesMany,
+};
 pub use table_store::Result;
 pub use table_store::{EdmType, Value, ValueRef};

@@ -82,11 +82,11 @@ use crate::row::{RowReader, RowView, RowWriter};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be a property",
-    label = "write a type that is a property, or `#[property(json)]` above this field",
+    label = "write `#[property(json)]` above this field, whose type derives serde's `Serialize` and `Deserialize`; or `#[derive(KeyPart)]` above an enum without data",
     note = "`String`, integers of fixed width, `f64`, `bool`, `DateTime<Utc>`, `NaiveDate`, `NaiveTime`, `Duration`, `TimeDelta`, `Uuid`, IP addresses, \
             `Vec<u8>`, and `Option` of them are properties, and `Decimal` with the feature `rust_decimal`",
-    note = "`#[property(json)]` stores a list or a type with serde's `Serialize` and `Deserialize` as JSON; `#[derive(KeyPart)]` on an enum without data stores \
-            the name of the variant",
+    note = "`#[property(json)]` stores a list or a struct as JSON in one property, and `#[derive(KeyPart)]` an enum as the name of its variant; an entity of its own \
+            is referred to by its key",
     note = "a newtype implements `Property` with the value inside, as in the example of `Property`; a parameter of a generic entity needs the bound `<T: Property>`"
 )]
 pub trait Property: Sized {

@@ -63,10 +63,11 @@ pub trait Paged: Class {}
 /// name.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "[T086] `query` cannot read a selection of class `{Self}`",
+    message = "[T086] `query` reads a partition or rows of `{E}`, and its argument is neither: it selects a `{Self}`",
     label = "the argument of `query` is a partition, such as `{E}::partition(…)`, or rows, such as `{E}::rows(…)`",
     note = "read a point with `get({E}::key(…))`, and the entities of a list of an `index_entity` with `get_by_index`",
-    note = "read a whole table with `scan(\"the reason\")`, a separate method that prevents accidental table scans"
+    note = "a text is the reason of a scan, `table.scan(\"the reason\").max_rows(n)`; a condition is the argument of `filter`: \
+            `table.query({E}::partition(…)).filter({E}::….eq(…))`"
 )]
 pub trait PagedOf<E>: Paged {}
 

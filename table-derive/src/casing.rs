@@ -25,6 +25,25 @@ pub(crate) fn pascal_case(name: &str) -> String {
     pascal
 }
 
+/// Converts `ByEmail` to `by_email`, and `ByURLPath` to `by_url_path`.
+pub(crate) fn snake_case(name: &str) -> String {
+    let characters: Vec<char> = name.chars().collect();
+    let mut snake = String::with_capacity(name.len() + 4);
+    for (at, character) in characters.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|before| characters.get(before));
+        let begins = character.is_uppercase()
+            && before.is_some_and(|before| {
+                let next_is_small = characters.get(at + 1).is_some_and(|next| next.is_lowercase());
+                *before != '_' && (!before.is_uppercase() || next_is_small)
+            });
+        if begins {
+            snake.push('_');
+        }
+        snake.extend(character.to_lowercase());
+    }
+    snake
+}
+
 /// Converts `first_name` to `FIRST_NAME`, the name of its typed column.
 pub(crate) fn upper_case(name: &str) -> String {
     name.to_uppercase()

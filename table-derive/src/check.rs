@@ -5,6 +5,7 @@ mod hot;
 mod index;
 mod key;
 mod level;
+mod missing;
 mod part_type;
 mod property;
 mod serde;

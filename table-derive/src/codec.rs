@@ -165,6 +165,58 @@ impl Codec {
         }
     }
 
+    /// Returns `true` if the encoded times follow the time of the value, in either direction.
+    pub(crate) fn follows_time(&self) -> bool {
+        match self {
+            Self::Natural | Self::Level => true,
+            Self::Word(written) => match written.word.name {
+                "hour" | "week" | "unix" => true,
+                "pattern" => written.arguments.iter().any(|argument| argument.to_string().contains("yyyy")),
+                "desc" | "inverted" | "truncate" => written.inner.as_ref().is_some_and(Self::follows_time),
+                _ => false,
+            },
+            Self::Custom(_) | Self::Derived(_) => false,
+        }
+    }
+
+    /// Returns `true` if the codec writes an instant only if it is on the minute, the hour or a coarser unit.
+    pub(crate) fn is_coarse_time(&self) -> bool {
+        let Self::Word(written) = self else { return false };
+        let has_seconds = || written.arguments.iter().any(|argument| argument.to_string().contains("ss"));
+        match written.word.name {
+            "hour" | "week" => true,
+            "pattern" => !has_seconds(),
+            "desc" | "inverted" => written.inner.as_ref().is_some_and(Self::is_coarse_time),
+            _ => false,
+        }
+    }
+
+    /// Returns the arguments of a time codec and its field, as they are written in a key: `"yyyyMMdd", at`.
+    pub(crate) fn arguments_of(&self, field: &Ident) -> String {
+        let text = match self {
+            Self::Word(written) => written.arguments.iter().find_map(|argument| {
+                let text = argument.to_string();
+                let (_, rest) = text.split_once('"')?;
+                Some(format!("\"{}\", ", rest.split('"').next()?))
+            }),
+            _ => None,
+        };
+        format!("{}{field}", text.unwrap_or_default())
+    }
+
+    /// Returns `true` if the codec writes every instant.
+    pub(crate) fn is_whole_time(&self) -> bool {
+        match self {
+            Self::Natural | Self::Level => true,
+            Self::Word(written) => match written.word.name {
+                "unix" => true,
+                "desc" | "inverted" => written.inner.as_ref().is_some_and(Self::is_whole_time),
+                _ => false,
+            },
+            Self::Custom(_) | Self::Derived(_) => false,
+        }
+    }
+
     /// Returns `true` if this codec, or the codec inside it, is a custom codec or derived part.
     pub(crate) fn is_custom(&self) -> bool {
         matches!(self, Self::Custom(_) | Self::Derived(_)) || self.inner().is_some_and(Self::is_custom)

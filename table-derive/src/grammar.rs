@@ -5,11 +5,11 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Ident, Lit, MacroDelimiter, Meta, Token};
+use syn::{Attribute, Ident, Lit, LitStr, MacroDelimiter, Meta, Token, Type};
 
 use crate::ctxt::{self, Ctxt};
-use crate::samples::{with_arguments, with_kind, with_names};
-use crate::symbol::{self, Symbol};
+use crate::samples::{key_fields, with_arguments, with_kind, with_names};
+use crate::symbol::{self, ENTITY, PARTITION_KEY, ROW_KEY, Symbol};
 
 /// The keywords that an attribute accepts.
 pub(crate) struct Words {
@@ -66,12 +66,23 @@ impl Words {
             .map(|help| with_arguments(&with_kind(&help, arguments), &spelt, arguments))
     }
 
+    /// Returns the help text for a key that is declared inside `#[entity(…)]`, such as `row_key = "id"`.
+    fn key_of(&self, word: &Ident, arguments: &TokenStream) -> Option<String> {
+        let is_key = self.of == ENTITY && (word == PARTITION_KEY || word == ROW_KEY);
+        let fields = is_key.then(|| key_fields(arguments)).filter(|fields| !fields.is_empty())?;
+        Some(format!(
+            "a key is a separate attribute above the struct: `#[{word}({})]`",
+            fields.join(", \"_\", ")
+        ))
+    }
+
     fn unknown(&self, word: &Ident, arguments: ParseStream) -> syn::Error {
         let known = || symbol::known(&word.to_string(), self.known.iter().map(|(known, _)| known.0));
         let arguments = rest(arguments);
         let meant = self.meant.iter().find(|(other, _)| word == other);
         let meant = meant
             .map(|(_, meant)| with_names(&with_arguments(meant, &word.to_string(), &arguments), &arguments));
+        let meant = self.key_of(word, &arguments).or(meant);
         let meant = meant.or_else(|| self.respelt(&word.to_string(), &arguments));
         let is_type = word.to_string().starts_with(char::is_uppercase);
         let names_type = is_type && self.known.iter().any(|(known, _)| *known == symbol::OF);
@@ -144,7 +155,9 @@ pub(crate) fn list(
                 error
             } else {
                 let rest = rest(if input.is_empty() { &whole } else { input });
-                not_how(name, form, rest)
+                let is_text = syn::parse2::<LitStr>(rest.clone()).is_ok();
+                let form = if is_text { with_names(form, &rest) } else { form.to_owned() };
+                not_how(name, &form, rest)
             });
         }
         while !input.is_empty() && input.parse::<Option<Token![,]>>().is_ok_and(|comma| comma.is_none()) {
@@ -251,4 +264,21 @@ pub(crate) fn names(tokens: TokenStream) -> Vec<Ident> {
         }
     }
     names
+}
+
+/// Formats a type in the style of rustfmt. The spacing differs for types that contain traits.
+pub(crate) fn type_text(ty: &Type) -> String {
+    type_text_of(&ty.to_token_stream())
+}
+
+/// Formats the tokens of a type in the style of rustfmt.
+pub(crate) fn type_text_of(tokens: &TokenStream) -> String {
+    let text = tokens.to_string();
+    text.replace(" < ", "<").replace(" >", ">").replace(" :: ", "::").replace(" ,", ",").replace("& ", "&")
+}
+
+/// Formats the tokens of an attribute in the style of rustfmt.
+pub(crate) fn source(tokens: &TokenStream) -> String {
+    let text = tokens.to_string();
+    text.replace(" ,", ",").replace(" (", "(").replace("( ", "(").replace(" )", ")")
 }

@@ -56,6 +56,8 @@ entity! {
         generated_value, GeneratedValue, sequence, serial, identity, required, Required, not_null, NotNull,
         nullable, Nullable, optional, max_length, MaxLength, min_length, string_length, StringLength,
         column_type, sql_type, precision, Precision, enumerated, Enumerated, created_at, updated_at,
+        comment, Comment, keyless, Keyless, data_type, DataType, db_type, EmailAddress, Phone,
+        RegularExpression, range, Range, default_value, DefaultValue, padding, Padding, pad, padded, zero_pad,
         timestamps, CreationTimestamp, UpdateTimestamp, timestamp, Timestamp, concurrency_check,
         ConcurrencyCheck, version, Version, etag, ETag, row_version, ttl, TTL, expires, time_to_live,
         lowercase, uppercase, trim, embed, embedded, Embedded, owned, Owned, json, nested, changeset_options,

@@ -93,8 +93,8 @@ pub(crate) struct Field<'a> {
 impl<'a> Entity<'a> {
     /// Reads a declaration. Reports the reason and returns `None` if it cannot be an entity.
     pub(crate) fn read(ctxt: &Ctxt, input: &'a DeriveInput, runtime: impl FnOnce() -> Path) -> Option<Self> {
-        let named = named_fields(ctxt, input)?;
-        let keyed = Keyed::of(&input.attrs, named);
+        let declared = named_fields(ctxt, input)?;
+        let keyed = Keyed::of(&input.attrs, declared);
         let ContainerAttrs {
             table,
             schema_name,
@@ -109,8 +109,8 @@ impl<'a> Entity<'a> {
             mut row_key,
             mut indexes,
         } = container::parse(ctxt, input, &keyed);
-        let mut fields = fields(ctxt, named, &keyed);
-        let parameters = Parameters::read(ctxt, &input.generics)?;
+        let mut fields = fields(ctxt, declared, &keyed);
+        let parameters = Parameters::read(ctxt, &input.generics, declared)?;
         literal::check(ctxt, &fields, &mut partition_key, &mut row_key, &mut indexes);
         let lists = [&partition_key, &row_key].into_iter().flatten().map(|key| &key.list);
         let named = names_in(lists, &indexes);

@@ -102,7 +102,7 @@ impl<E> std::fmt::Debug for Condition<E> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T096] `{Self}` is not a condition on `{E}`: a filter runs in the store, and takes comparisons of its columns",
-    label = "write `{E}::….eq(…)`, or `ne`, `gt`, `ge`, `lt`, `le` for `!=`, `>`, `>=`, `<`, `<=`",
+    label = "write `{E}::….eq(…)`, or `ne`, `gt`, `ge`, `lt`, `le` for `!=`, `>`, `>=`, `<`, `<=`; `Condition::all(…)` for a list",
     note = "columns are constants of `{E}`, the names of its fields in capitals; write `&` for `&&` and `|` for `||`: `{E}::….gt(…) & {E}::….eq(…)`",
     note = "a list or an `Option` of conditions is one condition: `Condition::all(…)`, `Condition::any(…)`; a column of `bool` is a condition itself",
     note = "an operator such as `==` and a closure run in the program: to filter by a closure, read the entities first",

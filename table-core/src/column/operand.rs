@@ -34,8 +34,8 @@ use crate::property;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T087] a column of type `{T}` cannot be compared with `{Self}`",
-    label = "expected a value of type `{T}`",
-    note = "the value must have the column's Edm type; the store would see a type mismatch (FIL-16). A text is parsed first, and a `&str` is a value of a column of `String`",
+    label = "write a value of type `{T}`, such as `text.parse::<{T}>()?`; or `is_absent()` for `eq(None)`, and the value alone for `Some(value)`",
+    note = "the value must have the column's Edm type; the store would see a type mismatch (FIL-16). A `&str` is a value of a column of `String`",
     note = "of an `Option`, write the value alone: `eq(value)` for `eq(Some(value))`, and `is_absent()` for `eq(None)`; two columns \
             are compared by the program, after the entities are read"
 )]

@@ -6,10 +6,12 @@ use chrono::{DateTime, Utc};
 use serde::{Serialize, Serializer};
 use table_store::Result;
 
+use crate::entity::refused::UnwrapsBy;
 use crate::entity::{FromEntity, ToEntity};
 use crate::etag::ETag;
 use crate::key::EntityKey;
 use crate::query::EntityRef;
+use crate::refused::refused_methods;
 use crate::row::Row;
 use crate::schema::EntitySchema;
 use crate::ticks;
@@ -64,6 +66,12 @@ impl<T> Versioned<T> {
     #[must_use]
     pub fn into_value(self) -> T {
         self.value
+    }
+}
+
+impl<T> Versioned<T> {
+    refused_methods! {
+        UnwrapsBy: into_inner() into_entity() into_model() into_item();
     }
 }
 

@@ -31,7 +31,7 @@ use crate::group::fault::GroupFault;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T107] `{Self}` cannot be a field of a group",
-    label = "expected `One<T>`, `Option<One<T>>` or `Many<T>` of an entity `T`",
+    label = "write `One<{Self}>`, `Option<One<{Self}>>` or `Many<{Self}>`, of an entity",
     note = "collect rows of other types in a field `#[other] rest: Vec<TableEntity>`"
 )]
 pub trait GroupField: Sized {

@@ -18,7 +18,7 @@ use crate::row::RowWriter;
 /// it is nested in another type.
 #[diagnostic::on_unimplemented(
     message = "[T050] `{Self}` cannot be a property",
-    label = "write a type that is a property, or `#[property(json)]` above this field",
+    label = "write `#[property(json)]` above this field, whose type derives serde's `Serialize` and `Deserialize`; or `#[derive(KeyPart)]` above an enum without data",
     note = "`String`, integers of fixed width, `f64`, `bool`, `DateTime<Utc>`, `Uuid`, `Vec<u8>` and `Option` of them are properties"
 )]
 pub trait StoredOtherwise {

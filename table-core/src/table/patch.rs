@@ -97,7 +97,7 @@ pub trait PatchTarget: Sync {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "[T199] a property of type `{T}` cannot be set to `{Self}`",
-    label = "expected a `{T}`, or a value that converts into it",
+    label = "write a `{T}`, such as `text.parse::<{T}>()?`, or a value that converts into it",
     note = "an optional property is set to a value of its type, such as `\"new\".to_owned()` for an `Option<String>`, and removed by `None`"
 )]
 pub trait PatchValue<T> {

@@ -46,6 +46,23 @@ pub trait WritesMany<E>: Refused {}
 )]
 pub trait Removes<E>: Refused {}
 
+/// A handle that deletes many entities. No handle implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "[T203] a table has no method of this name: entities are deleted by their keys",
+    label = "write `bulk().delete_all(keys)`, with `[{E}::key(…)]` or an iterator of keys; or `delete_table()`",
+    note = "`delete_table()` deletes the table with all its rows; `delete({E}::key(…), etag)` deletes one entity",
+    note = "a query finds the entities of a partition: `query({E}::partition(…)).collect()`"
+)]
+pub trait RemovesMany<E>: Refused {}
+
+/// A handle that answers whether an entity exists with a method known from another library. No handle implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "[T191] a table has no method of this name: `exists` answers whether an entity has a key",
+    label = "write `exists({E}::key(…))`",
+    note = "`get({E}::key(…))` reads the entity, and is `None` if there is none"
+)]
+pub trait Contains<E>: Refused {}
+
 /// A handle that creates its table with a method known from another library. No handle implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T200] a table has no method of this name: `create_if_missing` creates the table and stores its schema",
@@ -77,16 +94,31 @@ pub trait Begins<E>: Refused {}
 macro_rules! __refused_verbs {
     () => {
         $crate::__refused_verbs! {
-            Saves: upsert(_) save(_) put(_) add(_) insert_into(_) add_entity(_) create_entity(_) insert_entity(_)
-                upsert_entity(_) save_changes();
-            Changes: update_entity(_, _) update_item(_) modify(_) attach(_);
-            Finds: find(_) find_one(_) fetch(_) load(_) get_item(_) get_entity(_, _) get_entity_if_exists(_, _) find_async(_) batch_get(_);
-            WritesMany: batch_put(_) batch_write(_) insert_all(_) insert_many(_) add_all(_) save_all(_);
-            Removes: remove(_) delete_entity(_, _);
-            Creates: create() create_table() create_if_not_exists();
-            ReadsAll: all() list() find_all() fetch_all() get_all() to_list() match_(_) query_as(_) query_raw(_) first() first_or_default() count() filter(_) where_(_)
-                query_async(_) query_entities(_) list_entities();
-            Begins: begin() begin_transaction() submit_transaction(_);
+            Saves: upsert(_) save(_) put(_) add(_) insert_into(_) add_entity(_) create_entity(_) insert_entity(_) upsert_entity(_) save_changes()
+                insert_one(_) insert_or_update(_) insert_or_ignore(_) insert_if_absent(_) insert_if_not_exists(_) insert_async(_) add_async(_)
+                add_entity_async(_) upsert_async(_) upsert_entity_async(_, _) upsert_one(_) save_async(_) save_entity(_) save_changes_async() put_item(_)
+                create_item(_) create_or_update(_) add_or_update(_);
+            Changes: update_many(_) update_entity(_, _) update_entity_async(_, _, _) update_item(_, _) update_one(_, _) update_async(_) update_by_id(_, _)
+                update_where(_, _) modify(_) attach(_) find_one_and_update(_, _) replace_one(_, _) replace_entity(_) merge_entity(_);
+            Finds: find(_) find_one(_) fetch(_) load(_) get_item(_) get_entity(_, _) get_entity_if_exists(_, _) find_async(_) batch_get(_) find_by_id(_)
+                get_by_id(_) find_many(_) get_one(_) get_first(_) get_by(_) get_by_key(_) get_async(_, _) get_entity_async(_, _)
+                get_entity_if_exists_async(_, _) get_item_async(_) try_get(_) find_first(_) find_unique(_) find_by(_) find_by_key(_) find_one_by(_)
+                fetch_one(_) fetch_optional(_) read(_) read_item(_, _) read_entity(_) select_one(_) single(_) single_or_default(_) lookup(_);
+            Contains: contains(_) contains_key(_) has(_) has_key(_) exists_by_id(_) exists_async(_) any_async(_);
+            WritesMany: batch_put(_) batch_write(_) insert_all(_) insert_many(_) add_all(_) save_all(_) insert_batch(_) insert_bulk(_) bulk_insert(_)
+                bulk_write(_) batch_insert(_) batch_write_item(_) upsert_all(_) upsert_many(_) save_many(_) put_all(_) create_many(_) add_range(_)
+                add_range_async(_) add_entities(_) write_all(_) update_range(_) update_all(_);
+            Removes: remove(_) delete_entity(_, _) delete_by_id(_) destroy(_) delete_entity_async(_, _) delete_one(_) delete_by_key(_) delete_async(_)
+                delete_item(_) delete_if_exists(_) remove_one(_) find_one_and_delete(_);
+            RemovesMany: delete_many(_) delete_all() delete_where(_) remove_all() remove_range(_) clear() truncate();
+            Creates: create() create_table() create_if_not_exists() create_async() create_if_not_exists_async() create_table_if_not_exists() ensure_created()
+                ensure_created_async() ensure_exists();
+            ReadsAll: all() list() find_all() fetch_all() get_all() to_list() match_(_) query_as(_) query_raw(_) first() first_or_default() count() filter(_)
+                where_(_) query_async(_) query_entities(_) list_entities() select(_) select_all() scan_all() read_all() get_entities() list_all() query_all()
+                query_filter(_) execute_query(_) where_by(_) stream() to_list_async() get_all_async() count_async() first_or_default_async(_)
+                as_queryable() filter_by(_) len();
+            Begins: begin() begin_transaction() submit_transaction(_) begin_async() begin_transaction_async() start_transaction() submit_transaction_async(_)
+                create_batch() new_batch() batch();
         }
     };
     ($($bound:ident: $($name:ident($($value:tt),*))*;)*) => {$($(

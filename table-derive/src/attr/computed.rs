@@ -6,7 +6,7 @@ use crate::grammar::{is_name, names};
 
 /// Returns the help text for an expression, such as a condition or a remainder.
 pub(super) fn computed(tokens: TokenStream) -> Option<String> {
-    if let Some(help) = less(&tokens).or_else(|| remainder(&tokens)).or_else(|| sliced(&tokens)) {
+    if let Some(help) = remainder(&tokens).or_else(|| sliced(&tokens)) {
         return Some(help);
     }
     let help = tokens.into_iter().find_map(|token| match token {
@@ -22,8 +22,8 @@ pub(super) fn computed(tokens: TokenStream) -> Option<String> {
     help.map(str::to_owned)
 }
 
-/// Returns the help text for `u64::MAX - id` and other subtractions from a maximum.
-fn less(tokens: &TokenStream) -> Option<String> {
+/// Returns the help text for `u64::MAX - id`, `i64::MAX - at.timestamp()` and other subtractions from a maximum.
+pub(super) fn less(tokens: &TokenStream) -> Option<String> {
     let text = tokens.to_string().replace(' ', "");
     let (greatest, field) = text.split_once('-')?;
     let is_called = field.starts_with(|first: char| first.is_alphabetic()) && field.contains(',');
@@ -42,8 +42,14 @@ fn less(tokens: &TokenStream) -> Option<String> {
         _ if greatest.to_ascii_uppercase().contains("MAX") => "9223372036854775807",
         _ => return None,
     };
+    let called = text.rsplit_once('.').map_or("", |(_, method)| method);
+    let piece = match called.split('(').next().unwrap_or_default() {
+        "timestamp" => format!("unix(seconds, {field})"),
+        "timestamp_millis" => format!("unix(millis, {field})"),
+        _ => field.to_string(),
+    };
     Some(format!(
-        "write `inverted({number}, {field})` for exactly this number, or in a new table `desc({field})`, which sorts in the same order"
+        "write `inverted({number}, {piece})` for exactly this number, or in a new table `desc({field})`, which sorts in the same order"
     ))
 }
 

@@ -1,9 +1,11 @@
 //! Field attributes: `#[digits(6)]`, `#[escaped]`, `#[without('_')]`, `#[property("Name", json)]`.
 
-use syn::{Attribute, Ident, LitStr, Meta};
+use syn::ext::IdentExt;
+use syn::{Attribute, Ident, LitStr, Meta, Type, parse_quote};
 
 use crate::attr::foreign::Keyed;
 use crate::attr::{Slot, foreign};
+use crate::casing::pascal_case;
 use crate::codec::{self, Codec};
 use crate::ctxt::Ctxt;
 use crate::grammar::{self, Words};
@@ -53,9 +55,18 @@ const WORDS: Words = Words {
             "an entity stores all of its fields; to read only some of them, use `#[derive(Projection)]`",
         ),
         ("skip_serializing_if", "remove it: a `None` is not stored"),
-        ("nullable", "a property that may be absent has the type `Option<_>`"),
-        ("default", "an absent property is read as the `None` of an `Option<_>`"),
-        ("optional", "a property that may be absent has the type `Option<_>`"),
+        (
+            "nullable",
+            "remove it, and declare the field as `{name}: Option<_>`: a property that may be absent has this type",
+        ),
+        (
+            "default",
+            "remove it, and declare the field as `{name}: Option<_>`, which is `None` if the property is absent",
+        ),
+        (
+            "optional",
+            "remove it, and declare the field as `{name}: Option<_>`: a property that may be absent has this type",
+        ),
         (
             "key",
             "declare keys above the struct: `#[partition_key(department)]` and `#[row_key(\"empid_\", id)]`",
@@ -91,7 +102,7 @@ pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field, keyed: &Keyed<'_>) -> Field
                 own.set(ctxt, attr, (attr.clone(), codec), help);
             }
         } else if attr.path() == &PROPERTY {
-            parse_property(ctxt, attr, field.ident.as_ref(), &mut read);
+            parse_property(ctxt, attr, field, &mut read);
         } else {
             refuse_container_attribute(ctxt, attr, field.ident.as_ref());
             foreign::refuse(ctxt, attr, field.ident.as_ref(), keyed);
@@ -108,7 +119,7 @@ pub(crate) fn parse(ctxt: &Ctxt, field: &syn::Field, keyed: &Keyed<'_>) -> Field
     }
 }
 
-fn parse_property(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, read: &mut Read) {
+fn parse_property(ctxt: &Ctxt, attr: &Attribute, field: &syn::Field, read: &mut Read) {
     let form = || {
         let is_named = matches!(attr.meta, Meta::NameValue(_));
         if is_named { "#[property(\"Name\")]".to_owned() } else { WORDS.form.to_owned() }
@@ -126,9 +137,26 @@ fn parse_property(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>, read: &m
                 }
                 Ok(())
             });
-            read.map_err(|error| syn::Error::new(error.span(), foreign::for_field(&error.to_string(), field)))
+            read.map_err(|error| syn::Error::new(error.span(), of_field(&error.to_string(), attr, field)))
         })
     });
+}
+
+/// Replaces the samples in a message with the name and the type of the field. A name that the attribute contains stays as it is.
+fn of_field(message: &str, attr: &Attribute, field: &syn::Field) -> String {
+    const SAMPLE: &str = "\"Name\"";
+    let mut message = foreign::for_field(message, field.ident.as_ref());
+    let is_written = grammar::arguments(attr).to_string().contains(SAMPLE);
+    if let Some(ident) = field.ident.as_ref().filter(|_| !is_written) {
+        message = message.replace(SAMPLE, &format!("{:?}", pascal_case(&ident.unraw().to_string())));
+    }
+    message.replace("Option<_>", &grammar::type_text(&optional(&field.ty)))
+}
+
+/// Returns the type in an `Option`, unless it is one.
+fn optional(ty: &Type) -> Type {
+    let is_option = matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Option"));
+    if is_option { ty.clone() } else { parse_quote!(Option<#ty>) }
 }
 
 fn refuse_container_attribute(ctxt: &Ctxt, attr: &Attribute, field: Option<&Ident>) {

@@ -5,17 +5,19 @@ use quote::ToTokens;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, Lit, Meta};
 
-use crate::attr::computed::computed;
+use crate::attr::computed::{computed, less};
 use crate::attr::format;
 use crate::codec;
 use crate::ctxt;
 use crate::grammar::{self, is_name, names};
 
-/// Returns the error for tokens that are not a key piece. The error suggests the intended piece if it can be guessed.
-pub(super) fn no_piece(input: ParseStream) -> syn::Error {
+/// Returns the error for tokens that are not a key piece. The error suggests the intended piece if it can be guessed. `before` is the field in front of them.
+pub(super) fn no_piece(input: ParseStream, before: Option<&Ident>) -> syn::Error {
     let whole = grammar::rest(input);
     let meant = meant(whole.clone());
-    let help = if let Some(help) = formatted(&whole)
+    let help = if let Some(help) = less(&whole)
+        .or_else(|| before.and_then(|field| order_of(&whole, field)))
+        .or_else(|| formatted(&whole))
         .or_else(|| called(whole.clone()))
         .or_else(|| computed(whole.clone()))
         .or_else(|| assigned(&whole))
@@ -78,6 +80,22 @@ fn assigned(tokens: &TokenStream) -> Option<String> {
             )
         }
         field => format!("write `{field}`: the value of a field is set in the program"),
+    })
+}
+
+/// Returns the help text for a sort order that is a setting after a field: `order = "desc"`.
+fn order_of(tokens: &TokenStream, field: &Ident) -> Option<String> {
+    let text = tokens.to_string().to_ascii_lowercase();
+    let (word, value) = text.split_once('=')?;
+    let is_word =
+        ["order", "sort", "sort_order", "direction", "dir", "desc", "descending"].contains(&word.trim());
+    let is_descending = value.contains("desc") || word.starts_with("desc") && value.contains("true");
+    is_word.then(|| {
+        if is_descending {
+            format!("remove it, and write `desc({field})` in place of `{field}`")
+        } else {
+            "remove it: keys sort in ascending order".to_owned()
+        }
     })
 }
 

@@ -49,13 +49,19 @@ pub(crate) fn parse_list(ctxt: &Ctxt, input: ParseStream) -> PieceList {
     let (mut pieces, mut broken) = (Vec::new(), false);
     grammar::list(ctxt, "key", "\"empid_\", id", input, |input| {
         let whole = input.fork();
+        let before = match pieces.last() {
+            Some(PieceAttr::Part { field, .. }) => Some(field.clone()),
+            _ => None,
+        };
         let end = |piece| if grammar::may_end(input) { Ok(piece) } else { Err(input.error("expected `,`")) };
         match parse(ctxt, input).and_then(end) {
             Ok(Some(piece)) => pieces.push(piece),
             read => {
                 broken = true;
                 pieces.push(PieceAttr::Wrong(names(grammar::rest(&whole))));
-                read.map_err(|error| if grammar::is_told(&error) { error } else { no_piece(&whole) })?;
+                read.map_err(|error| {
+                    if grammar::is_told(&error) { error } else { no_piece(&whole, before.as_ref()) }
+                })?;
             }
         }
         Ok(())

@@ -1,14 +1,16 @@
 //! Checks that a partition key distributes writes (PAT-ANTI-1). Reports a constant partition key, and a number of buckets too
 //! large to query one by one. The compiler checks whether key fields have a time type.
 
+use syn::Type;
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 
-use crate::check::key::may_identify;
+use crate::check::missing::may_identify;
 use crate::ctxt::Ctxt;
 use crate::grammar;
 use crate::model::Entity;
-use crate::model::key::Key;
-use crate::symbol::{HOT_PARTITION, MANY_BUCKETS};
+use crate::model::key::{Key, Part};
+use crate::symbol::{HOT_PARTITION, LOW_CARDINALITY, MANY_BUCKETS};
 
 /// The maximum number of buckets. Reading the entities of all buckets takes at least one request per bucket.
 const MOST_BUCKETS: u32 = 1_000;
@@ -18,6 +20,8 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
     let Some(key) = entity.partition_key.as_ref().filter(|key| !key.broken && !key.pieces.is_empty()) else {
         return;
     };
+    time_alone(ctxt, entity, key);
+    few_values(ctxt, entity, key);
     let allowed = entity.allows.get(HOT_PARTITION);
     if key.parts().next().is_none() && !entity.allows.may_waive(HOT_PARTITION) {
         let wrong = format!(
@@ -26,10 +30,7 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
             entity.original.ident
         );
         let own = grammar::arguments(&key.original);
-        let of_row = entity.row_key.as_ref().and_then(|key| key.parts().next());
-        let other = || entity.fields.iter().find(|field| may_identify(field)).map(|field| field.ident);
-        let spread = of_row.map(|part| &part.name).or_else(other);
-        let spread = spread.map_or_else(|| "field".to_owned(), |name| name.unraw().to_string());
+        let spread = spread_by(entity, key);
         let help = format!(
             "write `#[partition_key({own}, \"_\", bucket({spread}, 16))]` to spread them; if the table has few entities, say so: `#[entity(allow(hot_partition, reason = \"…\"))]`"
         );
@@ -44,6 +45,77 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
             help,
         );
     }
+}
+
+/// Returns the name of a field by which the entities can be distributed: the first field of the `RowKey` that the `PartitionKey` does not contain, or else another
+/// field that may identify an entity.
+fn spread_by(entity: &Entity<'_>, key: &Key) -> String {
+    let is_new = |at: usize| key.parts().all(|part| part.field != at) && !is_any_of(entity, at, &TIMES);
+    let of_row = entity.row_key.iter().flat_map(Key::parts).find(|part| is_new(part.field));
+    let mut others = entity.fields.iter().enumerate();
+    let other =
+        || others.find(|(at, field)| is_new(*at) && may_identify(field)).map(|(_, field)| field.ident);
+    let any = || entity.row_key.iter().chain([key]).flat_map(Key::parts).next().map(|part| &part.name);
+    let name = of_row.map(|part| &part.name).or_else(other).or_else(any);
+    name.map_or_else(|| "field".to_owned(), |name| name.unraw().to_string())
+}
+
+/// The types of times. The compiler recognises aliases of them.
+const TIMES: [&str; 2] = ["DateTime", "NaiveDate"];
+
+/// Returns `true` if the type of a field has one of the names.
+fn is_any_of(entity: &Entity<'_>, at: usize, names: &[&str]) -> bool {
+    let ty = entity.fields.get(at).map(|field| field.ty);
+    let last = match ty {
+        Some(Type::Path(path)) => path.path.segments.last(),
+        _ => None,
+    };
+    last.is_some_and(|last| names.iter().any(|name| last.ident == name))
+}
+
+/// Reports a `PartitionKey` that consists of times alone (PAT-ANTI-1). The compiler reports the other cases, such as an alias of a type.
+fn time_alone(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
+    let follows = |part: &Part| is_any_of(entity, part.field, &TIMES) && part.codec.follows_time();
+    if key.parts().next().is_none() || !key.parts().all(follows) || entity.allows.may_waive(HOT_PARTITION) {
+        return;
+    }
+    let wrong = format!(
+        "the PartitionKey of `{}` consists of time alone, so one partition receives all current writes (PAT-ANTI-1)",
+        entity.original.ident
+    );
+    let (spread, own) = (spread_by(entity, key), grammar::source(&grammar::arguments(&key.original)));
+    let help = format!(
+        "write `#[partition_key(bucket({spread}, 16), \"_\", {own})]`, or start it with the field whose entities are read together; if it is intended, \
+         `#[entity(allow(hot_partition, reason = \"…\"))]`"
+    );
+    ctxt.error_at("T045", key.original.path().span(), wrong, help);
+}
+
+/// Reports a `PartitionKey` that starts with a `bool` (HPK-9). The compiler reports enums and newtypes.
+fn few_values(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
+    let Some(first) = key.first_level().filter(|part| part.codec.gives_back()) else { return };
+    if !is_any_of(entity, first.field, &["bool"]) || entity.allows.may_waive(LOW_CARDINALITY) {
+        return;
+    }
+    let name = &first.name;
+    let wrong = format!(
+        "the PartitionKey of `{}` starts with `{name}`, a `bool`, so two partitions, or ranges of partitions, receive all writes (HPK-9)",
+        entity.original.ident
+    );
+    let others =
+        || key.parts().filter(|part| part.field != first.field).map(|part| part.name.unraw().to_string());
+    let second = if key.levels { others().next() } else { None };
+    let form = match second {
+        Some(_) => {
+            let others: Vec<String> = others().collect();
+            format!("#[partition_key({}, {name})]", others.join(", "))
+        }
+        None => format!("#[partition_key({name}, \"_\", bucket({}, 16))]", spread_by(entity, key)),
+    };
+    let help = format!(
+        "write `{form}`, or start with a field of thousands of values; if it is intended, `#[entity(allow(low_cardinality, reason = \"…\"))]`"
+    );
+    ctxt.error("T044", name, wrong, help);
 }
 
 /// Reports a number of buckets too large to query one by one.

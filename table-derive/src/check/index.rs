@@ -1,10 +1,12 @@
 //! Checks the declarations of indexes.
 
+use proc_macro2::TokenTree;
 use syn::ext::IdentExt;
 use syn::{LitInt, LitStr};
 
 use crate::casing::pascal_case;
 use crate::ctxt::Ctxt;
+use crate::grammar;
 use crate::model::index::Index;
 use crate::model::key::Key;
 use crate::model::{Entity, resolve};
@@ -40,14 +42,65 @@ fn missing_row_key(ctxt: &Ctxt, entity: &Entity<'_>) {
         let name = &index.attr.name;
         let word = if index.attr.list { "index_entity" } else { "index" };
         let help = if entity.fields.iter().any(|field| field.ident == name) {
+            let field = name.unraw().to_string();
+            let unique = if index.attr.unique.is_some() { "unique, " } else { "" };
+            let at_most = if index.attr.list { "at_most = 100, " } else { "" };
+            let more = if index.attr.unique.is_some() || index.attr.list {
+                String::new()
+            } else {
+                own_fields(entity, &field)
+            };
+            let piece = if more.is_empty() || !is_text(entity, &field) {
+                field.clone()
+            } else {
+                format!("escaped({field})")
+            };
             format!(
-                "an index starts with a name; a field belongs in its key: `#[{word}(By{}, row_key({name}))]`",
-                pascal_case(&name.unraw().to_string())
+                "an index starts with a name, and a field belongs in its key: `#[{word}(By{}, {unique}{at_most}row_key(\"{field}_\", {piece}{more}))]`",
+                pascal_case(&field)
             )
         } else {
             format!("name the fields to look up by: `#[{word}({name}, row_key(field))]`")
         };
         ctxt.error("T060", name, format!("the index `{name}` has no `row_key`"), help);
+    }
+}
+
+/// Returns the fields of the entity's `RowKey` as further pieces of an index key that contains `field`: `, "_", id`.
+fn own_fields(entity: &Entity<'_>, field: &str) -> String {
+    let separator = if is_text(entity, field) { "!" } else { "_" };
+    let names = entity.row_key.iter().flat_map(Key::parts).map(|part| part.name.unraw().to_string());
+    let names: Vec<String> = names.filter(|name| name != field).collect();
+    if names.is_empty() { String::new() } else { format!(", {separator:?}, {}", names.join(", \"_\", ")) }
+}
+
+/// Returns `true` if a field is a text, which needs an end if other pieces follow it in the key of an index.
+fn is_text(entity: &Entity<'_>, field: &str) -> bool {
+    let ty = entity.fields.iter().find(|it| it.ident == field).map(|it| grammar::type_text(it.ty));
+    ty.is_some_and(|ty| ty == "String" || ty == "Option<String>")
+}
+
+/// Returns the pieces of an index's `RowKey` with the separator that further pieces need: `"age_", age, "_", `. A text at the end is escaped.
+fn before_more(entity: &Entity<'_>, index: &Index) -> String {
+    let written = pieces(index).unwrap_or_else(|| "…".to_owned());
+    let last = written.rsplit(", ").next().unwrap_or_default().to_owned();
+    if written.ends_with('"') {
+        format!("{written}, ")
+    } else if is_text(entity, &last) {
+        let before = written.strip_suffix(&last).unwrap_or_default();
+        format!("{before}escaped({last}), \"!\", ")
+    } else {
+        format!("{written}, \"_\", ")
+    }
+}
+
+/// Returns the pieces of an index's `RowKey` as they were written.
+fn pieces(index: &Index) -> Option<String> {
+    let mut tokens = grammar::arguments(&index.attr.original).into_iter();
+    tokens.find(|token| matches!(token, TokenTree::Ident(word) if word == "row_key"))?;
+    match tokens.next()? {
+        TokenTree::Group(group) => Some(grammar::source(&group.stream())),
+        _ => None,
     }
 }
 
@@ -159,7 +212,11 @@ fn own_key_left_out(ctxt: &Ctxt, entity: &Entity<'_>) {
         );
         let more = if is_read {
             let them = if left_out.len() == 1 { "it" } else { "them" };
-            format!("end its `row_key` with {them}: `row_key(…, \"_\", {})`", left_out.join(", \"_\", "))
+            format!(
+                "end its `row_key` with {them}: `row_key({}{})`",
+                before_more(entity, index),
+                left_out.join(", \"_\", ")
+            )
         } else {
             "end its `row_key` with the parts of the entity's key, in the same form".to_owned()
         };
@@ -172,13 +229,13 @@ fn own_key_left_out(ctxt: &Ctxt, entity: &Entity<'_>) {
 
 /// Reports pairs of row types that cannot be told apart by their `RowKey` prefixes (PAT-HET-2).
 fn mixed_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
-    let (Some(partition_key), Some(row_key)) = (&entity.partition_key, &entity.row_key) else { return };
+    let (Some(partition_key), Some(own_key)) = (&entity.partition_key, &entity.row_key) else { return };
     let begin = |key: &Key| key.literal_from(0);
     let mut kinds = vec![(
         "the entity itself".to_owned(),
         entity.table.0.to_ascii_lowercase(),
         begin(partition_key),
-        begin(row_key),
+        begin(own_key),
     )];
     for index in entity.indexes.iter().filter(|index| !index.is_broken(entity)) {
         let name = &index.attr.name;
@@ -197,11 +254,21 @@ fn mixed_rows(ctxt: &Ctxt, entity: &Entity<'_>) {
                 "the rows of `{name}` would mix with the rows of {other} in one partition; their RowKeys start with {row:?} and \
                  {other_row:?}"
             );
+            let method = index.method();
+            let pieces = pieces(index).unwrap_or_else(|| "…".to_owned());
+            let own = grammar::source(&grammar::arguments(&own_key.original));
+            let also = if own_key.literal_from(0).is_empty() && other == "the entity itself" {
+                let first = own_key
+                    .parts()
+                    .next()
+                    .map_or_else(|| "id".to_owned(), |part| part.name.unraw().to_string());
+                format!(" and `#[row_key(\"{first}_\", {own})]` above the struct")
+            } else {
+                String::new()
+            };
             let help = format!(
-                "start each RowKey with a different literal: `row_key(\"{}_\", …)`; or give `{name}` separate partitions, \
-                 `partition_key(\"{}_\", …)`, or a table: `table = \"…\"`",
-                index.method(),
-                index.method(),
+                "start each RowKey with a different literal: `row_key(\"{method}_\", {pieces})` in `{name}`{also}; or give `{name}` separate \
+                 partitions, `partition_key(\"{method}_\", …)`, or a table: `table = \"…\"`",
             );
             ctxt.error("T066", name, wrong, help);
         }

@@ -1,25 +1,25 @@
 //! Checks the declarations of keys.
 
 use syn::ext::IdentExt;
-use syn::{Attribute, LitStr};
+use syn::{Ident, LitStr, Type};
 
-use crate::attr::foreign::names_key;
 use crate::casing::upper_case;
+use crate::check::missing;
+use crate::codec::Codec;
 use crate::ctxt::Ctxt;
-use crate::grammar;
+use crate::model::Entity;
 use crate::model::key::{Key, Piece, illegal};
-use crate::model::{Entity, Field};
-use crate::symbol::{self, PARTITION_KEY, ROW_KEY, Symbol};
 
 pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
-    missing_key(ctxt, entity);
+    missing::check(ctxt, entity, keys(entity));
     for key in keys(entity) {
         empty_key(ctxt, key);
         field_twice(ctxt, key);
-        illegal_literal(ctxt, key);
+        illegal_literal(ctxt, entity, key);
         empty_literal(ctxt, key);
         nested_bucket(ctxt, key);
     }
+    coarse_instant(ctxt, entity);
     codec_without_key(ctxt, entity);
     generated_name_twice(ctxt, entity);
     shadowing_name(ctxt, entity);
@@ -29,71 +29,6 @@ pub(super) fn check(ctxt: &Ctxt, entity: &Entity<'_>) {
 fn keys<'m>(entity: &'m Entity<'_>) -> impl Iterator<Item = &'m Key> {
     let of_indexes = entity.indexes.iter().flat_map(|index| [&index.partition_key, &index.row_key]);
     [&entity.partition_key, &entity.row_key].into_iter().chain(of_indexes).flatten()
-}
-
-/// Reports a missing `PartitionKey` or `RowKey` (ENT-1).
-fn missing_key(ctxt: &Ctxt, entity: &Entity<'_>) {
-    let used: Vec<usize> = keys(entity).flat_map(Key::parts).map(|part| part.field).collect();
-    let unused =
-        entity.fields.iter().enumerate().filter(|(at, _)| !used.contains(at)).map(|(_, field)| field);
-    let mut examples =
-        unused.filter(|field| may_identify(field)).map(|field| field.ident.unraw().to_string());
-    let mut report = |word: Symbol, what: &str| {
-        let misspelt = entity.original.attrs.iter().find(|attr| resembles(attr, word));
-        let help = match examples.next() {
-            _ if misspelt.is_some() => {
-                let pieces = misspelt.map(|attr| grammar::arguments(attr).to_string()).unwrap_or_default();
-                format!("write `#[{word}({pieces})]` above the struct")
-            }
-            Some(example) => format!(
-                "{what}: `#[{word}({example})]`, or a literal and fields: `#[{word}(\"{example}_\", {example})]`"
-            ),
-            None if word == ROW_KEY => {
-                format!("write a constant, for one entity in each partition: `#[{word}(\"state\")]`")
-            }
-            None => {
-                let field = entity
-                    .fields
-                    .first()
-                    .map_or_else(|| "id".to_owned(), |field| field.ident.unraw().to_string());
-                format!(
-                    "add a field whose entities share a partition, or spread them: `#[{word}(bucket({field}, 16))]`"
-                )
-            }
-        };
-        let wrong = format!("`{}` has no `{word}`", entity.original.ident);
-        match misspelt {
-            Some(attr) => ctxt.error("T020", attr, wrong, help),
-            None => ctxt.error("T020", &entity.original.ident, wrong, help),
-        }
-    };
-    // A key on a field, or a key attribute of another library, is reported at its own position.
-    let is_missing = |key: &Option<Key>, word: Symbol| {
-        let of_fields = entity.fields.iter().flat_map(|field| &field.original.attrs);
-        let mut attributes = entity.original.attrs.iter().chain(of_fields);
-        key.is_none() && !attributes.any(|attribute| names_key(attribute, word))
-    };
-    if is_missing(&entity.partition_key, PARTITION_KEY) {
-        report(PARTITION_KEY, "name the field whose entities share a partition");
-    }
-    if is_missing(&entity.row_key, ROW_KEY) {
-        report(ROW_KEY, "name the field that identifies an entity within its partition");
-    }
-}
-
-/// Returns `true` if an attribute's name is a misspelling of `word`.
-fn resembles(attr: &Attribute, word: Symbol) -> bool {
-    attr.path().get_ident().is_some_and(|name| symbol::distance(&name.to_string(), word.0) <= 2)
-}
-
-/// Returns `true` if a field may identify an entity: its type looks usable in keys, and it is not stored as JSON, in chunks or as `rest`.
-pub(super) fn may_identify(field: &Field<'_>) -> bool {
-    const OTHERS: [&str; 7] = ["Option", "Vec", "HashMap", "BTreeMap", "f32", "f64", "Json"];
-    let attrs = &field.attrs;
-    let is_stored_otherwise = attrs.json.is_some() || attrs.rest.is_some() || attrs.chunks.is_some();
-    let syn::Type::Path(path) = &field.original.ty else { return false };
-    let last = path.path.segments.last();
-    !is_stored_otherwise && last.is_some_and(|last| OTHERS.iter().all(|other| last.ident != other))
 }
 
 /// Reports a key without pieces.
@@ -115,16 +50,38 @@ fn field_twice(ctxt: &Ctxt, key: &Key) {
 }
 
 /// Reports characters that keys cannot contain: `/`, `\`, `#`, `?` and control characters (KEY-3).
-fn illegal_literal(ctxt: &Ctxt, key: &Key) {
+fn illegal_literal(ctxt: &Ctxt, entity: &Entity<'_>, key: &Key) {
     for text in literals(key) {
         if let Some(character) = illegal(&text.value()) {
             let wrong = format!("a key cannot contain {character:?} (KEY-3)");
             let right =
                 text.value().replace(|character: char| illegal(&character.to_string()).is_some(), "_");
-            let help = format!("write `{right:?}`, or another separator: `-`, `:`, `!` or `|`");
+            let help = match open_text_before(entity, key, text) {
+                Some(name) => format!(
+                    "put `escaped({name}), \"!\"` in place of `{name}, {:?}`: any text may precede it",
+                    text.value()
+                ),
+                None => format!("write `{right:?}`, or another separator: `-`, `:`, `!` or `|`"),
+            };
             ctxt.error("T024", text, wrong, help);
         }
     }
+}
+
+/// Returns the field in front of a separator, if it is a text that could contain every separator and another text follows.
+fn open_text_before<'k>(entity: &Entity<'_>, key: &'k Key, separator: &LitStr) -> Option<&'k Ident> {
+    let is_open = |piece: Option<&'k Piece>| match piece {
+        Some(Piece::Part(part)) if matches!(*part.codec, Codec::Natural) => {
+            let ty = entity.fields.get(part.field)?.ty;
+            let is_text = matches!(ty, Type::Path(path) if path.path.is_ident("String"));
+            is_text.then_some(&part.name)
+        }
+        _ => None,
+    };
+    let is_it = |piece: &Piece| matches!(piece, Piece::Literal(text) if std::ptr::eq(text, separator));
+    let at = key.pieces.iter().position(is_it)?;
+    is_open(key.pieces.get(at + 1))?;
+    is_open(at.checked_sub(1).and_then(|before| key.pieces.get(before)))
 }
 
 /// Reports an empty literal, unless it is the only piece of the key (KEY-2).
@@ -151,6 +108,28 @@ fn nested_bucket(ctxt: &Ctxt, key: &Key) {
                 break;
             }
             (outer, inner) = (codec, codec.inner());
+        }
+    }
+}
+
+/// Reports an instant that one key contains completely and the other key as a coarser unit, such as its day, without `truncate`. The coarser form refuses an
+/// instant that is not at the start of the unit, so almost no entity could be written.
+fn coarse_instant(ctxt: &Ctxt, entity: &Entity<'_>) {
+    let is_instant = |at: usize| {
+        let ty = entity.fields.get(at).map(|field| field.ty);
+        matches!(ty, Some(Type::Path(path)) if path.path.segments.last().is_some_and(|last| last.ident == "DateTime"))
+    };
+    let parts = || [&entity.partition_key, &entity.row_key].into_iter().flatten().flat_map(Key::parts);
+    for part in parts().filter(|part| part.codec.is_coarse_time() && is_instant(part.field)) {
+        if parts().any(|other| other.field == part.field && other.codec.is_whole_time()) {
+            let name = &part.name;
+            let word = part.codec.name();
+            let wrong = format!(
+                "`{word}` writes `{name}` only at the start of this unit of time, but another piece of the keys contains the whole instant"
+            );
+            let help =
+                format!("put `truncate` around it: `truncate({word}({}))`", part.codec.arguments_of(name));
+            ctxt.error("T008", name, wrong, help);
         }
     }
 }

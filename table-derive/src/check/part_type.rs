@@ -2,11 +2,11 @@
 
 use std::fmt::Display;
 
-use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{GenericArgument, PathArguments, PathSegment, Type, TypePath};
 
 use crate::ctxt::Ctxt;
+use crate::grammar::type_text as text;
 use crate::model::Entity;
 use crate::model::key::Key;
 use crate::model::key_part::{KeyPart, Kind};
@@ -141,10 +141,4 @@ fn owned(ty: &Type) -> String {
         "str" => "String".to_owned(),
         text => text.to_owned(),
     }
-}
-
-/// Formats a type in the style of rustfmt. The spacing differs for types that contain traits.
-fn text(ty: &Type) -> String {
-    let text = ty.to_token_stream().to_string();
-    text.replace(" < ", "<").replace(" >", ">").replace(" :: ", "::").replace(" ,", ",").replace("& ", "&")
 }

@@ -150,10 +150,25 @@ fn reserved_name(ctxt: &Ctxt, entity: &Entity<'_>) {
     for (field, property) in &stored(entity) {
         if matches!(property.name.as_str(), "PartitionKey" | "RowKey" | "Timestamp") {
             let wrong = format!("the property name `{}` is reserved (PROP-4)", property.name);
-            let help = format!("store `{}` under another name: `#[property(\"Name\")]`", field.ident);
+            let help = reserved_help(entity, field, &property.name);
             ctxt.error_and_expand("T052", property.span, wrong, help);
         }
     }
+}
+
+/// Returns the help text for a reserved name. A struct with `timestamp` and `etag` is probably a port of another client's entity type, whose fields the
+/// service sets.
+fn reserved_help(entity: &Entity<'_>, field: &Field<'_>, name: &str) -> String {
+    let ident = field.ident;
+    if name != "Timestamp" {
+        return format!("store `{ident}` under another name: `#[property(\"Own{name}\")]`");
+    }
+    let etag = entity.fields.iter().find(|field| ["etag", "e_tag"].iter().any(|name| field.ident == name));
+    let fields = etag.map_or_else(|| format!("`{ident}`"), |etag| format!("`{ident}` and `{}`", etag.ident));
+    format!(
+        "remove {fields}: the store sets the Timestamp and the ETag of each entity, and reads return both in `Versioned`; for a time of your own, \
+         write `#[property(\"Own{name}\")]` above `{ident}`"
+    )
 }
 
 /// Checks that the kind (the value of `EntityType`) is not empty, and that no field is stored as `EntityType` (PAT-HET-1).

@@ -80,6 +80,9 @@ fn check_field(ctxt: &Ctxt, field: &Field<'_>, attribute: &Attribute, library: &
                 "write `#[property({text:?})]` above `{ident}` to store it under this name, or `#[property({name:?})]` to keep `{name}`"
             )
         }
+        Effect::Flattens if is_map(field) => format!(
+            "declare it as `#[property(rest)] {ident}: BTreeMap<String, Value>`, with `table_core::Value`, which contains the properties that no other field has"
+        ),
         Effect::Flattens => {
             format!("declare the fields of `{ident}` here, or store it as JSON: `#[property(json)]`")
         }
@@ -97,8 +100,17 @@ fn check_field(ctxt: &Ctxt, field: &Field<'_>, attribute: &Attribute, library: &
 }
 
 fn is_optional(field: &Field<'_>) -> bool {
+    is_any_of(field, &["Option"])
+}
+
+fn is_map(field: &Field<'_>) -> bool {
+    is_any_of(field, &["HashMap", "BTreeMap", "Map"])
+}
+
+/// Returns `true` if the type of a field has one of the names.
+fn is_any_of(field: &Field<'_>, names: &[&str]) -> bool {
     let syn::Type::Path(path) = field.ty else { return false };
-    path.path.segments.last().is_some_and(|last| last.ident == "Option")
+    path.path.segments.last().is_some_and(|last| names.iter().any(|name| last.ident == name))
 }
 
 /// Reports another library's setting with a table name, if the declaration does not specify a table.

@@ -210,7 +210,9 @@ fn parse_one_of(
             let known = symbol::known(&name.to_string(), words.iter().map(|(word, _)| *word));
             let form =
                 if is_in_key { word.form(field.as_deref()) } else { format!("#[{}]", in_attribute(word)) };
-            format!("{known}; write `{form}`")
+            let feature =
+                if word.name == "hash" { "; `sha256` and `md5` need the feature `hashes`" } else { "" };
+            format!("{known}; write `{form}`{feature}")
         });
         mistake("T001", &name, format!("unknown word `{name}` in `{}`", word.name), help)
     })

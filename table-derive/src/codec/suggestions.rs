@@ -36,7 +36,12 @@ const CODECS: &[(&str, &str)] = &[
         "uuid",
         "write the field alone, `{id}`, for `01234567-89ab-…` with hyphens, or `guid(simple, {id})` without them",
     ),
-    ("date", "write `pattern(\"yyyy-MM-dd\", {day})`"),
+    ("date", DAY),
+    (
+        "to_rfc3339",
+        "write `{at}`, whose ticks sort like its texts; for the text, write `pattern(\"yyyy-MM-ddTHH:mm:ss.fffffffZ\", {at})`",
+    ),
+    ("date_naive", DAY),
     ("format", "write `pattern(\"yyyy-MM-dd\", {day})`"),
     ("iso8601", "write `pattern(\"yyyy-MM-ddTHH:mm:ssZ\", {at})`"),
     ("iso", "write `pattern(\"yyyy-MM-ddTHH:mm:ssZ\", {at})`"),
@@ -83,6 +88,7 @@ const CODECS: &[(&str, &str)] = &[
     ("now_v7", MADE),
 ];
 
+const DAY: &str = "write `truncate(pattern(\"yyyy-MM-dd\", {day}))` for the day of an instant, `pattern(\"yyyy-MM-dd\", {day})` for a `NaiveDate`";
 const OPTIONAL: &str =
     "a key part is always present; write the field alone, with a type that is not an `Option`";
 const END: &str =

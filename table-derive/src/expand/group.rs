@@ -14,8 +14,8 @@ use crate::model::group::{EntityGroup, Member};
 /// impl EntityGroup for EmployeeWithReviews {
 ///     type Named = Point;
 ///     fn from_rows<'a>(rows: impl Iterator<Item = EntityRef<'a>>) -> Result<Self> {
-///         let mut employee: Vec<Versioned<Employee>> = Vec::new();
-///         let mut reviews: Vec<Versioned<Review>> = Vec::new();
+///         let mut employee = Vec::new();
+///         let mut reviews = Vec::new();
 ///         for entity in rows {
 ///             if is_of(Employee::SCHEMA, entity)? {
 ///                 employee.push(read_member(entity)?);
@@ -32,12 +32,9 @@ use crate::model::group::{EntityGroup, Member};
 pub(crate) fn group(group: &EntityGroup<'_>) -> TokenStream {
     let ident = &group.original.ident;
     let (entity, rows) = (local("entity"), local("rows"));
-    let lists = group.members.iter().map(|it| {
-        let Member { ident, ty, .. } = it;
-        quote_spanned! {ty.span()=>
-            let mut #ident: __table::Vec<__table::Versioned<<#ty as __table::GroupField>::Member>> = __table::Vec::new();
-        }
-    });
+    // The lists get their types from `gather`, so that rustc reports a wrong type of a field only there.
+    let lists =
+        group.members.iter().map(|Member { ident, .. }| quote!(let mut #ident = __table::Vec::new();));
     let tells = group.members.iter().map(|it| {
         let (field, schema) = (it.ident, schema(it));
         quote_spanned! {it.ty.span()=>

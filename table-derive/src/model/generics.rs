@@ -2,9 +2,12 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{GenericParam, Generics, Ident, ImplGenerics, TypeGenerics, WhereClause, parse_quote};
+use syn::{
+    FieldsNamed, GenericParam, Generics, Ident, ImplGenerics, Type, TypeGenerics, WhereClause, parse_quote,
+};
 
 use crate::ctxt::Ctxt;
+use crate::grammar;
 
 /// A declared type and its arguments, such as `Employee` or `Event<T, N>`. It appends its tokens directly, because
 /// creating and copying token streams is slow in an unoptimised macro.
@@ -26,10 +29,30 @@ pub(crate) struct Parameters(Generics);
 
 impl Parameters {
     /// Reads the parameters. Reports an error and returns `None` if they contain a lifetime.
-    pub(super) fn read(ctxt: &Ctxt, generics: &Generics) -> Option<Self> {
+    pub(super) fn read(ctxt: &Ctxt, generics: &Generics, fields: &FieldsNamed) -> Option<Self> {
         if let Some(lifetime) = generics.lifetimes().next() {
-            let help = "an entity owns its values: use `String` in place of `&str`, or \
-                        `Vec<u8>` in place of `&[u8]`";
+            let owned = fields.named.iter().filter_map(|field| {
+                let (Type::Reference(reference), Some(ident)) = (&field.ty, &field.ident) else {
+                    return None;
+                };
+                let ty = match grammar::type_text(&reference.elem).as_str() {
+                    "str" => "String".to_owned(),
+                    "[u8]" => "Vec<u8>".to_owned(),
+                    other => other.to_owned(),
+                };
+                Some(format!("{ident}: {ty}"))
+            });
+            let owned: Vec<String> = owned.collect();
+            let help = if owned.is_empty() {
+                "an entity owns its values: use `String` in place of `&str`, or `Vec<u8>` in place of `&[u8]`"
+                    .to_owned()
+            } else {
+                format!(
+                    "an entity owns its values: remove `<{}>`, and declare `{}`",
+                    lifetime.lifetime,
+                    owned.join(", ")
+                )
+            };
             ctxt.error("T011", lifetime, "an entity cannot have a lifetime parameter", help);
             return None;
         }

@@ -6,6 +6,7 @@ use syn::{DeriveInput, GenericArgument, Ident, Path, PathArguments, Type};
 
 use crate::attr::member;
 use crate::ctxt::Ctxt;
+use crate::grammar;
 use crate::model::shape;
 
 /// A struct whose fields contain entities.
@@ -49,7 +50,10 @@ impl<'a> EntityGroup<'a> {
                 ctxt.error("T112", upgrade, "a field of a group has one version of an entity", help);
             }
             match parsed.other {
-                None => members.push(Member { ident, ty: &field.ty, entity: entity(&field.ty) }),
+                None => {
+                    list(ctxt, &field.ty);
+                    members.push(Member { ident, ty: &field.ty, entity: entity(&field.ty) });
+                }
                 Some(_) if other.is_none() => other = Some(field),
                 Some(attr) => {
                     ctxt.error(
@@ -85,6 +89,27 @@ impl<'a> EntityGroup<'a> {
             }
         }
     }
+}
+
+/// Reports a member that is a list or an `Option` of the standard library. The compiler reports the other types.
+fn list(ctxt: &Ctxt, ty: &Type) {
+    let Type::Path(path) = ty else { return };
+    let Some(last) = path.path.segments.last() else { return };
+    let is_one =
+        |ty: &str| ["One<", "Many<"].iter().any(|one| ty.rsplit("::").next().unwrap_or(ty).starts_with(one));
+    let (inner, text) = (grammar::type_text_of(&entity(ty)), grammar::type_text(ty));
+    let right = match last.ident.to_string().as_str() {
+        "Vec" => format!("Many<{inner}>"),
+        "Option" if !is_one(text.trim_start_matches("Option<")) && text.starts_with("Option<") => {
+            format!("Option<One<{inner}>>")
+        }
+        _ => return,
+    };
+    let wrong = format!(
+        "`{text}` cannot be a field of a group, because the field would lose the versions of the entities"
+    );
+    let help = format!("write `{right}`, with `table_core::group::{{Many, One}}`");
+    ctxt.error("T107", ty, wrong, help);
 }
 
 /// Returns the innermost type argument of a type: `Employee` for `Option<One<Employee>>`.

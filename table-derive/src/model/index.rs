@@ -6,6 +6,7 @@ use syn::Ident;
 use syn::ext::IdentExt;
 
 use crate::attr::index::IndexAttr;
+use crate::casing::snake_case;
 use crate::codec::Codec;
 use crate::ctxt::Ctxt;
 use crate::model::key::{Key, Part};
@@ -181,25 +182,6 @@ pub(crate) enum Stored {
     Property,
     /// All properties that have no field.
     Rest,
-}
-
-/// Converts `ByEmail` to `by_email`, and `ByURLPath` to `by_url_path`.
-fn snake_case(name: &str) -> String {
-    let characters: Vec<char> = name.chars().collect();
-    let mut snake = String::with_capacity(name.len() + 4);
-    for (at, character) in characters.iter().enumerate() {
-        let before = at.checked_sub(1).and_then(|before| characters.get(before));
-        let begins = character.is_uppercase()
-            && before.is_some_and(|before| {
-                let next_is_small = characters.get(at + 1).is_some_and(|next| next.is_lowercase());
-                *before != '_' && (!before.is_uppercase() || next_is_small)
-            });
-        if begins {
-            snake.push('_');
-        }
-        snake.extend(character.to_lowercase());
-    }
-    snake
 }
 
 #[cfg(test)]

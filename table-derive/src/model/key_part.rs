@@ -8,6 +8,7 @@ use crate::attr::settings;
 use crate::casing;
 use crate::codec::Codec;
 use crate::ctxt::Ctxt;
+use crate::grammar;
 use crate::model::key::illegal;
 use crate::model::shape;
 use crate::symbol::KEY_PART;
@@ -44,7 +45,7 @@ impl<'a> KeyPart<'a> {
         let help = "write one type for each use; the layout of a key is fixed";
         shape::no_parameters(ctxt, input, "a key type", help)?;
         let kind = match &input.data {
-            Data::Struct(data) => newtype(ctxt, input, data, &attrs),
+            Data::Struct(data) => Some(newtype(ctxt, input, data, &attrs)),
             Data::Enum(data) => variants(ctxt, input, data, &attrs),
             Data::Union(_) => {
                 ctxt.error(
@@ -60,24 +61,33 @@ impl<'a> KeyPart<'a> {
     }
 }
 
-fn newtype<'a>(
-    ctxt: &Ctxt,
-    input: &DeriveInput,
-    data: &'a DataStruct,
-    attrs: &TypeAttrs,
-) -> Option<Kind<'a>> {
+fn newtype<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataStruct, attrs: &TypeAttrs) -> Kind<'a> {
     let mut members = data.fields.members().zip(&data.fields);
     let (Some((member, field)), None) = (members.next(), members.next()) else {
-        let help = "list several fields in the key itself: `#[row_key(a, \"_\", b)]`";
+        let names = data.fields.iter().enumerate().map(|(at, field)| {
+            field.ident.as_ref().map_or_else(|| format!("part_{}", at + 1), |name| name.unraw().to_string())
+        });
+        let names: Vec<String> = names.collect();
+        let help = if names.len() > 1 {
+            let types = data.fields.iter().map(|field| grammar::type_text(&field.ty));
+            let fields: Vec<_> = names.iter().zip(types).map(|(name, ty)| format!("{name}: {ty}")).collect();
+            format!(
+                "declare the fields in the entity, `{}`, and list them in its key: `#[row_key({})]`",
+                fields.join(", "),
+                names.join(", \"_\", ")
+            )
+        } else {
+            "a key part is one value: `struct EmployeeId(u32);`".to_owned()
+        };
         ctxt.error("T034", &input.ident, "a struct in a key must have one field", help);
-        return None;
+        return Kind::Enum(Vec::new());
     };
     for attr in &field.attrs {
         let help = "write it above the type; it describes the value inside";
         key_part::refuse_codec(ctxt, attr, help);
     }
     let codec = attrs.codec.as_ref().map_or(Codec::Natural, |(_, codec)| codec.clone());
-    Some(Kind::Newtype { member, ty: &field.ty, codec })
+    Kind::Newtype { member, ty: &field.ty, codec }
 }
 
 fn variants<'a>(ctxt: &Ctxt, input: &DeriveInput, data: &'a DataEnum, attrs: &TypeAttrs) -> Option<Kind<'a>> {

@@ -44,7 +44,7 @@ impl<'a> Large<'a> {
         let named = large::parse(ctxt, &input.attrs);
         let help = "its blobs are fields: `#[blob] photo: Option<BlobRef>`";
         let fields = shape::named_fields(ctxt, input, "an entity with blobs", help)?;
-        let parameters = Parameters::read(ctxt, &input.generics)?;
+        let parameters = Parameters::read(ctxt, &input.generics, fields)?;
         let blobs = fields.named.iter().filter(|field| large::is_blob(ctxt, &field.attrs));
         let blobs = blobs.filter_map(|field| {
             let ident = field.ident.as_ref()?;

@@ -73,7 +73,8 @@ fn pasted(case: &Case<'_>, message: &str, code: &str) -> Vec<String> {
     }
     if message.contains(" above ") {
         // One attribute on several fields counts as one mistake.
-        let removed = text.replace(&text[case.mark.clone()], "");
+        let mark = &text[case.mark.clone()];
+        let removed = if mark.starts_with('#') { text.replace(mark, "") } else { text.clone() };
         let names: Vec<&str> = code.split("#[").skip(1).filter_map(|rest| rest.split('(').next()).collect();
         let is_other = |line: &&str| !names.iter().any(|name| line.starts_with(&format!("#[{name}")));
         let others = removed.lines().filter(is_other).collect::<Vec<_>>().join("\n");

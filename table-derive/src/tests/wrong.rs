@@ -13,7 +13,7 @@ use syn::parse_quote;
 use crate::derive;
 
 /// The files, each with the name of the snapshot that contains its messages.
-pub(super) const FILES: [(&str, &str); 9] = [
+pub(super) const FILES: [(&str, &str); 10] = [
     ("keys", include_str!("wrong/keys.txt")),
     ("entity", include_str!("wrong/entity.txt")),
     ("index", include_str!("wrong/index.txt")),
@@ -23,6 +23,7 @@ pub(super) const FILES: [(&str, &str); 9] = [
     ("elsewhere", include_str!("wrong/elsewhere.txt")),
     ("libraries", include_str!("wrong/libraries.txt")),
     ("types", include_str!("wrong/types.txt")),
+    ("first_day", include_str!("wrong/first_day.txt")),
 ];
 
 /// A declaration with one mistake.

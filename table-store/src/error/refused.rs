@@ -1,6 +1,6 @@
 //! Methods that errors have in other libraries but not in this one. A call to such a method does not compile, and the compiler suggests the right method.
 
-use crate::error::Error;
+use crate::error::{Error, ErrorCode};
 
 /// An error that provides its reason through another library's method. No type implements this trait: the methods that require it exist only to produce a
 /// compiler message. The lifetime parameter is necessary because rustc rejects a method whose bound has no generic parameters and can never be satisfied.
@@ -34,4 +34,48 @@ impl Error {
         kind status status_code http_status error_code as_database_error as_service_error into_service_error is_unique_violation is_unique is_duplicate
         is_status is_request_error is_timeout
     }
+}
+
+/// Declares traits that no type implements. The message of each trait names the `ErrorCode` to write instead of the names that require it.
+macro_rules! refused_codes {
+    ($($(#[$docs:meta])* $bound:ident, $form:literal: $($name:ident)* / $($of_error:ident)*;)*) => {$(
+        $(#[$docs])*
+        #[diagnostic::on_unimplemented(
+            message = "[T247] there is no `ErrorCode` of this name: the codes are those of the service",
+            label = $form,
+            note = "an error is a struct, not an enum: `if error.code() == ErrorCode::EntityAlreadyExists`"
+        )]
+        pub trait $bound<'a> {}
+
+        impl ErrorCode
+        where
+            for<'a> Self: $bound<'a>,
+        {
+            refused_codes! { of (): $($name)* }
+        }
+
+        impl Error
+        where
+            for<'a> Self: $bound<'a>,
+        {
+            refused_codes! { of (): $($name)* $($of_error)* }
+        }
+    )*};
+    (of (): $($name:ident)*) => {$(
+        #[doc(hidden)]
+        #[expect(non_upper_case_globals, reason = "the name of a variant")]
+        pub const $name: () = ();
+    )*};
+}
+
+refused_codes! {
+    /// Required by names of the code for an absent entity.
+    HasNotFound, "write `ErrorCode::ResourceNotFound`, or `error.is_not_found()`": NotFound EntityNotFound KeyNotFound ItemNotFound RowNotFound / ResourceNotFound;
+    /// Required by names of the code for an entity that exists.
+    HasExists, "write `ErrorCode::EntityAlreadyExists`, or `error.is_already_exists()`": AlreadyExists EntityExists Conflict Duplicate DuplicateKey UniqueViolation
+        / EntityAlreadyExists;
+    /// Required by names of the code for a version that is not current.
+    HasCondition, "write `ErrorCode::UpdateConditionNotSatisfied`, or `error.is_precondition_failed()`": PreconditionFailed ConditionNotMet
+        ConditionalCheckFailed ConditionFailed VersionMismatch ETagMismatch ConcurrencyConflict
+        / UpdateConditionNotSatisfied;
 }

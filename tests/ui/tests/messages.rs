@@ -15,14 +15,12 @@ const SEVERAL: &[(&str, usize)] = &[
     // These cases contain several mistakes, each of which is reported once.
     ("attribute/all_at_once", 6),
     ("attribute/keys_on_fields", 2),
-    ("key/missing", 2),
     ("projection/of_another_entity", 2),
     ("property/chunks_misused", 3),
     ("property/kind", 2),
     ("property/rest_misused", 4),
     ("set/type_twice", 2),
     // These cases contain types that are not allowed where they are used. rustc reports them for more than one use.
-    ("group/field_type", 2),
     ("index/float_of_alias", 6),
 ];
 

@@ -28,3 +28,13 @@ impl<S: TableStore + Clone> OpensTables for S {}
     note = "for an entity `Employee`: `let table = store.table::<Employee>();`, then `table.insert(&employee)`, `table.get(Employee::key(…))`"
 )]
 pub trait HasEntities: Refused {}
+
+/// A store that opens or creates a table by its name. No store implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "[T215] a store has no method of this name: a table is opened by the type of its entities",
+    label = "write `table::<…>()`, with the type of the entity",
+    note = "the entity names its table, `#[entity(table = \"Company\")]`: `let table = store.table::<Employee>().create_if_missing().await?;`",
+    note = "`store.table_named::<Employee>(\"Staff\")?` opens a table of another name, and `store.untyped(\"Company\")?` a table of entities without a type",
+    note = "`use table_patterns::EntityStore;` and `store.entities::<Employee>()` open a table whose entities declare indexes, copies or a feed"
+)]
+pub trait HasTables: Refused {}

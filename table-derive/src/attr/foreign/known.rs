@@ -144,6 +144,19 @@ pub(super) const FOREIGN: &[(&[&str], &str)] = &[
     ),
     (&["max_length", "MaxLength", "min_length", "string_length", "StringLength"], CHECKED),
     (&["column_type", "sql_type", "precision", "Precision", "enumerated", "Enumerated"], TYPED),
+    (&["comment", "Comment", "keyless", "Keyless"], "remove the attribute: it has no meaning in a table"),
+    (
+        &["data_type", "DataType", "db_type", "EmailAddress", "Phone", "RegularExpression", "range", "Range"],
+        "remove the attribute: the program checks `{name}` before it writes the entity",
+    ),
+    (
+        &["default_value", "DefaultValue"],
+        "remove the attribute: the program sets `{logins}` before the insert, for example in an `impl Default`",
+    ),
+    (
+        &["padding", "Padding", "pad", "padded", "zero_pad"],
+        "write `#[digits(6)]` above `{number}`, which pads it with zeros in the key",
+    ),
     (&["created_at", "updated_at", "timestamps", "CreationTimestamp", "UpdateTimestamp"], SET),
     (
         &[

@@ -15,6 +15,7 @@ pub mod allowed;
 pub mod crate_path;
 pub mod derived;
 pub mod elsewhere;
+pub mod first_day;
 pub mod generic;
 pub mod indexes;
 pub mod levels;

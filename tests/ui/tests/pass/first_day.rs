@@ -1,0 +1,153 @@
+//! The forms that the messages for the first uses recommend, and the declarations that the derive proposes. Each form compiles for the struct in the messages and
+//! is marked with the number of its message.
+#![allow(dead_code, reason = "the declarations are only compiled")]
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use table_core::group::Many;
+use table_core::{
+    BlockOn, Condition, Engine, Entity, EntityGroup, ErrorCode, IfMatch, Table, TableStoreExt, Value,
+};
+use uuid::Uuid;
+
+#[derive(Entity, Clone)]
+#[partition_key(customer)]
+#[row_key("order_", number)]
+struct Order {
+    customer: String,
+    number: u32,
+    total: f64,
+    note: Option<String>,
+    placed: DateTime<Utc>,
+}
+
+/// A trait in the user's program with names that a table and a store refuse.
+trait Named {
+    fn get_one(&self) -> u32;
+    fn get_table_client(&self, name: &str) -> usize;
+}
+
+impl Named for Engine {
+    fn get_one(&self) -> u32 {
+        1
+    }
+
+    fn get_table_client(&self, name: &str) -> usize {
+        name.len()
+    }
+}
+
+async fn reads(table: &Table<Order, Engine>) -> table_core::Result<()> {
+    let all = || table.query(Order::partition("ada"));
+    assert!(table.get(Order::key("ada", 42)).await?.is_some()); // T191
+    assert!(table.exists(Order::key("ada", 42)).await?); // T191
+    assert_eq!(table.query(Order::partition("ada")).collect().await?.len(), 1); // T201, T086
+    assert_eq!(table.scan("the reason").max_rows(9).collect().await?.len(), 1); // T086
+    assert_eq!(table.query(Order::rows("ada").number(42..=42)).collect().await?.len(), 1); // T081
+    assert_eq!(all().filter(Order::NOTE.is_absent()).collect().await?.len(), 1); // T087
+    let start = "2024-01-01T00:00:00Z".parse::<DateTime<Utc>>().unwrap_or_default();
+    assert_eq!(all().filter(Order::PLACED.ge(start)).collect().await?.len(), 0); // T087
+    let conditions = vec![Order::TOTAL.gt(3.0)];
+    assert_eq!(all().filter(Condition::all(conditions)).collect().await?.len(), 1); // T096
+    let found = table.get(Order::key("ada", 42)).await?;
+    assert_eq!(found.map(|found| found.into_value().number), Some(42)); // T245
+    Ok(())
+}
+
+async fn writes(table: &Table<Order, Engine>, order: &Order) -> table_core::Result<()> {
+    if let Err(error) = table.insert(order).await {
+        assert!(error.code() == ErrorCode::EntityAlreadyExists && error.is_already_exists()); // T247
+    }
+    table.insert_or_replace(order).await?; // T190
+    table.insert_or_merge(order).await?; // T190
+    table
+        .patch(Order::key("ada", 42))
+        .set(Order::TOTAL, "3.0".parse::<f64>().unwrap_or_default())
+        .send()
+        .await?; // T199
+    table.delete(Order::key("ada", 42), IfMatch::Any).await?; // T203
+    if let Err(error) = table.delete(Order::key("ada", 42), IfMatch::Any).await {
+        assert!(error.code() == ErrorCode::ResourceNotFound && error.is_not_found()); // T247
+    }
+    table.bulk().delete_all(Vec::from([Order::key("ada", 7)])).await.err().map(drop); // T203
+    table.delete_table().await?; // T203
+    Ok(())
+}
+
+#[test]
+fn each_form_for_a_first_use_compiles_and_runs() -> table_core::Result<()> {
+    let store = Engine::in_memory();
+    assert_eq!((store.get_one(), store.get_table_client("Orders")), (1, 6));
+    async {
+        let table = store.table::<Order>().create_if_missing().await?; // T215
+        let order = Order {
+            customer: "ada".to_owned(),
+            number: 42,
+            total: 9.5,
+            note: None,
+            placed: DateTime::UNIX_EPOCH,
+        };
+        table.insert(&order).await?;
+        reads(&table).await?;
+        writes(&table, &order).await
+    }
+    .block_on()
+}
+
+#[derive(Entity)] // T020
+#[partition_key(id)]
+#[row_key("")]
+struct User {
+    id: Uuid,
+    name: String,
+}
+
+#[derive(Entity)] // T045, T004
+#[partition_key(bucket(id, 16), "_", truncate(pattern("yyyyMMdd", at)))]
+#[row_key(inverted(9223372036854775807, unix(seconds, at)))]
+struct Log {
+    at: DateTime<Utc>,
+    id: Uuid,
+}
+
+#[derive(Entity)] // T044
+#[partition_key(done, "_", bucket(id, 16))]
+#[row_key(id)]
+struct Job {
+    done: bool,
+    id: Uuid,
+}
+
+#[derive(Entity)] // T008
+#[partition_key(host, "_", truncate(pattern("yyyyMMdd", at)))]
+#[row_key(at)]
+struct Line {
+    host: String,
+    at: DateTime<Utc>,
+}
+
+#[derive(Entity)] // T065, T066, T024, T015
+#[entity(table = "Files")]
+#[partition_key(owner)]
+#[row_key("folder_", escaped(folder), "!", name)]
+#[index(ByStatus, row_key("s_", status, "_", escaped(folder), "!", name))]
+struct File {
+    owner: String,
+    folder: String,
+    name: String,
+    status: u16,
+    #[property(rest)]
+    extra: BTreeMap<String, Value>,
+}
+
+#[derive(EntityGroup)] // T107
+struct Jobs {
+    lines: Many<Line>,
+}
+
+#[test]
+fn each_proposed_declaration_has_a_schema() {
+    let tables = [User::SCHEMA, Log::SCHEMA, Job::SCHEMA, Line::SCHEMA].map(|schema| schema.table);
+    assert_eq!(tables, ["User", "Log", "Job", "Line"]);
+}
