@@ -9,7 +9,7 @@ mod versioned;
 
 use index::IndexOf;
 pub(crate) use own::{put, read_own_again};
-use refused::{KeepsKey, KeepsVersion, SelectsAll};
+use refused::{KeepsKey, KeepsVersion};
 pub use round_trip::check_round_trip;
 pub use same_table::{AnyTable, SharesTable};
 #[doc(hidden)]
@@ -98,16 +98,6 @@ pub trait Entity: FromEntity + 'static {
     refused_of_values! {
         KeepsKey: key() partition_key() row_key();
         KeepsVersion: etag() timestamp() version();
-    }
-
-    /// Exists only for its error message.
-    #[doc(hidden)]
-    #[must_use]
-    fn all<R>() -> R
-    where
-        Self: Sized + SelectsAll,
-    {
-        Self::of_all()
     }
 }
 

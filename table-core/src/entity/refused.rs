@@ -20,18 +20,6 @@ pub trait KeepsKey: Refused {}
 )]
 pub trait KeepsVersion: Refused {}
 
-/// An entity that selects all entities of its type. No entity implements this trait.
-#[diagnostic::on_unimplemented(
-    message = "[T086] `{Self}` has no function of this name: a query reads a partition or rows, and a scan the whole table",
-    label = "write `{Self}::partition(…)`, or `table.scan(\"the reason\")`",
-    note = "`table.query({Self}::partition(…)).collect().await?` reads the entities of a partition",
-    note = "`table.scan(\"the reason\").max_rows(n).collect().await?` reads all entities, and fails if the table has more than `n` rows"
-)]
-pub trait SelectsAll {
-    /// Returns a value of any type. No type implements this trait.
-    fn of_all<R>() -> R;
-}
-
 /// A read entity that returns its value with a method known from another library. No type implements this trait.
 #[diagnostic::on_unimplemented(
     message = "[T245] a `Versioned` has no method of this name: it is an entity with its version",

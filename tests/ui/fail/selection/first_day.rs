@@ -21,7 +21,6 @@ async fn reads(table: &Table<Order, Engine>) -> table_core::Result<()> {
     let _ = table.contains_key(Order::key("ada", 42)).await?; //~ T191
     let _ = table.select("number, total").collect().await?; //~ T201
     let _ = table.query("customer eq 'ada'").collect().await?; //~ T086
-    let _ = table.query(Order::all()).collect().await?; //~ T086
     let _ = table.query(Order::rows("ada").number(42)).collect().await?; //~ T081
     let _ = all().filter(Order::NOTE.eq(None)).collect().await?; //~ T087
     let _ = all().filter(Order::PLACED.ge("2024-01-01")).collect().await?; //~ T087
