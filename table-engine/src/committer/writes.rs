@@ -95,11 +95,7 @@ impl Committer {
     }
 
     fn renew_table(&mut self, table: &TableName, reading: Reading) -> Result<()> {
-        let entry = self.state.catalog.prepare_renew(
-            table,
-            self.steady.at(reading),
-            self.timestamps.next(reading)?,
-        )?;
+        let entry = self.state.catalog.prepare_renew(table, self.steady.at(reading))?;
         self.record(&Record::Create { entry: entry.clone() });
         self.change(|own| {
             let replaced = own.state.catalog.add(entry);
