@@ -54,9 +54,12 @@ impl<'a> Ground<'a> {
         self.refusal.cloned().map_or(Ok(()), Err)
     }
 
-    /// Moves the front forward to a position found by reading an earlier state.
-    pub(crate) fn pass(&mut self, front: Front) {
-        self.front = self.front.max(front);
+    /// Moves the front forward to the position `to`, given that no message remains from `from` to `to`. The front is not moved if messages may remain before
+    /// `from`.
+    pub(crate) fn pass(&mut self, from: Front, to: Front) {
+        if self.front >= from {
+            self.front = self.front.max(to);
+        }
     }
 
     /// Inserts or replaces a row. All keys of a decision must be in one partition.

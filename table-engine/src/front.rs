@@ -6,3 +6,17 @@ pub(crate) struct Front {
     pub(crate) instant: u64,
     pub(crate) ticks: u64,
 }
+
+impl Front {
+    /// The position after all messages.
+    pub(crate) const LAST: Self = Self { instant: u64::MAX, ticks: u64::MAX };
+}
+
+/// The position at which a search for the first message of a queue ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Searched {
+    /// The position of the first message that was found.
+    pub(crate) found: Front,
+    /// The position before which no message remains. It is before `found` if the search skipped a part of the base that may be readable later.
+    pub(crate) front: Front,
+}

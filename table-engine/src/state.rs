@@ -105,17 +105,17 @@ impl State {
         self.scan_around_gaps(span, BaseView::range, visit)
     }
 
-    /// Visits the keys of a span like [`scan`](Self::scan), and skips the parts of the base that cannot be read. A key whose row may be in such a part
-    /// is visited as a tombstone if [`get`](Self::get) cannot read the row.
+    /// Visits the keys of a span like [`scan`](Self::scan), skips the parts of the base that cannot be read, and adds them to `skipped`. A key whose row may be
+    /// in such a part is visited as a tombstone if [`get`](Self::get) cannot read the row.
     pub(crate) fn scan_readable(
         &self,
         span: &Span,
+        skipped: &Skipped,
         mut visit: impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
     ) -> Result<Option<FoundGap>> {
-        let skipped = Skipped::default();
         let found = self.scan_around_gaps(
             span,
-            |base, span| base.range_around(span, &skipped),
+            |base, span| base.range_around(span, skipped),
             |key, row| {
                 if skipped.is_empty() {
                     return visit(key, row);

@@ -134,7 +134,7 @@ impl Run {
     fn failed(&self, offset: u64, error: io::Error) -> Error {
         use io::ErrorKind::{NotFound, PermissionDenied, TimedOut, UnexpectedEof};
         match error.kind() {
-            NotFound => self.corrupted(offset, Damage::Missing),
+            NotFound => self.corrupted(offset, Damage::Missing).with_source(error),
             UnexpectedEof => self.corrupted(offset, Damage::Short),
             PermissionDenied | TimedOut => Task::ReadFile(pool::name(self.number).into()).failed(error),
             _ if is_exhausted(&error) => Task::ReadFile(pool::name(self.number).into()).refused(error),

@@ -1,14 +1,24 @@
 //! Reads that continue after a part of the base that cannot be read.
 
 use std::cell::RefCell;
+use std::error::Error as StdError;
+use std::io;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use table_store::{Error, ErrorCode, Result};
 
-/// The key ranges of the unreadable parts that a scan has skipped. All cursors of the scan share one list.
+/// The unreadable parts that a scan has skipped. All cursors of the scan share one list.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Skipped(Rc<RefCell<Vec<RangeInclusive<Vec<u8>>>>>);
+pub(crate) struct Skipped(Rc<RefCell<Vec<Part>>>);
+
+/// An unreadable part of a run.
+#[derive(Debug)]
+struct Part {
+    keys: RangeInclusive<Vec<u8>>,
+    /// `true` if the disk returned an error, so a later read may succeed. `false` if the disk returned damaged bytes.
+    is_disk_error: bool,
+}
 
 impl Skipped {
     /// Returns `true` if the scan has skipped nothing.
@@ -18,7 +28,14 @@ impl Skipped {
 
     /// Returns `true` if one of the skipped parts may contain an entry with the given key.
     pub(crate) fn contains(&self, key: &[u8]) -> bool {
-        self.0.borrow().iter().any(|keys| keys.start().as_slice() <= key && key <= keys.end().as_slice())
+        let is_in = |Part { keys, .. }: &Part| keys.start().as_slice() <= key && key <= keys.end().as_slice();
+        self.0.borrow().iter().any(is_in)
+    }
+
+    /// Returns the first key of the parts for which the disk returned an error. A later read of these parts may succeed.
+    pub(crate) fn first_disk_error(&self) -> Option<Vec<u8>> {
+        let parts = self.0.borrow();
+        parts.iter().filter(|part| part.is_disk_error).map(|part| part.keys.start()).min().cloned()
     }
 }
 
@@ -41,7 +58,8 @@ impl Reading {
             return Err(error);
         };
         tracing::warn!(target: "table_core::engine", %error, "a part of the base was skipped");
-        skipped.0.borrow_mut().push(first..=last);
+        let is_disk_error = error.source().is_some_and(<dyn StdError>::is::<io::Error>);
+        skipped.0.borrow_mut().push(Part { keys: first..=last, is_disk_error });
         Ok(())
     }
 }

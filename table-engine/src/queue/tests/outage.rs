@@ -1,0 +1,179 @@
+//! Tests of queues on a disk that cannot read the files of the base for some time.
+
+use std::collections::BTreeSet;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::Mutex;
+
+use super::{
+    Arc, AtomicU64, Duration, Engine, EngineOptions, Ordering, PutMessage, QueueStore, block_on, clocked,
+    work,
+};
+use crate::Durability;
+use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// The state that a disk shares with its files.
+#[derive(Debug, Default)]
+struct Shared {
+    /// The error of each read from a run, and of each attempt to open it, if any.
+    outage: Mutex<Option<ErrorKind>>,
+    /// The number of reads from runs.
+    reads: AtomicU64,
+}
+
+impl Shared {
+    fn check(&self) -> io::Result<()> {
+        let outage = *self.outage.lock().unwrap();
+        outage.map_or(Ok(()), |kind| Err(io::Error::new(kind, "an outage")))
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct OutageDisk(Arc<Shared>);
+
+#[derive(Debug)]
+struct RunFile(Arc<Shared>, Arc<dyn DiskFile>);
+
+impl OutageDisk {
+    /// Makes all later reads from runs fail, or succeed again.
+    fn set_outage(&self, outage: Option<ErrorKind>) {
+        *self.0.outage.lock().unwrap() = outage;
+    }
+}
+
+impl Disk for OutageDisk {
+    fn create_dir(&self, folder: &Path) -> io::Result<()> {
+        RealDisk.create_dir(folder)
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
+        RealDisk.list(folder)
+    }
+
+    fn open(&self, path: &Path, create: bool) -> io::Result<Arc<dyn DiskFile>> {
+        RealDisk.open(path, create)
+    }
+
+    fn open_to_read(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        let file = RealDisk.open_to_read(path)?;
+        if path.extension().is_none_or(|extension| extension != "rows") {
+            return Ok(file);
+        }
+        self.0.check()?;
+        Ok(Arc::new(RunFile(Arc::clone(&self.0), file)))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        RealDisk.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        RealDisk.remove(path)
+    }
+
+    fn sync_dir(&self, _folder: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn DiskLock>> {
+        RealDisk.lock(path)
+    }
+}
+
+impl DiskFile for RunFile {
+    fn len(&self) -> io::Result<u64> {
+        self.1.len()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.0.reads.fetch_add(1, Ordering::SeqCst);
+        self.0.check()?;
+        self.1.read_at(offset, buffer)
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.1.write_at(offset, bytes)
+    }
+
+    fn set_len(&self, bytes: u64) -> io::Result<()> {
+        self.1.set_len(bytes)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn put(engine: &Engine, texts: std::ops::Range<usize>) {
+    for n in texts {
+        block_on(engine.put(&work(), PutMessage::new(n.to_string()))).unwrap();
+    }
+}
+
+/// Receives and deletes messages until `count` messages have been received or none is visible. Returns the numbers in their texts.
+fn drain(engine: &Engine, count: usize) -> Vec<usize> {
+    let mut received = Vec::new();
+    while received.len() < count {
+        let leases = block_on(engine.receive(&work(), (count - received.len()).min(32), HOUR)).unwrap();
+        if leases.is_empty() {
+            break;
+        }
+        for lease in leases {
+            block_on(engine.delete(&work(), &lease.message.id, &lease.receipt)).unwrap();
+            received.push(lease.message.text.parse().unwrap());
+        }
+    }
+    received
+}
+
+/// Creates a queue in a folder and puts messages, which a checkpoint moves to the base. Opens the folder again without cached blocks.
+fn in_base(disk: &OutageDisk, folder: &Path, messages: usize) -> Engine {
+    let options: EngineOptions =
+        clocked().0.disk(Arc::new(disk.clone())).durability(Durability::Relaxed).cache_bytes(0);
+    let engine = options.clone().open(folder).unwrap();
+    block_on(engine.create_queue(&work())).unwrap();
+    put(&engine, 0..messages);
+    block_on(engine.checkpoint()).unwrap();
+    block_on(engine.close()).unwrap();
+    options.open(folder).unwrap()
+}
+
+#[test]
+fn all_messages_are_received_after_the_disk_could_not_read_them_for_some_time() {
+    const MESSAGES: usize = 600;
+    let (counted, peeked, received) = (1, 2, 4);
+    let cases = [ErrorKind::Other, ErrorKind::NotFound].into_iter().flat_map(|kind| {
+        let calls = 0..=counted | peeked | received;
+        calls.flat_map(move |calls| [true, false].map(|is_index_read| (kind, is_index_read, calls)))
+    });
+    for (kind, is_index_read, calls) in cases {
+        let (disk, folder) = (OutageDisk::default(), tempfile::tempdir().unwrap());
+        let engine = in_base(&disk, folder.path(), MESSAGES);
+        let mut all: Vec<usize> = Vec::new();
+        if is_index_read {
+            // The tombstones of these messages are in memory.
+            all = drain(&engine, 300);
+        }
+        disk.set_outage(Some(kind));
+        put(&engine, MESSAGES..MESSAGES + 10);
+        if calls & counted != 0 {
+            block_on(engine.approximate_count(&work())).unwrap();
+        }
+        if calls & peeked != 0 {
+            block_on(engine.peek(&work(), 32)).unwrap();
+        }
+        if calls & received != 0 {
+            all.extend(drain(&engine, MESSAGES));
+        }
+        put(&engine, MESSAGES + 10..MESSAGES + 20);
+        disk.set_outage(None);
+        let context = format!("{kind:?}, {is_index_read}, {calls}, {} messages received", all.len());
+        let count = block_on(engine.approximate_count(&work())).unwrap();
+        assert_eq!(count, (MESSAGES + 20 - all.len()) as u64, "{context}");
+        all.extend(drain(&engine, usize::MAX));
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), MESSAGES + 20, "{context}");
+        assert_eq!(all.len(), MESSAGES + 20, "{context}");
+    }
+}
