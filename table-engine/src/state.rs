@@ -10,7 +10,7 @@ use table_store::{ErrorCode, Result};
 
 use crate::base::{BaseCursor, BaseView, Skipped};
 use crate::catalog::Catalog;
-use crate::front::Front;
+use crate::front::{Front, Positions};
 use crate::gaps::{FoundGap, Gaps, Search, WrittenKeys};
 use crate::key::{self, Key, Span, SplitKey};
 use crate::memtable::Memtable;
@@ -27,8 +27,8 @@ pub(crate) struct State {
     pub(crate) frozen: Option<Memtable>,
     /// The base as of the last checkpoint, or `None` for an in-memory engine.
     pub(crate) base: Option<BaseView>,
-    /// For each queue's table, a position before which no message remains.
-    pub(crate) fronts: OrdMap<u32, Front>,
+    /// The positions in each queue's table at which decisions start to read.
+    pub(crate) positions: OrdMap<u32, Positions>,
     /// The key ranges without rows that scans skip.
     pub(crate) gaps: Gaps,
     /// The time of the last decision (a transaction computed by the committer) in this state.
@@ -50,9 +50,14 @@ impl State {
         Self { is_withdrawn: true, ..Self::default() }
     }
 
+    /// Returns the positions in a queue's table at which decisions start to read.
+    pub(crate) fn positions(&self, table: u32) -> Positions {
+        self.positions.get(&table).copied().unwrap_or_default()
+    }
+
     /// Returns the position in a queue's table before which no message remains.
     pub(crate) fn front(&self, table: u32) -> Front {
-        self.fronts.get(&table).copied().unwrap_or_default()
+        self.positions(table).front
     }
 
     /// Returns the row with the given key.

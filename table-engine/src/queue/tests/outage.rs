@@ -177,3 +177,14 @@ fn all_messages_are_received_after_the_disk_could_not_read_them_for_some_time() 
         assert_eq!(all.len(), MESSAGES + 20, "{context}");
     }
 }
+
+#[test]
+fn few_puts_read_the_base() {
+    const PUTS: usize = 400;
+    let (disk, folder) = (OutageDisk::default(), tempfile::tempdir().unwrap());
+    let engine = in_base(&disk, folder.path(), 40);
+    let before = disk.0.reads.load(Ordering::SeqCst);
+    put(&engine, 40..40 + PUTS);
+    let reads = disk.0.reads.load(Ordering::SeqCst) - before;
+    assert!(reads <= PUTS as u64 / 4, "{reads} reads in {PUTS} puts");
+}
