@@ -62,11 +62,20 @@ impl State {
 
     /// Returns the row with the given key.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
+        self.get_with(key, BaseView::get)
+    }
+
+    /// Returns the row with the given key, which `get` looks up in the base if no newer layer has an entry for it.
+    fn get_with(
+        &self,
+        key: &[u8],
+        get: impl Fn(&BaseView, &[u8]) -> Result<Option<Row>>,
+    ) -> Result<Option<Row>> {
         let newer = || self.memtable.get(key);
         let older = || self.frozen.as_ref().and_then(|frozen| frozen.get(key));
         match (newer().or_else(older), &self.base) {
             (Some(row), _) => Ok(row.clone()),
-            (None, Some(base)) => base.get(key),
+            (None, Some(base)) => get(base, key),
             (None, None) => Ok(None),
         }
     }
@@ -111,7 +120,7 @@ impl State {
     }
 
     /// Visits the keys of a span like [`scan`](Self::scan), skips the parts of the base that cannot be read, and adds them to `skipped`. A key whose row may be
-    /// in such a part is visited as a tombstone if [`get`](Self::get) cannot read the row.
+    /// in such a part is visited as a tombstone unless a newer layer has an entry for it.
     pub(crate) fn scan_readable(
         &self,
         span: &Span,
@@ -129,7 +138,7 @@ impl State {
                 if !skipped.contains(&whole) {
                     return visit(key, row);
                 }
-                match self.get(&whole) {
+                match self.get_with(&whole, |base, key| base.get_around(key, skipped)) {
                     Err(error) if error.code() == ErrorCode::Corrupted => visit(key, None),
                     row => visit(key, row?.as_ref().map(Row::view)),
                 }

@@ -1,14 +1,12 @@
 //! Tests of queues on a disk that cannot read the files of the base for some time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Mutex;
 
-use super::{
-    Arc, AtomicU64, Duration, Engine, EngineOptions, Ordering, PutMessage, QueueStore, block_on, clocked,
-    work,
-};
+use super::{Arc, Duration, Engine, EngineOptions, PutMessage, QueueStore, block_on, clocked, work};
 use crate::Durability;
 use crate::disk::{Disk, DiskFile, DiskLock, RealDisk};
 
@@ -19,13 +17,16 @@ const HOUR: Duration = Duration::from_secs(3_600);
 struct Shared {
     /// The error of each read from a run, and of each attempt to open it, if any.
     outage: Mutex<Option<ErrorKind>>,
-    /// The number of reads from runs.
-    reads: AtomicU64,
+    /// The name of the only run that is affected, or `None` if all runs are.
+    only: Mutex<Option<OsString>>,
+    /// The number of reads from each run.
+    reads: Mutex<BTreeMap<OsString, usize>>,
 }
 
 impl Shared {
-    fn check(&self) -> io::Result<()> {
-        let outage = *self.outage.lock().unwrap();
+    fn check(&self, name: &OsStr) -> io::Result<()> {
+        let is_affected = self.only.lock().unwrap().as_deref().is_none_or(|only| only == name);
+        let outage = self.outage.lock().unwrap().filter(|_| is_affected);
         outage.map_or(Ok(()), |kind| Err(io::Error::new(kind, "an outage")))
     }
 }
@@ -34,7 +35,15 @@ impl Shared {
 pub(super) struct OutageDisk(Arc<Shared>);
 
 #[derive(Debug)]
-struct RunFile(Arc<Shared>, Arc<dyn DiskFile>);
+struct RunFile {
+    shared: Arc<Shared>,
+    file: Arc<dyn DiskFile>,
+    name: OsString,
+}
+
+fn is_run(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rows")
+}
 
 impl OutageDisk {
     /// Makes all later reads from runs fail, or succeed again.
@@ -58,11 +67,12 @@ impl Disk for OutageDisk {
 
     fn open_to_read(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         let file = RealDisk.open_to_read(path)?;
-        if path.extension().is_none_or(|extension| extension != "rows") {
+        if !is_run(path) {
             return Ok(file);
         }
-        self.0.check()?;
-        Ok(Arc::new(RunFile(Arc::clone(&self.0), file)))
+        let name = path.file_name().unwrap().to_owned();
+        self.0.check(&name)?;
+        Ok(Arc::new(RunFile { shared: Arc::clone(&self.0), file, name }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -84,21 +94,21 @@ impl Disk for OutageDisk {
 
 impl DiskFile for RunFile {
     fn len(&self) -> io::Result<u64> {
-        self.1.len()
+        self.file.len()
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.0.reads.fetch_add(1, Ordering::SeqCst);
-        self.0.check()?;
-        self.1.read_at(offset, buffer)
+        *self.shared.reads.lock().unwrap().entry(self.name.clone()).or_default() += 1;
+        self.shared.check(&self.name)?;
+        self.file.read_at(offset, buffer)
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.1.write_at(offset, bytes)
+        self.file.write_at(offset, bytes)
     }
 
     fn set_len(&self, bytes: u64) -> io::Result<()> {
-        self.1.set_len(bytes)
+        self.file.set_len(bytes)
     }
 
     fn sync_data(&self) -> io::Result<()> {
@@ -128,16 +138,18 @@ fn drain(engine: &Engine, count: usize) -> Vec<usize> {
     received
 }
 
+fn options(disk: &OutageDisk) -> EngineOptions {
+    clocked().0.disk(Arc::new(disk.clone())).durability(Durability::Relaxed).cache_bytes(0)
+}
+
 /// Creates a queue in a folder and puts messages, which a checkpoint moves to the base. Opens the folder again without cached blocks.
 fn in_base(disk: &OutageDisk, folder: &Path, messages: usize) -> Engine {
-    let options: EngineOptions =
-        clocked().0.disk(Arc::new(disk.clone())).durability(Durability::Relaxed).cache_bytes(0);
-    let engine = options.clone().open(folder).unwrap();
+    let engine = options(disk).open(folder).unwrap();
     block_on(engine.create_queue(&work())).unwrap();
     put(&engine, 0..messages);
     block_on(engine.checkpoint()).unwrap();
     block_on(engine.close()).unwrap();
-    options.open(folder).unwrap()
+    options(disk).open(folder).unwrap()
 }
 
 #[test]
@@ -178,13 +190,62 @@ fn all_messages_are_received_after_the_disk_could_not_read_them_for_some_time() 
     }
 }
 
+/// Returns the number of reads from a run during `work`.
+fn reads(disk: &OutageDisk, name: &OsStr, work: impl FnOnce()) -> usize {
+    disk.0.reads.lock().unwrap().clear();
+    work();
+    disk.0.reads.lock().unwrap().get(name).copied().unwrap_or_default()
+}
+
+/// Returns the names of the runs in a folder, in the order in which they were created.
+fn runs(folder: &Path) -> Vec<OsString> {
+    let names = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name());
+    let mut names: Vec<OsString> = names.filter(|name| is_run(Path::new(name))).collect();
+    names.sort();
+    names
+}
+
 #[test]
 fn few_puts_read_the_base() {
     const PUTS: usize = 400;
     let (disk, folder) = (OutageDisk::default(), tempfile::tempdir().unwrap());
     let engine = in_base(&disk, folder.path(), 40);
-    let before = disk.0.reads.load(Ordering::SeqCst);
-    put(&engine, 40..40 + PUTS);
-    let reads = disk.0.reads.load(Ordering::SeqCst) - before;
-    assert!(reads <= PUTS as u64 / 4, "{reads} reads in {PUTS} puts");
+    let reads = reads(&disk, &runs(folder.path())[0], || put(&engine, 40..40 + PUTS));
+    assert!((1..=PUTS / 4).contains(&reads), "{reads} reads in {PUTS} puts");
+}
+
+#[test]
+fn a_scan_reads_an_unreadable_index_once_and_a_damaged_index_is_not_read_again() {
+    for is_damaged in [false, true] {
+        let (disk, folder) = (OutageDisk::default(), tempfile::tempdir().unwrap());
+        let engine = in_base(&disk, folder.path(), 600);
+        // The second run has an entry before and an entry after most of the messages.
+        assert_eq!(drain(&engine, 32).len(), 32);
+        put(&engine, 600..601);
+        block_on(engine.checkpoint()).unwrap();
+        block_on(engine.close()).unwrap();
+        let [_, second] = &runs(folder.path())[..] else { panic!("the runs have been merged") };
+        if is_damaged {
+            let run = folder.path().join(second);
+            let mut bytes = std::fs::read(&run).unwrap();
+            let at = bytes.len() - 60;
+            bytes[at] ^= 1;
+            std::fs::write(&run, bytes).unwrap();
+        } else {
+            *disk.0.only.lock().unwrap() = Some(second.clone());
+            disk.set_outage(Some(ErrorKind::Other));
+        }
+        let engine = options(&disk).open(folder.path()).unwrap();
+        let scans: [&dyn Fn(); 4] = [
+            &|| assert!(block_on(engine.approximate_count(&work())).is_ok()),
+            &|| put(&engine, 601..609),
+            &|| drop(block_on(engine.peek(&work(), 32)).unwrap()),
+            &|| drop(block_on(engine.receive(&work(), 32, HOUR)).unwrap()),
+        ];
+        let reads = scans.map(|scan| reads(&disk, second, scan));
+        // Damage is found when the header, the footer, the filter and the index have been read. An error of the disk ends the first of these reads, and each text
+        // is read separately.
+        let most = if is_damaged { [4, 0, 0, 0] } else { [1, 1, usize::MAX, usize::MAX] };
+        assert!(reads.iter().zip(most).all(|(reads, most)| *reads <= most), "{is_damaged}: {reads:?}");
+    }
 }
