@@ -20,7 +20,7 @@ pub(crate) struct TableEntry {
     pub(crate) id: u32,
     /// The name in its original case (TBL-2).
     pub(crate) name: TableName,
-    /// The time when the table was created, in ticks. A table that replaces another keeps the creation time of the replaced table, because programs see both as
+    /// The time when the table was created, in ticks. A table that replaces another has the creation time of the replaced table, because programs see both as
     /// the same table.
     pub(crate) created: u64,
 }
@@ -102,20 +102,18 @@ impl Catalog {
         entry.map(|entry| entry.id).ok_or_else(missing)
     }
 
-    /// Returns the catalog entry for an empty table that is about to replace an existing one.
+    /// Returns the catalog entry for an empty table that is about to replace an existing one. The entry contains the creation time of the replaced table, so
+    /// the journal's record is complete even if the replaced table is no longer in the catalog when the journal is replayed.
     ///
     /// # Errors
     /// `TableNotFound` if the table does not exist (OPT-6), `TableBeingDeleted` while its deletion is in progress (OPT-4).
-    pub(crate) fn prepare_renew(&self, name: &TableName, now: u64, created: u64) -> Result<TableEntry> {
-        let name = self.find(name, || now)?.name.clone();
-        self.new_entry(&name, created)
+    pub(crate) fn prepare_renew(&self, name: &TableName, now: u64) -> Result<TableEntry> {
+        let replaced = self.find(name, || now)?;
+        self.new_entry(&replaced.name, replaced.created)
     }
 
     /// Adds a table, replacing any table with the same name. Returns the id of the replaced table, whose rows can then be removed.
-    pub(crate) fn add(&mut self, mut entry: TableEntry) -> Option<u32> {
-        if let Some(replaced) = self.tables.get(entry.name.folded()) {
-            entry.created = replaced.created;
-        }
+    pub(crate) fn add(&mut self, entry: TableEntry) -> Option<u32> {
         self.next_id = self.next_id.max(entry.id.saturating_add(1));
         if let Some((name, until)) = self.leaving.remove_with_key(entry.name.folded()) {
             self.leaving_until.remove(&(until, name));
@@ -274,12 +272,12 @@ mod tests {
     fn a_renewed_table_gets_a_new_id_atomically_and_keeps_its_creation_time() {
         let mut catalog = catalog(&["Employee"]);
         let name = TableName::new("employee").unwrap();
-        let entry = catalog.prepare_renew(&name, 9, 9).unwrap();
+        let entry = catalog.prepare_renew(&name, 9).unwrap();
         assert_eq!(catalog.add(entry), Some(1));
         assert!(!catalog.contains(1) && catalog.contains(2));
         let renewed = catalog.find(&name, || 9).unwrap();
         assert_eq!((renewed.name.as_str(), renewed.created), ("Employee", 5));
-        assert!(catalog.prepare_renew(&TableName::new("Other").unwrap(), 9, 9).is_err());
+        assert!(catalog.prepare_renew(&TableName::new("Other").unwrap(), 9).is_err());
     }
 
     #[test]

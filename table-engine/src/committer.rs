@@ -170,8 +170,10 @@ impl Committer {
             match next {
                 Request::Write(write) => {
                     let (may_free, reading) = (write.frees(), self.steady.read());
+                    let before = self.group_bytes();
                     let answer = self.apply(write, reading);
-                    frees |= may_free && !answer.grows();
+                    // A refused write, or one that changes nothing, frees no space.
+                    frees |= may_free && !answer.grows() && self.group_bytes() > before;
                     answers.push(answer);
                 }
                 Request::Checkpoint { compact, answer } => self.ask_checkpoint(compact, answer),

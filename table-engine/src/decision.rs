@@ -10,7 +10,7 @@ use futures_channel::oneshot::Sender;
 use table_store::row::Row;
 use table_store::{Error, Result};
 
-use crate::front::Front;
+use crate::front::{Front, Positions};
 use crate::journal::frame::Change;
 use crate::key::Key;
 use crate::state::State;
@@ -25,8 +25,8 @@ pub(crate) struct Ground<'a> {
     /// The Timestamp of the written rows, unique to this transaction. It is never earlier than `now`, because the next engine on this folder starts its steady
     /// clock from it.
     pub(crate) ticks: u64,
-    /// The position in the queue's table before which no row remains.
-    pub(crate) front: Front,
+    /// The positions in the queue's table at which decisions start to read.
+    pub(crate) positions: Positions,
     changes: Vec<Change>,
     /// The reason why decisions that add data are refused, or `None` if they are accepted.
     refusal: Option<&'a Error>,
@@ -41,8 +41,8 @@ impl<'a> Ground<'a> {
         (now, ticks): (u64, u64),
         refusal: Option<&'a Error>,
     ) -> Self {
-        let front = state.front(table);
-        Self { state, table, now, ticks, front, changes: Vec::new(), refusal, grows: false }
+        let positions = state.positions(table);
+        Self { state, table, now, ticks, positions, changes: Vec::new(), refusal, grows: false }
     }
 
     /// Declares that the decision adds data, which means that it does more than delete rows or replace rows with rows that are not larger.
@@ -54,9 +54,12 @@ impl<'a> Ground<'a> {
         self.refusal.cloned().map_or(Ok(()), Err)
     }
 
-    /// Moves the front forward to a position found by reading an earlier state.
-    pub(crate) fn pass(&mut self, front: Front) {
-        self.front = self.front.max(front);
+    /// Moves the front forward to the position `to`, given that no message remains from `from` to `to`. The front is not moved if messages may remain before
+    /// `from`.
+    pub(crate) fn pass(&mut self, from: Front, to: Front) {
+        if self.positions.front >= from {
+            self.positions.front = self.positions.front.max(to);
+        }
     }
 
     /// Inserts or replaces a row. All keys of a decision must be in one partition.
@@ -70,7 +73,7 @@ impl<'a> Ground<'a> {
     }
 
     pub(crate) fn into_decided(self) -> Decided {
-        Decided { ticks: self.ticks, changes: self.changes, front: self.front }
+        Decided { ticks: self.ticks, changes: self.changes, positions: self.positions }
     }
 }
 
@@ -78,7 +81,7 @@ impl<'a> Ground<'a> {
 pub(crate) struct Decided {
     pub(crate) ticks: u64,
     pub(crate) changes: Vec<Change>,
-    pub(crate) front: Front,
+    pub(crate) positions: Positions,
 }
 
 /// A write that depends on stored rows and is computed by the committer, not by its caller. The caller waits for the outcome.

@@ -8,7 +8,7 @@
 //!   jumped forward and back, and no message expires before a correct clock reaches its expiry.
 //! - A message with a row in a damaged block of the base is neither received nor peeked, and blocks no other message. If only its text is in the block, it
 //!   counts as a message until it expires. If its visibility row is in the block, it does not count. A receive skips the block, which is read again after the
-//!   folder is reopened.
+//!   folder is reopened. If the disk returns an error instead of damaged bytes, each receive reads the block again.
 
 mod decisions;
 mod fault;
@@ -24,9 +24,10 @@ use table_store::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, Queu
 use table_store::{Error, ErrorCode, Result, ticks};
 use tracing::Instrument;
 
+use crate::base::Skipped;
 use crate::decision::{Decide, Ground};
 use crate::engine::Engine;
-use crate::front::Front;
+use crate::front::{Front, Searched};
 use crate::request::{Request, Write};
 
 use decisions::Rest;
@@ -126,15 +127,18 @@ impl Engine {
         let table = self.table_id(&state, &table_of(queue))?;
         let now = self.inner.steady.now();
         let mut count = 0;
-        let counted =
-            state.scan_readable(&rows::shown_span(table, state.front(table), ticks::MAX), |_, row| {
+        let counted = state.scan_readable(
+            &rows::shown_span(table, state.front(table), ticks::MAX),
+            &Skipped::default(),
+            |_, row| {
                 if let Some(row) = row
                     && rows::Shown::read(row).is_ok_and(|shown| !shown.is_expired(now))
                 {
                     count += 1;
                 }
                 Ok(ControlFlow::Continue(()))
-            });
+            },
+        );
         self.remember(self.inner.shared.after_read(counted)?);
         Ok(count)
     }
@@ -143,19 +147,21 @@ impl Engine {
     ///
     /// The result stays valid, because later decisions insert messages only after it: at their own time or later, which is never before the last decision in
     /// the state, and with a later Timestamp.
-    fn find_front(&self, queue: &QueueName) -> Result<Front> {
+    fn find_front(&self, queue: &QueueName) -> Result<Searched> {
         let state = self.inner.state()?;
         let table = self.table_id(&state, &table_of(queue))?;
-        let mut front = Front { instant: state.decided, ticks: 0 };
-        let span = rows::shown_span(table, state.front(table), state.decided);
-        let found = state.scan_readable(&span, |key, row| {
-            if row.is_none() {
-                return Ok(ControlFlow::Continue(()));
-            }
-            front = rows::front_of(&key.to_vec())?;
-            Ok(ControlFlow::Break(()))
-        });
-        self.inner.shared.after_read(found).map(|_| front)
+        let (from, skipped) = (state.front(table), Skipped::default());
+        let mut found = Front { instant: state.decided, ticks: 0 };
+        let searched =
+            state.scan_readable(&rows::shown_span(table, from, state.decided), &skipped, |key, row| {
+                if row.is_none() {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                found = rows::front_of(&key.to_vec())?;
+                Ok(ControlFlow::Break(()))
+            });
+        self.inner.shared.after_read(searched)?;
+        Ok(Searched { found, front: found.min(rows::end_of_readable(table, from, &skipped)?) })
     }
 
     /// Returns the visible messages whose texts are intact, and the number of skipped tombstones and expired messages.
@@ -165,29 +171,33 @@ impl Engine {
         let table = self.table_id(&state, &table_of(queue))?;
         let now = self.inner.steady.now();
         let (mut messages, mut traces) = (Vec::new(), 0);
-        let read = state.scan_readable(&rows::shown_span(table, state.front(table), now), |_, row| {
-            let Some(row) = row else {
-                traces += 1;
-                return Ok(ControlFlow::Continue(()));
-            };
-            // The next receive sets a damaged row aside and reports it.
-            match rows::Shown::read(row) {
-                Ok(shown) if shown.is_expired(now) => traces += 1,
-                Ok(shown) => messages.extend(rows::readable(&state, table, &shown)?),
-                Err(_) => {}
-            }
-            let enough = messages.len() == count;
-            Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        });
+        let read = state.scan_readable(
+            &rows::shown_span(table, state.front(table), now),
+            &Skipped::default(),
+            |_, row| {
+                let Some(row) = row else {
+                    traces += 1;
+                    return Ok(ControlFlow::Continue(()));
+                };
+                // The next receive sets a damaged row aside and reports it.
+                match rows::Shown::read(row) {
+                    Ok(shown) if shown.is_expired(now) => traces += 1,
+                    Ok(shown) => messages.extend(rows::readable(&state, table, &shown)?),
+                    Err(_) => {}
+                }
+                let enough = messages.len() == count;
+                Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            },
+        );
         self.inner.shared.after_read(read).map(|_| (messages, traces))
     }
 
     /// Removes expired messages, and stores the front of a queue (the position of its first remaining message), at which later reads start.
     async fn clean(&self, queue: &QueueName) -> Result<()> {
-        let front = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
+        let Searched { found, front } = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
         let clean = move |ground: &mut Ground<'_>| {
-            ground.pass(front);
-            decisions::clean(ground)
+            ground.pass(Front::default(), front);
+            decisions::clean(ground, found)
         };
         self.decide(queue, "clean", clean).await
     }
@@ -224,12 +234,13 @@ impl QueueStore for Engine {
     async fn receive(&self, queue: &QueueName, count: usize, hidden: Duration) -> Result<Vec<Lease>> {
         check::count(queue, count)?;
         check::hidden(queue, hidden, Duration::from_secs(1))?;
-        let (mut front, mut began) = (Front::default(), None);
+        let (mut searched, mut began) = (Searched::default(), None);
         loop {
             let receive = move |ground: &mut Ground<'_>| {
-                ground.pass(front);
+                ground.pass(Front::default(), searched.front);
                 let began = began.unwrap_or(ground.now);
-                decisions::receive(ground, count, hidden, began).map(|(leases, rest)| (leases, rest, began))
+                let received = decisions::receive(ground, searched.found, count, hidden, began);
+                received.map(|(leases, rest)| (leases, rest, began))
             };
             let (leases, rest, time) = self.decide(queue, "receive", receive).await?;
             began = Some(time);
@@ -238,7 +249,7 @@ impl QueueStore for Engine {
                 return Ok(leases);
             }
             if rest == Rest::Traces {
-                front = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
+                searched = self.find_front(queue).map_err(|error| in_queue(queue, error))?;
             }
         }
     }

@@ -10,7 +10,7 @@ use table_store::{ErrorCode, Result};
 
 use crate::base::{BaseCursor, BaseView, Skipped};
 use crate::catalog::Catalog;
-use crate::front::Front;
+use crate::front::{Front, Positions};
 use crate::gaps::{FoundGap, Gaps, Search, WrittenKeys};
 use crate::key::{self, Key, Span, SplitKey};
 use crate::memtable::Memtable;
@@ -27,8 +27,8 @@ pub(crate) struct State {
     pub(crate) frozen: Option<Memtable>,
     /// The base as of the last checkpoint, or `None` for an in-memory engine.
     pub(crate) base: Option<BaseView>,
-    /// For each queue's table, a position before which no message remains.
-    pub(crate) fronts: OrdMap<u32, Front>,
+    /// The positions in each queue's table at which decisions start to read.
+    pub(crate) positions: OrdMap<u32, Positions>,
     /// The key ranges without rows that scans skip.
     pub(crate) gaps: Gaps,
     /// The time of the last decision (a transaction computed by the committer) in this state.
@@ -50,18 +50,32 @@ impl State {
         Self { is_withdrawn: true, ..Self::default() }
     }
 
+    /// Returns the positions in a queue's table at which decisions start to read.
+    pub(crate) fn positions(&self, table: u32) -> Positions {
+        self.positions.get(&table).copied().unwrap_or_default()
+    }
+
     /// Returns the position in a queue's table before which no message remains.
     pub(crate) fn front(&self, table: u32) -> Front {
-        self.fronts.get(&table).copied().unwrap_or_default()
+        self.positions(table).front
     }
 
     /// Returns the row with the given key.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
+        self.get_with(key, BaseView::get)
+    }
+
+    /// Returns the row with the given key, which `get` looks up in the base if no newer layer has an entry for it.
+    fn get_with(
+        &self,
+        key: &[u8],
+        get: impl Fn(&BaseView, &[u8]) -> Result<Option<Row>>,
+    ) -> Result<Option<Row>> {
         let newer = || self.memtable.get(key);
         let older = || self.frozen.as_ref().and_then(|frozen| frozen.get(key));
         match (newer().or_else(older), &self.base) {
             (Some(row), _) => Ok(row.clone()),
-            (None, Some(base)) => base.get(key),
+            (None, Some(base)) => get(base, key),
             (None, None) => Ok(None),
         }
     }
@@ -105,17 +119,17 @@ impl State {
         self.scan_around_gaps(span, BaseView::range, visit)
     }
 
-    /// Visits the keys of a span like [`scan`](Self::scan), and skips the parts of the base that cannot be read. A key whose row may be in such a part
-    /// is visited as a tombstone if [`get`](Self::get) cannot read the row.
+    /// Visits the keys of a span like [`scan`](Self::scan), skips the parts of the base that cannot be read, and adds them to `skipped`. A key whose row may be
+    /// in such a part is visited as a tombstone unless a newer layer has an entry for it.
     pub(crate) fn scan_readable(
         &self,
         span: &Span,
+        skipped: &Skipped,
         mut visit: impl FnMut(SplitKey<'_>, Option<RowView<'_>>) -> Result<ControlFlow<()>>,
     ) -> Result<Option<FoundGap>> {
-        let skipped = Skipped::default();
         let found = self.scan_around_gaps(
             span,
-            |base, span| base.range_around(span, &skipped),
+            |base, span| base.range_around(span, skipped),
             |key, row| {
                 if skipped.is_empty() {
                     return visit(key, row);
@@ -124,7 +138,7 @@ impl State {
                 if !skipped.contains(&whole) {
                     return visit(key, row);
                 }
-                match self.get(&whole) {
+                match self.get_with(&whole, |base, key| base.get_around(key, skipped)) {
                     Err(error) if error.code() == ErrorCode::Corrupted => visit(key, None),
                     row => visit(key, row?.as_ref().map(Row::view)),
                 }

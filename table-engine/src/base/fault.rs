@@ -1,5 +1,6 @@
 //! Base errors: damaged files, and files that belong to an unrelated backup.
 
+use std::error::Error as StdError;
 use std::io;
 use std::path::PathBuf;
 
@@ -55,6 +56,11 @@ pub(crate) enum BaseFault {
     #[error("{place} contains {earlier}; choose an empty folder")]
     #[fault(FolderNotOurs)]
     Occupied { place: PathBuf, earlier: Unrelated },
+}
+
+/// Returns `true` if the disk returned an error instead of the bytes of a run, so a later read may succeed.
+pub(crate) fn is_disk_error(error: &Error) -> bool {
+    error.source().is_some_and(<dyn StdError>::is::<io::Error>)
 }
 
 /// The kind of damage at a position in a run.

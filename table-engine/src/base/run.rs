@@ -7,14 +7,15 @@ mod writer;
 
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use table_store::{Error, Result};
+use table_store::{Error, ErrorCode, Result};
 use uuid::Uuid;
 
 use crate::base::block::Found;
 use crate::base::cache::Block;
-use crate::base::fault::{BaseFault, Damage};
+use crate::base::fault::{BaseFault, Damage, is_disk_error};
 use crate::base::filter;
 use crate::base::pool::{self, Pool};
 use crate::base::tally::Tally;
@@ -60,7 +61,10 @@ pub(super) struct Run {
     pub(super) first: Box<[u8]>,
     /// The key of the last entry.
     pub(super) last: Box<[u8]>,
-    directory: OnceLock<Directory>,
+    /// The directory, or the error that describes its damage.
+    directory: OnceLock<Result<Directory>>,
+    /// `true` if a scan has skipped a part of the run.
+    is_skipped: AtomicBool,
 }
 
 /// Returns the checksum of a part of a run. The checksum also covers the run number and the offset.
@@ -114,7 +118,8 @@ impl Run {
         RunFile { number, identity, length }: RunFile,
         (first, last): (Box<[u8]>, Box<[u8]>),
     ) -> Self {
-        Self { pool: Arc::clone(pool), number, identity, length, first, last, directory: OnceLock::new() }
+        let (directory, is_skipped) = (OnceLock::new(), AtomicBool::new(false));
+        Self { pool: Arc::clone(pool), number, identity, length, first, last, directory, is_skipped }
     }
 
     /// Returns the error for damage to the file at the given offset.
@@ -134,7 +139,7 @@ impl Run {
     fn failed(&self, offset: u64, error: io::Error) -> Error {
         use io::ErrorKind::{NotFound, PermissionDenied, TimedOut, UnexpectedEof};
         match error.kind() {
-            NotFound => self.corrupted(offset, Damage::Missing),
+            NotFound => self.corrupted(offset, Damage::Missing).with_source(error),
             UnexpectedEof => self.corrupted(offset, Damage::Short),
             PermissionDenied | TimedOut => Task::ReadFile(pool::name(self.number).into()).failed(error),
             _ if is_exhausted(&error) => Task::ReadFile(pool::name(self.number).into()).refused(error),
@@ -167,13 +172,23 @@ impl Run {
         self.pool.file(self.number).map_err(|error| self.failed(0, error))
     }
 
-    /// Returns the directory, which is read from the file only once.
+    /// Returns the directory. It is read from the file only once, also if it is damaged, but it is read again after an error of the disk.
     pub(super) fn directory(&self) -> Result<&Directory> {
-        if let Some(directory) = self.directory.get() {
-            return Ok(directory);
-        }
-        let directory = self.read_directory()?;
-        Ok(self.directory.get_or_init(|| directory))
+        let known = match self.directory.get() {
+            Some(known) => known,
+            None => match self.read_directory() {
+                Err(error) if error.code() != ErrorCode::Corrupted || is_disk_error(&error) => {
+                    return Err(error);
+                }
+                read => self.directory.get_or_init(|| read),
+            },
+        };
+        known.as_ref().map_err(Error::clone)
+    }
+
+    /// Returns `true` if no scan has skipped a part of the run before.
+    pub(super) fn is_first_skip(&self) -> bool {
+        !self.is_skipped.swap(true, Ordering::Relaxed)
     }
 
     /// Reads the header, the footer, the filter and the index from the disk, and verifies them.

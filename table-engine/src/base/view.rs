@@ -10,6 +10,7 @@ use crate::base::block::Found;
 use crate::base::cursor::{BaseCursor, Reading, Skipped};
 use crate::base::filter;
 use crate::base::pool::Pool;
+use crate::base::run::Run;
 use crate::base::version::stored::Stored;
 use crate::base::version::{Layer, Segment};
 use crate::key::{self, Span};
@@ -36,11 +37,24 @@ impl BaseView {
 
     /// Looks up the row with the given key.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Row>> {
+        self.get_unless(key, |_| false)
+    }
+
+    /// Looks up the row with the given key. Returns `None` if an entry for the key may be in one of the skipped parts, which are not read.
+    pub(crate) fn get_around(&self, key: &[u8], skipped: &Skipped) -> Result<Option<Row>> {
+        self.get_unless(key, |run| skipped.contains_in(run.number, key))
+    }
+
+    /// Looks up the row with the given key. Returns `None` if the search reaches a run for which `ends` returns `true`.
+    fn get_unless(&self, key: &[u8], ends: impl Fn(&Run) -> bool) -> Result<Option<Row>> {
         let Some(segment) = self.stored.version.segments().get(self.stored.version.find(key)) else {
             return Ok(None);
         };
         let hash = filter::hash(key);
         for layer in &segment.layers {
+            if ends(&layer.run) {
+                return Ok(None);
+            }
             match layer.run.get(key, hash)? {
                 Found::Nothing => {}
                 Found::Deletion => return Ok(None),

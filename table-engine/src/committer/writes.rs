@@ -56,14 +56,14 @@ impl Committer {
         let times = (now, self.timestamps.next_from(reading, now)?);
         let mut ground = Ground::new(&self.state, id, times, self.refusal.as_ref());
         decision.decide(&mut ground)?;
-        let Decided { ticks, changes, front } = ground.into_decided();
+        let Decided { ticks, changes, positions } = ground.into_decided();
         // A decision without changes, such as a receive from an empty queue, leaves the published state in place.
-        if front == self.state.front(id) && changes.is_empty() {
+        if positions == self.state.positions(id) && changes.is_empty() {
             return Ok(());
         }
         self.change(|own| {
-            if front != own.state.front(id) {
-                own.state.fronts.insert(id, front);
+            if positions != own.state.positions(id) {
+                own.state.positions.insert(id, positions);
             }
             own.state.decided = now;
             if !changes.is_empty() {
@@ -95,16 +95,12 @@ impl Committer {
     }
 
     fn renew_table(&mut self, table: &TableName, reading: Reading) -> Result<()> {
-        let entry = self.state.catalog.prepare_renew(
-            table,
-            self.steady.at(reading),
-            self.timestamps.next(reading)?,
-        )?;
+        let entry = self.state.catalog.prepare_renew(table, self.steady.at(reading))?;
         self.record(&Record::Create { entry: entry.clone() });
         self.change(|own| {
             let replaced = own.state.catalog.add(entry);
             if let Some(id) = replaced {
-                own.state.fronts.remove(&id);
+                own.state.positions.remove(&id);
                 own.dropped.push(id);
             }
         });
@@ -133,7 +129,7 @@ impl Committer {
         let delay = u64::try_from(self.table_delete_delay.as_nanos() / 100).unwrap_or(u64::MAX);
         self.change(|own| {
             own.state.catalog.remove_slowly(id, now, now.saturating_add(delay));
-            own.state.fronts.remove(&id);
+            own.state.positions.remove(&id);
             own.dropped.push(id);
         });
         Ok(())

@@ -8,6 +8,7 @@ use table_store::queue::{Lease, Message, MessageId, PopReceipt, PutMessage, Time
 use table_store::row::Row;
 use table_store::{Error, Result, ticks};
 
+use crate::base::Skipped;
 use crate::decision::Ground;
 use crate::front::Front;
 use crate::key::Key;
@@ -16,10 +17,13 @@ use crate::queue::rows::{self, Shown};
 
 /// The maximum number of expired messages that one decision removes.
 pub(super) const EXPIRED: usize = 256;
-/// The maximum number of expired messages that a put removes. It is greater than one, so a queue from which nothing is received does not grow without bound.
-const EXPIRED_AT_PUT: usize = 2;
+/// Each put of this number searches for expired messages. The other puts read nothing, because the search delays all writers of the engine.
+const PUTS: usize = 8;
+/// The maximum number of expired messages that a put removes. It is greater than [`PUTS`], and each search starts where the last one ended, so the expired
+/// messages of a queue from which nothing is received are a bounded part of its messages.
+const EXPIRED_AT_PUT: usize = 2 * PUTS;
 /// The maximum number of entries that a put examines to find expired messages.
-const EXAMINED_AT_PUT: usize = 16;
+const EXAMINED_AT_PUT: usize = 8 * PUTS;
 /// The maximum number of entries that a clean-up after a peek examines to find expired messages.
 const EXAMINED_AT_PEEK: usize = 2 * EXPIRED;
 /// The maximum number of damaged rows that one decision sets aside.
@@ -36,8 +40,15 @@ fn after(now: u64, time: Duration) -> u64 {
 /// Adds a message to the queue, and returns its lease.
 pub(super) fn put(ground: &mut Ground<'_>, message: &PutMessage) -> Result<Lease> {
     ground.grow()?;
-    // If the queue cannot be read, its expired messages remain, and the new message is put nevertheless.
-    let _unread = remove_expired(ground, EXPIRED_AT_PUT, EXAMINED_AT_PUT);
+    ground.positions.puts += 1;
+    if ground.positions.puts >= PUTS {
+        ground.positions.puts = 0;
+        let from = ground.positions.search;
+        // If the queue cannot be read, its expired messages remain, and the new message is put nevertheless. The next search starts at the front, as after a
+        // search that reached the last visible message.
+        let end = remove_expired(ground, from, EXPIRED_AT_PUT, EXAMINED_AT_PUT);
+        ground.positions.search = end.ok().flatten().unwrap_or_default();
+    }
     let id = rows::new_id(ground.ticks);
     let expires = match message.time_to_live {
         TimeToLive::For(time) => Some(after(ground.now, time)),
@@ -82,13 +93,13 @@ pub(super) enum Rest {
     Traces,
 }
 
-/// Finds the first `count` messages that became visible no later than the time `until`.
-fn visible(ground: &Ground<'_>, count: usize, until: u64) -> Result<Visible> {
+/// Finds the first `count` messages after the position `from` that became visible no later than the time `until`.
+fn visible(ground: &Ground<'_>, from: Front, count: usize, until: u64) -> Result<Visible> {
     let front = Front { instant: until, ticks: 0 };
     let (found, expired, damaged) = (Vec::new(), Vec::new(), Vec::new());
     let mut visible = Visible { found, expired, damaged, rest: Rest::Nothing, front };
-    let mut traces = 0;
-    ground.state.scan_readable(&rows::shown_span(ground.table, ground.front, until), |key, row| {
+    let (mut traces, skipped) = (0, Skipped::default());
+    ground.state.scan_readable(&rows::shown_span(ground.table, from, until), &skipped, |key, row| {
         let Some(row) = row else {
             traces += 1;
             if traces < TRACES {
@@ -115,20 +126,23 @@ fn visible(ground: &Ground<'_>, count: usize, until: u64) -> Result<Visible> {
         }
         Ok(ControlFlow::Continue(()))
     })?;
+    visible.front = visible.front.min(rows::end_of_readable(ground.table, from, &skipped)?);
     Ok(visible)
 }
 
 /// Hides up to `count` visible messages for the duration `hidden`. Returns their leases, and the state of the rest of the queue. A message with a damaged text
 /// is hidden without a lease, and a damaged visibility row is set aside, so the messages after it can be received.
 /// Messages that became visible after `began`, the time of the first decision of the call, are not received. Messages that the call itself hides become visible
-/// after that time, so the call examines each message only once, however long it takes.
+/// after that time, so the call examines each message only once, however long it takes. No message before `from` is received.
 pub(super) fn receive(
     ground: &mut Ground<'_>,
+    from: Front,
     count: usize,
     hidden: Duration,
     began: u64,
 ) -> Result<(Vec<Lease>, Rest)> {
-    let Visible { found, expired, damaged, rest, front } = visible(ground, count, began)?;
+    let from = ground.positions.front.max(from);
+    let Visible { found, expired, damaged, rest, front } = visible(ground, from, count, began)?;
     let mut leases = Vec::with_capacity(found.len());
     for (place, (key, shown)) in found.into_iter().enumerate() {
         let received = Shown { dequeue_count: shown.dequeue_count.saturating_add(1), ..shown.clone() };
@@ -147,19 +161,26 @@ pub(super) fn receive(
     }
     // IMPORTANT: a message that is put or hidden later becomes visible at `began` or later, because the clock never goes back. The message is therefore never
     // before the front. Without the front, each receive would skip the tombstones of all received messages.
-    ground.pass(front);
+    ground.pass(from, front);
     Ok((leases, rest))
 }
 
-/// Removes expired messages after a peek has passed many of them, and moves the front of the queue to its first remaining message.
-pub(super) fn clean(ground: &mut Ground<'_>) -> Result<()> {
-    remove_expired(ground, EXPIRED, EXAMINED_AT_PEEK)
+/// Removes expired messages from `from` on after a peek has passed many of them, and moves the front of the queue to its first remaining message.
+pub(super) fn clean(ground: &mut Ground<'_>, from: Front) -> Result<()> {
+    remove_expired(ground, from, EXPIRED, EXAMINED_AT_PEEK).map(|_| ())
 }
 
-/// Removes up to `most` expired messages among the first `examined` entries of the queue, and moves the front to the first remaining message.
-fn remove_expired(ground: &mut Ground<'_>, most: usize, examined: usize) -> Result<()> {
-    let (mut expired, mut remaining, mut left) = (Vec::new(), None, examined);
-    ground.state.scan_readable(&rows::shown_span(ground.table, ground.front, ground.now), |key, row| {
+/// Removes up to `most` expired messages among the first `examined` entries of the queue from `from` on, and moves the front to the first remaining message, if
+/// no message is before `from`. Returns the position of the first entry that was not examined, or `None` if all entries were examined.
+fn remove_expired(
+    ground: &mut Ground<'_>,
+    from: Front,
+    most: usize,
+    examined: usize,
+) -> Result<Option<Front>> {
+    let (from, skipped) = (ground.positions.front.max(from), Skipped::default());
+    let (mut expired, mut remaining, mut end, mut left) = (Vec::new(), None, None, examined);
+    ground.state.scan_readable(&rows::shown_span(ground.table, from, ground.now), &skipped, |key, row| {
         let (is_full, is_over) = (expired.len() == most, left == 0);
         match row.map(Shown::read) {
             None if !is_over => {}
@@ -170,6 +191,7 @@ fn remove_expired(ground: &mut Ground<'_>, most: usize, examined: usize) -> Resu
             _ => {}
         }
         if is_over || is_full && remaining.is_some() {
+            end = Some(rows::front_of(&key.to_vec())?);
             return Ok(ControlFlow::Break(()));
         }
         left -= 1;
@@ -178,8 +200,9 @@ fn remove_expired(ground: &mut Ground<'_>, most: usize, examined: usize) -> Resu
     for (key, id) in expired {
         remove(ground, key, &id);
     }
-    ground.pass(remaining.unwrap_or(Front { instant: ground.now, ticks: 0 }));
-    Ok(())
+    let front = remaining.unwrap_or(Front { instant: ground.now, ticks: 0 });
+    ground.pass(from, front.min(rows::end_of_readable(ground.table, from, &skipped)?));
+    Ok(end)
 }
 
 fn remove(ground: &mut Ground<'_>, key: Key, id: &MessageId) {

@@ -10,6 +10,7 @@ use table_store::row::{Row, RowView, RowWriter};
 use table_store::{Error, ErrorCode, Result, ValueRef, ticks};
 use uuid::Uuid;
 
+use crate::base::Skipped;
 use crate::front::Front;
 use crate::key::{self, Key, Span};
 use crate::queue::fault::StoredQueueFault;
@@ -91,6 +92,14 @@ pub(crate) fn front_of(key: &[u8]) -> Result<Front> {
         digits.fold(0_u64, |number, digit| number.saturating_mul(10).saturating_add(u64::from(digit - b'0')))
     };
     Ok(Front { instant: number(), ticks: number() })
+}
+
+/// Returns the position before which a scan that began at `from` found all messages, except those in damaged parts. The disk may be able to read the next part
+/// later.
+pub(super) fn end_of_readable(table: u32, from: Front, skipped: &Skipped) -> Result<Front> {
+    let Some(first) = skipped.first_disk_error() else { return Ok(Front::LAST) };
+    let is_before = first < shown_span(table, from, from.instant).start;
+    if is_before { Ok(from) } else { front_of(&first) }
 }
 
 fn corrupted(part: &'static str) -> Error {

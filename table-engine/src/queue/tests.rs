@@ -3,6 +3,7 @@
 
 mod damaged;
 mod expired;
+mod outage;
 mod room;
 mod rot;
 mod stops;

@@ -1,7 +1,10 @@
 //! Tests that space on a full disk can be regained by deleting rows and tables.
 
+use std::pin::Pin;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::task::{Context, Waker};
+
+use table_store::queue::{PutMessage, QueueName, QueueStore};
 
 use super::room::{fill, numbers, open, padded};
 use super::sim::SimDisk;
@@ -10,7 +13,7 @@ use crate::disk::Disk;
 use crate::failpoint::{Action, Hook, Step};
 
 /// Polls a future once, which sends its request.
-fn sent<T>(future: impl Future<Output = T>) -> std::pin::Pin<Box<impl Future<Output = T>>> {
+fn sent<T>(future: impl Future<Output = T>) -> Pin<Box<impl Future<Output = T>>> {
     let mut future = Box::pin(future);
     assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     future
@@ -134,4 +137,54 @@ fn a_write_does_not_take_the_reserve_from_a_checkpoint_that_uses_it() {
     resume.send(()).unwrap();
     wait(checkpoint).unwrap();
     wait(later).unwrap();
+}
+
+/// Tests writes that change nothing. Other writes in the same group may not use the reserve because of them.
+#[test]
+fn a_write_that_changes_nothing_gives_its_group_no_right_to_the_reserve() {
+    let queue = QueueName::new("work").unwrap();
+    let missing = QueueName::new("missing").unwrap();
+    for kind in 0..5 {
+        let disk = Arc::new(SimDisk::default());
+        let on: Arc<dyn Disk> = disk.clone();
+        // The second gate stops checkpoints, which may use the reserve.
+        let gates = Arc::new([Mutex::new(()), Mutex::new(())]);
+        let own = Arc::clone(&gates);
+        let hook = Hook::new(move |step| {
+            let gate = [Step::JournalWrite, Step::CheckpointWrite].iter().position(|at| *at == step);
+            if let Some(gate) = gate {
+                drop(own[gate].lock().unwrap_or_else(PoisonError::into_inner));
+            }
+            Action::Continue
+        });
+        let options = EngineOptions::new().disk(on).checkpoint_bytes(1 << 30).memtable_bytes(1 << 31);
+        let engine = with_table(options.failpoints(hook).open("/sim").unwrap());
+        wait(engine.create_queue(&queue)).unwrap();
+        disk.set_room(8 << 20);
+        let reserve = disk.open("/sim/RESERVE".as_ref(), false).unwrap();
+        let (table, other) = (employees(), name("Other"));
+        let stopped = gates[1].lock().unwrap();
+        let error = (1..).find_map(|n| {
+            let shut = gates[0].lock().unwrap();
+            let first = sent(engine.submit(&table, transaction("Sales", vec![("first", upsert(0))])));
+            let before: Pin<Box<dyn Future<Output = bool>>> = match kind {
+                0 => sent(async { engine.put(&missing, PutMessage::new("x")).await.is_err() }),
+                1 => sent(async { engine.receive(&queue, 1, Duration::from_secs(1)).await.is_ok() }),
+                2 => sent(async {
+                    engine.submit(&table, transaction("Sales", vec![("missing", delete())])).await.is_err()
+                }),
+                3 => sent(async { engine.delete_table(&other).await.is_err() }),
+                _ => sent(async { engine.clear(&missing).await.is_err() }),
+            };
+            let row = format!("{n:04}");
+            let insert = sent(engine.submit(&table, transaction("Sales", vec![(row.as_str(), padded(n))])));
+            drop(shut);
+            let _ = (wait(first), wait(before));
+            let error = wait(insert).err();
+            assert!(reserve.len().unwrap() >= 2 << 20, "{kind}: {n} rows, {error:?}");
+            error
+        });
+        drop(stopped);
+        assert_eq!(error.unwrap().code(), ErrorCode::DiskFull);
+    }
 }

@@ -206,7 +206,7 @@ impl SimDisk {
     }
 
     /// Simulates a power loss. For every unsynced sector and entry, `coin` determines which version remains.
-    pub(super) fn lose_power(&self, mut coin: impl FnMut() -> bool) {
+    pub(crate) fn lose_power(&self, mut coin: impl FnMut() -> bool) {
         let mut names = self.names.lock().unwrap();
         let all = names
             .seen
@@ -225,7 +225,7 @@ impl SimDisk {
     }
 
     /// Returns a copy of the disk in its current state. Later changes do not affect the copy. Waits for calls in progress.
-    pub(super) fn image(&self) -> Arc<Self> {
+    pub(crate) fn image(&self) -> Arc<Self> {
         let _shut = self.state.gate.write().unwrap();
         let mut copies: Vec<(Arc<SimFile>, Arc<SimFile>)> = Vec::new();
         let state = State { copies_on_write: self.state.copies_on_write, ..State::default() };

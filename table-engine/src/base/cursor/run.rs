@@ -37,7 +37,7 @@ impl RunCursor {
         match run.directory() {
             Ok(directory) => cursor.next = directory.search(start),
             Err(error) => {
-                cursor.reading.skip(run.first.to_vec(), run.last.to_vec(), error)?;
+                cursor.reading.skip(run, run.first.to_vec(), run.last.to_vec(), error)?;
                 return Ok(cursor);
             }
         }
@@ -131,7 +131,10 @@ impl RunCursor {
                     self.block = Some(open);
                     return Ok(true);
                 }
-                Err(error) => self.reading.skip(directory.first(index), directory.last(index), error)?,
+                Err(error) => {
+                    let (first, last) = (directory.first(index), directory.last(index));
+                    self.reading.skip(&self.run, first, last, error)?;
+                }
             }
         }
     }

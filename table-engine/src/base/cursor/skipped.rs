@@ -6,9 +6,22 @@ use std::rc::Rc;
 
 use table_store::{Error, ErrorCode, Result};
 
-/// The key ranges of the unreadable parts that a scan has skipped. All cursors of the scan share one list.
+use crate::base::fault::is_disk_error;
+use crate::base::run::Run;
+
+/// The unreadable parts that a scan has skipped. All cursors of the scan share one list.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Skipped(Rc<RefCell<Vec<RangeInclusive<Vec<u8>>>>>);
+pub(crate) struct Skipped(Rc<RefCell<Vec<Part>>>);
+
+/// An unreadable part of a run.
+#[derive(Debug)]
+struct Part {
+    /// The number of the run.
+    run: u64,
+    keys: RangeInclusive<Vec<u8>>,
+    /// `true` if the disk returned an error, so a later read may succeed. `false` if the disk returned damaged bytes.
+    is_disk_error: bool,
+}
 
 impl Skipped {
     /// Returns `true` if the scan has skipped nothing.
@@ -18,7 +31,24 @@ impl Skipped {
 
     /// Returns `true` if one of the skipped parts may contain an entry with the given key.
     pub(crate) fn contains(&self, key: &[u8]) -> bool {
-        self.0.borrow().iter().any(|keys| keys.start().as_slice() <= key && key <= keys.end().as_slice())
+        self.0.borrow().iter().any(|part| part.contains(key))
+    }
+
+    /// Returns `true` if one of the skipped parts of a run may contain an entry with the given key.
+    pub(in super::super) fn contains_in(&self, run: u64, key: &[u8]) -> bool {
+        self.0.borrow().iter().any(|part| part.run == run && part.contains(key))
+    }
+
+    /// Returns the first key of the parts for which the disk returned an error. A later read of these parts may succeed.
+    pub(crate) fn first_disk_error(&self) -> Option<Vec<u8>> {
+        let parts = self.0.borrow();
+        parts.iter().filter(|part| part.is_disk_error).map(|part| part.keys.start()).min().cloned()
+    }
+}
+
+impl Part {
+    fn contains(&self, key: &[u8]) -> bool {
+        self.keys.start().as_slice() <= key && key <= self.keys.end().as_slice()
     }
 }
 
@@ -32,16 +62,21 @@ pub(in super::super) struct Reading {
 }
 
 impl Reading {
-    /// Records that the part from the key `first` to the key `last` cannot be read.
+    /// Records that the part of a run from the key `first` to the key `last` cannot be read. The first such part of each run is logged as a warning.
     ///
     /// # Errors
     /// `error` itself, if it does not report damage or if the scan may not skip anything.
-    pub(super) fn skip(&self, first: Vec<u8>, last: Vec<u8>, error: Error) -> Result<()> {
+    pub(super) fn skip(&self, run: &Run, first: Vec<u8>, last: Vec<u8>, error: Error) -> Result<()> {
         let Some(skipped) = self.skipped.as_ref().filter(|_| error.code() == ErrorCode::Corrupted) else {
             return Err(error);
         };
-        tracing::warn!(target: "table_core::engine", %error, "a part of the base was skipped");
-        skipped.0.borrow_mut().push(first..=last);
+        if run.is_first_skip() {
+            tracing::warn!(target: "table_core::engine", %error, "a part of the base was skipped");
+        } else {
+            tracing::debug!(target: "table_core::engine", %error, "a part of the base was skipped");
+        }
+        let is_disk_error = is_disk_error(&error);
+        skipped.0.borrow_mut().push(Part { run: run.number, keys: first..=last, is_disk_error });
         Ok(())
     }
 }

@@ -126,7 +126,7 @@ impl RunWriter {
         let file = RunFile { number: self.number, identity: Uuid::new_v4(), length: self.written };
         let run = Run::new(&self.pool, file, ends);
         // The directory of a new run is already in memory.
-        let _ = run.directory.set(self.directory);
+        let _ = run.directory.set(Ok(self.directory));
         Ok(run)
     }
 }

@@ -1,10 +1,13 @@
 //! Tests of queues on a full disk: an operation that adds no data succeeds.
 
+use std::sync::mpsc;
+
 use table_store::queue::Lease;
 use table_store::{ErrorCode, Result};
 
 use super::{Arc, Duration, Engine, EngineOptions, PutMessage, QueueStore, block_on, texts, work};
 use crate::disk::Disk;
+use crate::failpoint::{Action, Hook, Step};
 use crate::tests::sim::SimDisk;
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -58,4 +61,44 @@ fn a_message_is_received_updated_and_deleted_on_a_full_disk() {
     // The first call may fail because of an attempt that began before space became free.
     block_on(engine.checkpoint()).or_else(|_| block_on(engine.checkpoint())).unwrap();
     put(&engine, "longer than before".to_owned()).unwrap();
+}
+
+/// Clears a queue while a checkpoint that contains its creation waits for disk space, and opens the folder before the next checkpoint.
+#[test]
+fn a_queue_that_is_cleared_on_a_full_disk_keeps_its_creation_time() {
+    let disk = Arc::new(SimDisk::without_reserve());
+    let on: Arc<dyn Disk> = disk.clone();
+    let options = EngineOptions::new();
+    // Copies the disk when the first checkpoint has been recorded.
+    let (sender, images) = mpsc::channel();
+    let hook = Hook::new({
+        let disk = disk.clone();
+        move |step| {
+            if step == Step::CheckpointPublish {
+                let _ = sender.send(disk.image());
+            }
+            Action::Continue
+        }
+    });
+    let engine = options.clone().disk(on).failpoints(hook).open("/sim").unwrap();
+    block_on(engine.create_queue(&work())).unwrap();
+    let created = engine.queue_incarnation(&work()).unwrap();
+    put(&engine, "x".repeat(60_000)).unwrap();
+    // With this space, the next journal file can be created, but the rows cannot be written to the base.
+    let waits = (0..100).any(|times| {
+        disk.set_room(2_000 * times);
+        assert_eq!(block_on(engine.checkpoint()).unwrap_err().code(), ErrorCode::DiskFull);
+        engine.inner.state().unwrap().frozen.is_some()
+    });
+    assert!(waits, "no checkpoint waits for space");
+    block_on(engine.clear(&work())).unwrap();
+    disk.mend();
+    block_on(engine.checkpoint()).or_else(|_| block_on(engine.checkpoint())).unwrap();
+    let crashed = images.recv().unwrap();
+    assert_eq!(engine.queue_incarnation(&work()).unwrap(), created);
+    crashed.lose_power(|| true);
+    let on: Arc<dyn Disk> = crashed;
+    let reopened = options.disk(on).open("/sim").unwrap();
+    assert_eq!(reopened.queue_incarnation(&work()).unwrap(), created);
+    assert_eq!(block_on(reopened.approximate_count(&work())).unwrap(), 0);
 }

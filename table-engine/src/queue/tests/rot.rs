@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::damaged::rows;
-use super::{Duration, Engine, EngineOptions, PutMessage, QueueStore, block_on, clocked, pass, work};
+use super::{
+    AtomicU64, Duration, Engine, EngineOptions, PutMessage, QueueStore, block_on, clocked, pass, work,
+};
 use crate::base::tests::{Part, parts};
 use crate::decision::Ground;
 use crate::key::Key;
@@ -65,7 +67,8 @@ fn copy(from: &Path, part: &Part) -> tempfile::TempDir {
 }
 
 /// Damages each part of the base in turn. A message whose rows are both outside the part must be received once, and no deleted message may be received.
-fn check(options: &EngineOptions, folder: &Path) {
+/// After the part has been repaired and the folder has been opened again, the other messages must be received.
+fn check(options: &EngineOptions, time: &AtomicU64, folder: &Path) {
     let engine = options.clone().open(folder).unwrap();
     let all = messages(&engine);
     let state = engine.inner.state().unwrap();
@@ -74,8 +77,8 @@ fn check(options: &EngineOptions, folder: &Path) {
     block_on(engine.close()).unwrap();
     assert!(parts.len() > 3, "{}", parts.len());
     for part in parts {
-        let folder = copy(folder, &part);
-        let engine = options.clone().open(folder.path()).unwrap();
+        let damaged = copy(folder, &part);
+        let engine = options.clone().open(damaged.path()).unwrap();
         let is_lost = |keys: &[Key; 2]| keys.iter().any(|key| part.keys.contains(&key.to_vec()));
         let intact: BTreeSet<&String> =
             all.iter().filter(|(_, keys)| !is_lost(keys)).map(|(text, _)| text).collect();
@@ -92,6 +95,15 @@ fn check(options: &EngineOptions, folder: &Path) {
         // New messages are delivered as before.
         put(&engine, 5_000..5_003);
         assert_eq!(drain(&engine, usize::MAX), ["5000", "5001", "5002"], "{part:?}");
+        block_on(engine.close()).unwrap();
+        std::fs::copy(folder.join(&part.file), damaged.path().join(&part.file)).unwrap();
+        let engine = options.clone().open(damaged.path()).unwrap();
+        // Messages with damaged texts were hidden.
+        pass(time, 7_200);
+        let others: Vec<String> = all.keys().filter(|text| !unique.contains(text)).cloned().collect();
+        let mut repaired = drain(&engine, usize::MAX);
+        repaired.sort();
+        assert_eq!(repaired, others, "{part:?}");
     }
 }
 
@@ -110,14 +122,14 @@ fn a_damaged_block_stops_no_message_with_rows_outside_of_it() {
     put(&engine, 330..350);
     block_on(engine.close()).unwrap();
     pass(&time, 60);
-    check(&options, folder.path());
+    check(&options, &time, folder.path());
 }
 
 #[test]
 fn a_damaged_block_whose_messages_were_deleted_stops_no_message() {
     for is_flushed in [false, true] {
         let folder = tempfile::tempdir().unwrap();
-        let (options, _time) = clocked();
+        let (options, time) = clocked();
         let engine = options.clone().open(folder.path()).unwrap();
         block_on(engine.create_queue(&work())).unwrap();
         put(&engine, 0..600);
@@ -129,6 +141,6 @@ fn a_damaged_block_whose_messages_were_deleted_stops_no_message() {
             block_on(engine.checkpoint()).unwrap();
         }
         block_on(engine.close()).unwrap();
-        check(&options, folder.path());
+        check(&options, &time, folder.path());
     }
 }
