@@ -17,6 +17,7 @@ use table_core::{Entity, ErrorCode, Result, Value};
 
 use crate::EntityStore;
 use crate::faults::{Fault, FaultyStore};
+use crate::index::{EntryFingerprint, RemoteChange};
 use crate::outbox::{BacklogCounts, Outbox};
 use crate::series::Series;
 use crate::work::{Runtime, Worker};
@@ -211,5 +212,22 @@ fn a_worker_with_another_encoding_writes_the_entry() {
             Ok::<_, table_core::Error>(())
         })
         .unwrap();
+    }
+}
+
+/// Tests that a hash from a release with another rule for hashes is ignored, so the entity is settled as it was read.
+#[test]
+fn a_hash_by_an_earlier_rule_is_not_compared() {
+    let (owner, key) = (EntityKey::new("S", "no_01").unwrap(), EntityKey::new("007", "S_01").unwrap());
+    let index = &Reading::SCHEMA.indexes[1];
+    let fingerprint = EntryFingerprint::Entry { key: key.clone(), hash: 7 };
+    let change = RemoteChange { fingerprint, ..RemoteChange::of_index(index, owner, vec![key]) };
+    let recorded = change.recorded(Reading::SCHEMA);
+    assert_eq!(RemoteChange::parse::<Reading>(&recorded).unwrap(), change);
+    let (rest, hash) = recorded.rsplit_once(":7").unwrap();
+    let rest = rest.trim_end_matches('"').trim_end_matches(char::is_alphabetic);
+    for name in ["Hash", "Sorted"] {
+        let change = RemoteChange::parse::<Reading>(&format!("{rest}{name}\":7{hash}")).unwrap();
+        assert_eq!(change.fingerprint, EntryFingerprint::Unknown, "{name}");
     }
 }
