@@ -21,7 +21,7 @@ use crate::index::list::ListForm;
 use crate::index::remote::RemoteChange;
 use crate::index::sweep::packs::Packs;
 use crate::index::sweep::{Item, Phase, Sweep};
-use crate::index::whole::has_same;
+use crate::index::whole::{has_same, with_values};
 use crate::panicked::caught_in;
 use crate::requests::CONCURRENCY;
 
@@ -179,6 +179,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
 
     /// Returns the damage at the key of an entity's index entry; `None` if the entry is correct.
     async fn judge(&self, entry: IndexEntry, stored: &Row, owner: &EntityKey) -> Result<Option<Wrong>> {
+        let entry = with_values::<E>(self.schema(), entry, [Some(stored.view()), None])?;
         let entry = self.table.whole_entry(self.schema(), entry, Some(stored)).await?;
         let wrong = |kind, entry, is_free| Ok(Some(Wrong { kind, entry, is_free }));
         let table = self.table.table_of(self.schema())?;
