@@ -226,3 +226,35 @@ fn a_backfill_that_was_restarted_begins_again() {
         }
     }
 }
+
+mod renamed {
+    #[derive(Clone, Debug, PartialEq, table_core::Entity)]
+    #[entity(table = "People", schema_name = "Person", crate = table_core)]
+    #[partition_key("s_", department)]
+    #[row_key("no_", number)]
+    #[index(ByAge, row_key("age_", age, "_", number))]
+    pub(super) struct Person {
+        pub(super) department: String,
+        #[digits(4)]
+        pub(super) number: u16,
+        pub(super) age: u16,
+        pub(super) mail: String,
+        pub(super) phone: Option<String>,
+    }
+}
+
+/// Tests that a release completes the index of another release if both declare the same rows, although a field of the key has another name.
+#[test]
+fn a_backfill_completes_the_index_of_a_release_with_the_same_rows() {
+    block_on(async {
+        let store = Engine::in_memory();
+        let people = opened::<one::Person, _>(&store).await?;
+        people.rebuild::<one::PersonByAge>().await?;
+        let later = opened::<renamed::Person, _>(&store).await?;
+        assert_eq!(state(&later).await?, IndexState::Building);
+        backfill::<one::PersonByAge, _>(&people).await?;
+        assert_eq!(state(&later).await?, IndexState::Ready);
+        Ok::<_, table_core::Error>(())
+    })
+    .unwrap();
+}
