@@ -128,7 +128,8 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     }
 
     /// Declares that no program with an older schema is running or has requests in flight: for example, because a single process uses the store, or
-    /// because the older programs were stopped. The backfill then begins immediately, and older programs are refused.
+    /// because the older programs were stopped. The backfill then begins immediately, and older programs are refused. Only if another program changes the
+    /// stored schema at the same time does the run return a report with [`retry_after`](IndexReport::retry_after).
     pub fn assume_no_older_programs(self) -> Self {
         Self { has_older: false, ..self }
     }
@@ -144,10 +145,12 @@ impl<'a, E: Entity, S: TableStore, O: StepRecorder> Backfill<'a, E, S, O> {
     /// # Errors
     /// - `UniqueViolation` after the last page if entities share a value of a unique index, and `IndexListFull` (PAT-IX-4) if a list is too
     ///   small for its entities. The index then stays *building*.
+    /// - A permanent error of an index row or of another entity, such as a list in a blob that cannot be read. The index stays *building*, and the next run
+    ///   starts from the beginning.
     /// - `IndexNotReady` if the stored schema does not contain the index.
     /// - `SchemaMismatch` if the stored schema declares the index differently, or if another release declares it differently, or a program
     ///   restarts the backfill, during the run.
-    /// - Any error from the store: run the backfill again to continue.
+    /// - Any other error from the store: run the backfill again to continue.
     ///
     /// An entity that cannot be read, or whose value no key of the index can contain, is a
     /// [finding](FindingKind::BadEntity) and does not stop the backfill, because no query of the index could find it.

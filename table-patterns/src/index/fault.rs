@@ -57,8 +57,8 @@ pub(crate) enum IndexFault {
     #[fault(IndexNotReady)]
     NotStored(String),
     #[error(
-        "another release declares index `{0}` differently, or the index was rebuilt since this run began; run the backfill of the release whose schema is \
-         stored"
+        "another release declares index `{0}` differently, or another run began a new pass over its rows; run the backfill again, in the release whose \
+         schema is stored"
     )]
     #[fault(SchemaMismatch)]
     OtherPass(String),

@@ -158,7 +158,7 @@ impl<E: Entity, S: TableStore, O: StepRecorder> Sweep<'_, E, S, O> {
                 return Ok(Some(finding));
             }
             match self.make_good(found.etag, key, wrong).await {
-                // The write was conditional on the version that was judged, so the entry is not judged again.
+                // The write was conditional on the version that was judged, or read the entity itself, so the entry is not judged again.
                 Ok(()) => return Ok(Some(Finding { repaired: true, ..finding })),
                 Err(error) if error.code() == ErrorCode::UniqueViolation => {
                     return Ok(Some(Finding { kind: FindingKind::Duplicate, ..finding }));
