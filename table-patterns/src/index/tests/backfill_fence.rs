@@ -31,7 +31,7 @@ mod before {
     }
 }
 
-/// Declares a release whose index has the given literal in its keys.
+/// Declares a release whose index has the given literal in its keys. A backfill reads the schema again for copies of whole entities, but not for these.
 macro_rules! release {
     ($release:ident: $literal:literal) => {
         mod $release {
@@ -39,7 +39,7 @@ macro_rules! release {
             #[entity(table = "People", schema_name = "Person", crate = table_core)]
             #[partition_key(department)]
             #[row_key("no_", id)]
-            #[index(ByAge, row_key($literal, age, "_", id))]
+            #[index(ByAge, row_key($literal, age, "_", id), include())]
             pub(super) struct Person {
                 pub(super) department: String,
                 #[digits(4)]
@@ -87,8 +87,9 @@ async fn begin_second(engine: Engine, has_identity: bool) -> Result<()> {
     Ok(())
 }
 
-/// Runs the backfill of the first release, during which the second release begins its own, before each request in turn.
-fn races(has_older: bool, has_identity: bool) {
+/// Runs the backfill of the first release, during which the second release begins its own, before each request in turn. If `is_indexed` is `true`, the index
+/// of the first release is complete, so its backfill writes nothing, and the schema of the second release does not refuse it.
+fn races(has_older: bool, has_identity: bool, is_indexed: bool) {
     for number in 0.. {
         let count = block_on(async {
             let time = Arc::new(AtomicU64::new(ticks_of(Duration::from_secs(1_000_000))));
@@ -96,11 +97,16 @@ fn races(has_older: bool, has_identity: bool) {
             let clock = Clock::new(move || now.fetch_add(1, Ordering::SeqCst));
             let engine = Engine::builder().clock(clock).in_memory();
             let old = engine.table::<before::Person>().create_if_missing().await?;
-            for id in 0..3 {
+            let ids = 0..3;
+            for id in ids.clone().filter(|_| !is_indexed) {
                 old.insert(&before::Person { department: "Sales".into(), id, age: 36 }).await?;
             }
             let store = FaultyStore::new(engine.clone());
             let people = opened::<first::Person, _>(&store).await?;
+            for id in ids.filter(|_| is_indexed) {
+                people.insert(&first::Person { department: "Sales".into(), id, age: 36 }).await?;
+            }
+            store.heal();
             if has_older {
                 let waits = people.backfill::<first::PersonByAge>().run().await?;
                 assert!(waits.retry_after.is_some());
@@ -135,11 +141,49 @@ fn races(has_older: bool, has_identity: bool) {
     }
 }
 
+/// Tests that the first run of a backfill does not record when it ran with the schema that another release stores at the same time. The other release must
+/// wait for older programs from its own first run.
+#[test]
+fn a_first_run_starts_no_wait_of_another_release() {
+    for number in 0.. {
+        let count = block_on(async {
+            let engine = Engine::in_memory();
+            engine.table::<before::Person>().create_if_missing().await?;
+            let store = FaultyStore::new(engine.clone());
+            let people = store.entities::<first::Person>().create_if_missing().await?;
+            let other = engine.clone();
+            store.script(move |_, at| {
+                let other = other.clone();
+                if at == number {
+                    Fault::Meanwhile(Box::new(move || {
+                        drop(block_on(opened::<second::Person, _>(&other)).unwrap());
+                    }))
+                } else {
+                    Fault::None
+                }
+            });
+            let run = people.backfill::<first::PersonByAge>().run().await;
+            let count = store.calls().len();
+            store.heal();
+            let layout = engine.table::<second::Person>().update_schema_record(|_| ()).await?;
+            let is_waiting = layout.waiting.contains_key("index ByAge");
+            assert_eq!(is_waiting, number >= count, "request {number} of {count}: {run:?}");
+            Ok::<_, table_core::Error>(count)
+        });
+        if count.unwrap() <= number {
+            assert!(number > 2, "raced only {number} times");
+            break;
+        }
+    }
+}
+
 #[test]
 fn a_backfill_does_not_take_over_the_pass_of_another_release() {
     for has_older in [false, true] {
         for has_identity in [false, true] {
-            races(has_older, has_identity);
+            for is_indexed in [false, true] {
+                races(has_older, has_identity, is_indexed);
+            }
         }
     }
 }
